@@ -1,0 +1,76 @@
+# `make` alone prints the targets. Paths are relative, so that a space in the path does no harm.
+
+SHELL := /bin/sh
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+PY := .venv/bin/python
+LAB_ARGS ?=
+PYTEST_ARGS ?= -n auto --dist loadgroup
+
+# The first of these that the course supports and that can make an environment.
+FIND_PYTHON = for p in "$(PYTHON)" python3.11 python3.12 python3.13 python3 python; do \
+	"$$p" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
+		2>/dev/null && echo "$$p" && break; done
+
+.PHONY: help lab test build solutions grade-demo bench doctor
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make lab         set up what is missing, and open JupyterLab on the course"
+	@echo "make test        set up what is missing, and run all tests"
+	@echo "make doctor      check this machine, and say how to mend it"
+	@echo "make build       generate course/*.ipynb from solutions/*.py"
+	@echo "make solutions   execute all chapters in solved form, into build/solutions/"
+	@echo "make bench       time the checks, beside an import of torch"
+	@echo "make grade-demo  grade a class with nbgrader, and compare every score with what it must be"
+
+lab: .venv/.installed
+	@$(PY) -m autograder.cli lab $(LAB_ARGS)
+
+doctor: .venv/.installed
+	@$(PY) -m autograder.cli doctor
+
+build: .venv/.installed
+	@echo "==> Generating the notebooks"
+	@$(PY) -m autograder.cli build
+
+solutions: .venv/.installed
+	@echo "==> Executing the chapters in solved form"
+	@$(PY) -m autograder.cli solutions
+
+bench: .venv/.installed-test
+	@OMP_NUM_THREADS=1 $(PY) -m tests.bench
+
+grade-demo: .venv/.installed-test
+	@echo "==> Grading a class in a temporary folder (a few minutes)"
+	@$(PY) -m tests.submissions.demo
+
+# All three run, whatever the others say, so that one run shows everything there is to mend.
+test: .venv/.installed-test
+	@failed=; \
+	echo "==> ruff check"; $(PY) -m ruff check . || failed="$$failed ruff-check"; \
+	echo "==> ruff format --check"; $(PY) -m ruff format --check . || failed="$$failed ruff-format"; \
+	echo "==> pytest"; $(PY) -m pytest $(PYTEST_ARGS) || failed="$$failed pytest"; \
+	if [ -n "$$failed" ]; then echo "==> FAILED:$$failed"; exit 1; fi; \
+	echo "==> All checks passed."
+
+.venv/bin/python:
+	@python="$$($(FIND_PYTHON))"; \
+	if [ -z "$$python" ]; then \
+		echo "The course needs Python 3.11, 3.12 or 3.13, with its venv module." >&2; \
+		echo "None was found. On Debian and Ubuntu: apt install python3.11-venv." >&2; \
+		echo "If it lies elsewhere: make lab PYTHON=/path/to/python3.11" >&2; \
+		exit 1; \
+	fi; \
+	echo "==> Creating .venv with $$("$$python" --version)"; \
+	"$$python" -m venv .venv
+
+.venv/.installed: pyproject.toml | .venv/bin/python
+	@echo "==> Installing the course and the packages it pins (several minutes the first time)"
+	@$(PY) -m pip install --disable-pip-version-check -e .
+	@touch $@
+
+.venv/.installed-test: pyproject.toml | .venv/.installed
+	@echo "==> Installing what the tests need"
+	@$(PY) -m pip install --disable-pip-version-check -e '.[test]'
+	@touch $@
