@@ -1,0 +1,73 @@
+"""A described graph as boxes for a picture."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from autograder.labels import Ref, label
+from autograder.plain import Plain
+from autograder.rubric.compare import show
+from autograder.rubric.wellformed import reads
+from autograder.verdict import Box
+
+_SHORT = {"torch.nn.functional.": "F.", "torch._C._nn.": "F.", "torch.functional.": "torch."}
+_LOST = {"foreign": "other graph", "erased": "erased"}
+
+
+class _Said:
+    """A value without a plain form of its own; a label shows these words."""
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+
+    def __repr__(self) -> str:
+        return self.words
+
+
+def boxes_of(data: Plain) -> tuple[Box, ...]:
+    """The boxes of a description made by `describe`."""
+    names = [row["name"] for row in data["nodes"]]
+    classes = {row["path"]: row.get("class", "").rpartition(".")[2] for row in data["modules"]}
+    return tuple(_box(row, names, classes) for row in data["nodes"])
+
+
+def _box(row: Plain, names: list[str], classes: dict[str, str]) -> Box:
+    target = target_text(row["target"])
+    args, kwargs = _value(row["args"], names), _value(row["kwargs"], names)
+    owner = (classes.get(target) or "Module") if row["op"] == "call_module" else ""
+    inputs = (_value(leaf, names) for leaf in reads(row))
+    read = dict.fromkeys(str(name) for name in inputs if isinstance(name, Ref))
+    return Box(row["name"], row["op"], label(row["op"], target, args, kwargs, owner), tuple(read))
+
+
+def _value(data: Plain, names: list[str]) -> Any:
+    """Plain arguments as a label takes them: nodes as `Ref`, all else as values or words."""
+    if not isinstance(data, dict):
+        return data
+    ((kind, body),) = data.items()
+    if kind == "node":
+        return Ref(names[body])
+    if kind in _LOST:
+        return Ref(f"{body} ({_LOST[kind]})")  # never taken for a node of the same name
+    if kind == "slice":
+        return slice(*(_value(part, names) for part in body))
+    if kind in ("list", "tuple"):
+        items = [_value(item, names) for item in body]
+        return items if kind == "list" else tuple(items)
+    if kind == "dict":
+        return {_value(k, names): _value(v, names) for k, v in body}
+    if kind in ("function", "case"):
+        return _Said(target_text(data))
+    return _Said(show(data))
+
+
+def target_text(target: Plain) -> str:
+    """A node's target as a person writes it."""
+    if not isinstance(target, dict):
+        return str(target)
+    ((_, name),) = target.items()
+    for long, short in _SHORT.items():
+        if name.startswith(long):
+            return short + name.removeprefix(long)
+    return re.sub(r"^builtins\.", "", name)

@@ -1,0 +1,194 @@
+"""The command `fxcourse`. Each sub-command imports what it needs when it runs."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+app = typer.Typer(
+    help="The course about torch.fx: build it, open it, check your machine, grade a class.",
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+out = Console(soft_wrap=True, highlight=False)
+err = Console(soft_wrap=True, highlight=False, stderr=True)
+
+_PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+Names = Annotated[
+    list[str] | None, typer.Argument(help="Chapters such as 03_manipulation; all by default.")
+]
+
+
+@app.command()
+def build(
+    names: Names = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; fail if a generated file differs.")
+    ] = False,
+) -> None:
+    """Generate course/*.ipynb from solutions/*.py, and environment.yml from pyproject.toml."""
+    from autograder.builder import course
+    from autograder.builder.places import shown
+
+    try:
+        files = course.generate(names or [])
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    except course.CourseRefused as refused:
+        _print_refusals(refused.refusals)
+        raise typer.Exit(1) from None
+    if check:
+        stale = course.differing(files)
+        for path in stale:
+            err.print(f"[red]differs[/red]  {escape(shown(path))}")
+        if stale:
+            err.print("Run 'make build' to generate these files again, and commit the result.")
+            raise typer.Exit(1)
+        out.print(f"All {len(files)} generated files are up to date.")
+        return
+    changed, kept = course.write(files)
+    for path in changed:
+        out.print(f"{'wrote' if path.exists() else 'removed'}  {escape(shown(path))}")
+    for path in kept:
+        out.print(f"kept a copy of the work in {escape(path.name)}: {escape(shown(path))}")
+    out.print(f"{len(files)} generated files, {len(changed)} changed.")
+
+
+@app.command()
+def solutions(
+    names: Names = None,
+) -> None:
+    """Execute every chapter in solved form, and write the notebooks to build/solutions/."""
+    from autograder.builder import solving
+    from autograder.builder.places import choose, shown
+
+    try:
+        chosen = choose(names or [])
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    failed = 0
+    for path in chosen:
+        out.print(f"{path.stem}: running every cell ...")
+        start = time.perf_counter()
+        try:
+            written = solving.write_solved(path)
+        except solving.SolvingFailed as error:
+            failed += 1
+            err.print(f"[red]failed[/red]  {escape(str(error))}")
+        else:
+            seconds = time.perf_counter() - start
+            place = escape(shown(written))
+            out.print(f"{path.stem}: every cell succeeded in {seconds:.1f} s: {place}")
+    if failed:
+        err.print(f"{failed} of {len(chosen)} chapters failed.")
+        raise typer.Exit(1)
+
+
+@app.command()
+def references(
+    names: Names = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; fail if one differs.")
+    ] = False,
+) -> None:
+    """Make the reference outputs that answers are held against, from solutions/*.py."""
+    from autograder.references.generate import write_all
+
+    changed = write_all(check_only=check, only=tuple(names or ()))
+    for chapter in changed:
+        out.print(f"{'differs' if check else 'wrote'}  autograder/references/{chapter}.json")
+    if not changed:
+        out.print("All reference outputs are up to date.")
+    elif check:
+        raise typer.Exit(1)
+
+
+@app.command(context_settings=_PASS_ON)
+def lab(context: typer.Context) -> None:
+    """Open JupyterLab on the course. Further arguments go to JupyterLab."""
+    course = Path(__file__).resolve().parents[1] / "course"
+    if not any(course.glob("*.ipynb")):
+        err.print(f"There are no notebooks in {course}. Run 'fxcourse build' first.")
+        raise typer.Exit(1)
+    out.print(f"Opening JupyterLab on {course}")
+    out.print("To stop it, press Ctrl-C in this window, twice.")
+    first = min(course.glob("*.ipynb")).name
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={course}"]
+    command += [f"--LabApp.default_url=/lab/tree/{first}", *context.args]
+    server = subprocess.Popen(command, env=_with_scripts_on_path())
+    while True:
+        try:
+            raise typer.Exit(server.wait())
+        except KeyboardInterrupt:
+            continue  # JupyterLab got it too, asks whether to stop, and ends its kernels
+
+
+@app.command()
+def doctor() -> None:
+    """Check this machine, and say how to mend what is broken."""
+    from autograder.doctor import examine
+
+    marks = {"ok": "[green]ok    [/green]", "broken": "[red]BROKEN[/red]", "info": "note  "}
+    broken = 0
+    for finding in examine():
+        out.print(f"{marks[finding.state]}  {finding.name}: {escape(finding.says)}")
+        if finding.mend:
+            out.print(f"        -> {escape(finding.mend)}")
+        broken += finding.state == "broken"
+    if broken:
+        out.print(f"\n{broken} of the checks failed. Mend the first one first.")
+        raise typer.Exit(1)
+    out.print("\nThis machine is ready for the course.")
+
+
+def _pass_on(name: str, module: str, help: str) -> None:
+    """Mount a typer app that lives in another module, and import it only when it is called."""
+
+    def command(context: typer.Context) -> None:
+        os.environ.update(_with_scripts_on_path())
+        importlib.import_module(module).app(context.args, prog_name=f"fxcourse {name}")
+
+    app.command(name, help=help, add_help_option=False, context_settings=_PASS_ON)(command)
+
+
+if (Path(__file__).parent / "classroom" / "cli.py").exists():
+    _pass_on("classroom", "autograder.classroom.cli", "Make and run an nbgrader classroom.")
+
+
+def _print_refusals(refusals: tuple) -> None:
+    from autograder.builder.places import shown
+
+    for refusal in refusals:
+        for problem in refusal.problems:
+            place = f"{shown(refusal.path)}:{problem.line}:"
+            err.print(f"[bold]{escape(place)}[/bold] {escape(problem.message)}")
+            err.print(f"        -> {escape(problem.mend)}")
+    count = sum(len(refusal.problems) for refusal in refusals)
+    err.print(f"\nNothing was built: {count} problem{'s' if count > 1 else ''} to mend.")
+
+
+def _with_scripts_on_path() -> dict[str, str]:
+    """The environment, with this Python's commands found first: nbgrader calls `alembic`."""
+    scripts = str(Path(sys.executable).parent)
+    return {**os.environ, "PATH": scripts + os.pathsep + os.environ.get("PATH", "")}
+
+
+def main() -> None:
+    """Run the command."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

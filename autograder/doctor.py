@@ -1,0 +1,198 @@
+"""Checks of a machine. Each looks at one thing and says how to mend it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+COURSE = Path(__file__).resolve().parents[1] / "course"
+DISTRIBUTION = "fxcourse"
+REINSTALL = (
+    "In the course's environment, run 'python -m pip install -e .' in the project's folder. "
+    "With make: remove the folder .venv, then run 'make lab'."
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found.
+
+    Attributes:
+        name: what was looked at.
+        state: whether the course works with it.
+        says: one sentence about what was found.
+        mend: what to do about it, if something is to be done.
+    """
+
+    name: str
+    state: Literal["ok", "broken", "info"]
+    says: str
+    mend: str = ""
+
+
+def pins() -> dict[str, str]:
+    """The pinned version of each package that the course needs.
+
+    Raises:
+        importlib.metadata.PackageNotFoundError: the course is not installed.
+    """
+    required = [line.split(";") for line in metadata.requires(DISTRIBUTION) or ()]
+    plain = [line[0] for line in required if len(line) == 1]
+    return dict(line.strip().split("==") for line in plain if "==" in line)
+
+
+def python(version: tuple[int, int] = sys.version_info[:2]) -> Finding:
+    """Whether the course supports this Python."""
+    said = ".".join(map(str, version))
+    if (3, 11) <= version < (3, 14):
+        return Finding("Python", "ok", f"Python {said} at {sys.executable}.")
+    mend = "Install Python 3.11, make a new environment with it, and install the course there."
+    return Finding("Python", "broken", f"Python {said} is not 3.11, 3.12 or 3.13.", mend)
+
+
+def packages() -> Finding:
+    """Whether every pinned package is there in its pinned version."""
+    name = "Packages"
+    try:
+        wanted = pins()
+    except metadata.PackageNotFoundError:
+        says = "The course is not installed in this Python."
+        return Finding(name, "broken", says, REINSTALL)
+    wrong = [text for package, pin in wanted.items() if (text := _differs(package, pin))]
+    if wrong:
+        return Finding(name, "broken", "; ".join(wrong) + ".", REINSTALL)
+    torch = f"torch {wanted['torch']} with torchvision {wanted['torchvision']}"
+    return Finding(name, "ok", f"all {len(wanted)} have the pinned version; {torch}.")
+
+
+def _differs(package: str, pin: str) -> str:
+    """How the installed version differs from the pin; builds such as +cpu are the same version."""
+    try:
+        version = metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return f"{package} is not installed"
+    return "" if version.split("+")[0] == pin else f"{package} is {version} and must be {pin}"
+
+
+def torch_and_torchvision() -> Finding:
+    """Whether the two import together: builds that do not match fail only then."""
+    # In a process of its own, because a broken build can end the process that imports it.
+    code = "import torch, torchvision; torchvision.ops.nms; print(torch.__version__)"
+    name = "torch and torchvision"
+    failed = _fails(code)
+    if failed:
+        mend = "Install both again, in one command, with the versions in pyproject.toml."
+        return Finding(name, "broken", f"They do not import together: {failed}", mend)
+    return Finding(name, "ok", "They import together.")
+
+
+def matplotlib() -> Finding:
+    """Whether pictures can be drawn."""
+    code = "import matplotlib; matplotlib.use('agg'); import matplotlib.pyplot as p; p.figure()"
+    failed = _fails(code)
+    if failed:
+        return Finding("matplotlib", "broken", f"It cannot draw: {failed}", REINSTALL)
+    return Finding("matplotlib", "ok", "It draws.")
+
+
+def kernel() -> Finding:
+    """Whether a notebook's kernel starts, answers, and is this Python."""
+    code = (
+        "from jupyter_client.manager import start_new_kernel as start\n"
+        "manager, client = start(kernel_name='python3', startup_timeout=60)\n"
+        "shown = []\n"
+        "client.execute_interactive('import sys; print(sys.prefix)', timeout=60,\n"
+        "    output_hook=lambda m: shown.append(m['content'].get('text', '')))\n"
+        "manager.shutdown_kernel(now=True)\n"
+        "import sys\n"
+        "sys.exit(''.join(shown).strip() != sys.prefix and 'The kernel is another Python: '"
+        " + ''.join(shown).strip())"
+    )
+    failed = _fails(code)
+    if failed:
+        return Finding("Jupyter kernel", "broken", f"It does not run: {failed}", REINSTALL)
+    return Finding("Jupyter kernel", "ok", "It starts, and it is this Python.")
+
+
+def nbgrader() -> Finding:
+    """Whether nbgrader and alembic, which it calls, are commands here."""
+    for command in ("nbgrader", "alembic"):
+        found = shutil.which(command)
+        if not found:
+            says = f"The command '{command}' is not on your PATH; instructors need it."
+            return Finding("nbgrader", "broken", says, _activate())
+        done = subprocess.run([found, "--version"], capture_output=True)
+        if done.returncode:
+            says = f"The command '{command}' does not run: {found}"
+            return Finding("nbgrader", "broken", says, REINSTALL)
+    return Finding("nbgrader", "ok", "The commands nbgrader and alembic are on your PATH.")
+
+
+def _activate() -> str:
+    scripts = Path(sys.executable).parent
+    if os.name == "nt":
+        return f"Activate the environment first: {scripts / 'activate'}"
+    return f"Activate the environment first: source '{scripts / 'activate'}'"
+
+
+def write_access(folder: Path = COURSE) -> Finding:
+    """Whether notebooks can be saved."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        mend = "Give yourself the right to write there, or clone the project into your own folder."
+        says = f"Nothing can be saved in {folder}: {error.strerror}."
+        return Finding("Write access", "broken", says, mend)
+    return Finding("Write access", "ok", f"Notebooks can be saved in {folder}.")
+
+
+def chromium() -> Finding:
+    """Whether the browser test can run; learners and instructors do without."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next((path for name in names if (path := shutil.which(name))), None)
+    if found:
+        return Finding("Chromium", "info", f"The browser test of 'make test' uses {found}.")
+    return Finding(
+        "Chromium", "info", "There is none. Only the browser test of 'make test' uses it."
+    )
+
+
+def _fails(code: str, seconds: float = 180) -> str:
+    """The last line of what went wrong when this code ran in a new Python, or ``""``."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=seconds
+        )
+    except subprocess.TimeoutExpired:
+        return f"it did not end within {seconds:g} seconds."
+    if not done.returncode:
+        return ""
+    said = " ".join((done.stderr.strip().splitlines() or [""])[-1].split())
+    return said or f"it ended with code {done.returncode}."
+
+
+CHECKS: tuple[Callable[[], Finding], ...] = (
+    python,
+    packages,
+    torch_and_torchvision,
+    matplotlib,
+    kernel,
+    nbgrader,
+    write_access,
+    chromium,
+)
+
+
+def examine() -> Iterator[Finding]:
+    """Run every check, one after the other."""
+    for check in CHECKS:
+        yield check()

@@ -1,0 +1,87 @@
+"""Runs something on a case's inputs and records what came back, the same way every time.
+
+Used on both sides: where a learner's result is run, and in the judge, on graphs that the
+judge has rebuilt.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.plain import Encoder, Plain
+
+RUN_SEED = 2007
+
+
+def run_once(
+    call: Callable[..., Any],
+    inputs: tuple[Any, ...],
+    encoder: Encoder,
+    *,
+    owner: Any = None,
+    log: list[Any] | None = None,
+    on_error: Callable[[Exception], Plain] | None = None,
+) -> Plain:
+    """One call on fresh copies of the inputs, under a fixed seed and without gradients.
+
+    Args:
+        call: what to run.
+        inputs: its positional arguments; they are copied first.
+        encoder: takes the tensors.
+        owner: a module whose parameters and buffers are put back afterwards.
+        log: what the case's callbacks append to; emptied first, recorded afterwards.
+        on_error: makes the record of an exception.
+
+    Returns:
+        ``value`` or ``error``, the ``args`` afterwards, and the ``log``.
+    """
+    args = copy.deepcopy(inputs)
+    state = _state_of(owner)
+    if log is not None:
+        log.clear()
+    torch.manual_seed(RUN_SEED)
+    try:
+        with torch.no_grad():
+            record = {"value": encoder.encode(call(*args))}
+    except Exception as error:
+        record = {"error": (on_error or error_record)(error)}
+    record["args"] = encoder.encode(args)
+    record["log"] = encoder.encode(log or [])
+    _restore(state)
+    return record
+
+
+def error_record(error: BaseException) -> dict[str, Any]:
+    """An exception's type, the names of its base classes, and its first line."""
+    return {
+        "type": type(error).__name__,
+        "types": [base.__name__ for base in type(error).__mro__],
+        "message": _first_line(error),
+    }
+
+
+def _first_line(error: BaseException) -> str:
+    try:
+        text = str(error).strip()
+    except Exception:
+        return ""
+    return text.splitlines()[0][:300] if text else ""
+
+
+def _state_of(owner: Any) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    if not isinstance(owner, nn.Module):
+        return []
+    tensors = [*owner.parameters(), *owner.buffers()]
+    return [(tensor, tensor.detach().clone()) for tensor in tensors]
+
+
+def _restore(state: list[tuple[torch.Tensor, torch.Tensor]]) -> None:
+    with torch.no_grad():
+        for tensor, value in state:
+            if tensor.shape == value.shape:
+                tensor.copy_(value)

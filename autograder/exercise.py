@@ -1,0 +1,118 @@
+"""What an exercise is: its card, the cases an answer is tried on, and its rubric.
+
+Plain declarations only. The syllabus fills them in, `run` reads the cases,
+`judge` reads the rubric, the builder reads the card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from torch import nn
+
+if TYPE_CHECKING:
+    from autograder.judge import Evidence
+    from autograder.verdict import Finding
+
+
+@dataclass
+class Trial:
+    """One fresh set of objects for one call of an answer.
+
+    Attributes:
+        args: positional arguments for the answer.
+        kwargs: keyword arguments for the answer.
+        model: the caller's model; `run` notes everything the answer changes about it.
+        inputs: argument tuples on which a returned module is run.
+        functions: functions of the case that may stand in a graph, by the name
+            under which an outcome speaks of them.
+        watch: further values of the caller that an answer must leave alone.
+        log: a list the case's own callbacks append to while a result runs.
+        forbidden: attributes the answer may not use, as ``(owner class, name)``; with a third
+            item ``"anywhere"``, use by PyTorch on the answer's behalf counts, too.
+    """
+
+    args: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    model: nn.Module | None = None
+    inputs: tuple[tuple[Any, ...], ...] = ()
+    functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    watch: tuple[Any, ...] = ()
+    log: list[Any] = field(default_factory=list)
+    forbidden: tuple[tuple[Any, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Case:
+    """One situation an answer is tried in.
+
+    Attributes:
+        name: unique within the exercise, a few words a learner can read.
+        aspect: key of the `Aspect` whose points depend on this case.
+        make: builds a fresh `Trial`; the same seed gives the same trial.
+        hidden: tried when a submission is graded, not in the learner's check cell.
+            Hidden cases are redraws of visible ones: they catch answers that
+            were fitted to the visible cases and no others.
+        expect: what the case demands beyond the reference, read by rubric properties.
+    """
+
+    name: str
+    aspect: str
+    make: Callable[[int], Trial]
+    hidden: bool = False
+    expect: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """A share of an exercise's points: earned when all its cases pass."""
+
+    key: str
+    weight: int
+    says: str
+
+
+class Property(Protocol):
+    """One thing a good result has; yields a finding for each way it is missing."""
+
+    name: str
+    stage: int
+
+    def __call__(self, evidence: Evidence) -> Iterable[Finding]: ...
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise of a chapter.
+
+    Attributes:
+        name: the name of what the learner writes.
+        chapter: stem of the chapter's file, such as ``03_manipulation``.
+        title: a short heading.
+        stars: 1 (warm-up) to 4 (open-ended).
+        minutes: how long it should take.
+        points: full marks.
+        procedure: how `run` exercises the answer, a key of `run.PROCEDURES`.
+        aspects: how the points are shared out; without the first, none are earned.
+        cases: the situations, simplest first.
+        rubric: the properties a result must have.
+        hints: markdown, from "where to look" to "a skeleton"; never the solution.
+    """
+
+    name: str
+    chapter: str
+    title: str
+    stars: int
+    minutes: int
+    points: int
+    procedure: str
+    aspects: tuple[Aspect, ...]
+    cases: tuple[Case, ...]
+    rubric: tuple[Property, ...]
+    hints: tuple[str, ...]
+
+    def visible_cases(self) -> tuple[Case, ...]:
+        """The cases a learner's check cell tries."""
+        return tuple(case for case in self.cases if not case.hidden)

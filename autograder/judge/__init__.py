@@ -1,0 +1,128 @@
+"""Holds outcomes against a rubric and the references. Runs no learner's code.
+
+A learner's graph module reaches the judge as a description; the judge rebuilds it and
+runs it itself.
+"""
+
+from __future__ import annotations
+
+from torch import fx, nn
+
+from autograder.exercise import Case, Exercise
+from autograder.isolation import kept_state
+from autograder.judge.case import error_text, findings_of
+from autograder.judge.evidence import Evidence, describe_inputs
+from autograder.judge.example import example_of, source_of
+from autograder.limits import bounded_output
+from autograder.outcome import Outcome
+from autograder.verdict import Finding, Share, Status, Verdict
+
+__all__ = ["Evidence", "describe_inputs", "findings_of", "judge", "source_of"]
+
+
+def judge(
+    exercise: Exercise,
+    outcomes: list[Outcome],
+    cases: tuple[Case, ...] | None = None,
+    seed: int = 0,
+) -> Verdict:
+    """The verdict on an answer.
+
+    Args:
+        exercise: the exercise.
+        outcomes: one for each case tried, in the order of the cases.
+        cases: the cases that were to be tried; a case without an outcome has not been held.
+        seed: the seed of the cases.
+    """
+    cases = exercise.cases if cases is None else cases
+    # FX prints whole tracebacks when a rebuilt graph's code fails; the findings say it better.
+    with kept_state(), bounded_output(0):
+        return _judge(exercise, {outcome.case: outcome for outcome in outcomes}, cases, seed)
+
+
+def _judge(
+    exercise: Exercise, outcomes: dict[str, Outcome], cases: tuple[Case, ...], seed: int
+) -> Verdict:
+    found = {
+        case.name: findings_of(exercise, case, outcomes[case.name], seed)
+        for case in cases
+        if case.name in outcomes
+    }
+    held = {name for name, findings in found.items() if not findings}
+    shares = _shares(exercise, cases, held)
+    worst = _smallest([case for case in cases if found.get(case.name)], seed)
+    common = {
+        "exercise": exercise.name,
+        "score": _score(shares),
+        "shares": shares,
+        "cases": len(outcomes),
+    }
+    if worst is None:
+        printed = next((outcome.printed for outcome in outcomes.values() if outcome.printed), "")
+        complete = len(held) == len(cases)
+        return Verdict(status="passed" if complete else "failed", printed=printed, **common)
+    shown = outcomes[worst.name]
+    return Verdict(
+        status=_status(shown),
+        findings=_ordered(found, worst),
+        example=example_of(exercise, worst, shown, seed),
+        error=_crash_text(shown),
+        printed=shown.printed,
+        **common,
+    )
+
+
+def _shares(exercise: Exercise, cases: tuple[Case, ...], held: set[str]) -> tuple[Share, ...]:
+    shares = []
+    for aspect in exercise.aspects:
+        own = [case.name for case in cases if case.aspect == aspect.key]
+        if own:
+            shares.append(Share(aspect.says, aspect.weight, all(name in held for name in own)))
+    return tuple(shares)
+
+
+def _score(shares: tuple[Share, ...]) -> float:
+    """The held shares' weight of the whole; nothing without the first, the task itself."""
+    if not shares or not shares[0].held:
+        return 0.0
+    return sum(s.weight for s in shares if s.held) / sum(s.weight for s in shares)
+
+
+def _smallest(failing: list[Case], seed: int) -> Case | None:
+    """The failing case with the smallest model; the first of several."""
+    return min(failing, key=lambda case: _size(case, seed)) if failing else None
+
+
+def _size(case: Case, seed: int) -> int:
+    model = case.make(seed).model
+    if not isinstance(model, nn.Module):
+        return 0
+    try:
+        return len(fx.symbolic_trace(model).graph.nodes)
+    except Exception:
+        return 1_000
+
+
+def _status(outcome: Outcome) -> Status:
+    endings: dict[str, Status] = {
+        "raised": "crashed",
+        "out of time": "crashed",
+        "not attempted": "not attempted",
+    }
+    return endings.get(outcome.ended, "failed")
+
+
+def _ordered(found: dict[str, list[Finding]], worst: Case) -> tuple[Finding, ...]:
+    rest = [f for name, findings in found.items() if name != worst.name for f in findings]
+    return (*found[worst.name], *rest)
+
+
+def _crash_text(outcome: Outcome) -> str:
+    if outcome.ended == "out of time":
+        return "It ran until its time was used up."
+    if outcome.ended != "raised":
+        return ""
+    where = ""
+    if outcome.error and outcome.error.get("line"):
+        where = f"\nline {outcome.error['line']}: {outcome.error['text']}"
+    return error_text(outcome.error).strip("`") + where

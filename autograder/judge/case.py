@@ -1,0 +1,108 @@
+"""Judges one outcome: how the call ended, then the rubric, stage by stage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograder.exercise import Case, Exercise, Property
+from autograder.judge.evidence import Evidence
+from autograder.outcome import Outcome
+from autograder.references import MissingReference
+from autograder.verdict import Finding
+
+_ARGUMENTS = "Read again what the exercise says about arguments that do not fit."
+
+
+def findings_of(exercise: Exercise, case: Case, outcome: Outcome, seed: int = 0) -> list[Finding]:
+    """What is wrong with one outcome: the findings of the first stage that has any."""
+    evidence = Evidence(exercise, case, outcome, seed)
+    ended = _ending(evidence)
+    if ended is not None:
+        return ended
+    stage = None
+    found: list[Finding] = []
+    for prop in sorted(exercise.rubric, key=lambda prop: prop.stage):
+        if found and prop.stage != stage:
+            break
+        stage = prop.stage
+        found += _look(prop, evidence)
+    return found
+
+
+def _look(prop: Property, evidence: Evidence) -> list[Finding]:
+    """A property's findings. Data too odd for a property to read is a finding itself."""
+    try:
+        return list(prop(evidence))
+    except MissingReference:
+        raise  # not the answer's fault: the reference files are out of date
+    except Exception as error:
+        return [
+            evidence.finding(
+                "unreadable",
+                f"What {evidence.you} returned could not be looked at ({type(error).__name__}).",
+                "Compare the kind of value that you return with what the exercise asks for.",
+            )
+        ]
+
+
+def _ending(evidence: Evidence) -> list[Finding] | None:
+    """Findings about how the call ended; ``None`` if there is a result to judge."""
+    outcome, wanted = evidence.outcome, evidence.case.expect.get("raises")
+    if outcome.ended == "raised" and wanted:
+        error = outcome.error or {}
+        if wanted in error.get("types", ()):
+            return []
+        return [
+            evidence.finding(
+                "wrong-exception",
+                f"{evidence.you} raised `{error.get('type')}` here; "
+                f"the exercise asks for `{wanted}`.",
+                "Look at which exception the exercise names, and where yours comes from.",
+            )
+        ]
+    if wanted and outcome.ended == "returned":
+        return [
+            evidence.finding(
+                "should-raise",
+                f"{evidence.you} returned a result where it is to raise `{wanted}`.",
+                evidence.case.expect.get("look", _ARGUMENTS),
+            )
+        ]
+    if outcome.ended == "raised":
+        return [
+            evidence.finding(
+                "crashed",
+                f"{evidence.you} raised {error_text(outcome.error)}.",
+                _where_text(outcome.error),
+            )
+        ]
+    if outcome.ended == "out of time":
+        return [
+            evidence.finding(
+                "out-of-time",
+                f"{evidence.you} did not come to an end on this case.",
+                "A loop over `graph.nodes` also visits the nodes that you insert while it runs.",
+            )
+        ]
+    if outcome.ended == "not attempted":
+        return [
+            evidence.finding(
+                "not-attempted",
+                f"{evidence.you} is not written yet.",
+                "Replace the line `raise NotImplementedError()`.",
+            )
+        ]
+    return None
+
+
+def error_text(error: dict[str, Any] | None) -> str:
+    """An exception as `` `Type: message` ``."""
+    error = error or {}
+    message = f": {error['message']}" if error.get("message") else ""
+    return f"`{error.get('type', 'an exception')}{message}`"
+
+
+def _where_text(error: dict[str, Any] | None) -> str:
+    if not error or not error.get("line"):
+        return "Run your function on the model below to see where."
+    return f"It came from line {error['line']} of your code: `{error['text']}`."

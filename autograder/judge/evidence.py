@@ -1,0 +1,176 @@
+"""What a rubric property sees: one outcome, and fresh objects of its case."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import fx
+
+from autograder import targets
+from autograder.describe import describe, rebuild
+from autograder.execution import run_once
+from autograder.exercise import Case, Exercise, Trial
+from autograder.limits import bounded_output
+from autograder.outcome import Outcome
+from autograder.plain import Encoder, Plain
+from autograder.references import Reference, reference
+from autograder.verdict import Finding
+
+
+class Evidence:
+    """One outcome with all that a rubric property may want to look at.
+
+    Attributes:
+        exercise: the exercise.
+        case: the case that was tried.
+        outcome: the record of trying it.
+        trial: fresh objects of the case, as the answer was given them.
+    """
+
+    def __init__(self, exercise: Exercise, case: Case, outcome: Outcome, seed: int = 0) -> None:
+        self.exercise, self.case, self.outcome = exercise, case, outcome
+        self._seed = seed
+        self._records: dict[int, dict[str, Plain]] = {}
+
+    @property
+    def you(self) -> str:
+        """The learner's function, for the beginning of a sentence."""
+        return f"`{self.exercise.name}`"
+
+    def finding(
+        self, code: str, message: str, look: str = "", nodes: Iterable[str] = ()
+    ) -> Finding:
+        """A finding about this case."""
+        return Finding(code, message, look, case=self.case.name, nodes=tuple(nodes))
+
+    @cached_property
+    def trial(self) -> Trial:
+        """Fresh objects, equal to those the answer was given."""
+        return self.case.make(self._seed)
+
+    @cached_property
+    def reference(self) -> Reference:
+        """What the reference solution gave on this case."""
+        return reference(self.exercise.chapter, self.exercise.name, self.case.name)
+
+    # ---------------------------------------------------------------- the result's graph
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether the answer returned a graph module."""
+        return isinstance(self.outcome.value, dict) and "graph_module" in self.outcome.value
+
+    @property
+    def graph(self) -> Plain:
+        """The description of the graph module that came back; see `describe`."""
+        return self.outcome.value["graph_module"]
+
+    @cached_property
+    def traced(self) -> fx.GraphModule:
+        """A fresh trace of a fresh copy of the case's model."""
+        return fx.symbolic_trace(self.case.make(self._seed).model)
+
+    @cached_property
+    def traced_graph(self) -> Plain:
+        """The description of the fresh trace."""
+        return describe(self.traced, Encoder(self.trial.functions))
+
+    @property
+    def traced_signature(self) -> Plain:
+        """The parameters of the traced model's ``forward``."""
+        return self.traced_graph["signature"]
+
+    @cached_property
+    def own_code(self) -> list[tuple[str, str]]:
+        """Nodes that call functions or module classes only the learner's process knows.
+
+        Pairs of the node's name and the name of what it calls.
+        """
+        classes = {row["path"]: row.get("class") for row in self.graph["modules"]}
+        for row in self.graph["modules"]:
+            if "same_as" in row:
+                classes[row["path"]] = classes[row["same_as"]]
+        found = []
+        for row in self.graph["nodes"]:
+            target = row["target"]
+            if isinstance(target, dict) and "opaque" in target:
+                found.append((row["name"], target["opaque"]))
+            elif row["op"] == "call_module" and target in classes:
+                if not targets.is_known_class(classes[target]):
+                    found.append((row["name"], str(classes[target]).rpartition(".")[2]))
+        return found
+
+    @cached_property
+    def rebuilt(self) -> fx.GraphModule | None:
+        """The result as the judge rebuilt it; ``None`` where it calls the learner's own code.
+
+        Raises:
+            ValueError: if the description does not fit together.
+        """
+        if self.own_code or self.graph["codegen"] != "CodeGen":
+            return None
+        return rebuild(self.graph, self.outcome.tensors, self.trial.functions)
+
+    # ---------------------------------------------------------------- running it
+
+    @cached_property
+    def _encoder(self) -> Encoder:
+        return Encoder(self.trial.functions)
+
+    def run_record(self, i: int) -> dict[str, Plain]:
+        """What came of running the result on input `i`: the claims, and the judge's own run."""
+        runs = self.outcome.runs
+        if i >= len(runs):
+            error = {"type": "RuntimeError", "message": "the result was not run"}
+            return {"forward": {"error": error}}
+        if i not in self._records:
+            self._records[i] = self._record(i)
+        return self._records[i]
+
+    def _record(self, i: int) -> dict[str, Plain]:
+        record = dict(self.outcome.runs[i])
+        if self.has_graph:
+            try:
+                module = self.rebuilt
+            except ValueError as error:
+                record["rebuilt"] = {"error": {"type": "ValueError", "message": str(error)}}
+            else:
+                if module is not None:
+                    record["rebuilt"] = self._run_rebuilt(module, i)
+        return record
+
+    def _run_rebuilt(self, module: fx.GraphModule, i: int) -> Plain:
+        # FX prints a whole traceback when a graph's code fails; the finding says it in a line.
+        with bounded_output(0), torch.random.fork_rng(devices=[]):
+            inputs = copy.deepcopy(self.trial.inputs[i])
+            return run_once(module, inputs, self._encoder, owner=module, log=self.trial.log)
+
+    def tensors_of(self, how: str) -> list[torch.Tensor]:
+        """The tensor table of a run record: the outcome's, or the judge's own."""
+        return self._encoder.tensors if how == "rebuilt" else self.outcome.tensors
+
+    def inputs_text(self, i: int) -> str:
+        """The case's input `i` in words."""
+        return describe_inputs(self.trial.inputs[i])
+
+    def plain_signature(self, signature: Plain, _tensors: list[torch.Tensor]) -> Plain:
+        """A signature in a form that can be compared."""
+        return signature
+
+
+def describe_inputs(inputs: tuple[Any, ...]) -> str:
+    """Arguments in words: shapes and dtypes of tensors, other values as they are."""
+    return ", ".join(map(_input_text, inputs)) or "no arguments"
+
+
+def _input_text(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        dtype = str(value.dtype).removeprefix("torch.")
+        return f"a {dtype} tensor of shape {tuple(value.shape)}"
+    if isinstance(value, (list, tuple)):
+        return f"({', '.join(map(_input_text, value))})"
+    return f"`{value!r}`"[:80]

@@ -1,0 +1,143 @@
+"""The smallest failing case, made ready to be shown."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+from torch import fx, nn
+
+from autograder.boxes import boxes_of
+from autograder.exercise import Case, Exercise, Trial
+from autograder.judge.evidence import Evidence, describe_inputs
+from autograder.outcome import Outcome
+from autograder.plain import Plain
+from autograder.rubric.compare import show
+from autograder.verdict import Box, Example
+
+
+def example_of(exercise: Exercise, case: Case, outcome: Outcome, seed: int) -> Example:
+    """What a card shows of a failing case; of a hidden one, only its name."""
+    if case.hidden:
+        return Example(case=case.name)
+    trial = case.make(seed)
+    evidence = Evidence(exercise, case, outcome, seed)
+    pictured = isinstance(trial.model, nn.Module) and outcome.ended != "not attempted"
+    expected, obtained = _expected_and_obtained(evidence)
+    return Example(
+        case=case.name,
+        source=source_of(trial),
+        call=_call_text(exercise, trial),
+        inputs=tuple(describe_inputs(inputs) for inputs in trial.inputs),
+        expected=expected,
+        obtained=obtained,
+        before=_boxes(lambda: evidence.traced_graph) if pictured else (),
+        after=_boxes(lambda: evidence.graph) if evidence.has_graph else (),
+    )
+
+
+def _boxes(description: Callable[[], Plain]) -> tuple[Box, ...]:
+    """The boxes of a description. A model that cannot be traced has no picture, nor has a
+    description that does not fit together."""
+    try:
+        return boxes_of(description())
+    except Exception:
+        return ()
+
+
+def _expected_and_obtained(evidence: Evidence) -> tuple[str, str]:
+    outcome = evidence.outcome
+    if outcome.ended != "returned" or "raises" in evidence.case.expect:
+        return "", ""
+    if evidence.has_graph:
+        return "", (evidence.graph["code"] or "").strip()
+    if evidence.reference.value is None and evidence.reference.runs:
+        return "", ""  # what is asked is not a value but what it does when it runs
+    if isinstance(outcome.value, dict) and "trace_error" in outcome.value:
+        return "", ""  # the finding says what tracing raised
+    named = _by_name if evidence.exercise.procedure == "each node" else lambda value, _: value
+    return (
+        show(named(evidence.reference.value, evidence.trial), 600),
+        show(named(outcome.value, evidence.trial), 600),
+    )
+
+
+def _by_name(rows: Plain, trial: Trial) -> Plain:
+    """Results for each node, as a dictionary from the node's name; nodes by name, too."""
+    names = [node.name for node in trial.args[0].graph.nodes]
+
+    def named(value: Plain) -> Plain:
+        if isinstance(value, dict) and "list" in value:
+            return {"list": [named(item) for item in value["list"]]}
+        if isinstance(value, dict) and "node" in value:
+            place = value["node"]
+            known = type(place) is int and 0 <= place < len(names)
+            return {"node": names[place] if known else "?"}
+        return value
+
+    if not (isinstance(rows, dict) and "list" in rows):
+        return rows
+    named_rows = zip(names, rows["list"], strict=False)
+    return {"dict": [[{"node": name}, named(row)] for name, row in named_rows]}
+
+
+def _call_text(exercise: Exercise, trial: Trial) -> str:
+    if exercise.procedure == "each node":
+        return f"{exercise.name}(node), for each node of the model"
+    if exercise.procedure == "traced function":
+        return f"fx.symbolic_trace({exercise.name})(x), for each x below"
+
+    def word(value: Any) -> str:
+        if isinstance(value, nn.Module):
+            return "model"
+        if isinstance(value, fx.Node):
+            return value.name
+        return getattr(value, "__name__", None) or textwrap.shorten(repr(value), 40)
+
+    args = [word(value) for value in trial.args]
+    args += [f"{key}={word(value)}" for key, value in trial.kwargs.items()]
+    return f"{exercise.name}({', '.join(args)})"
+
+
+def source_of(trial: Trial) -> str:
+    """The case's model (or function) as code a person can read and paste.
+
+    Functions and modules of the course that the answer is given besides, such as a pattern
+    to look for, follow behind it.
+    """
+    subject = trial.model if trial.model is not None else next(iter(trial.args), None)
+    if subject is None:
+        return ""
+    parts = [_subject_text(subject, trial)]
+    parts += [_code_of(arg) for arg in trial.args if arg is not subject and _is_of_course(arg)]
+    return "\n\n".join(part.rstrip() for part in dict.fromkeys(parts)) + "\n"
+
+
+def _subject_text(subject: Any, trial: Trial) -> str:
+    text = _code_of(subject)
+    if isinstance(subject, fx.GraphModule) and trial.model is None:
+        # Where no model was given, the graph itself is the subject, and may say otherwise.
+        text += f"\n\n# and this graph\n{subject.graph}"
+    return text
+
+
+def _is_of_course(value: Any) -> bool:
+    """Whether this is a function or module that a case has made, not one of PyTorch."""
+    if isinstance(value, fx.GraphModule):
+        return True
+    thing = value if inspect.isfunction(value) else type(value)
+    return thing.__module__.startswith("autograder.")
+
+
+def _code_of(value: Any) -> str:
+    if isinstance(value, fx.GraphModule):
+        return f"# a GraphModule with this code\n{value.code.strip()}"
+    thing = value if inspect.isfunction(value) else type(value)
+    if isinstance(value, nn.Module) and thing.__module__.startswith("torch."):
+        return repr(value)
+    try:
+        return textwrap.dedent(inspect.getsource(thing))
+    except (OSError, TypeError):
+        return repr(value)[:2_000]

@@ -1,0 +1,163 @@
+"""What a learner calls from a notebook: `check`, `hint`, `progress`; and `grade`."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from autograder.exercise import Exercise
+from autograder.judge import judge
+from autograder.run import run_cases
+from autograder.syllabus import EXERCISES
+from autograder.verdict import Finding, Verdict
+
+PROGRESS_FILE = ".fxcourse-progress.json"
+
+
+class CheckFailed(AssertionError):
+    """An answer did not pass its check. The card above it says why."""
+
+    def _render_traceback_(self) -> list[str]:
+        # IPython shows this in place of a traceback through the grader's own code.
+        return [f"CheckFailed: {self}"]
+
+
+def grade(name: str, answer: Any) -> Verdict:
+    """Judge an answer on all cases of an exercise, hidden ones too.
+
+    Args:
+        name: the exercise's name.
+        answer: what the learner wrote.
+
+    Returns:
+        The verdict. Nothing that the answer does raises an exception here.
+
+    Raises:
+        KeyError: if there is no exercise of that name.
+    """
+    return verdict_on(exercise_called(name), answer, hidden=True)
+
+
+def verdict_on(exercise: Exercise, answer: Any, *, hidden: bool) -> Verdict:
+    """Run an answer on an exercise's cases and judge it."""
+    if not callable(answer):
+        finding = Finding(
+            "wrong-kind",
+            f"`{exercise.name}` is not a function or class but a `{type(answer).__name__}`.",
+            "Give the check the function itself, without calling it.",
+        )
+        return Verdict(exercise.name, "failed", 0.0, (finding,))
+    cases = exercise.cases if hidden else exercise.visible_cases()
+    return judge(exercise, run_cases(exercise, answer, cases, stop_early=not hidden), cases)
+
+
+def check(answer: Any, *, hidden: bool = False) -> None:
+    """Check what you wrote, and show a card that says how it went.
+
+    Args:
+        answer: your function or class; the exercise is found by its name.
+        hidden: try the cases that are used when a submission is graded, too.
+
+    Raises:
+        CheckFailed: unless everything is right.
+    """
+    exercise = exercise_called(_name_of(answer))
+    verdict = verdict_on(exercise, answer, hidden=hidden)
+    _remember(verdict)
+    from autograder.show.card import Card
+    from autograder.show.display import show
+
+    show(Card(verdict, exercise))
+    if not verdict.passed:
+        raise CheckFailed(_short(verdict))
+
+
+def hint(name: str, number: int | None = None) -> None:
+    """Show an exercise's hints, folded; or print one of them by its number."""
+    from autograder.show.display import show
+    from autograder.show.hints import Hints
+
+    show(Hints(exercise_called(name), number))
+
+
+def progress() -> None:
+    """Show which exercises you have passed."""
+    from autograder.show.display import show
+    from autograder.show.progress import Progress, Row
+
+    done = _read_progress()
+    rows = [
+        Row(e.chapter, e.name, e.title, e.stars, e.points, done.get(e.name, "not attempted"))
+        for e in EXERCISES.values()
+    ]
+    show(Progress(rows))
+
+
+def exercise_called(name: str) -> Exercise:
+    """The exercise of that name.
+
+    Raises:
+        KeyError: if there is none; the message names the nearest ones.
+    """
+    if name in EXERCISES:
+        return EXERCISES[name]
+    near = difflib.get_close_matches(str(name), EXERCISES, n=3)
+    guess = f" Did you mean {' or '.join(f'`{n}`' for n in near)}?" if near else ""
+    raise NoSuchExercise(f"There is no exercise called `{name}`.{guess}")
+
+
+class NoSuchExercise(KeyError):
+    """There is no exercise of the name given."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def _name_of(answer: Any) -> str:
+    name = getattr(answer, "__name__", None)
+    if not isinstance(name, str) or name == "<lambda>":
+        raise NoSuchExercise(
+            f"`check` finds the exercise by the name of what you wrote, and a "
+            f"{'lambda' if name else '`' + type(answer).__name__ + '`'} has none. "
+            "Write a function with `def`."
+        )
+    return name
+
+
+def _short(verdict: Verdict) -> str:
+    if verdict.status == "not attempted":
+        return f"`{verdict.exercise}` is not attempted yet."
+    first = verdict.findings[0].message if verdict.findings else ""
+    return f"`{verdict.exercise}` does not pass yet. {first}"
+
+
+# ------------------------------------------------------------------ progress
+
+
+def _progress_path() -> Path:
+    return Path.cwd() / PROGRESS_FILE
+
+
+def _read_progress() -> dict[str, str]:
+    try:
+        data = json.loads(_progress_path().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {k: v for k, v in data.items() if isinstance(v, str)} if isinstance(data, dict) else {}
+
+
+def _remember(verdict: Verdict) -> None:
+    """Note how the exercise stands, beside the notebook; never while grading."""
+    if os.environ.get("NBGRADER_EXECUTION") or verdict.status == "not attempted":
+        return
+    done = _read_progress()
+    if done.get(verdict.exercise) == "passed":
+        return  # what was passed once stays passed
+    done[verdict.exercise] = verdict.status
+    try:
+        _progress_path().write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
+    except OSError:
+        pass  # a folder that cannot be written to costs the learner only this note

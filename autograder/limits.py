@@ -1,0 +1,121 @@
+"""Bounds on what a learner's code may take: time and printed text."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import io
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+class OutOfTime(BaseException):
+    """Raised inside a learner's code when its time is used up."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds of processor time and of waiting for one case; characters shown."""
+
+    cpu: float = 10.0
+    wall: float = 60.0
+    printed: int = 4_000
+
+
+class _Clock:
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._cpu, self._wall = time.process_time(), time.monotonic()
+
+    def is_over(self) -> bool:
+        # Processor time decides, so that a busy machine does not fail a right answer;
+        # waiting is bounded too, for code that sleeps.
+        return (
+            time.process_time() - self._cpu > self._limits.cpu
+            or time.monotonic() - self._wall > self._limits.wall
+        )
+
+
+@contextlib.contextmanager
+def time_limit(limits: Limits) -> Iterator[None]:
+    """Raise `OutOfTime` in this thread once the limits are exceeded.
+
+    A Ctrl-C stays a `KeyboardInterrupt`. On the main thread of Linux and macOS a timer
+    signal is used, which ends sleeping calls too; elsewhere a watching thread.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if main and hasattr(signal, "setitimer"):
+        with _signal_limit(_Clock(limits)):
+            yield
+    else:
+        with _thread_limit(_Clock(limits)):
+            yield
+
+
+@contextlib.contextmanager
+def _signal_limit(clock: _Clock) -> Iterator[None]:
+    def tick(*_: object) -> None:
+        if clock.is_over():
+            raise OutOfTime
+
+    previous = signal.signal(signal.SIGALRM, tick)
+    # Ticks go on after the first OutOfTime: code that swallows it is told again.
+    signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+@contextlib.contextmanager
+def _thread_limit(clock: _Clock) -> Iterator[None]:
+    done = threading.Event()
+    ident = ctypes.c_ulong(threading.get_ident())
+
+    def watch() -> None:
+        while not done.wait(0.1):
+            if clock.is_over():
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(OutOfTime))
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+class BoundedText(io.TextIOBase):
+    """A text stream that keeps the first `limit` characters and counts the rest."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit, self._parts, self._kept, self._dropped = limit, [], 0, 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        part = text[: self._limit - self._kept]
+        if part:
+            self._parts.append(part)
+            self._kept += len(part)
+        self._dropped += len(text) - len(part)
+        return len(text)
+
+    def getvalue(self) -> str:
+        """What was kept, with a note on what was not."""
+        note = f"\n… and {self._dropped:,} more characters" if self._dropped else ""
+        return "".join(self._parts) + note
+
+
+@contextlib.contextmanager
+def bounded_output(limit: int) -> Iterator[BoundedText]:
+    """Catch what is printed to standard output and standard error."""
+    text = BoundedText(limit)
+    with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
+        yield text

@@ -1,0 +1,161 @@
+"""Small models with activations in every spelling: for `relu_to_gelu`."""
+
+# A learner sees these classes as they stand here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+
+class TorchRelu(nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+
+
+class FunctionalRelu(nn.Module):
+    def forward(self, x):
+        return F.relu(x) - x
+
+
+class FunctionalInPlace(nn.Module):
+    def forward(self, x):
+        y = x * 2
+        return F.relu(y, inplace=True)
+
+
+class KeywordRelu(nn.Module):
+    def forward(self, x):
+        return torch.relu(input=x) - F.relu(input=x.sin())
+
+
+class MethodRelu(nn.Module):
+    def forward(self, x):
+        return x.relu() * 2
+
+
+class ModuleRelu(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        return self.act(self.linear(x))
+
+
+class ModuleKeyword(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        return self.act(input=x) - x
+
+
+class ModuleInPlace(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.act = nn.ReLU(inplace=True)
+
+    def forward(self, x):
+        return self.act(self.linear(x)).sum(dim=1)
+
+
+class NestedRelu(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 3))
+        self.deep = nn.ModuleDict({"one": nn.ModuleList([nn.ReLU()])})
+
+    def forward(self, x):
+        return self.deep["one"][0](self.block(x)) - x
+
+
+class CalledTwice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        return self.act(self.linear(self.act(x)))
+
+
+class SharedRelu(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU()
+        self.block = nn.Sequential(nn.Linear(3, 3), self.act)
+
+    def forward(self, x):
+        return self.block(x) - self.act(x)
+
+
+class AllSpellings(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        y = F.relu(torch.relu(x) - 0.5) - 0.25
+        return {"y": self.act(y.relu()), "x": [F.relu(x), (y,)]}
+
+
+class OtherModules(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.six = nn.ReLU6()
+        self.leaky = nn.LeakyReLU(0.1)
+        self.prelu = nn.PReLU()
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        return self.six(x) - self.leaky(x) * self.prelu(x) + self.act(x)
+
+
+class OtherFunctions(nn.Module):
+    def forward(self, x):
+        y = F.relu6(x) - F.leaky_relu(x, 0.1)
+        return F.relu(y) - F.threshold(x, 0.1, 0.2) * x.clamp(min=0)
+
+
+class Namesakes(nn.Module):
+    """What is called `relu` here is none, and the other way round."""
+
+    def __init__(self):
+        super().__init__()
+        self.relu = nn.Linear(3, 3)
+        self.linear = nn.ReLU()
+
+    def forward(self, relu):
+        return self.linear(self.relu(relu))
+
+
+class SeveralReaders(nn.Module):
+    def forward(self, x):
+        y = x.relu()
+        z = torch.relu(x)
+        return torch.cat([y, z, y]), z
+
+
+class DefaultRelu(nn.Module):
+    def forward(self, input, scale=0.5, unread=None):
+        return torch.relu(input) * scale
+
+
+class TrainedBlock(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.ReLU())
+
+    def forward(self, x):
+        return self.block(x)
+
+
+def traced_block() -> fx.GraphModule:
+    """A `GraphModule` that somebody else traced."""
+    return fx.symbolic_trace(TrainedBlock())

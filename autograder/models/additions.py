@@ -1,0 +1,266 @@
+"""Small models that add: for `retarget`, `add_to_mul` and `relu_after_add`."""
+
+# A learner sees these classes as they stand here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+from operator import iadd
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+# FX records these calls instead of making them while it traces.
+fx.wrap("iadd")
+
+
+def halve(x: Any, y: Any) -> Any:
+    """A function of the case, which may stand in a graph."""
+    return (x - y) / 2
+
+
+class OneAdd(nn.Module):
+    def forward(self, x, y):
+        return torch.add(x, y)
+
+
+class KeywordAdd(nn.Module):
+    def forward(self, x, y):
+        return torch.add(input=x, other=y) - x
+
+
+class OperatorAdd(nn.Module):
+    def forward(self, x, y):
+        return (x + y) - x
+
+
+class MethodAdd(nn.Module):
+    def forward(self, x, y):
+        return x.add(y).add(2) - x
+
+
+class MethodKeywordAdd(nn.Module):
+    def forward(self, x, y):
+        return x.add(other=y) - x
+
+
+class ReflectedAdd(nn.Module):
+    def forward(self, x):
+        a = 2 + x
+        b = a.sin() + 3
+        return 0.5 + b
+
+
+class PlusEquals(nn.Module):
+    def forward(self, x, y):
+        total = x.sin()
+        total += y
+        total += 3
+        return total
+
+
+class ParameterAdd(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(3))
+
+    def forward(self, x):
+        return self.weight + x
+
+
+class BufferAdd(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("offset", torch.zeros(3))
+
+    def forward(self, x):
+        return self.offset + x.sin()
+
+
+class ConstantAdd(nn.Module):
+    def forward(self, x):
+        return torch.add(x, torch.full((3,), 0.5))
+
+
+class AlphaFunction(nn.Module):
+    def forward(self, x, y):
+        return torch.add(x, y, alpha=2)
+
+
+class AlphaMethod(nn.Module):
+    def forward(self, x, y):
+        return x.add(y, alpha=0.5) - torch.add(x, y)
+
+
+class AlphaOne(nn.Module):
+    def forward(self, x, y):
+        return torch.add(x, y, alpha=1) - x.add(y, alpha=1)
+
+
+class AlphaOneKeywords(nn.Module):
+    def forward(self, x, y):
+        return torch.add(alpha=1, other=y, input=x).sin()
+
+
+class AlphaZero(nn.Module):
+    def forward(self, x, y):
+        return torch.add(x, y, alpha=0) - x.add(y, alpha=-1)
+
+
+class InPlaceAdd(nn.Module):
+    def forward(self, x, y):
+        z = x + y
+        z.add_(y)
+        return z
+
+
+class InPlaceOperator(nn.Module):
+    """FX records `iadd` from Python's `operator` here: `fx.wrap("iadd")` was called."""
+
+    def forward(self, x, y):
+        z = torch.add(x, y)
+        return iadd(z, y)
+
+
+class Namesakes(nn.Module):
+    """Nothing but `torch.add` adds here, whatever the names say."""
+
+    def __init__(self):
+        super().__init__()
+        self.add = nn.Linear(3, 3)
+
+    def forward(self, add, y):
+        product = torch.addcmul(add, y, y)
+        return self.add(torch.add(product.addcmul(y, y), y))
+
+
+class LaterMul(nn.Module):
+    def forward(self, x, y):
+        a = torch.add(x, y)
+        return torch.mul(a, x) - torch.add(a, y)
+
+
+class OtherAdds(nn.Module):
+    def forward(self, x, y):
+        a = x + y
+        b = torch.add(a, y)
+        return b.add(x)
+
+
+class CatLists(nn.Module):
+    def forward(self, x, y):
+        both = torch.cat([x, y], dim=1)
+        return torch.cat((both, torch.cat(tensors=[y, x], dim=1)), dim=1)
+
+
+class SumKeywords(nn.Module):
+    def forward(self, x):
+        return torch.sum(x, dim=1, keepdim=True) - torch.sum(x, 0)
+
+
+class DeadExp(nn.Module):
+    def forward(self, x):
+        torch.exp(x.sin())
+        return torch.exp(x)
+
+
+class Half(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return torch.add(x, self.scale) + 1
+
+
+class NestedAdds(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = nn.Sequential(Half(), nn.Linear(3, 3), Half())
+
+    def forward(self, x):
+        return {"out": self.block(x), "parts": [x + x, (torch.add(x, 1),)]}
+
+
+class DefaultAdd(nn.Module):
+    def forward(self, input, scale=2.0, unread=None):
+        return torch.add(input, scale) - input
+
+
+class RestAdd(nn.Module):
+    def forward(self, x, *rest):
+        return torch.add(x, rest[0]) - rest[1]
+
+
+class NormedAdd(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x, y):
+        return torch.add(self.norm(x), self.drop(y))
+
+
+class SeveralReaders(nn.Module):
+    def forward(self, x, y):
+        a = torch.add(x, y)
+        return a.sin() - a * x, a
+
+
+class ReadTwice(nn.Module):
+    def forward(self, x, y):
+        a = x + y
+        return torch.mul(input=a, other=a)
+
+
+class ReadInLists(nn.Module):
+    def forward(self, x, y):
+        a = torch.add(x, y)
+        both = torch.cat([a, x, a], dim=0)
+        return {"sum": a, "all": [both, (a, y)]}
+
+
+class SumOfSums(nn.Module):
+    def forward(self, x, y):
+        a = x + y
+        b = torch.add(a, y)
+        return a + b
+
+
+class ReluOfSum(nn.Module):
+    def forward(self, x, y):
+        a = torch.relu(x + y)
+        return torch.relu(a - y).neg()
+
+
+class NegativeReluOfSum(nn.Module):
+    def forward(self, x, y):
+        return torch.relu(torch.add(x, y)) - torch.add(x, y, alpha=2)
+
+
+class ChangedAfterwards(nn.Module):
+    def forward(self, x, y):
+        a = x + y
+        a.sub_(1)
+        return a
+
+
+class DeadAdd(nn.Module):
+    def forward(self, x, y):
+        torch.add(x, y)
+        unused = x + y
+        unused.sin()
+        return x - y
+
+
+class MethodStays(nn.Module):
+    def forward(self, x, y):
+        a = x.add(y)
+        return torch.add(a, y).add(1)
+
+
+def traced_adds() -> fx.GraphModule:
+    """A `GraphModule` that somebody else traced."""
+    return fx.symbolic_trace(OtherAdds())

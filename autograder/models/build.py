@@ -1,0 +1,138 @@
+"""Makes fresh models, inputs and cases from short declarations.
+
+Nothing here is degenerate: parameters and running statistics are random, so that a pass
+that drops a module changes the result visibly.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.exercise import Case, Trial
+
+
+@dataclass(frozen=True)
+class T:
+    """A random tensor to be made: its shape and dtype (the case's dtype by default)."""
+
+    shape: tuple[int, ...]
+    dtype: torch.dtype | None = None
+
+    def __init__(self, *shape: int, dtype: torch.dtype | None = None) -> None:
+        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "dtype", dtype)
+
+
+def tensor_of(
+    spec: T, generator: torch.Generator, dtype: torch.dtype = torch.float64
+) -> torch.Tensor:
+    """The tensor that a spec describes: normal for floats, small integers otherwise."""
+    dtype = spec.dtype or dtype
+    if dtype == torch.bool:
+        return torch.rand(spec.shape, generator=generator) > 0.5
+    if not dtype.is_floating_point:
+        return torch.randint(-5, 6, spec.shape, generator=generator, dtype=dtype)
+    return torch.randn(spec.shape, generator=generator, dtype=torch.float64).to(dtype)
+
+
+def randomize_(model: nn.Module, seed: int) -> nn.Module:
+    """Give parameters and floating buffers random, nondegenerate values, in place.
+
+    Variances are positive, integer buffers stay; the global random state is not used.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, value in [*model.named_parameters(), *model.named_buffers()]:
+            if not value.is_floating_point():
+                continue
+            if name.endswith("var"):
+                new = torch.rand(value.shape, generator=generator, dtype=torch.float64) + 0.5
+            else:
+                new = torch.randn(value.shape, generator=generator, dtype=torch.float64)
+            value.copy_(new)
+    return model
+
+
+def fresh(
+    make: Callable[[], nn.Module],
+    seed: int = 0,
+    *,
+    training: bool = False,
+    dtype: torch.dtype = torch.float64,
+) -> nn.Module:
+    """A new model with random weights, in eval mode unless told otherwise."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = make()
+    return randomize_(model.to(dtype), seed).train(training)
+
+
+def arguments(
+    specs: Sequence[Any], generator: torch.Generator, dtype: torch.dtype
+) -> tuple[Any, ...]:
+    """Make every spec of an argument tuple; lists and tuples are looked into."""
+
+    def make(spec: Any) -> Any:
+        if isinstance(spec, T):
+            return tensor_of(spec, generator, dtype)
+        if isinstance(spec, (list, tuple)):
+            return type(spec)(make(item) for item in spec)
+        return copy.deepcopy(spec)
+
+    return tuple(make(spec) for spec in specs)
+
+
+def model_case(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    *inputs: Sequence[Any],
+    extra: tuple[Any, ...] = (),
+    kwargs: dict[str, Any] | None = None,
+    functions: dict[str, Callable[..., Any]] | None = None,
+    training: bool = False,
+    prepare: Callable[[nn.Module], Any] | None = None,
+    dtype: torch.dtype = torch.float64,
+    hidden: bool = False,
+    forbidden: tuple[tuple[Any, ...], ...] = (),
+    expect: dict[str, Any] | None = None,
+) -> Case:
+    """A case that hands the answer a model.
+
+    Args:
+        name: the case's name.
+        aspect: key of the aspect it belongs to.
+        make: builds the model: a class without arguments, or a function.
+        inputs: argument tuples for the result, tensors as `T`.
+        extra: further arguments of the answer, after the model.
+        kwargs: keyword arguments of the answer.
+        functions: functions of the case that may stand in a graph, by name.
+        training: the mode of the whole model.
+        prepare: last touches on the model, such as the mode of one part.
+        dtype: of parameters and of inputs that do not name one.
+        hidden: tried only when a submission is graded.
+        forbidden: attributes that the answer may not use.
+        expect: what the case demands beyond the reference.
+    """
+
+    def trial(seed: int) -> Trial:
+        model = fresh(make, seed, training=training, dtype=dtype)
+        if prepare is not None:
+            prepare(model)
+        generator = torch.Generator().manual_seed(seed + 1)
+        return Trial(
+            args=(model, *copy.deepcopy(extra)),
+            kwargs=dict(kwargs or {}),
+            model=model,
+            inputs=tuple(arguments(specs, generator, dtype) for specs in inputs),
+            functions=dict(functions or {}),
+            forbidden=forbidden,
+        )
+
+    return Case(name, aspect, trial, hidden, expect or {})

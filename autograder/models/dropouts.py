@@ -1,0 +1,220 @@
+"""Small models with dropouts in every spelling: for `remove_dropout`."""
+
+# A learner sees these classes as they stand here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+
+class OneDropout(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.linear(self.drop(x))
+
+
+class DropoutOutput(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(self.linear(x))
+
+
+class DropoutOfInput(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x, y):
+        return {"x": self.drop(x), "both": [self.drop(y), (x, y)]}
+
+
+class KeywordDropout(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(input=x.sin()) * 2
+
+
+class Dropouts1d(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = nn.Dropout1d(0.5)
+        self.alpha = nn.AlphaDropout(0.5)
+        self.feature = nn.FeatureAlphaDropout(0.5)
+
+    def forward(self, x):
+        return self.feature(self.alpha(self.one(x).sin()).cos()) * 2
+
+
+class Dropouts2d(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.two = nn.Dropout2d(0.5)
+
+    def forward(self, x):
+        return self.two(self.conv(x)).sin()
+
+
+class Dropouts3d(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.three = nn.Dropout3d(0.5)
+
+    def forward(self, x):
+        return self.three(x.sin()).cos()
+
+
+class AlwaysActive(nn.Module):
+    def forward(self, x):
+        return F.dropout(x).sin()
+
+
+class ListensToTraining(nn.Module):
+    def forward(self, x):
+        y = F.dropout(x, 0.3, self.training).sin()
+        return F.dropout(input=y, p=0.3, training=self.training) * 2
+
+
+class FunctionInPlace(nn.Module):
+    def forward(self, x):
+        y = x * 2
+        return F.dropout(y, 0.5, True, True).sin()
+
+
+class Siblings(nn.Module):
+    def forward(self, x):
+        y = F.alpha_dropout(x, 0.5, True).sin()
+        z = F.feature_alpha_dropout(y, 0.5, training=True).cos()
+        return F.dropout1d(z, 0.5) * 2
+
+
+class Siblings2d(nn.Module):
+    def forward(self, x):
+        return F.dropout2d(x.sin(), p=0.5) * 2
+
+
+class Siblings3d(nn.Module):
+    def forward(self, x):
+        return F.dropout3d(x.sin(), p=0.5) * 2
+
+
+class Chain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Dropout(0.5)
+        self.second = nn.AlphaDropout(0.5)
+
+    def forward(self, x):
+        return F.dropout(self.second(self.first(x))).sin()
+
+
+class ChainOutput(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(self.drop(self.drop(x.sin())))
+
+
+class CalledTwice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        y = self.drop(x)
+        return self.drop(self.linear(y)) * y + y
+
+
+class SharedDropout(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+        self.block = nn.Sequential(nn.Linear(3, 3), self.drop)
+        self.deep = nn.ModuleList([nn.Sequential(nn.Dropout1d(0.5), nn.Linear(3, 3))])
+
+    def forward(self, x):
+        return self.deep[0](self.block(x)) + self.drop(x)
+
+
+class SeveralReaders(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        y = self.drop(x)
+        return torch.cat([y, x, y]), torch.mul(input=y, other=y)
+
+
+class Branches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        if self.training:
+            x = x * 100
+        return self.drop(x).sin()
+
+
+class Namesakes(nn.Module):
+    """What is called `dropout` here is none, and the other way round."""
+
+    def __init__(self):
+        super().__init__()
+        self.dropout = nn.Linear(3, 3)
+        self.linear = nn.Dropout(0.5)
+
+    def forward(self, dropout):
+        return self.linear(self.dropout(dropout)).sin()
+
+
+class DefaultDropout(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, input, scale=0.5, unread=None):
+        return self.drop(input) * scale
+
+
+class ZeroDropout(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.0)
+
+    def forward(self, x):
+        return F.dropout(self.drop(x).sin(), 0.0, False)
+
+
+class DeadDropout(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        self.drop(x)
+        F.dropout(x)
+        return x.sin()
+
+
+def traced_chain() -> fx.GraphModule:
+    """A `GraphModule` that somebody else traced."""
+    return fx.symbolic_trace(SharedDropout())

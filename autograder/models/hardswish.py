@@ -1,0 +1,121 @@
+"""The models of `to_hardswish`: hard swishes written out, and what only looks like one."""
+
+# A learner sees these as they stand here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Swish(nn.Module):
+    def forward(self, x):
+        return x * F.relu6(x + 3) / 6
+
+
+class SwishTurned(nn.Module):
+    def forward(self, x):
+        return F.relu6(x + 3) * x / 6
+
+
+class SwishFloats(nn.Module):
+    def forward(self, x):
+        return x * F.relu6(x + 3.0) / 6.0
+
+
+class SwishMixed(nn.Module):
+    def forward(self, x):
+        first = x * F.relu6(x + 3.0) / 6
+        return first * F.relu6(first + 3) / 6.0
+
+
+class SwishTurnedFloats(nn.Module):
+    def forward(self, x):
+        first = F.relu6(x + 3.0) * x / 6.0
+        second = F.relu6(first + 3) * first / 6.0
+        return F.relu6(second + 3.0) * second / 6
+
+
+class SwishOfLayer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 4)
+        self.second = nn.Linear(4, 3)
+        self.swish = SwishTurned()
+
+    def forward(self, x):
+        hidden = self.first(x)
+        hidden = hidden * F.relu6(hidden + 3) / 6
+        return self.swish(self.second(hidden)) + self.swish(x)
+
+
+class SwishManyReaders(nn.Module):
+    def forward(self, x):
+        y = torch.tanh(x)
+        a = y * F.relu6(y + 3) / 6
+        b = F.relu6(y + 3) * y / 6
+        return {"a": [a, a * y], "b": b - a, "y": y}
+
+
+class WrongNumbers(nn.Module):
+    def forward(self, x):
+        a = x * F.relu6(x + 2) / 6
+        b = x * F.relu6(x + 3) / 3
+        c = F.relu6(x + 6) * x / 6
+        d = F.relu6(x + 3) * x / 6.5
+        return a + b - c * d
+
+
+class NumbersFromOutside(nn.Module):
+    def forward(self, x, three, six):
+        a = x * F.relu6(x + three) / 6
+        return a + F.relu6(x + 3) * x / six
+
+
+class TwoDifferent(nn.Module):
+    def forward(self, x, y):
+        return y * F.relu6(x + 3) / 6 - F.relu6(y + 3) * x / 6
+
+
+class SumReadElsewhere(nn.Module):
+    def forward(self, x):
+        shifted = x + 3
+        return x * F.relu6(shifted) / 6 - shifted
+
+
+class GateReadElsewhere(nn.Module):
+    def forward(self, x):
+        gate = F.relu6(x + 3)
+        return gate * x / 6, gate
+
+
+class ProductReadElsewhere(nn.Module):
+    def forward(self, x):
+        product = x * F.relu6(x + 3)
+        return product / 6, [product.sum()]
+
+
+class SharedGate(nn.Module):
+    def forward(self, x):
+        gate = F.relu6(x + 3)
+        return (x * gate / 6) - (gate * x / 6)
+
+
+class OtherOperations(nn.Module):
+    def forward(self, x):
+        a = x * F.relu6(x - 3) / 6
+        b = x * F.relu(x + 3) / 6
+        c = x + F.relu6(x + 3) / 6
+        d = x * F.relu6(x + 3) * 6
+        e = x * F.relu6(x + 3) // 6
+        f = F.relu6(x + 3) / 6
+        return a + b + c + d + e + f
+
+
+class OneOfTwo(nn.Module):
+    def forward(self, x, y):
+        real = x * F.relu6(x + 3) / 6
+        almost = y * F.relu6(real + 3) / 6
+        return real * almost

@@ -1,0 +1,286 @@
+"""The models of `fuse_linear_relu`: linear layers, and who reads them."""
+
+# A learner sees these as they stand here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torchvision.ops import MLP
+
+from autograder.given import LinearReLU
+
+
+class LinearThenModule(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+        self.relu = nn.ReLU()
+
+    def forward(self, x):
+        return self.relu(self.linear(x))
+
+
+class TwoLayers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 4)
+        self.second = nn.Linear(4, 3)
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        return self.second(self.act(self.first(x))) + x
+
+
+class FourSpellings(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(3, 3)
+        self.b = nn.Linear(3, 3, bias=False)
+        self.c = nn.Linear(3, 3)
+        self.d = nn.Linear(3, 3)
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        x = torch.relu(self.a(x))
+        x = F.relu(self.b(x))
+        x = self.c(x).relu()
+        return self.act(self.d(x))
+
+
+class TorchRelu(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return torch.relu(self.proj(x))
+
+
+class FunctionalRelu(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return F.relu(self.proj(x))
+
+
+class MethodRelu(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.proj(x).relu()
+
+
+class Keywords(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up = nn.Linear(3, 5)
+        self.down = nn.Linear(5, 3)
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        x = torch.relu(input=self.up(input=x))
+        return self.act(input=self.down(input=x))
+
+
+class Bottle(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(3, 2), nn.ReLU(), nn.Linear(2, 3))
+
+    def forward(self, x):
+        return x + self.layers(x)
+
+
+class Deep(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Linear(4, 3)
+        self.blocks = nn.ModuleList([Bottle(), Bottle()])
+        self.heads = nn.ModuleDict({"one": nn.Sequential(nn.Linear(3, 2), nn.ReLU())})
+
+    def forward(self, x):
+        x = F.relu(self.stem(x))
+        for block in self.blocks:
+            x = block(x)
+        return self.heads["one"](x)
+
+
+class NamesMislead(nn.Module):
+    """The names say one thing, the types another."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Identity()
+        self.relu = nn.Tanh()
+        self.nonlinear = nn.Linear(3, 3)
+        self.tanh = nn.ReLU()
+
+    def forward(self, x):
+        x = self.relu(self.linear(x))
+        x = torch.relu(self.linear(x))
+        return self.tanh(self.nonlinear(x))
+
+
+class NotLinear(nn.Module):
+    """Neighbours of `nn.Linear`: another module, and the function."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Bilinear(3, 3, 3)
+        self.linear_conv = nn.Conv1d(1, 2, 1)
+        self.weight = nn.Parameter(torch.rand(3, 3))
+
+    def forward(self, x):
+        y = torch.relu(self.linear(x, x))
+        z = F.relu(F.linear(y, self.weight))
+        return torch.relu(self.linear_conv(z.unsqueeze(1)))
+
+
+class OtherActivations(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.relu6 = nn.ReLU6()
+        self.leaky = nn.LeakyReLU()
+        self.prelu = nn.PReLU()
+
+    def forward(self, x):
+        a = self.relu6(self.linear(x)) + self.leaky(self.linear(x)) + self.prelu(self.linear(x))
+        b = F.relu6(self.linear(x)) + self.linear(x).sigmoid() + F.elu(self.linear(x))
+        return a + b + self.linear(x).clamp(min=0)
+
+
+class ReadElsewhere(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x):
+        hidden = self.linear(x)
+        return torch.relu(hidden) - hidden
+
+
+class ReturnedToo(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        hidden = self.linear(x)
+        return {"out": self.act(hidden), "hidden": [hidden]}
+
+
+class TwoRelus(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x):
+        hidden = self.linear(x)
+        return torch.relu(hidden) * hidden.relu()
+
+
+class ReluReadTwice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.out = nn.Linear(3, 1)
+
+    def forward(self, x):
+        hidden = torch.relu(self.linear(x))
+        return self.out(hidden), hidden * hidden, torch.relu(x), torch.relu(hidden)
+
+
+class CalledTwice(nn.Module):
+    """One layer, called in two places: a ReLU reads both."""
+
+    def __init__(self):
+        super().__init__()
+        self.shared = nn.Linear(3, 3)
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        return torch.relu(self.shared(self.act(self.shared(x))))
+
+
+class OncePlain(nn.Module):
+    """One layer, called in two places: a ReLU reads only one of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.shared = nn.Linear(3, 3)
+
+    def forward(self, x):
+        plain = self.shared(x)
+        return torch.relu(self.shared(plain)) - plain
+
+
+class PlainAfterwards(nn.Module):
+    """As above, the plain call last, and under a second name."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+        self.head = self.body[0]
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+
+class NamesTaken(nn.Module):
+    """Other modules already have the names that come to mind first."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        self.fc_relu = nn.Linear(3, 3)
+        self.fc_fused = nn.Sigmoid()
+        self.fused = nn.Tanh()
+        self.fused_0 = nn.Tanh()
+        self.linear_relu = nn.Softplus()
+        self.linear_relu_0 = nn.Softplus()
+        self.relu = nn.ReLU()
+
+    def forward(self, x):
+        x = self.relu(self.fc(x)) + self.fused(x) - self.fused_0(x)
+        x = self.linear_relu(x) * self.linear_relu_0(x)
+        return self.fc_fused(self.relu(self.fc_relu(x)))
+
+
+class Fused(nn.Module):
+    """A model in which the work has been done already, in part."""
+
+    def __init__(self):
+        super().__init__()
+        self.one = LinearReLU(nn.Linear(3, 4))
+        self.two = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return F.relu(self.two(self.one(x)))
+
+
+class Perceptron(MLP):
+    """torchvision's multilayer perceptron: Linear, ReLU, Dropout in turn."""
+
+    def __init__(self):
+        super().__init__(4, [5, 6, 3], activation_layer=nn.ReLU, inplace=False, dropout=0.25)
+
+
+class Encoder(nn.Module):
+    """A transformer's encoder layer is one module for FX; the head is ours."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.TransformerEncoderLayer(4, 2, 6, dropout=0.0, batch_first=True)
+        self.head = nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 2))
+
+    def forward(self, tokens):
+        return self.head(self.layer(tokens).mean(dim=1))

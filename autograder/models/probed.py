@@ -1,0 +1,146 @@
+"""Small models to look into, and things to look with: for `probe_values`."""
+
+# A learner sees these classes as they stand here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+Log = list[tuple[str, Any]]
+Probe = Callable[[str, Any], Any]
+
+
+class SinSum(nn.Module):
+    def forward(self, x):
+        return torch.sin(x).sum() * 2
+
+
+class Layers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+        self.block = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 3))
+
+    def forward(self, x):
+        return self.block(x + self.weight)
+
+
+class Names(nn.Module):
+    """A node's name is not its target."""
+
+    def __init__(self):
+        super().__init__()
+        self.sin = nn.Tanh()
+
+    def forward(self, x, y):
+        return torch.sin(self.sin(x)) + y.sin() - torch.add(x, y)
+
+
+class Readers(nn.Module):
+    def forward(self, x, y):
+        a = x * y
+        b = torch.cat([a, x, a])
+        return {"a": a, "rest": [b, (a.sin(), a)]}
+
+
+class Overwritten(nn.Module):
+    def forward(self, x):
+        y = x * 2
+        z = y.sin()
+        y.mul_(100)
+        return y + z
+
+
+class Pieces(nn.Module):
+    def forward(self, x):
+        first, second = torch.split(x, [1, 2], dim=1)
+        size = x.shape[0]
+        return second.reshape(size, -1) * first
+
+
+class DeadEnd(nn.Module):
+    def forward(self, x):
+        torch.cos(x).exp()
+        return x.sin()
+
+
+class DefaultScale(nn.Module):
+    def forward(self, input, scale=0.5, unread=None):
+        return torch.sin(input) * scale
+
+
+def traced_layers() -> fx.GraphModule:
+    """A `GraphModule` that somebody else traced."""
+    return fx.symbolic_trace(Layers())
+
+
+# ------------------------------------------------------------------ probes
+
+
+def _note(log: Log, name: str, value: Any) -> None:
+    log.append((name, copy.deepcopy(value)))
+
+
+def function_probe(log: Log) -> Probe:
+    """A function that remembers what it is shown."""
+
+    def record(name: str, value: Any) -> None:
+        _note(log, name, value)
+
+    return record
+
+
+def answering_probe(log: Log) -> Probe:
+    """A function that returns something, which nobody is to read."""
+
+    def record(name: str, value: Any) -> str:
+        _note(log, name, value)
+        return "not for you"
+
+    return record
+
+
+def passing_probe(log: Log) -> Probe:
+    """A function that returns the value it was shown."""
+
+    def record(name: str, value: Any) -> Any:
+        _note(log, name, value)
+        return value
+
+    return record
+
+
+def lambda_probe(log: Log) -> Probe:
+    """A lambda."""
+    return lambda name, value: _note(log, name, value)
+
+
+class Collector:
+    """An object that can be called, and whose method can be."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+
+    def record(self, name: str, value: Any) -> None:
+        """Remember a value."""
+        _note(self._log, name, value)
+
+    def __call__(self, name: str, value: Any) -> None:
+        self.record(name, value)
+
+
+def method_probe(log: Log) -> Probe:
+    """A bound method."""
+    return Collector(log).record
+
+
+def partial_probe(log: Log) -> Probe:
+    """A partial function, which has no name."""
+    return functools.partial(_note, log)

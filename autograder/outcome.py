@@ -1,0 +1,128 @@
+"""What happened when an answer was tried on a case: plain data and tensors, no more.
+
+An `Outcome` is all that passes from the process that runs a learner's code to the judge.
+On disk it is a JSON header followed by the raw bytes of its tensors.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import torch
+
+from autograder.plain import Plain
+
+Ended = Literal["returned", "raised", "out of time", "not attempted"]
+MAX_HEADER = 64 * 1024 * 1024
+MAX_TENSORS = 1024 * 1024 * 1024
+
+
+@dataclass
+class Outcome:
+    """The record of one answer on one case.
+
+    Attributes:
+        case: the case's name.
+        ended: how the call ended.
+        error: for a call that raised: ``type``, ``message``, ``line`` (number within the
+            learner's code), ``text`` (that line).
+        value: the plain form of what came back; a graph module's is its description
+            under the key ``graph_module``.
+        runs: one record for each input: ``forward``, ``interpreter``, ``copy``, each with
+            ``value`` or ``error``, the ``args`` afterwards, and the ``log`` of the case.
+        changed: what the call changed about the caller's objects, in words.
+        used: forbidden attributes that the answer used.
+        printed: what the learner's code printed, cut to size.
+        tensors: the table that ``{"tensor": i}`` refers to.
+    """
+
+    case: str
+    ended: Ended = "returned"
+    error: dict[str, Any] | None = None
+    value: Plain = None
+    runs: list[Plain] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    used: list[str] = field(default_factory=list)
+    printed: str = ""
+    tensors: list[torch.Tensor] = field(default_factory=list)
+
+    def save(self, path: Path) -> None:
+        """Write the outcome to a file."""
+        with path.open("wb") as file:
+            self.write(file)
+
+    def write(self, file: BinaryIO) -> None:
+        """Write the outcome to a binary stream."""
+        blobs = [tensor_bytes(tensor) for tensor in self.tensors]
+        header = asdict(self) | {
+            "tensors": [
+                {
+                    "dtype": str(t.dtype).removeprefix("torch."),
+                    "shape": list(t.shape),
+                    "bytes": len(blob),
+                }
+                for t, blob in zip(self.tensors, blobs, strict=True)
+            ]
+        }
+        head = json.dumps(header).encode()
+        file.write(len(head).to_bytes(8, "little") + head)
+        for blob in blobs:
+            file.write(blob)
+
+    @classmethod
+    def load(cls, path: Path) -> Outcome:
+        """Read an outcome from a file. Raises `ValueError` if it is not a sound one."""
+        with path.open("rb") as file:
+            return cls.read(file)
+
+    @classmethod
+    def read(cls, file: BinaryIO) -> Outcome:
+        """Read an outcome from a binary stream.
+
+        Raises:
+            ValueError: if the data is cut off, too large, or of the wrong form.
+        """
+        size = int.from_bytes(file.read(8), "little")
+        if size > MAX_HEADER:
+            raise ValueError("the outcome's header is too large")
+        header = json.loads(file.read(size))
+        if not isinstance(header, dict) or set(header) != set(cls.__dataclass_fields__):
+            raise ValueError("the outcome's header has the wrong fields")
+        header["tensors"] = _read_tensors(file, header["tensors"])
+        return cls(**header)
+
+
+def tensor_bytes(tensor: torch.Tensor) -> bytes:
+    """The tensor's elements as raw bytes, in row-major order."""
+    flat = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1)
+    return flat.view(torch.uint8).numpy().tobytes()
+
+
+def tensor_from_bytes(blob: bytes, dtype: str, shape: list[int]) -> torch.Tensor:
+    """The inverse of `tensor_bytes`.
+
+    Raises:
+        ValueError: if dtype, shape and number of bytes do not fit together.
+    """
+    kind = getattr(torch, dtype, None)
+    if not isinstance(kind, torch.dtype) or not all(type(n) is int and n >= 0 for n in shape):
+        raise ValueError("a tensor of an unknown dtype or shape")
+    count = 1
+    for n in shape:
+        count *= n
+    if count * kind.itemsize != len(blob):
+        raise ValueError("a tensor's bytes do not fit its shape")
+    if not blob:
+        return torch.empty(shape, dtype=kind)
+    return torch.frombuffer(bytearray(blob), dtype=kind).reshape(shape)
+
+
+def _read_tensors(file: BinaryIO, rows: list[dict[str, Any]]) -> list[torch.Tensor]:
+    if sum(int(row["bytes"]) for row in rows) > MAX_TENSORS:
+        raise ValueError("the outcome's tensors are too large")
+    return [
+        tensor_from_bytes(file.read(int(row["bytes"])), row["dtype"], row["shape"]) for row in rows
+    ]

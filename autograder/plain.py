@@ -1,0 +1,210 @@
+"""Values as plain data: JSON with tensors kept aside, and back.
+
+`Encoder` turns what a learner's code returned into dictionaries, lists, numbers and
+strings; tensors go to a table and stand in the data as ``{"tensor": index}``. Nothing is
+pickled: whatever has no plain form becomes ``{"opaque": type name}``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import fx
+
+from autograder import targets
+
+Plain = Any
+MAX_DEPTH = 40
+MAX_ITEMS = 200_000
+MAX_TEXT = 20_000
+
+
+class Encoder:
+    """Encodes values; equal objects keep their identity in the tensor table.
+
+    Args:
+        functions: functions of the case, by the name under which they travel.
+        node: how a `fx.Node` is spoken of; by default its name.
+    """
+
+    def __init__(
+        self,
+        functions: dict[str, Callable[..., Any]] | None = None,
+        node: Callable[[fx.Node], Plain] | None = None,
+    ) -> None:
+        self.tensors: list[torch.Tensor] = []
+        self.node = node or (lambda n: {"node": n.name})
+        self._case_functions = {id(f): name for name, f in (functions or {}).items()}
+        self._items = 0
+
+    def tensor(self, value: torch.Tensor) -> Plain:
+        """Put a copy of a tensor on the table."""
+        self.tensors.append(value.detach().clone())
+        return {"tensor": len(self.tensors) - 1}
+
+    def encode(self, value: Any, depth: int = 0) -> Plain:
+        """The plain form of a value."""
+        self._items += 1
+        if depth > MAX_DEPTH or self._items > MAX_ITEMS:
+            return {"opaque": "data that is too large"}
+        if value is None or value is True or value is False:
+            return value
+        if isinstance(value, fx.Node):
+            return self.node(value)
+        if isinstance(value, torch.Tensor):
+            return self.tensor(value)
+        if isinstance(value, str):
+            return str.__str__(value)[:MAX_TEXT]
+        if isinstance(value, int):
+            return int(value)
+        if isinstance(value, float):
+            return float(value) if math.isfinite(value) else {"float": repr(float(value))}
+        return self._encode_structure(value, depth + 1)
+
+    def _encode_structure(self, value: Any, depth: int) -> Plain:
+        if isinstance(value, complex):
+            return {"complex": [repr(value.real), repr(value.imag)]}
+        if isinstance(value, (list, tuple)):
+            key = "list" if isinstance(value, list) else "tuple"
+            return {key: [self.encode(item, depth) for item in value]}
+        if isinstance(value, dict):
+            return {
+                "dict": [[self.encode(k, depth), self.encode(v, depth)] for k, v in value.items()]
+            }
+        if isinstance(value, (set, frozenset)):
+            return {"set": [self.encode(item, depth) for item in value]}
+        if isinstance(value, slice):
+            return {"slice": [self.encode(v, depth) for v in (value.start, value.stop, value.step)]}
+        if isinstance(value, range):
+            return {"range": [value.start, value.stop, value.step]}
+        if value is Ellipsis:
+            return {"ellipsis": 0}
+        if isinstance(value, (torch.dtype, torch.layout, torch.memory_format)):
+            return {"torch": str(value).removeprefix("torch.")}
+        if isinstance(value, torch.device):
+            return {"device": str(value)}
+        if callable(value) and not isinstance(value, torch.nn.Module):
+            return self.function(value)
+        return {"opaque": type(value).__name__}
+
+    def function(self, value: Callable[..., Any]) -> Plain:
+        """A function by the case's name for it, by its importable name, or opaque."""
+        if id(value) in self._case_functions:
+            return {"case": self._case_functions[id(value)]}
+        name = targets.function_name(value)
+        if name is not None:
+            return {"function": name}
+        return {"opaque": str(getattr(value, "__name__", type(value).__name__))[:200]}
+
+
+class Decoder:
+    """Turns plain data back into values.
+
+    Args:
+        tensors: the table that belongs to the data.
+        functions: functions of the case by name.
+        node: what ``{"node": key}`` stands for.
+
+    Raises (from `decode`):
+        ValueError: for data of an unknown form, or an opaque value.
+    """
+
+    def __init__(
+        self,
+        tensors: list[torch.Tensor],
+        functions: dict[str, Callable[..., Any]] | None = None,
+        node: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self.tensors = tensors
+        self.functions = functions or {}
+        self.node = node
+
+    def decode(self, data: Plain) -> Any:
+        """The value that the data describes."""
+        if data is None or isinstance(data, (bool, int, float, str)):
+            return data
+        if not isinstance(data, dict) or len(data) != 1:
+            raise ValueError(f"not plain data: {str(data)[:80]}")
+        ((kind, body),) = data.items()
+        decode = getattr(self, f"_decode_{kind}", None)
+        if decode is None:
+            raise ValueError(f"no value for {str(data)[:80]}")
+        return decode(body)
+
+    def _decode_tensor(self, index: int) -> torch.Tensor:
+        return self.tensors[index]
+
+    def _decode_float(self, text: str) -> float:
+        return float(text)
+
+    def _decode_complex(self, parts: list[str]) -> complex:
+        return complex(float(parts[0]), float(parts[1]))
+
+    def _decode_list(self, items: list[Plain]) -> list[Any]:
+        return [self.decode(item) for item in items]
+
+    def _decode_tuple(self, items: list[Plain]) -> tuple[Any, ...]:
+        return tuple(self.decode(item) for item in items)
+
+    def _decode_dict(self, items: list[list[Plain]]) -> dict[Any, Any]:
+        return {self.decode(key): self.decode(value) for key, value in items}
+
+    def _decode_set(self, items: list[Plain]) -> set[Any]:
+        return {self.decode(item) for item in items}
+
+    def _decode_slice(self, parts: list[Plain]) -> slice:
+        return slice(*(self.decode(part) for part in parts))
+
+    def _decode_range(self, parts: list[int]) -> range:
+        return range(*parts)
+
+    def _decode_ellipsis(self, _: int) -> Any:
+        return Ellipsis
+
+    def _decode_torch(self, name: str) -> Any:
+        value = getattr(torch, name, None)
+        if not isinstance(value, (torch.dtype, torch.layout, torch.memory_format)):
+            raise ValueError(f"no dtype, layout or memory format called {name!r}")
+        return value
+
+    def _decode_device(self, name: str) -> torch.device:
+        return torch.device(name)
+
+    def _decode_function(self, name: str) -> Callable[..., Any]:
+        try:
+            return targets.function_of(name)
+        except LookupError:
+            raise ValueError(f"{name} is not a function that a graph may call here") from None
+
+    def _decode_case(self, name: str) -> Callable[..., Any]:
+        return self.functions[name]
+
+    def _decode_node(self, key: Any) -> Any:
+        if self.node is None:
+            raise ValueError("a node where none can be")
+        return self.node(key)
+
+
+def kind_of(data: Plain) -> str:
+    """The kind of value that plain data describes, in words: ``a list``, ``None`` …"""
+    if data is None:
+        return "`None`"
+    if isinstance(data, (bool, int, float, str)):
+        name = type(data).__name__
+        return f"an `{name}`" if name == "int" else f"a `{name}`"
+    ((kind, body),) = data.items()
+    words = {
+        "tensor": "a `Tensor`",
+        "node": "a `Node`",
+        "function": "a function",
+        "case": "a function",
+        "complex": "a `complex`",
+        "float": "a `float`",
+    }
+    if kind in words:
+        return words[kind]
+    name = body if kind == "opaque" else kind
+    return f"{'an' if name[:1] in 'aeiou' else 'a'} `{name}`"

@@ -1,0 +1,87 @@
+"""What the nodes of a graph compute, whatever they are called and in whatever order they stand.
+
+Two nodes get the same number exactly if they call the same with the same: the same opcode,
+target and constants, and inputs of the same numbers. Comparing the numbers of two graphs
+compares the graphs without a word about names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+
+from autograder.plain import Plain
+
+Table = dict[Hashable, int]
+# The number in such a name tells only how often somebody has traced the model.
+_CONSTANT = re.compile(r"_tensor_constant\d+$")
+
+
+def expressions(
+    data: Plain,
+    table: Table,
+    *,
+    target: Callable[[Plain], Plain] | None = None,
+    readers_see: Callable[[Plain, int], int] | None = None,
+) -> list[int]:
+    """The number of each node's expression, in graph order.
+
+    Args:
+        data: the description of a graph whose nodes are defined before they are used.
+        table: numbers given so far; use one table for all graphs to be compared.
+        target: the target to assume for a node, in place of its own.
+        readers_see: the number that readers of a node see, in place of its own.
+    """
+    own: list[int] = []
+    seen: list[int] = []
+    for row in data["nodes"]:
+        called = row["target"] if target is None else target(row)
+        if isinstance(called, str):
+            called = _CONSTANT.sub("_tensor_constant", called)
+        kwargs = sorted(_frozen(row["kwargs"], seen)[1], key=repr)
+        key = (row["op"], _frozen(called, seen), _frozen(row["args"], seen), tuple(kwargs))
+        own.append(number(table, key))
+        seen.append(own[-1] if readers_see is None else readers_see(row, own[-1]))
+    return own
+
+
+def number(table: Table, key: Hashable) -> int:
+    """The number of a key, a new one if it has none yet."""
+    return table.setdefault(key, len(table))
+
+
+def call_of(table: Table, function: Plain, argument: int) -> int:
+    """The number of a function's call on one value, given by its number."""
+    args = ("tuple", (("node", argument),))
+    return number(table, ("call_function", _frozen(function, []), args, ()))
+
+
+def missing_and_extra(want: Sequence[int], got: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Positions in `want` of what `got` lacks, and in `got` of what it has too much."""
+    return _beyond(want, got), _beyond(got, want)
+
+
+def _beyond(these: Sequence[int], those: Sequence[int]) -> list[int]:
+    left = Counter(those)
+    places = []
+    for place, value in enumerate(these):
+        if left[value] > 0:
+            left[value] -= 1
+        else:
+            places.append(place)
+    return places
+
+
+def _frozen(data: Plain, seen: Sequence[int]) -> tuple:
+    """Plain data as something hashable, with nodes as the numbers that readers see."""
+    if isinstance(data, list):  # a dictionary's item
+        return tuple(_frozen(item, seen) for item in data)
+    if not isinstance(data, dict):
+        return (type(data).__name__, data)
+    ((kind, body),) = data.items()
+    if kind == "node":
+        return ("node", seen[body] if body < len(seen) else -1)
+    if isinstance(body, list):
+        return (kind, tuple(_frozen(item, seen) for item in body))
+    return (kind, body)

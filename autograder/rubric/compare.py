@@ -1,0 +1,152 @@
+"""Whether two plain values are the same, and the first difference in words.
+
+"The same" is what the course's contract says: same structure, same dtype and shape,
+values equal under `torch.testing.assert_close` with the tolerances of the dtype and
+NaN equal to NaN. Python numbers are the same only in the same type.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from autograder.plain import Plain, kind_of
+
+Table = list[torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first difference found.
+
+    Attributes:
+        code: ``wrong-structure``, ``wrong-dtype``, ``wrong-shape`` or ``wrong-result``.
+        text: a clause such as ``the result has dtype float32, not float64``.
+    """
+
+    code: str
+    text: str
+
+
+def difference(
+    got: Plain, got_tensors: Table, want: Plain, want_tensors: Table, where: str = "the result"
+) -> Difference | None:
+    """The first difference between two plain values, or ``None`` if they are the same."""
+    if _kind(got) != _kind(want):
+        return Difference("wrong-structure", f"{where} is {kind_of(got)}, not {kind_of(want)}")
+    if not isinstance(got, dict):
+        return None if _same_scalar(got, want) else _unequal(where, got, want)
+    kind = _kind(got)
+    if kind == "tensor":
+        return _tensor_difference(got_tensors[got["tensor"]], want_tensors[want["tensor"]], where)
+    if kind in ("list", "tuple"):
+        return _sequence_difference(got[kind], got_tensors, want[kind], want_tensors, where)
+    if kind == "dict":
+        return _dict_difference(got["dict"], got_tensors, want["dict"], want_tensors, where)
+    return None if got == want else _unequal(where, got, want)
+
+
+def _kind(value: Plain) -> str:
+    if isinstance(value, dict):
+        # A non-finite float travels as text; it is still a float.
+        return next(iter(value)) if "float" not in value else "float"
+    return type(value).__name__
+
+
+def _same_scalar(a: Plain, b: Plain) -> bool:
+    if type(a) is float and type(b) is float:
+        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+    return type(a) is type(b) and a == b
+
+
+def _unequal(where: str, got: Plain, want: Plain) -> Difference:
+    return Difference("wrong-result", f"{where} is {show(got)}, not {show(want)}")
+
+
+def _sequence_difference(
+    got: list[Plain], got_tensors: Table, want: list[Plain], want_tensors: Table, where: str
+) -> Difference | None:
+    if len(got) != len(want):
+        return Difference("wrong-structure", f"{where} has {_items(len(got))}, not {len(want)}")
+    for i, (a, b) in enumerate(zip(got, want, strict=True)):
+        found = difference(a, got_tensors, b, want_tensors, f"item {i} of {where}")
+        if found:
+            return found
+    return None
+
+
+def _items(count: int) -> str:
+    return "1 item" if count == 1 else f"{count} items"
+
+
+def _dict_difference(
+    got: list[list[Plain]],
+    got_tensors: Table,
+    want: list[list[Plain]],
+    want_tensors: Table,
+    where: str,
+) -> Difference | None:
+    ours = {show(key): value for key, value in got}
+    theirs = {show(key): value for key, value in want}
+    for key in theirs:
+        if key not in ours:
+            return Difference("wrong-structure", f"{where} has no key {key}")
+    for key in ours:
+        if key not in theirs:
+            return Difference("wrong-structure", f"{where} has a key {key} too many")
+    for key in theirs:
+        found = difference(
+            ours[key], got_tensors, theirs[key], want_tensors, f"{where} at key {key}"
+        )
+        if found:
+            return found
+    return None
+
+
+def _tensor_difference(got: torch.Tensor, want: torch.Tensor, where: str) -> Difference | None:
+    if got.dtype != want.dtype:
+        names = (str(t.dtype).removeprefix("torch.") for t in (got, want))
+        return Difference("wrong-dtype", "{} has dtype {}, not {}".format(where, *names))
+    if got.shape != want.shape:
+        return Difference(
+            "wrong-shape", f"{where} has shape {tuple(got.shape)}, not {tuple(want.shape)}"
+        )
+    try:
+        torch.testing.assert_close(got, want, equal_nan=True)
+    except AssertionError:
+        return Difference("wrong-result", f"{where} has other values: {_distance(got, want)}")
+    return None
+
+
+def _distance(got: torch.Tensor, want: torch.Tensor) -> str:
+    if got.dtype == torch.bool:
+        return f"{int((got != want).sum())} of {got.numel()} entries differ"
+    a, b = got.to(torch.complex128), want.to(torch.complex128)
+    gap = (a - b).abs()
+    worst = gap[gap.isfinite()].max().item() if gap.isfinite().any() else math.inf
+    if not torch.equal(got.isnan(), want.isnan()):
+        return f"NaN stands in {int(got.isnan().sum())} entries, not in {int(want.isnan().sum())}"
+    return f"the largest difference is {worst:.3g}"
+
+
+def show(value: Plain, limit: int = 160) -> str:
+    """A plain value as Python would write it, cut to size."""
+    text = _show(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _show(value: Plain) -> str:
+    if not isinstance(value, dict):
+        return repr(value)
+    ((kind, body),) = value.items()
+    if kind == "list":
+        return "[" + ", ".join(map(_show, body)) + "]"
+    if kind == "tuple":
+        return "(" + ", ".join(map(_show, body)) + (",)" if len(body) == 1 else ")")
+    if kind == "dict":
+        return "{" + ", ".join(f"{_show(k)}: {_show(v)}" for k, v in body) + "}"
+    if kind == "set":
+        return "{" + ", ".join(map(_show, body)) + "}" if body else "set()"
+    return f"<tensor {body}>" if kind == "tensor" else str(body)

@@ -1,0 +1,160 @@
+"""What every function has that takes a model and returns a graph module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from autograder.plain import kind_of
+from autograder.rubric.compare import difference
+from autograder.rubric.rule import Rule, Stage, rule
+from autograder.rubric.wellformed import known_targets, wellformed
+from autograder.verdict import Finding
+
+if TYPE_CHECKING:
+    from autograder.judge import Evidence
+
+
+@rule("returns a graph module", Stage.KIND)
+def returns_graph_module(evidence: Evidence) -> Iterable[Finding]:
+    """The result is a `GraphModule`, not a graph, a module, or nothing."""
+    value = evidence.outcome.value
+    if evidence.has_graph:
+        return
+    if value is None:
+        yield evidence.finding(
+            "returned-none",
+            f"{evidence.you} returned `None`.",
+            "Does every path through your function end with `return`?",
+        )
+    else:
+        look = "`symbolic_trace` gives a `GraphModule`; its `.graph` alone cannot be called."
+        yield evidence.finding(
+            "not-a-graph-module",
+            f"{evidence.you} returned {kind_of(value)}, not a `GraphModule`.",
+            look,
+        )
+
+
+@rule("caller untouched", Stage.CALLER)
+def caller_untouched(evidence: Evidence) -> Iterable[Finding]:
+    """Nothing of the caller's model or values is changed."""
+    changed = evidence.outcome.changed
+    if changed:
+        more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
+        yield evidence.finding(
+            "caller-changed",
+            f"{evidence.you} changed the model it was given: {changed[0]}{more}.",
+            "A traced module shares its submodules, parameters and buffers with the original; "
+            "a `GraphModule` that you are given is somebody's model too.",
+        )
+
+
+@rule("signature kept", Stage.STRUCTURE)
+def signature_kept(evidence: Evidence) -> Iterable[Finding]:
+    """`forward` has the parameters of the traced model: names, order, defaults."""
+    want, got = evidence.traced_signature, evidence.graph["signature"]
+    if evidence.plain_signature(got, evidence.outcome.tensors) != want:
+        names = ", ".join(row[0] for row in got or [])
+        yield evidence.finding(
+            "lost-signature",
+            f"The result's `forward({names})` does not take the same parameters as the model's.",
+            "Placeholders are the signature: their names, order and defaults must stay, even of "
+            "those that nothing reads.",
+        )
+
+
+@rule("runs", Stage.RUNS)
+def runs(evidence: Evidence) -> Iterable[Finding]:
+    """The result can be called, and an Interpreter can run it."""
+    for i, record in enumerate(evidence.outcome.runs):
+        for how, words in (
+            ("forward", "Calling the result"),
+            ("interpreter", "Running the result with `fx.Interpreter`"),
+        ):  # noqa: E501
+            error = record.get(how, {}).get("error")
+            if error:
+                yield evidence.finding(
+                    "result-raises" if how == "forward" else "interpreter-disagrees",
+                    f"{words} on {evidence.inputs_text(i)} raised `{error['type']}: "
+                    f"{error['message']}`.",
+                    "Print `gm.code` and read what it computes line by line.",
+                )
+                return
+
+
+def same_result_by(*ways: str) -> Rule:
+    """The result's value, and its effect on its arguments, are those of the reference.
+
+    Args:
+        ways: how the result was run: ``forward``, ``interpreter``, or ``rebuilt`` by the judge.
+    """
+
+    def find(evidence: Evidence) -> Iterable[Finding]:
+        for i, want in enumerate(evidence.reference.runs):
+            record = evidence.run_record(i)
+            for how in ways:
+                finding = _compare_run(evidence, i, how, record, want)
+                if finding:
+                    yield finding
+                    return
+
+    return Rule("same result", Stage.RESULT, find)
+
+
+same_result = same_result_by("forward", "interpreter", "rebuilt")
+
+
+def _compare_run(evidence: Evidence, i: int, how: str, record: dict, want: dict) -> Finding | None:
+    got = record.get(how)
+    if got is None:
+        return None
+    if "error" in got:
+        return evidence.finding(
+            "result-raises",
+            f"Running the result on {evidence.inputs_text(i)} raised "
+            f"`{got['error']['type']}: {got['error']['message']}`.",
+            "Print `gm.code` and read what it computes line by line.",
+        )
+    tables = evidence.tensors_of(how), evidence.reference.tensors
+    found = difference(got["value"], tables[0], want["value"], tables[1])
+    if found:
+        via = " under `fx.Interpreter`" if how == "interpreter" else ""
+        return evidence.finding(
+            found.code if how != "interpreter" else "interpreter-disagrees",
+            f"On {evidence.inputs_text(i)}{via}, {found.text}.",
+            "Compare the code of the model before and after on paper, for this model.",
+        )
+    found = difference(got["args"], tables[0], want["args"], tables[1], "the arguments afterwards")
+    if found:
+        return evidence.finding(
+            "argument-changed",
+            f"On {evidence.inputs_text(i)}, the result leaves its arguments in another state: "
+            f"{found.text}.",
+            "Look at in-place operations: one was added, or one that must stay is gone.",
+        )
+    return None
+
+
+@rule("copies", Stage.COPY)
+def copies(evidence: Evidence) -> Iterable[Finding]:
+    """`copy.deepcopy` of the result works and computes the same."""
+    if not evidence.outcome.runs:
+        return
+    record = evidence.outcome.runs[0].get("copy", {})
+    error = record.get("error")
+    tensors = evidence.outcome.tensors
+    want = evidence.outcome.runs[0]["forward"]
+    if error:
+        text = f"Copying the result with `copy.deepcopy` and calling the copy raised `{error['type']}: {error['message']}`."  # noqa: E501
+    elif difference(record.get("value"), tensors, want.get("value"), tensors):
+        text = "A `copy.deepcopy` of the result computes something else than the result."
+    else:
+        return
+    yield evidence.finding(
+        "copy-breaks", text, "Look for state that is kept outside the module and its graph."
+    )
+
+
+GRAPH_MODULE = (returns_graph_module, caller_untouched, wellformed, known_targets)
+PASS = (*GRAPH_MODULE, signature_kept, runs, same_result, copies)

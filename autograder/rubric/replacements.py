@@ -1,0 +1,120 @@
+"""What chapter 03 asks where modules are replaced or deleted: nothing of them is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from autograder.plain import Plain
+from autograder.rubric.edits import calls, classes_of
+from autograder.rubric.rule import Rule, Stage, rule
+from autograder.verdict import Finding
+
+if TYPE_CHECKING:
+    from autograder.judge import Evidence
+
+_RELU_MODULE = "torch.nn.modules.activation.ReLU"
+_RELU_FUNCTIONS = ({"function": "torch.relu"}, {"function": "torch.nn.functional.relu"})
+_DROPOUTS = (
+    "Dropout",
+    "Dropout1d",
+    "Dropout2d",
+    "Dropout3d",
+    "AlphaDropout",
+    "FeatureAlphaDropout",
+)
+_DROPOUT_MODULES = tuple(f"torch.nn.modules.dropout.{name}" for name in _DROPOUTS)
+_DROPOUT_FUNCTIONS = tuple(
+    {"function": f"torch.nn.functional.{name}"}
+    for name in (
+        "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout",
+    )
+)  # fmt: skip
+
+
+# ------------------------------------------------------------------ modules nobody uses
+
+
+def unused_modules(data: Plain) -> Iterator[tuple[str, str]]:
+    """Path and class of each module that no node calls or reads; containers do not count."""
+    called = {row["target"] for row in data["nodes"] if row["op"] == "call_module"}
+    read = {row["target"] for row in data["nodes"] if row["op"] == "get_attr"}
+    aliases: dict[str, list[str]] = {}
+    for row in data["modules"]:
+        aliases.setdefault(row.get("same_as", row["path"]), []).append(row["path"])
+    for row in data["modules"]:
+        if "same_as" in row or not row["path"] or row["class"] == "torch.nn.modules.module.Module":
+            continue
+        paths = aliases[row["path"]]
+        if not any(_is_used(path, called, read) for path in paths):
+            yield row["path"], row["class"]
+
+
+def _is_used(path: str, called: set[str], read: set[str]) -> bool:
+    inside = any(path == target or path.startswith(f"{target}.") for target in called)
+    around = any(target.startswith(f"{path}.") for target in called | read)
+    return inside or around or path in read
+
+
+@rule("no unused modules", Stage.STRUCTURE)
+def no_unused_modules(evidence: Evidence) -> Iterable[Finding]:
+    """Modules that nothing calls any more are gone."""
+    for path, cls in unused_modules(evidence.graph):
+        yield _unused(evidence, path, cls)
+        return
+
+
+def _unused(evidence: Evidence, path: str, cls: str) -> Finding:
+    return evidence.finding(
+        "unused-module",
+        f"Your result still holds the module `{path}`, a `{cls.rpartition('.')[2]}`, "
+        "which no node calls any more.",
+        "Erasing the call leaves the module where it was; a `GraphModule` has methods for that.",
+    )
+
+
+# ------------------------------------------------------------------ relu_to_gelu, remove_dropout
+
+
+def none_left(
+    name: str,
+    what: str,
+    functions: tuple[Plain, ...],
+    methods: tuple[str, ...],
+    modules: tuple[str, ...],
+) -> Rule:
+    """No call of these functions, methods and modules is left, and no such module.
+
+    Args:
+        name: the rule's name.
+        what: what each of them is, for messages.
+        functions: functions as plain data.
+        methods: names of methods.
+        modules: full names of module classes.
+    """
+
+    def find(evidence: Evidence) -> Iterable[Finding]:
+        classes = classes_of(evidence.graph)
+        for row in evidence.graph["nodes"]:
+            cls = classes.get(row["target"]) if row["op"] == "call_module" else None
+            is_method = row["op"] == "call_method" and row["target"] in methods
+            if cls in modules or is_method or calls(row, *functions):
+                how = f"a call of an `nn.{cls.rpartition('.')[2]}`" if cls else "a call of a "
+                how += "" if cls else "method" if is_method else "function"
+                yield evidence.finding(
+                    "missed-spelling",
+                    f"`{row['name']}` is still a {what}: {how}.",
+                    f"A {what} may be written in several ways, and a module may be called twice.",
+                    nodes=(row["name"],),
+                )
+                return
+        for row in evidence.graph["modules"]:
+            if row.get("class") in modules:
+                yield _unused(evidence, row["path"], row["class"])
+                return
+
+    return Rule(name, Stage.STRUCTURE, find)
+
+
+no_relu_left = none_left("no relu left", "ReLU", _RELU_FUNCTIONS, ("relu",), (_RELU_MODULE,))
+no_dropout_left = none_left("no dropout left", "dropout", _DROPOUT_FUNCTIONS, (), _DROPOUT_MODULES)

@@ -1,0 +1,223 @@
+"""A graph handed back is well formed: what `Graph.lint()` says and much that it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from autograder.plain import Plain
+from autograder.rubric.rule import Stage, rule
+from autograder.verdict import Finding
+
+if False:  # for type checkers
+    from autograder.judge import Evidence
+
+
+def leaves(data: Plain) -> Iterator[dict[str, Plain]]:
+    """Every non-container leaf of plain arguments, however deeply nested."""
+    if not isinstance(data, dict):
+        return
+    ((kind, body),) = data.items()
+    if kind in ("list", "tuple", "slice", "set"):
+        for item in body:
+            yield from leaves(item)
+    elif kind == "dict":
+        for key, value in body:
+            yield from leaves(key)
+            yield from leaves(value)
+    else:
+        yield data
+
+
+def reads(row: Plain) -> list[dict[str, Plain]]:
+    """The leaves of a node's arguments."""
+    return [*leaves(row["args"]), *leaves(row["kwargs"])]
+
+
+@rule("wellformed", Stage.FORM)
+def wellformed(evidence: Evidence) -> Iterable[Finding]:
+    """Lint passes, one output at the end, no foreign nodes, no raw tensors, fresh code …"""
+    data = evidence.graph
+    found = [f for check in _CHECKS for f in check(evidence, data)]
+    if not found and data["lint"]:
+        found.append(
+            evidence.finding(
+                "lint",
+                f"`graph.lint()` refuses your graph: {data['lint']}.",
+                "Call `gm.graph.lint()` at the end of your function while you work on it.",
+            )
+        )
+    return found
+
+
+def _outputs(evidence: Evidence, data: Plain) -> Iterator[Finding]:
+    where = [i for i, row in enumerate(data["nodes"]) if row["op"] == "output"]
+    names = tuple(data["nodes"][i]["name"] for i in where)
+    if not where:
+        yield evidence.finding(
+            "no-output",
+            "Your graph has no output node, so the module returns `None`.",
+            "Look for the place where the output node is erased or not copied.",
+        )
+    elif len(where) > 1:
+        yield evidence.finding(
+            "several-outputs",
+            f"Your graph has {len(where)} output nodes; a graph has one.",
+            "To return something else, change the arguments of the output node that is there.",
+            nodes=names,
+        )
+    elif where[0] != len(data["nodes"]) - 1:
+        yield evidence.finding(
+            "output-not-last",
+            "The output node is not the last node of your graph.",
+            "New nodes go where the graph's insertion point is: set it with "
+            "`graph.inserting_before(node)` or `graph.inserting_after(node)`.",
+            nodes=names,
+        )
+
+
+def _links(evidence: Evidence, data: Plain) -> Iterator[Finding]:
+    for i, row in enumerate(data["nodes"]):
+        for leaf in reads(row):
+            finding = _link_finding(evidence, data, i, row, leaf)
+            if finding:
+                yield finding
+                return
+        stray = next((u for u in row["users"] if "node" not in u), None)
+        if stray:
+            ((kind, name),) = stray.items()
+            yield evidence.finding(
+                "foreign-node",
+                f"A node `{name}` that "
+                + ("was erased" if kind == "erased" else "belongs to another graph")
+                + f" still counts as a user of `{row['name']}`.",
+                "Nodes of two graphs must not be mixed: copy a node with `graph.node_copy` "
+                "and map its arguments.",
+                nodes=(row["name"],),
+            )
+            return
+
+
+def _link_finding(
+    evidence: Evidence, data: Plain, i: int, row: Plain, leaf: Plain
+) -> Finding | None:
+    name = row["name"]
+    if "foreign" in leaf or "erased" in leaf:
+        ((kind, other),) = leaf.items()
+        what = "was erased from the graph" if kind == "erased" else "belongs to another graph"
+        return evidence.finding(
+            "foreign-node",
+            f"`{name}` reads a node `{other}` that {what}.",
+            "Every node that a graph reads must have been created in that same graph; "
+            "`copy.deepcopy(node)` makes a node of another one.",
+            nodes=(name,),
+        )
+    if leaf.get("node") == i:
+        return evidence.finding(
+            "self-loop",
+            f"`{name}` reads its own value.",
+            "`replace_all_uses_with` also rewired the new node itself; look at what the new "
+            "node reads afterwards.",
+            nodes=(name,),
+        )
+    if "node" in leaf and leaf["node"] > i:
+        other = data["nodes"][leaf["node"]]["name"]
+        return evidence.finding(
+            "use-before-definition",
+            f"`{name}` reads `{other}`, which is computed only later.",
+            "Look at where the new node is inserted: before its first reader, after all that "
+            "it reads.",
+            nodes=(name, other),
+        )
+    return None
+
+
+def _raw_tensors(evidence: Evidence, data: Plain) -> Iterator[Finding]:
+    for row in data["nodes"]:
+        if any("tensor" in leaf for leaf in reads(row)):
+            yield evidence.finding(
+                "raw-tensor",
+                f"`{row['name']}` has a tensor among its arguments.",
+                "A graph's code cannot write a tensor down: register it on the module and "
+                "read it with a `get_attr` node, or use a Python number.",
+                nodes=(row["name"],),
+            )
+            return
+
+
+def _targets(evidence: Evidence, data: Plain) -> Iterator[Finding]:
+    for name in data["unresolved"]:
+        row = next(row for row in data["nodes"] if row["name"] == name)
+        yield evidence.finding(
+            "missing-target",
+            f"`{name}` refers to `{row['target']}`, which the module does not have.",
+            "Add the submodule or tensor to the module before the graph names it; keep what a "
+            "node still uses.",
+            nodes=(name,),
+        )
+        return
+
+
+def _dotted_names(evidence: Evidence, data: Plain) -> Iterator[Finding]:
+    for row in data["modules"]:
+        if "same_as" in row:
+            continue
+        for key in (*row["children"], *row["params"], *row["buffers"]):
+            if "." in key:
+                yield evidence.finding(
+                    "dotted-name",
+                    f"The module has an entry whose name is {key!r}, dot and all; it is not "
+                    "the nested module of that path.",
+                    "`setattr` does not follow dots; `gm.add_submodule(path, module)` does.",
+                )
+                return
+
+
+def _code(evidence: Evidence, data: Plain) -> Iterator[Finding]:
+    if data["fresh_code"] is None:
+        yield evidence.finding(
+            "no-code",
+            "No Python code can be generated from your graph.",
+            "Look at the targets and arguments of the nodes that you made.",
+        )
+    elif data["code"] != data["fresh_code"]:
+        yield evidence.finding(
+            "stale-code",
+            "The module still runs its old code: `gm.code` is not what the graph says.",
+            "A `GraphModule` does not notice that its graph was edited; something has to tell it.",
+        )
+
+
+def _ownership(evidence: Evidence, data: Plain) -> Iterator[Finding]:
+    if not data["owner"]:
+        yield evidence.finding(
+            "wrong-owner",
+            "The module's graph belongs to another module.",
+            "One graph cannot serve two modules: return the module you edited, or give the new "
+            "one a graph of its own.",
+        )
+    for row in data["nodes"]:
+        if row["args_type"] != "tuple":
+            yield evidence.finding(
+                "args-not-tuple",
+                f"The args of `{row['name']}` are a `{row['args_type']}`; an "
+                "Interpreter accepts only a tuple.",
+                "Write `(a,)` for one argument.",
+                nodes=(row["name"],),
+            )
+            return
+
+
+_CHECKS = (_outputs, _links, _raw_tensors, _targets, _dotted_names, _code, _ownership)
+
+
+@rule("known targets", Stage.FORM)
+def known_targets(evidence: Evidence) -> Iterable[Finding]:
+    """Every function and called module in the graph is PyTorch's, or one the case gave."""
+    for name, called in evidence.own_code[:1]:
+        yield evidence.finding(
+            "unknown-target",
+            f"`{name}` calls `{called}`, which only your notebook knows.",
+            "The graph is to be made of operations and modules of PyTorch and of Python's "
+            "operators.",
+            nodes=(name,),
+        )

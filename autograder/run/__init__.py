@@ -1,0 +1,103 @@
+"""Tries an answer on a case. The only code that touches what a learner wrote.
+
+Everything an answer returns, raises, prints or changes becomes plain data in an
+`Outcome`; no decision about right or wrong is taken here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import ExitStack
+from dataclasses import replace
+
+from autograder.exercise import Case, Exercise
+from autograder.isolation import kept_state
+from autograder.limits import Limits, OutOfTime, bounded_output, time_limit
+from autograder.outcome import Outcome
+from autograder.plain import Encoder
+from autograder.run.errors import is_stub, record_of
+from autograder.run.procedures import PROCEDURES, Answer
+
+__all__ = ["Answer", "run", "run_cases"]
+
+# Processor seconds for each further case once an answer has used up its time on one.
+IMPATIENT = 2.0
+
+
+def run(
+    exercise: Exercise, answer: Answer, case: Case, seed: int = 0, limits: Limits | None = None
+) -> Outcome:
+    """Try an answer on one case.
+
+    Args:
+        exercise: says how its answers are to be exercised.
+        answer: what the learner wrote.
+        case: the situation; fresh objects are made for it.
+        seed: picks the random numbers of the case.
+        limits: time and output allowed.
+
+    Returns:
+        The record of what happened. Whatever the answer raises is in it; only a
+        `KeyboardInterrupt` passes through.
+    """
+    limits = limits or Limits()
+    outcome = Outcome(case.name)
+    with ExitStack() as stack:
+        stack.enter_context(kept_state())
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        trial = case.make(seed)
+        encoder = Encoder(trial.functions)
+        printed = stack.enter_context(bounded_output(limits.printed))
+        try:
+            with time_limit(limits):
+                PROCEDURES[exercise.procedure](answer, trial, outcome, encoder)
+        except KeyboardInterrupt:
+            raise
+        except OutOfTime:
+            outcome.ended = "out of time"
+        except BaseException as error:  # a learner's code may raise anything at all
+            outcome.error = record_of(error)
+            outcome.ended = "not attempted" if is_stub(error) else "raised"
+    outcome.printed = printed.getvalue()
+    outcome.tensors = encoder.tensors
+    return outcome
+
+
+def run_cases(
+    exercise: Exercise,
+    answer: Answer,
+    cases: tuple[Case, ...],
+    seed: int = 0,
+    limits: Limits | None = None,
+    *,
+    stop_early: bool = False,
+) -> list[Outcome]:
+    """Try an answer on several cases, on each that may still change its score.
+
+    An untouched stub is tried once. An answer that uses up its time on one case has lost the
+    case's aspect, and with the first aspect everything; further cases get less time.
+
+    Args:
+        exercise: says how its answers are to be exercised.
+        answer: what the learner wrote.
+        cases: the situations.
+        seed: picks the random numbers of the cases.
+        limits: time and output allowed for one case.
+        stop_early: end at the first case that uses up its time: a learner waits for the card.
+    """
+    limits = limits or Limits()
+    outcomes: list[Outcome] = []
+    lost: set[str] = set()
+    for case in cases:
+        if case.aspect in lost:
+            continue
+        outcomes.append(run(exercise, answer, case, seed, limits))
+        ended = outcomes[-1].ended
+        if ended == "out of time":
+            lost.add(case.aspect)
+            limits = replace(limits, cpu=min(limits.cpu, IMPATIENT), wall=min(limits.wall, 5.0))
+        hopeless = stop_early or exercise.aspects[0].key in lost
+        if ended == "not attempted" or (ended == "out of time" and hopeless):
+            break
+    return outcomes

@@ -1,0 +1,86 @@
+"""Exercise 3.4: ReLU in every spelling becomes GELU."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.exercise import Aspect, Exercise
+from autograder.models import T, model_case
+from autograder.models import activations as zoo
+from autograder.rubric import PASS
+from autograder.rubric.replacements import no_relu_left
+
+X, WIDE = T(2, 3), T(4, 3)
+
+HINTS = (
+    """**Where to look.** `elu_to_softplus` in section 3.4 replaces the calls of one kind of module.
+Sections 3.2 and 3.4 show how the other spellings are recorded, and what `F.relu` is given.""",
+    """**What to use.** `isinstance(gm.get_submodule(node.target), nn.ReLU)` for modules,
+a new `call_function` node, `replace_all_uses_with`, `graph.erase_node`,
+`gm.delete_all_unused_submodules()`.
+The value stands in `node.args` or in `node.kwargs["input"]`.""",
+    """**A skeleton.**
+
+```python
+gm = ...
+
+def is_relu(node):
+    ...                                    # three kinds of node
+
+for node in list(gm.graph.nodes):
+    if is_relu(node):
+        value = ...                        # by position or by keyword
+        with gm.graph.inserting_before(node):
+            gelu = ...
+        ...                                # rewire, then erase
+...                                        # modules that nothing calls any more
+...
+```""",
+)
+
+RELU_TO_GELU = Exercise(
+    name="relu_to_gelu",
+    chapter="03_manipulation",
+    title="Swap an activation, module or not",
+    stars=2,
+    minutes=15,
+    points=4,
+    procedure="transform",
+    aspects=(
+        Aspect("function", 2, "`torch.relu` and `F.relu` become an exact GELU"),
+        Aspect("method", 1, "so does `x.relu()`"),
+        Aspect("module", 2, "so do `nn.ReLU` modules, and no unused one is left"),
+        Aspect("shared", 2, "nested, shared, called twice"),
+        Aspect("others", 1, "other activations stay"),
+        Aspect("rest", 1, "models of every kind"),
+    ),
+    cases=(
+        model_case("torch.relu", "function", zoo.TorchRelu, (X,), (T(5),)),
+        model_case("F.relu", "function", zoo.FunctionalRelu, (X,), (T(2, 2, 2),)),
+        model_case("F.relu, in place", "function", zoo.FunctionalInPlace, (X,)),
+        model_case("functions, by keyword", "function", zoo.KeywordRelu, (X,)),
+        model_case("the method", "method", zoo.MethodRelu, (X,), (T(5),)),
+        model_case("several readers", "method", zoo.SeveralReaders, (X,)),
+        model_case("a module", "module", zoo.ModuleRelu, (X,), (WIDE,)),
+        model_case("a module, by keyword", "module", zoo.ModuleKeyword, (X,)),
+        model_case("a module in place", "module", zoo.ModuleInPlace, (X,)),
+        model_case("nested modules", "shared", zoo.NestedRelu, (X,)),
+        model_case("a module called twice", "shared", zoo.CalledTwice, (X,)),
+        model_case("a module with two names", "shared", zoo.SharedRelu, (X,)),
+        model_case("other modules", "others", zoo.OtherModules, (X,), (WIDE,)),
+        model_case("other functions", "others", zoo.OtherFunctions, (X,)),
+        model_case("misleading names", "others", zoo.Namesakes, (X,)),
+        model_case("all spellings", "rest", zoo.AllSpellings, (X,)),
+        model_case("parameters with defaults", "rest", zoo.DefaultRelu, (X,), (X, 3.0)),
+        model_case("a graph module", "rest", zoo.traced_block, (X,)),
+        model_case("a model in training mode", "rest", zoo.TrainedBlock, (WIDE,), training=True),
+        model_case("single precision", "rest", zoo.ModuleRelu, (X,), dtype=torch.float32),
+        model_case("redraw: functions", "function", zoo.FunctionalRelu, (T(7),), hidden=True),
+        model_case("redraw: the method", "method", zoo.MethodRelu, (T(1, 4),), hidden=True),
+        model_case("redraw: a module", "module", zoo.TrainedBlock, (WIDE,), hidden=True),
+        model_case("redraw: shared", "shared", zoo.SharedRelu, (T(1, 3),), hidden=True),
+        model_case("redraw: others", "others", zoo.OtherModules, (T(1, 3),), hidden=True),
+    ),
+    rubric=(*PASS, no_relu_left),
+    hints=HINTS,
+)

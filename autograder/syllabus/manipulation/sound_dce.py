@@ -1,0 +1,138 @@
+"""Exercise 3.7: remove dead code, and nothing that has an effect."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from autograder.exercise import Aspect, Exercise
+from autograder.models import T, model_case
+from autograder.models import effects as zoo
+from autograder.rubric import PASS
+from autograder.rubric.effects import only_what_is_needed
+from autograder.rubric.replacements import no_unused_modules
+
+X, WIDE = T(2, 3), T(4, 3)
+SQUARE, BITS = T(3, 3), T(2, 3, dtype=torch.int64)
+
+
+def switch_norms(model: nn.Module) -> None:
+    """Set the mode of each norm apart from the mode of the model."""
+    for module in model.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            module.train(not model.training)
+
+
+def switch_first_norm(model: nn.Module) -> None:
+    """Set the mode of the first of several norms apart."""
+    model.norms[0].train(not model.training)
+
+
+HINTS = (
+    """**Where to look.** Section 3.7 has a table of effects and how you see each of them.
+Write a function of your own that answers one question about a node:
+may this call do anything besides returning a value?""",
+    """**What to use.** Go through `reversed(list(gm.graph.nodes))`, look at `node.users`, and call
+`graph.erase_node`. For names, look at `node.target` of a method, and at `node.target.__name__`
+of a function. For modules, look at the module that `gm.get_submodule` gives you, not at its
+parents. Delete unused submodules at the end.""",
+    """**A skeleton.**
+
+```python
+gm = ...
+
+def has_effect(node):
+    if node.op in ("placeholder", "output"):
+        ...
+    if ...:                                # keywords: inplace, out
+        ...
+    if node.op == "call_module":
+        ...                                # BatchNorm in training mode, inplace
+    if node.op == "call_method":
+        ...                                # the name
+    if node.op == "call_function":
+        ...                                # a list of functions, then the name
+    return False
+
+for node in reversed(list(gm.graph.nodes)):
+    if ... and not has_effect(node):
+        ...
+...
+```""",
+)
+
+SOUND_DCE = Exercise(
+    name="sound_dce",
+    chapter="03_manipulation",
+    title="Dead code, soundly",
+    stars=3,
+    minutes=20,
+    points=6,
+    procedure="transform",
+    aspects=(
+        Aspect("dead", 2, "dead chains are gone entirely"),
+        Aspect("modules", 1, "and so are modules that nothing calls any more"),
+        Aspect("in place", 2, "methods, functions and modules in place are kept"),
+        Aspect("items", 1, "so are assignments to items, and operators in place"),
+        Aspect("norms", 2, "BatchNorm is kept in training mode, and only then"),
+        Aspect("checks", 1, "`torch._assert` and `print` are kept"),
+        Aspect("pure", 1, "pure calls with misleading names are not kept"),
+        Aspect("rest", 1, "signatures, and models of every kind"),
+    ),
+    cases=(
+        model_case("a dead chain", "dead", zoo.DeadChain, (X,), (T(5),)),
+        model_case("a dead tangle", "dead", zoo.DeadTangle, (X, WIDE)),
+        model_case("dead modules", "modules", zoo.DeadModule, (X,)),
+        model_case("a module half dead", "modules", zoo.HalfDeadModule, (X,)),
+        model_case("a weight that is read", "modules", zoo.WeightOnly, (SQUARE,)),
+        model_case("a method in place", "in place", zoo.InPlaceMethod, (X,), (T(5),)),
+        model_case("an input that is changed", "in place", zoo.ChangesItsInput, (X, X)),
+        model_case("through a view", "in place", zoo.ThroughAView, (X,)),
+        model_case("copied into", "in place", zoo.CopyInto, (X, X)),
+        model_case("functions in place", "in place", zoo.InPlaceFunction, (X,)),
+        model_case("inplace=True", "in place", zoo.InPlaceKeyword, (X,)),
+        model_case("modules in place", "in place", zoo.InPlaceModule, (X,)),
+        model_case("out=", "in place", zoo.OutKeyword, (X, X)),
+        model_case("out= of an input", "in place", zoo.OutInput, (X, X)),
+        model_case("out= with a tuple", "in place", zoo.OutTuple, (X,)),
+        model_case("the method __setitem__", "items", zoo.SetItemMethod, (X,)),
+        model_case("operator.setitem", "items", zoo.SetItemFunction, (X, X)),
+        model_case("operators in place", "items", zoo.InPlaceOperators, (X, X)),
+        model_case("more of them", "items", zoo.OtherOperators, (X, X)),
+        model_case("and of bits", "items", zoo.BitOperators, (BITS, BITS)),
+        model_case("a norm in training mode", "norms", zoo.Norm, (WIDE,), training=True),
+        model_case("a norm in eval mode", "norms", zoo.Norm, (WIDE,)),
+        model_case(
+            "a frozen norm", "norms", zoo.Norm, (WIDE,), training=True, prepare=switch_norms
+        ),
+        model_case("only the norm trains", "norms", zoo.Norm, (WIDE,), prepare=switch_norms),
+        model_case(
+            "one of two norms", "norms", zoo.Norm2d, (T(2, 2, 2, 2),), prepare=switch_first_norm
+        ),
+        model_case("an assertion", "checks", zoo.Assertion, (X,)),
+        model_case("a print", "checks", zoo.Prints, (X,)),
+        model_case("inplace=False", "pure", zoo.InPlaceFalse, (X,)),
+        model_case("and, or", "pure", zoo.Logic, (BITS, BITS)),
+        model_case("not, is", "pure", zoo.PureNames, (X, X)),
+        model_case("underscores", "pure", zoo.Underscores, (X,)),
+        model_case("unread parameters", "rest", zoo.Unread, (X, X), (X, 1, 3.0)),
+        model_case("any number of inputs", "rest", zoo.Rest, (X, X, X)),
+        model_case("some of everything", "rest", zoo.Mixed, (X,)),
+        model_case("a graph module", "rest", zoo.traced_mixed, (X,)),
+        model_case("redraw: a dead chain", "dead", zoo.DeadChain, (T(2, 2, 2),), hidden=True),
+        model_case("redraw: modules", "modules", zoo.DeadModule, (WIDE,), hidden=True),
+        model_case("redraw: in place", "in place", zoo.InPlaceMethod, (T(1, 4),), hidden=True),
+        model_case(
+            "redraw: norms",
+            "norms",
+            zoo.Norm2d,
+            (T(2, 2, 2, 2),),
+            training=True,
+            prepare=switch_first_norm,
+            hidden=True,
+        ),
+        model_case("redraw: pure", "pure", zoo.Logic, (T(4, dtype=torch.int64),) * 2, hidden=True),
+    ),  # fmt: skip
+    rubric=(*PASS, only_what_is_needed, no_unused_modules),
+    hints=HINTS,
+)

@@ -1,0 +1,204 @@
+"""The cases of `is_faithful`: a model, argument tuples, and why its trace is right or wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.exercise import Case, Trial
+from autograder.models import T, fresh
+from autograder.models import faithful as zoo
+from autograder.models.build import arguments
+
+X = (T(4, 3),)
+ONES, MIXED = torch.ones(2, 3, dtype=torch.float64), torch.tensor([[1.0, -2.0], [-3.0, 4.0]])
+
+
+def faithful(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    inputs: Sequence[Sequence[Any]],
+    because: str = "",
+    look: str = "",
+    *,
+    training: bool = False,
+    prepare: Callable[[nn.Module], Any] | None = None,
+    hidden: bool = False,
+    raises: str = "",
+) -> Case:
+    """A case of `is_faithful`.
+
+    Args:
+        name: the case's name.
+        aspect: the aspect it belongs to.
+        make: builds the model.
+        inputs: the argument tuples, tensors as `T`.
+        because: why trace and model differ, or agree, as a clause.
+        look: where a learner should look.
+        training: the model's mode.
+        prepare: last touches on the model.
+        hidden: tried only when grading.
+        raises: the exception that is to pass through.
+    """
+
+    def trial(seed: int) -> Trial:
+        model = fresh(make, seed, training=training)
+        if prepare is not None:
+            prepare(model)
+        generator = torch.Generator().manual_seed(seed + 1)
+        tuples = [arguments(specs, generator, torch.float64) for specs in inputs]
+        return Trial(args=(model, tuples), model=model, inputs=tuple(tuples), watch=(tuples,))
+
+    expect = {"raises": raises, "look": _ERRORS} if raises else {"because": because, "look": look}
+    return Case(name, aspect, trial, hidden, expect)
+
+
+# ------------------------------------------------------------------ where to look
+
+_EACH = "Every argument tuple counts. A difference in one of them is a difference."
+_COMPARE = "Look at how you compare two results that are not both a single tensor."
+_CLOSE = "Look at how you compare two tensors: dtype, shape, NaN, and values up to rounding."
+_SEED = "Look at when you set the seed: before each of the two runs, and not before tracing."
+_ARGS = "Each run needs a copy of its own, at any depth; compare the copies afterwards."
+_BUFFERS = "Model and trace share the buffers. From which values does each run start?"
+_ERRORS = "Three things can raise: tracing, the model, the trace. Each means something else."
+_CALL = "Hooks run when a module is called, `model(...)`; not when its `forward` is."
+
+TASK = (
+    faithful("layers and a default", "task", zoo.Affine, [(T(4, 3),), (T(2, 3), 0.5)],
+             "it has no branch at all", _COMPARE),
+    faithful("one side of a branch", "task", zoo.AbsIfTensor, [X],
+             "the trace has no `abs`, for a Proxy is not a Tensor", _EACH),
+    faithful("a branch on a sum", "task", zoo.FlipBySum, [X],
+             "this model cannot be traced at all", _ERRORS),
+    faithful("a difference in the second tuple", "task", zoo.AbsIfTensor, [(ONES,), (MIXED,)],
+             "they differ for the second argument tuple", _EACH),
+    faithful("a difference in the first tuple", "task", zoo.AbsIfTensor, [(MIXED,), (ONES,)],
+             "they differ for the first argument tuple", _EACH),
+    faithful("always with a mask", "task", zoo.MaybeMask, [(T(4, 3), T(3)), (T(2, 3), T(2, 3))],
+             "each of the argument tuples has a mask", _EACH),
+    faithful("nothing to try", "task", zoo.Affine, [],
+             "there is no argument tuple that shows a difference", _EACH),
+    faithful("nothing to try, nothing traced", "task", zoo.FlipBySum, [],
+             "this model cannot be traced at all", _ERRORS),
+    faithful("a graph module", "task", zoo.graph_module, [(T(4, 3),), (T(1, 3), 3.0)],
+             "a graph module is a model like any other", _EACH),
+    faithful("a hook on the model", "task", zoo.Inner, [X],
+             "the model has a forward hook, and the trace does not", _CALL, prepare=zoo.root_hook),
+    faithful("a hook on a layer", "task", zoo.Inner, [X],
+             "the layer with the hook is called as a module", _CALL, prepare=zoo.leaf_hook),
+)  # fmt: skip
+
+VALUES = (
+    faithful("one, not true", "values", zoo.OneOrTrue, [X],
+             "the model returns `1` and the trace `True`", _COMPARE),
+    faithful("true, not one", "values", zoo.TrueOrOne, [X],
+             "the model returns `True` and the trace `1`", _COMPARE),
+    faithful("int, not float", "values", zoo.IntOrFloat, [X],
+             "the model returns `1` and the trace `1.0`", _COMPARE),
+    faithful("another number", "values", zoo.OtherNumber, [X],
+             "the model returns a list with `2` and the trace one with `3`", _COMPARE),
+    faithful("a tuple, not a list", "values", zoo.TupleOrList, [X],
+             "the model returns a tuple and the trace a list", _COMPARE),
+    faithful("one item more", "values", zoo.OneMore, [X],
+             "the trace returns one item more", _COMPARE),
+    faithful("one key more", "values", zoo.OneKeyMore, [X],
+             "the trace returns one key more", _COMPARE),
+    faithful("deep inside", "values", zoo.DeepInside, [X],
+             "a tensor deep inside the result differs", _COMPARE),
+    faithful("None, not a tensor", "values", zoo.TensorOrNone, [X],
+             "the model returns `None` where the trace returns a tensor", _COMPARE),
+    faithful("a tensor, not a number", "values", zoo.ZeroOrZero, [(T(2),)],
+             "the model returns a tensor without dimensions and the trace a float", _COMPARE),
+    faithful("a text", "values", zoo.ShapeText, [X],
+             "the trace returns a text that speaks of a Proxy", _COMPARE),
+    faithful("values of all kinds", "values", zoo.AllKinds, [X, (T(2, 2, 2),)],
+             "all values are equal, and of the same type", _COMPARE),
+    faithful("another dtype", "values", zoo.DoubleIfTensor, [(T(2, dtype=torch.float32),)],
+             "the model returns float64 and the trace float32", _CLOSE),
+    faithful("another shape", "values", zoo.RowIfTensor, [X],
+             "the model returns the shape (1, 3) and the trace (3,)", _CLOSE),
+    faithful("almost the same", "values", zoo.AlmostTheSame, [X],
+             "the values differ by rounding only", _CLOSE),
+    faithful("slightly off", "values", zoo.SlightlyOff, [X],
+             "the values differ by a tenth of a percent", _CLOSE),
+    faithful("NaN everywhere", "values", zoo.GivesNan, [X],
+             "both return NaN, as a tensor and as a float, and NaN equals NaN here", _CLOSE),
+    faithful("a tensor of NaN", "values", zoo.RootOfNegative, [X],
+             "both return NaN, and NaN equals NaN here", _CLOSE),
+    faithful("NaN on one side", "values", zoo.NanOrZero, [X],
+             "the model returns NaN and the trace zeros", _CLOSE),
+    faithful("redraw: one item more", "values", zoo.OneMore, [(T(1),), (T(5),)],
+             "the trace returns one item more", _COMPARE, hidden=True),
+)  # fmt: skip
+
+RANDOM = (
+    faithful("frozen noise", "random", zoo.FrozenNoise, [X],
+             "the noise of the trace was drawn while tracing", _SEED),
+    faithful("fresh noise", "random", zoo.FreshNoise, [X, (T(2),)],
+             "both draw the same noise under the same seed", _SEED),
+    faithful("dropout in training mode", "random", zoo.DropoutLayer, [(T(20),), (T(3, 7),)],
+             "both drop the same entries under the same seed", _SEED, training=True),
+    faithful("redraw: a frozen number", "random", zoo.FrozenShift, [(T(2),)],
+             "the shift of the trace was drawn while tracing", _SEED, hidden=True),
+)  # fmt: skip
+
+ARGUMENTS = (
+    faithful("`+=` on the input", "arguments", zoo.AddsOne, [X],
+             "only the model changes its argument", _ARGS),
+    faithful("a method changes the input", "arguments", zoo.AddsOneByMethod, [X, X],
+             "both change their argument in the same way", _ARGS),
+    faithful("`+=` on an item of a list", "arguments", zoo.AddsOneInAList, [([T(3), T(3)],)],
+             "only the model changes the tensor in its list", _ARGS),
+    faithful("a method changes an item of a list", "arguments", zoo.AddsOneInAListByMethod,
+             [([T(3), T(3)],)], "both change the tensor in their list", _ARGS),
+    faithful("`*=` on an item of a dictionary", "arguments", zoo.AddsOneInADict,
+             [({"x": MIXED, "y": ONES},)], "only the model changes a tensor in its dict", _ARGS),
+    faithful("a list that grows", "arguments", zoo.Collects, [(T(3), [])],
+             "the list of the model grows, and that of the trace does not", _ARGS),
+    faithful("two lists that grow", "arguments", zoo.CollectsAnyway, [(T(3), []), (T(3), [7])],
+             "both lists grow by the same item", _ARGS),
+    faithful("redraw: `+=` on integers", "arguments", zoo.AddsOne,
+             [(T(2, dtype=torch.int64),)], "only the model changes its argument", _ARGS,
+             hidden=True),
+)  # fmt: skip
+
+BUFFERS = (
+    faithful("a running total", "buffers", zoo.RunningTotal, [X, (T(2, 2),)],
+             "both add to the total and return the same, from the same start", _BUFFERS),
+    faithful("a total that is not saved", "buffers", zoo.HiddenTotal, [X],
+             "both add to the total; it is a buffer with `persistent=False`", _BUFFERS),
+    faithful("a total in a submodule", "buffers", zoo.TotalInside, [X, X],
+             "both add to the total and return the same, from the same start", _BUFFERS),
+    faithful("running statistics", "buffers", zoo.Normed, [X, X],
+             "both update the statistics in the same way", _BUFFERS, training=True),
+    faithful("statistics and a difference", "buffers", zoo.NormedAndOff, [X],
+             "the trace has no `abs`", _BUFFERS, training=True),
+    faithful("statistics and an error", "buffers", zoo.NormedAndMasked, [X],
+             "the trace multiplies by `None` and raises", _ERRORS, training=True),
+    faithful("redraw: statistics", "buffers", zoo.NormedAndMasked, [(T(5, 3), T(3))],
+             "there is a mask", _BUFFERS, training=True, hidden=True),
+)  # fmt: skip
+
+ERRORS = (
+    faithful("the trace raises", "errors", zoo.MaybeMask, [(T(3), T(3)), (T(3),)],
+             "without a mask the trace raises an error", _ERRORS),
+    faithful("a loop over the rows", "errors", zoo.RowByRow, [X],
+             "this model cannot be traced: `TypeError`", _ERRORS),
+    faithful("the length of a Proxy", "errors", zoo.DivideByLength, [X],
+             "this model cannot be traced: `RuntimeError`", _ERRORS),
+    faithful("an error of its own", "errors", zoo.TensorsOnly, [X],
+             "this model raises a `ValueError` while it is traced", _ERRORS),
+    faithful("the model raises", "errors", zoo.NeedsThree, [X, (T(2, 2),)], raises="ValueError"),
+    faithful("both raise", "errors", zoo.Product, [(T(2, 3), T(2, 3))], raises="RuntimeError"),
+    faithful("neither traced nor run", "errors", zoo.NeedsThreeAndBranches, [(T(2, 2),)],
+             "this model cannot be traced at all, so nothing is run", _ERRORS),
+    faithful("redraw: the model raises", "errors", zoo.NeedsThree, [(T(4),)],
+             raises="ValueError", hidden=True),
+)  # fmt: skip
+
+CASES = (*TASK, *VALUES, *RANDOM, *ARGUMENTS, *BUFFERS, *ERRORS)

@@ -1,0 +1,114 @@
+"""What the judge says about an answer: plain data that `show` renders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Status = Literal["passed", "failed", "crashed", "not attempted"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong.
+
+    Attributes:
+        code: stable key, such as ``stale-code``.
+        message: one sentence about what is wrong, in the learner's own names.
+        look: one sentence about where to look; never the solution.
+        property: the rubric property that found it.
+        case: the case it was found on.
+        nodes: names of the nodes it is about, for pictures.
+    """
+
+    code: str
+    message: str
+    look: str = ""
+    property: str = ""
+    case: str = ""
+    nodes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Box:
+    """One node of a graph, as a picture needs it.
+
+    Attributes:
+        name: the node's name.
+        op: its opcode.
+        label: its target, readable (``torch.relu``, ``x + y``, ``block.0``).
+        inputs: names of the nodes it reads.
+        mark: ``""``, ``"added"``, ``"removed"`` or ``"changed"``.
+    """
+
+    name: str
+    op: str
+    label: str
+    inputs: tuple[str, ...]
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Example:
+    """The smallest case that breaks an answer, ready to be shown.
+
+    Attributes:
+        case: the case's name.
+        source: the model as source code a person can read and paste.
+        call: how the answer was called, one line.
+        inputs: a description of the inputs, one line each.
+        expected: what should have come back, or ``""``.
+        obtained: what came back, or ``""``.
+        before: the traced model.
+        after: the learner's graph; empty when there is none.
+    """
+
+    case: str
+    source: str = ""
+    call: str = ""
+    inputs: tuple[str, ...] = ()
+    expected: str = ""
+    obtained: str = ""
+    before: tuple[Box, ...] = ()
+    after: tuple[Box, ...] = ()
+
+
+@dataclass(frozen=True)
+class Share:
+    """How one aspect of the exercise went."""
+
+    says: str
+    weight: int
+    held: bool
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judgement of one answer.
+
+    Attributes:
+        exercise: the exercise's name.
+        status: one of the four outcomes.
+        score: 0 to 1.
+        findings: what is wrong, the one to show first at the front.
+        shares: how each aspect went.
+        example: the smallest failing case, if any.
+        error: for a crash, one or two lines: what was raised and where in the learner's code.
+        printed: what the learner's code printed, cut to size.
+        cases: how many cases were tried.
+    """
+
+    exercise: str
+    status: Status
+    score: float
+    findings: tuple[Finding, ...] = ()
+    shares: tuple[Share, ...] = ()
+    example: Example | None = None
+    error: str = ""
+    printed: str = ""
+    cases: int = 0
+
+    @property
+    def passed(self) -> bool:
+        """Whether every case held."""
+        return self.status == "passed"

@@ -1,0 +1,108 @@
+"""Notes a caller's objects before a call and says in words what the call changed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.describe import _MODULE_INTERNALS
+from autograder.plain import Encoder
+
+# `symbolic_trace` itself registers these on the model it traces; that is no one's fault.
+_OF_TRACING = re.compile(r"_tensor_constant\d+$|_torchdynamo|_compiled_call_impl$")
+
+
+class Snapshot:
+    """The state of one object (a module, a tensor, or nested data) at one moment."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+        self._facts = _facts(value)
+
+    def changes(self) -> list[str]:
+        """What is different now, each difference in a few words."""
+        now = _facts(self._value)
+        found = []
+        for key in list(self._facts) + [key for key in now if key not in self._facts]:
+            before, after = self._facts.get(key), now.get(key)
+            if before is None:
+                found.append(f"{key} was added")
+            elif after is None:
+                found.append(f"{key} was removed")
+            elif not _same(before, after):
+                found.append(f"{key} was {_verb(before, after)}")
+        return found
+
+
+def _verb(before: tuple[Any, ...], after: tuple[Any, ...]) -> str:
+    return "replaced" if before[0] != after[0] else "changed"
+
+
+def _same(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
+    """Facts are ``(identity, value)``; tensors are compared bit by bit."""
+    if before[0] != after[0]:
+        return False
+    a, b = before[1], after[1]
+    if isinstance(a, torch.Tensor):
+        return a.dtype == b.dtype and a.shape == b.shape and torch.equal(_bits(a), _bits(b))
+    return a == b
+
+
+def _bits(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
+
+
+def _facts(value: Any) -> dict[str, tuple[Any, ...]]:
+    if isinstance(value, nn.Module):
+        return _module_facts(value)
+    if isinstance(value, torch.Tensor):
+        return {"an input tensor": (id(value), value.detach().clone())}
+    encoder = Encoder()
+    plain = encoder.encode(value)
+    facts: dict[str, tuple[Any, ...]] = {"an argument": (id(value), repr(plain))}
+    for i, tensor in enumerate(encoder.tensors):
+        facts[f"tensor {i} of an argument"] = (0, tensor)
+    return facts
+
+
+def _module_facts(root: nn.Module) -> dict[str, tuple[Any, ...]]:
+    facts: dict[str, tuple[Any, ...]] = {}
+    if isinstance(root, fx.GraphModule):
+        facts["the model's graph"] = (id(root.graph), str(root.graph))
+        facts["the model's code"] = (0, root.code)
+        facts["the owner of the model's graph"] = (id(root.graph.owning_module), "")
+    for path, module in root.named_modules(remove_duplicate=False):
+        label = f"`{path}`" if path else "the model"
+        facts[f"submodule {label}" if path else "the model"] = (id(module), type(module))
+        facts[f"the training flag of {label}"] = (0, module.training)
+        for store, word in ((module._parameters, "parameter"), (module._buffers, "buffer")):
+            for name, tensor in store.items():
+                if not _OF_TRACING.match(name):
+                    where = f"{path}.{name}" if path else name
+                    facts[f"{word} `{where}`"] = _tensor_fact(tensor)
+        facts.update(_attribute_facts(module, path, label))
+    return facts
+
+
+def _tensor_fact(tensor: torch.Tensor | None) -> tuple[Any, ...]:
+    if tensor is None:
+        return (0, "no tensor")
+    return ((id(tensor), tensor.requires_grad), tensor.detach().clone())
+
+
+def _attribute_facts(module: nn.Module, path: str, label: str) -> dict[str, tuple[Any, ...]]:
+    facts = {}
+    skip = _MODULE_INTERNALS | {"_graph", "_code", "_lineno_map", "_prologue_start", "shape_env"}
+    for name, value in module.__dict__.items():
+        if name in skip or _OF_TRACING.match(name):
+            continue
+        if isinstance(value, torch.Tensor):
+            facts[f"tensor `{name}` of {label}"] = _tensor_fact(value)
+        else:
+            facts[f"attribute `{name}` of {label}"] = (0, repr(Encoder().encode(value)))
+    hooks = sum(len(module.__dict__[key]) for key in module.__dict__ if key.endswith("_hooks"))
+    facts[f"the hooks of {label}"] = (0, hooks)
+    return facts
