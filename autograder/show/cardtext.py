@@ -1,0 +1,109 @@
+"""A verdict as plain text: everything that the HTML card says."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from autograder.exercise import Exercise
+from autograder.show.html import bounded, clean
+from autograder.show.wording import (
+    CRASHED,
+    OUTCOMES,
+    error_to_show,
+    first_finding,
+    long_results,
+    next_step,
+    other_findings,
+    picture_of,
+    picture_title,
+    points_line,
+    share_worth,
+    shares_note,
+    short_facts,
+    stars_and_minutes,
+    tried,
+)
+from autograder.verdict import Example, Verdict
+
+WIDTH = 88
+
+
+def card_text(verdict: Verdict, exercise: Exercise) -> str:
+    """The card as plain text."""
+    look = OUTCOMES[verdict.status]
+    head = f"{look.icon} {look.word}: {exercise.name} · {exercise.title} · "
+    parts = [head + stars_and_minutes(exercise), *_parts(verdict, exercise)]
+    return "\n".join(part for part in map(clean, parts) if part)
+
+
+def _parts(verdict: Verdict, exercise: Exercise) -> Iterator[str]:
+    if verdict.status != "not attempted":
+        if error_to_show(verdict):
+            yield CRASHED
+            yield _indented(verdict.error, 12)
+        yield from _findings(verdict)
+        yield _wrapped(tried(verdict))
+        if verdict.status != "passed" and verdict.example is not None:
+            yield from _example(verdict.example)
+        if verdict.shares:
+            yield from _shares(verdict, exercise)
+    if verdict.printed.strip():
+        yield "Your code printed:"
+        yield _indented(verdict.printed, 40)
+    yield _wrapped(next_step(verdict, exercise))
+
+
+def _findings(verdict: Verdict) -> Iterator[str]:
+    first = first_finding(verdict)
+    if first:
+        yield _wrapped(first.message)
+        if first.look:
+            yield _wrapped(f"Where to look: {first.look}")
+    others, left = other_findings(verdict)
+    if others:
+        yield "Also found:"
+    for finding in others:
+        yield _wrapped(finding.message, "  - ")
+    if left:
+        yield f"  - and {left} more"
+
+
+def _example(example: Example) -> Iterator[str]:
+    if example.source.strip():
+        yield "The smallest case that breaks it:"
+        yield _indented(example.source, 60)
+    for name, values, _ in short_facts(example):
+        yield f"{name + ':':<13}{values[0]}"
+        yield from (" " * 13 + value for value in values[1:])
+    for name, value in long_results(example):
+        yield f"{name}:"
+        yield _indented(value, 24)
+    drawn = picture_of(example, ())
+    if drawn is not None:
+        yield f"{picture_title(example)}:"
+        yield _indented(drawn.text, 80)
+
+
+def _shares(verdict: Verdict, exercise: Exercise) -> Iterator[str]:
+    yield "Parts:"
+    for share in verdict.shares:
+        word = "holds            " if share.held else "does not hold yet"
+        icon = OUTCOMES["passed" if share.held else "failed"].icon
+        yield f"  {icon} {word}  {share.says} ({share_worth(share, verdict, exercise)})"
+    yield " ".join(filter(None, (points_line(verdict, exercise), shares_note(verdict))))
+
+
+def _wrapped(text: str, lead: str = "") -> str:
+    return textwrap.fill(
+        clean(text),
+        WIDTH,
+        initial_indent=lead,
+        subsequent_indent=" " * len(lead),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _indented(text: str, lines: int) -> str:
+    return textwrap.indent(bounded(text, lines), "    ")

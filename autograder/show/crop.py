@@ -1,0 +1,59 @@
+"""Of two big graphs only the surroundings of what differs are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from autograder.show.fold import Cell, stand_in
+
+MANY = 22  # cells: up to so many a graph is drawn whole
+NEAR = 2  # edges
+
+
+def cropped(
+    graphs: Sequence[tuple[Cell, ...]], focus: Collection[str] = ()
+) -> list[tuple[tuple[Cell, ...], int]]:
+    """For each graph the cells to draw, and how many nodes are left out.
+
+    Graphs that are small, or in which nothing is marked or in focus, are kept whole. What
+    is left out at the edge of what is drawn is named by a stand-in.
+    """
+    near = [_near_a_mark(cells, focus) for cells in graphs]
+    names = {box.name for kept, cells in zip(near, graphs, strict=True)
+             for i in kept for box in cells[i].boxes}  # fmt: skip
+    if not names or all(len(cells) <= MANY for cells in graphs):
+        return [(tuple(cells), 0) for cells in graphs]
+    return [_only(cells, names) for cells in graphs]
+
+
+def _near_a_mark(cells: Sequence[Cell], focus: Collection[str]) -> set[int]:
+    """The cells at most `NEAR` edges away from one that is marked or in focus."""
+    linked: list[set[int]] = [set() for _ in cells]
+    for v, cell in enumerate(cells):
+        for u in (*cell.inputs, *cell.late):
+            linked[u].add(v)
+            linked[v].add(u)
+    found = {
+        i
+        for i, cell in enumerate(cells)
+        if any(box.mark or box.name in focus for box in cell.boxes)
+    }
+    for _ in range(NEAR):
+        found |= {j for i in found for j in linked[i]}
+    return found
+
+
+def _only(cells: Sequence[Cell], names: set[str]) -> tuple[tuple[Cell, ...], int]:
+    kept = [i for i, cell in enumerate(cells) if any(box.name in names for box in cell.boxes)]
+    inside = set(kept)
+    read = sorted({u for v in kept for u in cells[v].inputs} - inside)
+    goes_on = [u for u in kept if any(u in c.inputs and v not in inside
+                                      for v, c in enumerate(cells))]  # fmt: skip
+    number = {u: i for i, u in enumerate([*read, *kept])}
+    made = [stand_in(cells[u], "as before", ()) for u in read]
+    for v in kept:
+        late = tuple(number[u] for u in cells[v].late if u in number)
+        made.append(Cell(cells[v].boxes, tuple(number[u] for u in cells[v].inputs), late))
+    made += [stand_in(cells[u], "goes on as before", (number[u],)) for u in goes_on]
+    left_out = sum(len(cell.boxes) for i, cell in enumerate(cells) if i not in inside)
+    return tuple(made), left_out

@@ -1,0 +1,97 @@
+"""The text form of a before/after pair: one list of lines, each with a sign."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+
+from autograder.show.compare import compare, marks_in_words
+from autograder.show.text import LONGEST_ALT, SIGNS, notes, statement
+from autograder.verdict import Box
+
+LONG = 14  # a longer list leaves out what did not change
+CONTEXT = 2
+
+_Row = tuple[str, str]  # a mark, and the line
+
+
+def diff_text(before: Sequence[Box], after: Sequence[Box]) -> str:
+    """What a pass did: ``-`` removed, ``+`` added, ``~`` changed, the rest as it was."""
+    old, new = compare(before, after)
+    rows = list(_rows(old, new))
+    lines = [f"{SIGNS.get(mark, '?')} {line}" for mark, line in rows]
+    if len(rows) > LONG:
+        lines = list(_without_the_same(rows, lines))
+    return "\n".join([headline(before, after), *lines])
+
+
+def diff_alt(before: Sequence[Box], after: Sequence[Box]) -> str:
+    """The pair in few enough words for a picture's alternative text."""
+    text = diff_text(before, after)
+    if len(text) <= LONGEST_ALT:
+        return text
+    cut = text[:LONGEST_ALT].rpartition("\n")[0]
+    return f"{cut}\nThe whole comparison stands in the text form below the picture."
+
+
+def headline(before: Sequence[Box], after: Sequence[Box]) -> str:
+    """``Before: 5 nodes, 1 removed. After: 5 nodes, 1 added.``"""
+    old, new = compare(before, after)
+    parts = []
+    for when, boxes in (("Before", old), ("After", new)):
+        nodes = f"{len(boxes)} node{'' if len(boxes) == 1 else 's'}"
+        marks = marks_in_words(boxes)
+        parts.append(f"{when}: {nodes}{', ' + marks if marks else ''}.")
+    return " ".join(parts)
+
+
+def _rows(old: Sequence[Box], new: Sequence[Box]) -> Iterator[_Row]:
+    """Both graphs merged into one list, in an order that both share."""
+    a, b = [box.name for box in old], [box.name for box in new]
+    for what, i, j, k, m in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if what == "equal":
+            for was, now in zip(old[i:j], new[k:m], strict=True):
+                yield now.mark, _both(was, now)
+            continue
+        yield from (("removed", _said(box)) for box in old[i:j] if box.name not in b)
+        for box in new[k:m]:
+            moved = box.name in a
+            yield (
+                box.mark or ("changed" if moved else ""),
+                _said(box) + ("  (it stands at another place)" if moved else ""),
+            )
+
+
+def _both(was: Box, now: Box) -> str:
+    if not now.mark:
+        return _said(now)
+    before, after = _said(was), _said(now)
+    if before != after:
+        return f"{before}  becomes  {after}"
+    return f"{after}  ({was.op} becomes {now.op})" if was.op != now.op else after
+
+
+def _said(box: Box) -> str:
+    extra = [note for note in notes(box) if note != box.mark]
+    return statement(box) + (f"  ({', '.join(extra)})" if extra else "")
+
+
+def _without_the_same(rows: Sequence[_Row], lines: Sequence[str]) -> Iterator[str]:
+    """The lines near a mark; for the others, how many they are."""
+    marked = [i for i, (mark, _) in enumerate(rows) if mark]
+    near = {j for i in marked for j in range(i - CONTEXT, i + CONTEXT + 1)}
+    hidden = 0
+    for i, line in enumerate(lines):
+        if i in near:
+            if hidden:
+                yield _hidden(hidden)
+            hidden = 0
+            yield line
+        else:
+            hidden += 1
+    if hidden:
+        yield _hidden(hidden)
+
+
+def _hidden(count: int) -> str:
+    return f"  … {count} node{'' if count == 1 else 's'} as before …"

@@ -1,0 +1,24 @@
+"""Shows a card or a table where the reader is: in a notebook, or in a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def show(thing: Any) -> None:
+    """Display a rich object in a notebook; print its text form elsewhere."""
+    if _in_notebook():
+        from IPython.display import display
+
+        display(thing)
+    else:
+        print(thing)
+
+
+def _in_notebook() -> bool:
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return False
+    shell = get_ipython()
+    return shell is not None and hasattr(shell, "kernel")

@@ -1,0 +1,96 @@
+"""Hints: folded in a notebook, and only counted in plain text; nothing is shown unasked."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.exercise import Exercise
+from autograder.show.html import INK, PAPER, QUIET, RULE, SANS, clean, code, escaped, folded
+from autograder.show.markup import markdown_html
+
+_OWN_TITLE = re.compile(r"\*\*([^*`\n]{3,30}?)[.:]?\*\*[.:]?(?=\s|$)")
+FIRST, BETWEEN, LAST = "where to look", "what to use", "a skeleton"
+
+
+@dataclass(frozen=True)
+class Hints:
+    """An exercise's hints, ready to be displayed.
+
+    Attributes:
+        exercise: the exercise.
+        number: the one hint to show openly, counted from 1; by default all, folded.
+
+    Raises:
+        IndexError: if there is no hint of that number.
+    """
+
+    exercise: Exercise
+    number: int | None = None
+
+    def __post_init__(self) -> None:
+        count = len(self.exercise.hints)
+        if self.number is not None and not (
+            isinstance(self.number, int) and 1 <= self.number <= count
+        ):
+            raise IndexError(
+                f"`{self.exercise.name}` has {_hints(count)}; there is no hint {self.number!r}."
+            )
+
+    def __repr__(self) -> str:
+        name, count = self.exercise.name, len(self.exercise.hints)
+        if self.number is not None:
+            head, body = titled(self.exercise.hints[self.number - 1], self.number, count)
+            return f"{head}\n{textwrap.indent(body, '    ')}"
+        if not count:
+            return f"{name} has no hints: its task says all there is to say."
+        numbers = "the first" if count > 1 else "it"
+        return f'{name} has {_hints(count)}. hint("{name}", 1) prints {numbers}.'
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/html": self.html(), "text/plain": repr(self)}
+
+    def html(self) -> str:
+        """The hints as HTML: one fold for each."""
+        hints = self.exercise.hints
+        if self.number is not None:
+            head, body = titled(hints[self.number - 1], self.number, len(hints))
+            return _frame(f"<strong>{escaped(head)}</strong>{markdown_html(body)}")
+        lead = f"{code(self.exercise.name)} has {_hints(len(hints))}."
+        if len(hints) > 1:
+            lead += " Open one, try again, and open the next only if you need it."
+        folds = []
+        for i, hint in enumerate(hints, 1):
+            head, body = titled(hint, i, len(hints))
+            inner = f'<div style="margin:2px 0 6px 16px">{markdown_html(body)}</div>'
+            folds.append(folded(head, inner))
+        quiet = f'<div style="color:{QUIET};font-size:13px">{lead}</div>'
+        return _frame(quiet + "".join(folds))
+
+
+def titled(hint: str, number: int, count: int) -> tuple[str, str]:
+    """A hint's heading, such as ``Hint 1 of 3 · where to look``, and its text.
+
+    A hint that starts with a few bold words of its own has them as its heading.
+    """
+    kind = FIRST if number == 1 else LAST if number == count else BETWEEN
+    body = clean(hint).strip()
+    own = _OWN_TITLE.match(body)
+    if own:
+        kind, body = own[1].lower(), body[own.end() :].lstrip()
+    return f"Hint {number} of {count} · {kind}", body
+
+
+def _hints(count: int) -> str:
+    return f"{count or 'no'} hint{'' if count == 1 else 's'}"
+
+
+def _frame(inner: str) -> str:
+    style = (
+        f"{SANS};font-size:14px;line-height:1.5;background:{PAPER};color:{INK};"
+        f"border:1px solid {RULE};border-left:6px solid #1f78ae;border-radius:6px;"
+        "padding:8px 16px 10px 14px;margin:4px 0;max-width:900px;box-sizing:border-box"
+    )
+    return f'<div style="{style}">{inner}</div>'

@@ -1,0 +1,186 @@
+"""Where everything of a picture stands: panels side by side, each in one or more columns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from autograder.show.columns import MOST, columns_of, ends_of, outputs_of
+from autograder.show.compare import SIGNS
+from autograder.show.crop import cropped
+from autograder.show.face import Face, face_of, rows_for
+from autograder.show.fold import BIG, Cell, cells_of
+from autograder.show.layers import layers_of
+from autograder.show.layout import Layout, layout
+from autograder.show.style import SANS, SANS_BOLD, text_width
+from autograder.verdict import Box
+
+MARGIN = 16.0
+COLUMN_GAP = 34.0
+WIDE = 860.0  # a picture gets no further column beyond this
+MOST_CELLS = 250
+MOST_PASSES = 1_500  # rows that edges cross, all together
+LANE = 6.0  # between two edges that lead upward
+LATE = 14.0  # room above and below for edges that lead upward
+PANEL_GAP = 52.0
+TITLE, HEADING, NOTE = 11.5, 10.5, 8.2
+LOOP = 27.0  # room beside a node that reads itself
+
+
+@dataclass(frozen=True)
+class Column:
+    """One laid out graph; its offset on the page is ``(x, y)``."""
+
+    cells: tuple[Cell, ...]
+    faces: tuple[Face, ...]
+    drawing: Layout
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One graph of a picture, with a heading where there are two."""
+
+    heading: str
+    counts: tuple[tuple[str, int], ...]
+    note: str
+    x: float
+    width: float
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole picture, in points."""
+
+    title: str
+    panels: tuple[Panel, ...]
+    top: float
+    width: float
+    height: float
+    focus: frozenset[str] = frozenset()
+
+
+def too_large(graphs: Sequence[tuple[str, Sequence[Box]]]) -> bool:
+    """Whether a picture would be too large to be read, or to be made in a moment."""
+    fold = max((len(boxes) for _, boxes in graphs), default=0) > BIG
+    drawn = [cells for cells, _ in cropped([cells_of(boxes, fold) for _, boxes in graphs])]
+    if max(map(len, drawn), default=0) > MOST_CELLS:
+        return True
+    passes = 0
+    for cells in drawn:
+        edges = [(u, v) for v, cell in enumerate(cells) for u in cell.inputs]
+        layer = layers_of(len(cells), edges)
+        passes += sum(layer[v] - layer[u] for u, v in edges)
+    return passes > MOST_PASSES
+
+
+def page_of(
+    graphs: Sequence[tuple[str, Sequence[Box]]], title: str = "", focus: Collection[str] = ()
+) -> Page:
+    """Lay out one graph, or several side by side.
+
+    Args:
+        graphs: pairs of a heading (may be empty) and a graph's boxes.
+        title: stands above all.
+        focus: names of nodes to point at.
+    """
+    fold = max((len(boxes) for _, boxes in graphs), default=0) > BIG
+    most = MOST if len(graphs) == 1 else 2
+    rows = rows_for(max((len(boxes) for _, boxes in graphs), default=0))
+    drawn = cropped([cells_of(boxes, fold, focus) for _, boxes in graphs], focus)
+    while True:
+        parts = [_parts(cells, most, rows) for cells, _ in drawn]
+        wide = sum(drawing.width + COLUMN_GAP for part in parts for _, _, drawing in part)
+        if most == 1 or wide <= WIDE:
+            break
+        most -= 1
+    headed = any(heading for heading, _ in graphs)
+    top = MARGIN + (24.0 if title else 0.0)
+    body = top + (38.0 if headed else 0.0)
+    x, panels = MARGIN, []
+    for (heading, boxes), (_, left_out), columns in zip(graphs, drawn, parts, strict=True):
+        note = _note(heading, boxes, left_out, graphs)
+        panel = _panel(heading, boxes, note, columns, x, body)
+        panels.append(panel)
+        x += panel.width + PANEL_GAP
+    columns = [column for panel in panels for column in panel.columns]
+    lowest = [c.y + c.drawing.height + _headroom(c.cells) for c in columns]
+    height = max(lowest, default=body) + MARGIN + 2
+    width = max(x - PANEL_GAP, MARGIN + text_width(title, TITLE, SANS_BOLD)) + MARGIN
+    return Page(title, tuple(panels), top, width, height, frozenset(focus))
+
+
+_Part = tuple[tuple[Cell, ...], tuple[Face, ...], Layout]
+
+
+def _parts(cells: tuple[Cell, ...], most: int, rows: int) -> list[_Part]:
+    heights = [face_of(cell, rows).height for cell in cells]
+    return [_part(column, rows) for column in columns_of(cells, heights, most)]
+
+
+def _part(cells: tuple[Cell, ...], rows: int) -> _Part:
+    faces = tuple(face_of(cell, rows, _warning(cells, v)) for v, cell in enumerate(cells))
+    edges = [(u, v) for v, cell in enumerate(cells) for u in cell.inputs]
+    sizes = [
+        (face.width + (2 * LOOP if v in cells[v].late else 0.0), face.height)
+        for v, face in enumerate(faces)
+    ]
+    return cells, faces, layout(sizes, edges, outputs_of(cells), ends_of(cells))
+
+
+def _panel(
+    heading: str, boxes: Sequence[Box], note: str, parts: list[_Part], left: float, top: float
+) -> Panel:
+    marks = [(mark, sum(box.mark == mark for box in boxes)) for mark in SIGNS]
+    counts = tuple((mark, count) for mark, count in marks if count)
+    x, columns = left, []
+    for cells, faces, drawing in parts:
+        columns.append(Column(cells, faces, drawing, x, top + _headroom(cells)))
+        x += drawing.width + _room_for_late(cells) + COLUMN_GAP
+    width = max(x - COLUMN_GAP - left, _heading_width(heading, counts, note))
+    return Panel(heading, counts, note, left, width, tuple(columns))
+
+
+def _note(
+    heading: str, boxes: Sequence[Box], hidden: int, graphs: Sequence[tuple[str, Sequence[Box]]]
+) -> str:
+    """What stands below a heading, behind the counts of marks."""
+    if hidden:
+        return f"{hidden} nodes as before, not drawn"
+    if not boxes:
+        return "no graph"
+    if any(box.mark for box in boxes):
+        return ""
+    if not any(box.mark for _, others in graphs for box in others):
+        return "nothing differs"
+    return f"nothing {'removed' if heading == graphs[0][0] else 'added'} or changed"
+
+
+def _warning(cells: Sequence[Cell], index: int) -> str:
+    """What a node reads that is not there yet."""
+    late = cells[index].late
+    if index in late:
+        return "reads itself"
+    return f"reads {cells[late[0]].boxes[0].name} too early" if late else ""
+
+
+def _climbs(cells: Sequence[Cell]) -> int:
+    """How many edges lead up to an earlier node."""
+    return sum(late != v for v, cell in enumerate(cells) for late in cell.late)
+
+
+def _headroom(cells: Sequence[Cell]) -> float:
+    return LATE if _climbs(cells) else 0.0
+
+
+def _room_for_late(cells: Sequence[Cell]) -> float:
+    """What edges that lead upward need at the right."""
+    return 12.0 + LANE * _climbs(cells) if _climbs(cells) else 0.0
+
+
+def _heading_width(heading: str, counts: Sequence[tuple[str, int]], about: str) -> float:
+    note = sum(26 + text_width(f"{count} {mark}", NOTE, SANS) for mark, count in counts)
+    note += text_width(about, NOTE, SANS)
+    return max(text_width(heading, HEADING, SANS_BOLD), note, 60.0 if heading else 0.0)

@@ -1,0 +1,142 @@
+"""Which exercises are done: a table by chapter, in HTML and in plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from autograder.show.html import INK, PAPER, QUIET, RULE, SANS, clean, code, escaped
+from autograder.show.wording import OUTCOMES, number, points
+
+BAR = 24  # characters
+
+
+@dataclass(frozen=True)
+class Row:
+    """How one exercise stands.
+
+    Attributes:
+        chapter: stem of the chapter's file, such as ``03_manipulation``.
+        name: the exercise.
+        title: its heading.
+        stars: its size, 1 to 4.
+        points: full marks.
+        status: one of the four outcomes of a verdict.
+    """
+
+    chapter: str
+    name: str
+    title: str
+    stars: int
+    points: float
+    status: str = "not attempted"
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is done."""
+        return self.status == "passed"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The rows of all exercises, in course order."""
+
+    rows: Sequence[Row]
+
+    def __repr__(self) -> str:
+        return progress_text(self.rows)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/html": progress_html(self.rows), "text/plain": repr(self)}
+
+
+def progress_text(rows: Sequence[Row]) -> str:
+    """The table as plain text."""
+    if not rows:
+        return "There are no exercises yet."
+    wide = max(len(row.name) for row in rows)
+    lines = [headline(rows)]
+    for chapter, own in _chapters(rows):
+        lines.append(f"\n{chapter}  {_bar_text(own)}  {_count(own)}")
+        for row in own:
+            look = OUTCOMES.get(row.status, OUTCOMES["not attempted"])
+            lines.append(
+                f"  {look.icon} {row.name:<{wide}}  {'★' * row.stars:<4}  "
+                f"{points(row.points):>10}  {look.word.lower()}"
+            )
+    return clean("\n".join(lines))
+
+
+def progress_html(rows: Sequence[Row]) -> str:
+    """The table as HTML."""
+    frame = (
+        f"{SANS};font-size:14px;line-height:1.45;background:{PAPER};color:{INK};"
+        f"border:1px solid {RULE};border-radius:6px;padding:10px 16px 12px 16px;margin:4px 0;"
+        "max-width:900px;box-sizing:border-box;overflow-x:auto"
+    )
+    if not rows:
+        return f'<div style="{frame}">There are no exercises yet.</div>'
+    body = "".join(_chapter_html(chapter, own) for chapter, own in _chapters(rows))
+    table = "border-collapse:collapse;border:0;margin:0;font-size:13.5px;background:none"
+    return (
+        f'<div style="{frame}"><strong>{escaped(headline(rows))}</strong>'
+        f'<table style="{table}"><tbody>{body}</tbody></table></div>'
+    )
+
+
+def headline(rows: Sequence[Row]) -> str:
+    """``You have passed 3 of 17 exercises, 8 of 62 points.``"""
+    done = [row for row in rows if row.passed]
+    return (
+        f"You have passed {len(done)} of {len(rows)} exercises, "
+        f"{number(sum(r.points for r in done))} of {number(sum(r.points for r in rows))} points."
+    )
+
+
+def _chapters(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    return [(chapter, list(own)) for chapter, own in groupby(rows, key=lambda row: row.chapter)]
+
+
+def _count(rows: Sequence[Row]) -> str:
+    return f"{sum(row.passed for row in rows)} of {len(rows)} passed"
+
+
+def _bar_text(rows: Sequence[Row]) -> str:
+    done, left = _bar(rows, BAR)
+    return f"[{'#' * done}{'.' * left}]"
+
+
+def _bar(rows: Sequence[Row], length: int) -> tuple[int, int]:
+    done = length * sum(row.passed for row in rows) // len(rows)
+    return done, length - done
+
+
+def _chapter_html(chapter: str, rows: Sequence[Row]) -> str:
+    done, _ = _bar(rows, 120)
+    bar = (
+        '<span style="display:inline-block;width:120px;height:8px;background:#e3e8ee;'
+        'border-radius:4px;margin:0 8px;vertical-align:middle">'
+        f'<span style="display:block;width:{done}px;height:8px;border-radius:4px;'
+        f'background:{OUTCOMES["passed"].colour}"></span></span>'
+    )
+    cell = f"padding:1px 14px 1px 0;border:0;background:none;color:{INK};text-align:left"
+    head = (
+        f'<tr style="background:none"><td colspan="5" style="{cell};padding-top:10px">'
+        f"<strong>{escaped(chapter)}</strong>{bar}"
+        f'<span style="color:{QUIET};font-size:13px">{_count(rows)}</span></td></tr>'
+    )
+    return head + "".join(_row_html(row, cell) for row in rows)
+
+
+def _row_html(row: Row, cell: str) -> str:
+    look = OUTCOMES.get(row.status, OUTCOMES["not attempted"])
+    quiet = f"{cell};color:{QUIET};white-space:nowrap"
+    return (
+        f'<tr style="background:none"><td style="{cell};white-space:nowrap;'
+        f'color:{look.colour}"><strong>{look.icon}</strong> {look.word}</td>'
+        f'<td style="{cell}">{code(row.name)}</td><td style="{cell}">{escaped(row.title)}</td>'
+        f'<td style="{quiet}">{"★" * row.stars}</td>'
+        f'<td style="{quiet};text-align:right">{points(row.points)}</td></tr>'
+    )

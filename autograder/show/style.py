@@ -1,0 +1,89 @@
+"""Colours, fonts and sizes of the pictures, chosen to be told apart by everybody.
+
+The hues are those of Okabe and Ito. A kind of node is said four times: by shape, by
+opcode, by label and by colour; a mark by sign, dash, width and colour.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+PAPER = "#FFFFFF"
+INK = "#1D2430"
+QUIET = "#5F6B7A"
+RULE = "#D5DAE1"
+WIRE = "#5A6675"
+ALARM = "#B3360B"
+
+SANS, SANS_BOLD = "DejaVuSans.ttf", "DejaVuSans-Bold.ttf"
+MONO, MONO_BOLD = "DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf"
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a kind of node looks."""
+
+    shape: str
+    fill: str
+    edge: str
+
+
+@dataclass(frozen=True)
+class MarkLook:
+    """How a mark looks: its colour and its dash pattern."""
+
+    colour: str
+    dash: tuple[float, ...] | None
+
+
+LOOKS = {
+    "placeholder": Look("stadium", "#DDEFFA", "#1F78AE"),
+    "get_attr": Look("cylinder", "#FFF1CC", "#A87400"),
+    "call_function": Look("round", "#EDF0F4", "#4B5868"),
+    "call_method": Look("slanted", "#F5E6F0", "#9C4F80"),
+    "call_module": Look("barred", "#DDF1EA", "#00775A"),
+    "output": Look("pentagon", "#DDEFFA", "#1F78AE"),
+    "foreign": Look("cut", "#FDEBE3", ALARM),
+    "missing": Look("cut", "#FDEBE3", ALARM),
+    "reference": Look("stadium", PAPER, QUIET),
+}
+FOLDED = Look("stacked", "#F7F8FA", "#4B5868")
+UNKNOWN = Look("cut", "#EDF0F4", INK)
+
+MARKS = {
+    "added": MarkLook("#00654C", None),
+    "removed": MarkLook("#C04A00", (3.2, 1.6)),
+    "changed": MarkLook("#6B2FA0", (5.5, 1.5, 1.2, 1.5)),
+}
+
+
+def look_of(op: str) -> Look:
+    """How nodes of an opcode look; an opcode that FX does not know has a look too."""
+    return LOOKS.get(op, UNKNOWN)
+
+
+@lru_cache(maxsize=8)
+def font(name: str):  # noqa: ANN201 - matplotlib is imported only where something is drawn
+    """The `FontProperties` of one of matplotlib's own fonts, the same on every machine."""
+    import matplotlib
+    from matplotlib.font_manager import FontProperties
+
+    return FontProperties(fname=str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name))
+
+
+@lru_cache(maxsize=8192)
+def text_width(text: str, size: float, name: str = SANS) -> float:
+    """How wide a text is, in points."""
+    if name in (MONO, MONO_BOLD) and text.isascii():
+        return len(text) * size * 0.602
+    import warnings
+
+    from matplotlib.textpath import text_to_path
+
+    properties = font(name).copy()
+    properties.set_size(size)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a glyph that the font does not have
+        return float(text_to_path.get_text_width_height_descent(text, properties, False)[0])

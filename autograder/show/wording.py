@@ -1,0 +1,184 @@
+"""What a card says, in words; shared by its HTML and its text form."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from autograder.exercise import Exercise
+from autograder.labels import one_line, shorten
+from autograder.show.compare import compare
+from autograder.show.draw import Picture, pair
+from autograder.show.sketch import sketch
+from autograder.verdict import Example, Finding, Share, Verdict
+
+OTHERS = 4
+INPUTS = 6
+PRINTED = 200  # of the printed lines so many are kept
+FULL_PRINT = 8  # so many printed lines are shown without a fold
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an outcome looks: never by colour alone."""
+
+    icon: str
+    word: str
+    colour: str
+
+
+OUTCOMES = {
+    "passed": Outcome("✓", "Passed", "#00654c"),
+    "failed": Outcome("✗", "Not right yet", "#b3360b"),
+    "crashed": Outcome("!", "Crashed", "#6b2fa0"),
+    "not attempted": Outcome("○", "Not attempted yet", "#4b5868"),
+}
+
+
+CRASHED = "Your code raised an exception before it returned a result:"
+
+
+def number(value: float) -> str:
+    """A count of points as a person writes it: ``2``, ``1.5``, ``0.33``."""
+    return f"{round(value, 2):g}"
+
+
+def points(value: float) -> str:
+    """``1 point``, ``2.5 points``."""
+    return f"{number(value)} point{'' if number(value) == '1' else 's'}"
+
+
+def stars_and_minutes(exercise: Exercise) -> str:
+    """``★★ · 15 minutes · 4 points``."""
+    minutes = f"{exercise.minutes} minute{'' if exercise.minutes == 1 else 's'}"
+    return f"{'★' * exercise.stars} · {minutes} · {points(exercise.points)}"
+
+
+def tried(verdict: Verdict) -> str:
+    """How many cases the verdict rests on; nothing for what was not tried to its end."""
+    if not verdict.cases or verdict.status not in ("passed", "failed"):
+        return ""
+    if verdict.status == "passed":
+        if verdict.cases == 1:
+            return "It was tried on 1 case, and all was well."
+        return f"It was tried on {verdict.cases} cases, and all was well on each of them."
+    where = verdict.example.case if verdict.example else ""
+    shown = f" The case shown here is: {where}." if where else ""
+    return f"It was tried on {verdict.cases} case{'' if verdict.cases == 1 else 's'}.{shown}"
+
+
+def next_step(verdict: Verdict, exercise: Exercise) -> str:
+    """The sentence at the end of a card."""
+    ask = f'`hint("{exercise.name}")`'
+    if verdict.status == "passed":
+        return "You can go on to the next section."
+    if verdict.status == "not attempted":
+        return (
+            f"`{exercise.name}` still raises `NotImplementedError`, as it did when you opened "
+            "the notebook. Write your answer in the cell above, run that cell, then run this "
+            f"one again. If you do not know where to start, {ask} shows a hint when you ask for it."
+        )
+    return f"Change your code, run its cell, then run this one again. If you are stuck, try {ask}."
+
+
+def error_to_show(verdict: Verdict) -> str:
+    """What was raised and where; ``""`` where the first finding is to say it."""
+    if verdict.status != "crashed" or (verdict.findings and not _says_the_error(verdict)):
+        return ""
+    return verdict.error.strip()
+
+
+def first_finding(verdict: Verdict) -> Finding | None:
+    """The finding to show first, unless the error that is shown says the same."""
+    if not verdict.findings or error_to_show(verdict):
+        return None
+    return verdict.findings[0]
+
+
+def _says_the_error(verdict: Verdict) -> bool:
+    raised = verdict.error.strip().partition("\n")[0].strip("`")
+    return bool(raised) and raised in verdict.findings[0].message
+
+
+def short_facts(example: Example) -> list[tuple[str, tuple[str, ...], bool]]:
+    """What fits on a line each: its name, its lines, whether they are code."""
+    facts: list[tuple[str, tuple[str, ...], bool]] = []
+    if example.call.strip():
+        facts.append(("Called as", (shorten(one_line(example.call), 200),), True))
+    if example.inputs:
+        lines = [shorten(one_line(line), 200) for line in example.inputs[:INPUTS]]
+        left = len(example.inputs) - len(lines)
+        facts.append(("With inputs", (*lines, f"and {left} more") if left else tuple(lines), False))
+    for name, value in (("Expected", example.expected), ("Obtained", example.obtained)):
+        if value.strip() and not _long(example):
+            facts.append((name, (one_line(value),), True))
+    return facts
+
+
+def long_results(example: Example) -> list[tuple[str, str]]:
+    """Expected and obtained, where they need more than a line."""
+    results = (("Expected", example.expected), ("Obtained", example.obtained))
+    return [(name, value) for name, value in results if value.strip() and _long(example)]
+
+
+def _long(example: Example) -> bool:
+    return any("\n" in v.strip() or len(v) > 90 for v in (example.expected, example.obtained))
+
+
+def other_findings(verdict: Verdict) -> tuple[list[Finding], int]:
+    """The findings beyond the first, one a code, and how many more there are."""
+    if not verdict.findings:
+        return [], 0
+    seen = {verdict.findings[0].code}
+    others = []
+    for finding in verdict.findings[1:]:
+        if finding.code not in seen:
+            seen.add(finding.code)
+            others.append(finding)
+    return others[:OTHERS], max(0, len(others) - OTHERS)
+
+
+def share_worth(share: Share, verdict: Verdict, exercise: Exercise) -> str:
+    """How many of the exercise's points a share stands for."""
+    total = sum(s.weight for s in verdict.shares)
+    return points(exercise.points * share.weight / total) if total else ""
+
+
+def points_line(verdict: Verdict, exercise: Exercise) -> str:
+    """``Points: 1 of 4.``"""
+    return f"Points: {number(verdict.score * exercise.points)} of {number(exercise.points)}."
+
+
+def shares_note(verdict: Verdict) -> str:
+    """Why a part that holds may earn nothing yet."""
+    if verdict.shares and not verdict.shares[0].held and any(s.held for s in verdict.shares):
+        return "The first part must hold before the others count."
+    return ""
+
+
+def picture_of(example: Example, nodes: Collection[str]) -> Picture | None:
+    """The picture of the graphs that an example has."""
+    if example.before and example.after:
+        return pair(sketch(example.before), sketch(example.after), focus=nodes)
+    boxes = example.before or example.after
+    return Picture([("", sketch(boxes))], focus=nodes) if boxes else None
+
+
+def picture_title(example: Example) -> str:
+    """What the picture of an example shows."""
+    if example.before and example.after:
+        return "Before and after"
+    return "The traced model" if example.before else "What your code returned"
+
+
+def picture_note(example: Example, nodes: Collection[str]) -> str:
+    """How to read the picture."""
+    before, after = compare(example.before, example.after)
+    notes = []
+    if before and after:
+        marked = any(box.mark for box in (*before, *after))
+        notes.append("Left the traced model, right what your code returned")
+        notes[0] += ". What differs is marked." if marked else ": the same nodes."
+    if any(box.name in nodes for box in (*before, *after)):
+        notes.append("The message above is about what has an exclamation mark.")
+    return " ".join(notes)
