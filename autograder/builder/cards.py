@@ -1,0 +1,59 @@
+"""What the builder needs to know about an exercise, and the heading it makes of that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+STRETCH = 3
+"""From this many stars on, the card says that a learner may move on."""
+
+
+class Card(Protocol):
+    """The part of `autograder.exercise.Exercise` that a notebook shows."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def stars(self) -> int: ...
+    @property
+    def minutes(self) -> int: ...
+    @property
+    def points(self) -> int: ...
+    @property
+    def hints(self) -> Sequence[str]: ...
+
+
+def from_syllabus(chapter: str) -> tuple[Card, ...]:
+    """The exercises of a chapter such as ``03_manipulation``, in course order."""
+    from autograder import syllabus  # imports torch, which tests of the builder do without
+
+    return tuple(syllabus.of_chapter(chapter))
+
+
+def heading(card: Card, chapter: str, number: int) -> str:
+    """The heading above an exercise card, in markdown.
+
+    Args:
+        card: the exercise.
+        chapter: the chapter's name; its leading number becomes part of the exercise's.
+        number: the exercise's place in its chapter, counted from 1.
+    """
+    label = f"{int(chapter.split('_')[0])}.{number}"
+    facts = [
+        f"### Exercise {label} `{card.name}`",
+        card.title,
+        "★" * card.stars,
+        _counted(card.minutes, "minute"),
+        _counted(card.points, "point"),
+    ]
+    line = " · ".join(facts)
+    if card.stars < STRETCH:
+        return line
+    return line + "\n\n*This one is a stretch. It is fine to move on and to come back later.*"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,120 @@
+"""What a single cell must keep to, whatever stands around it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from autograder.builder.refusal import Problem
+from autograder.builder.regions import BEGIN, END, markers
+from autograder.builder.release import released
+from autograder.builder.source import TAGS, Cell
+
+Rule = Callable[[Cell], Iterator[Problem]]
+
+
+def tags_are_known(cell: Cell) -> Iterator[Problem]:
+    """A header says nothing but one of the tags, and on the right kind of cell."""
+    known = ", ".join(TAGS)
+    for key, value in cell.header.items():
+        if key not in TAGS:
+            said = value if key in ("incorrectly_encoded_metadata", "title") else key
+            mend = f'The tags are {known}; write them as card="name".'
+            yield Problem(cell.line, f"The cell header says '{said}', which is no tag.", mend)
+        elif not isinstance(value, str) or not value.isidentifier():
+            mend = f'Write {key}="name".'
+            yield Problem(cell.line, f"The tag '{key}' does not give a name.", mend)
+        elif TAGS[key] != cell.kind:
+            mend = f"Make it a {TAGS[key]} cell."
+            yield Problem(cell.line, f"The tag '{key}' stands on a {cell.kind} cell.", mend)
+    if sum(key in TAGS for key in cell.header) > 1:
+        yield Problem(cell.line, "The cell header has more than one tag.", "Keep one.")
+
+
+def markers_are_balanced(cell: Cell) -> Iterator[Problem]:
+    """Solution markers stand in solve cells, in pairs; hidden tests are the builder's own."""
+    is_open = 0
+    for line, marker in markers(cell):
+        if marker not in (BEGIN, END):
+            mend = "Remove it: the builder adds the hidden tests."
+            yield Problem(line, f"'{marker}' stands in a chapter.", mend)
+        elif cell.tag != "solve":
+            mend = "Only solve cells have solution markers."
+            yield Problem(line, f"'{marker}' stands in a cell that is no solve cell.", mend)
+        elif marker == BEGIN and is_open:
+            mend = f"Close it with '### {END}' before the next one begins."
+            yield Problem(is_open, f"This '{BEGIN}' is not closed.", mend)
+            is_open = line
+        elif marker == BEGIN:
+            is_open = line
+        elif not is_open:
+            yield Problem(line, f"This '{END}' closes nothing.", f"Add '### {BEGIN}' above it.")
+        else:
+            is_open = 0
+    if is_open:
+        yield Problem(is_open, f"This '{BEGIN}' is not closed.", f"Add '### {END}' below it.")
+
+
+def solution_is_marked(cell: Cell) -> Iterator[Problem]:
+    """A solve cell has a region, and its last region ends the cell."""
+    if cell.tag != "solve":
+        return
+    found = [marker for _, marker in markers(cell)]
+    if BEGIN not in found:
+        mend = f"Put the body between '### {BEGIN}' and '### {END}'."
+        yield Problem(cell.line, f"The solve cell of '{cell.value}' marks no solution.", mend)
+    elif END in found and END not in cell.source.rstrip().splitlines()[-1]:
+        mend = f"Let '### {END}' be the cell's last line."
+        yield Problem(cell.line, f"The solve cell of '{cell.value}' goes on below it.", mend)
+
+
+def stub_defines_the_answer(cell: Cell) -> Iterator[Problem]:
+    """What a learner gets runs, and defines the name that the check asks for."""
+    if cell.tag != "solve" or _unbalanced(cell):
+        return
+    try:
+        body = ast.parse(released(cell.source)).body
+    except SyntaxError as error:
+        line = cell.line + (error.lineno or 0)
+        mend = "Keep the signature and the docstring outside the solution markers."
+        yield Problem(line, f"Without its solution, this cell is no Python: {error.msg}.", mend)
+        return
+    raises = [part for part in body if isinstance(part, ast.Raise)]
+    for part in body:
+        if isinstance(part, ast.FunctionDef | ast.ClassDef) and part.name == cell.value:
+            if isinstance(part, ast.ClassDef):
+                raises += [line for line in part.body if isinstance(line, ast.Raise)]
+            break
+    else:
+        mend = f"Keep 'def {cell.value}(...)' or 'class {cell.value}' outside the markers."
+        yield Problem(cell.line, f"Without its solution, it defines no '{cell.value}'.", mend)
+        return
+    if raises:
+        mend = "Put the markers inside the methods."
+        yield Problem(cell.line, "Without its solution, this cell raises when it is run.", mend)
+
+
+def calls_are_exact(cell: Cell) -> Iterator[Problem]:
+    """Check and hint cells hold one call and nothing else: learners find them all alike."""
+    wanted = {"check": f"check({cell.value})", "hint": f'hint("{cell.value}")'}.get(cell.tag)
+    if wanted and cell.source.strip() != wanted:
+        mend = f"Write {wanted} and nothing else."
+        yield Problem(cell.line, f"The {cell.tag} cell of '{cell.value}' holds other code.", mend)
+
+
+def _unbalanced(cell: Cell) -> bool:
+    return any(True for _ in markers_are_balanced(cell)) or not markers(cell)
+
+
+RULES: tuple[Rule, ...] = (
+    tags_are_known,
+    markers_are_balanced,
+    solution_is_marked,
+    stub_defines_the_answer,
+    calls_are_exact,
+)
+
+
+def examine(cell: Cell) -> list[Problem]:
+    """Everything that is wrong with a cell."""
+    return [problem for rule in RULES for problem in rule(cell)]

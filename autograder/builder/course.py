@@ -1,0 +1,100 @@
+"""The generated files of the project: ``course/*.ipynb`` and ``environment.yml``."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+import nbformat
+from nbgrader.utils import compute_checksum, is_solution
+
+from autograder.builder.forms import as_text, build
+from autograder.builder.pins import environment_yml
+from autograder.builder.places import BUILD, COURSE, ROOT, chapters, choose
+from autograder.builder.refusal import BuildRefused
+
+
+class CourseRefused(Exception):
+    """Some chapters break the rules; nothing was written.
+
+    Attributes:
+        refusals: one for each of these chapters.
+    """
+
+    def __init__(self, refusals: list[BuildRefused]) -> None:
+        self.refusals = tuple(refusals)
+        super().__init__("\n".join(str(refusal) for refusal in refusals))
+
+
+def generate(names: Sequence[str] = ()) -> dict[Path, str]:
+    """What the generated files must hold, by their paths. Nothing is written.
+
+    Args:
+        names: chapters such as ``03_manipulation``; for none, all chapters and ``environment.yml``.
+
+    Raises:
+        CourseRefused: some chapters break the rules.
+        ValueError: there is no chapter of some name.
+    """
+    files = {} if names else {ROOT / "environment.yml": environment_yml()}
+    refusals = []
+    for chapter in choose(names):
+        try:
+            files[COURSE / f"{chapter.stem}.ipynb"] = as_text(build(chapter))
+        except BuildRefused as refusal:
+            refusals.append(refusal)
+    if refusals:
+        raise CourseRefused(refusals)
+    return files
+
+
+def differing(files: dict[Path, str]) -> list[Path]:
+    """The generated files that are missing, differ, or come from a chapter that is gone."""
+    changed = [path for path, text in files.items() if _text(path) != text]
+    sources = {chapter.stem for chapter in chapters()}
+    return changed + sorted(path for path in COURSE.glob("*.ipynb") if path.stem not in sources)
+
+
+def write(files: dict[Path, str]) -> tuple[list[Path], list[Path]]:
+    """Write the files that differ, and remove notebooks of chapters that are gone.
+
+    Returns:
+        The files that were written or removed, and copies of those in which somebody had worked.
+    """
+    changed = differing(files)
+    kept = [copy for path in changed if (copy := _keep_work(path))]
+    for path in changed:
+        if path in files:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(files[path], encoding="utf-8", newline="\n")
+        else:
+            path.unlink()
+    return changed, kept
+
+
+def worked_in(notebook: Path) -> bool:
+    """Whether somebody ran a cell of this notebook or wrote an answer into it."""
+    try:
+        cells = nbformat.read(notebook, as_version=4).cells
+    except ValueError:
+        return True  # cannot be read: better to keep it than to lose it
+    return any(
+        cell.get("outputs")
+        or (is_solution(cell) and compute_checksum(cell) != cell.metadata.nbgrader.get("checksum"))
+        for cell in cells
+    )
+
+
+def _keep_work(path: Path) -> Path | None:
+    """Copy a notebook that is about to be replaced, if there is work in it."""
+    if path.suffix != ".ipynb" or not path.exists() or not worked_in(path):
+        return None
+    folder = BUILD / "replaced" / datetime.now().strftime("%Y-%m-%d-%H%M%S")
+    folder.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copy2(path, folder))
+
+
+def _text(path: Path) -> str | None:
+    return path.read_bytes().decode("utf-8") if path.exists() else None

@@ -1,0 +1,148 @@
+"""From a chapter's short tags to a notebook in source form: small links, each with one job.
+
+Each link reads the tags from the `Chapter` in ``resources["chapter"]``, whose cell ``i`` is
+cell ``i`` of the notebook, and the exercises from ``resources["cards"]``, by name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbconvert.preprocessors import Preprocessor
+from nbformat import from_dict
+from nbformat.notebooknode import NotebookNode
+from nbgrader.preprocessors import CheckCellMetadata, ClearOutput
+
+from autograder.builder.cards import heading
+from autograder.builder.metadata import check_metadata, solve_metadata
+from autograder.builder.regions import BEGIN_HIDDEN, END_HIDDEN
+
+Resources = dict[str, Any]
+Converted = tuple[NotebookNode, Resources]
+
+NOTEBOOK = {
+    "kernelspec": {
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+        "name": "python3",
+    },
+    "language_info": {"name": "python"},
+}
+"""All the metadata a notebook has. A pairing left in it could bring the answers back."""
+
+
+class PlainMetadata(Preprocessor):
+    """Overwrites what jupytext noted, of the notebook and of its cells."""
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> Converted:
+        """Overwrite the notebook's metadata, then that of each cell."""
+        nb.metadata = from_dict(NOTEBOOK)
+        nb.nbformat, nb.nbformat_minor = 4, 5
+        return super().preprocess(nb, resources)
+
+    def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> Converted:
+        """Forget the header's tags and the blank lines between cells."""
+        cell.metadata = NotebookNode()
+        cell.source = cell.source.strip("\n")
+        return cell, resources
+
+
+class GeneratedFrom(Preprocessor):
+    """Says in the first cell which file the notebook is generated from."""
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> Converted:
+        """Add one line to the title."""
+        nb.cells[0].source += (
+            f"\n\n*This notebook is generated from `solutions/{resources['chapter'].path.name}`. "
+            "It is yours to work in. To change the course itself, edit that file.*"
+        )
+        return nb, resources
+
+
+class CardHeadings(Preprocessor):
+    """Puts the heading above an exercise card."""
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> Converted:
+        """Number the cards and head them."""
+        chapter = resources["chapter"]
+        cards = list(resources["cards"].values())
+        for node, cell in zip(nb.cells, chapter.cells, strict=True):
+            if cell.tag == "card":
+                card = resources["cards"][cell.value]
+                above = heading(card, chapter.name, cards.index(card) + 1)
+                node.source = f"{above}\n\n{node.source}"
+        return nb, resources
+
+
+class GradeMetadata(Preprocessor):
+    """Gives solve and check cells nbgrader's metadata."""
+
+    def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> Converted:
+        """Expand the tag of one cell."""
+        tagged = resources["chapter"].cells[index]
+        if tagged.tag == "solve":
+            cell.metadata.nbgrader = solve_metadata(tagged.value)
+        elif tagged.tag == "check":
+            points = resources["cards"][tagged.value].points
+            cell.metadata.nbgrader = check_metadata(tagged.value, points)
+        return cell, resources
+
+
+class HiddenTests(Preprocessor):
+    """Adds to each check the hidden cases, which nbgrader removes on release."""
+
+    def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> Converted:
+        """Add the region to one cell."""
+        tagged = resources["chapter"].cells[index]
+        if tagged.tag == "check":
+            hidden = f"check({tagged.value}, hidden=True)"
+            cell.source += f"\n### {BEGIN_HIDDEN}\n{hidden}\n### {END_HIDDEN}"
+        return cell, resources
+
+
+class ErrorsGoOn(Preprocessor):
+    """Lets "Run all" go on past checks that fail and past cells that are meant to raise."""
+
+    def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> Converted:
+        """Tag one cell; a cell that must raise also says what."""
+        tagged = resources["chapter"].cells[index]
+        if tagged.tag in ("check", "raises"):
+            cell.metadata.tags = ["raises-exception"]
+        if tagged.tag == "raises":
+            cell.metadata.fxcourse = {"raises": tagged.value}
+        return cell, resources
+
+
+class StableIds(Preprocessor):
+    """Gives each cell an id that is the same in every build."""
+
+    def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> Converted:
+        """Name a cell after its grade id or its tag, and otherwise by its position."""
+        tagged = resources["chapter"].cells[index]
+        if "nbgrader" in cell.metadata:
+            cell.id = cell.metadata.nbgrader.grade_id
+        elif tagged.tag in ("card", "hint"):
+            cell.id = f"{tagged.tag}-{tagged.value}"
+        else:
+            cell.id = f"cell-{index:03}"
+        return cell, resources
+
+
+CHAIN = (
+    PlainMetadata,
+    GeneratedFrom,
+    CardHeadings,
+    GradeMetadata,
+    HiddenTests,
+    ErrorsGoOn,
+    StableIds,
+    ClearOutput,
+    CheckCellMetadata,
+)
+
+
+def expand(notebook: NotebookNode, resources: Resources) -> NotebookNode:
+    """The source form of a chapter's notebook. The argument is changed and returned."""
+    for link in CHAIN:
+        notebook, resources = link().preprocess(notebook, resources)
+    return notebook

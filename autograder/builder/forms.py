@@ -1,0 +1,45 @@
+"""The forms of a chapter's notebook, and how a notebook is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+
+from autograder.builder.cards import Card, from_syllabus
+from autograder.builder.expand import expand
+from autograder.builder.release import release
+from autograder.builder.rules import examine
+from autograder.builder.source import read
+
+
+def source_notebook(chapter_path: Path, cards: Sequence[Card] | None = None) -> NotebookNode:
+    """A chapter as a classroom's ``source/`` holds it: with solutions and hidden tests.
+
+    Args:
+        chapter_path: a file such as ``solutions/03_manipulation.py``.
+        cards: its exercises in course order; by default those of the syllabus.
+
+    Raises:
+        BuildRefused: the chapter breaks a rule; the message names file and line.
+    """
+    chapter, notebook = read(chapter_path)
+    cards = from_syllabus(chapter.name) if cards is None else cards
+    examine(chapter, cards)
+    return expand(notebook, {"chapter": chapter, "cards": {card.name: card for card in cards}})
+
+
+def build(chapter_path: Path, cards: Sequence[Card] | None = None) -> NotebookNode:
+    """A chapter as learners get it: without solutions, hidden tests and outputs.
+
+    Args and errors are those of `source_notebook`.
+    """
+    return release(source_notebook(chapter_path, cards))
+
+
+def as_text(notebook: NotebookNode) -> str:
+    """The text of a notebook's file; equal notebooks give equal text."""
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook).rstrip("\n") + "\n"

@@ -1,0 +1,46 @@
+"""Where the course's files lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOLUTIONS = ROOT / "solutions"
+COURSE = ROOT / "course"
+BUILD = ROOT / "build"
+
+
+def chapters(folder: Path = SOLUTIONS) -> list[Path]:
+    """The source files of all chapters, in course order.
+
+    Args:
+        folder: the folder that holds the ``NN_topic.py`` files.
+
+    Raises:
+        FileNotFoundError: there is no such folder, as in an installation without the sources.
+    """
+    if not folder.is_dir():
+        raise FileNotFoundError(
+            f"There is no folder {folder}. Chapters are built in a clone of the project."
+        )
+    return sorted(folder.glob("[0-9][0-9]_*.py"))
+
+
+def choose(names: Sequence[str]) -> list[Path]:
+    """The chapters with these names, in course order; all of them for no names.
+
+    Raises:
+        ValueError: there is no chapter of some name.
+    """
+    known = {path.stem: path for path in chapters()}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise ValueError(f"There is no chapter '{unknown[0]}'. Chapters: {', '.join(known)}.")
+    return [path for name, path in known.items() if name in names or not names]
+
+
+def shown(path: Path) -> str:
+    """A path as messages name it: from the project's root where it lies in the project."""
+    path = Path(path)
+    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else str(path)

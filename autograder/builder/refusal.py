@@ -1,0 +1,42 @@
+"""What the builder says when it refuses a chapter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.builder.places import shown
+
+
+@dataclass(frozen=True, order=True)
+class Problem:
+    """One reason to refuse a chapter.
+
+    Attributes:
+        line: the line in the chapter's file, counted from 1.
+        message: one sentence about what is wrong.
+        mend: one sentence about what to do.
+    """
+
+    line: int
+    message: str
+    mend: str
+
+
+class BuildRefused(Exception):
+    """A chapter breaks the rules; nothing was built from it.
+
+    Attributes:
+        path: the chapter's file.
+        problems: everything that is wrong, in the order of the file.
+    """
+
+    def __init__(self, path: Path, problems: Sequence[Problem]) -> None:
+        self.path = path
+        self.problems = tuple(sorted(problems))
+        super().__init__("\n".join(self.lines()))
+
+    def lines(self) -> list[str]:
+        """One line for each problem, beginning with ``file:line``."""
+        return [f"{shown(self.path)}:{p.line}: {p.message} {p.mend}" for p in self.problems]

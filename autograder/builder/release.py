@@ -1,0 +1,86 @@
+"""From the source form to the released form: nbgrader's own chain, with one of its links ours.
+
+A classroom's ``nbgrader_config.py`` calls `configure`, so that ``nbgrader generate_assignment``
+makes the notebooks that `autograder.builder.build` makes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_code_cell
+from nbgrader.converters.generate_assignment import GenerateAssignment
+from nbgrader.preprocessors import (
+    CheckCellMetadata,
+    ClearHiddenTests,
+    ClearOutput,
+    ClearSolutions,
+    ComputeChecksums,
+    LockCells,
+)
+from traitlets import Dict
+
+from autograder.builder.metadata import solve_metadata
+from autograder.builder.regions import STUB, without_helpers
+
+
+class ClearRegions(ClearSolutions):
+    """nbgrader's `ClearSolutions`, which here drops a solution's top-level helpers without a stub.
+
+    A stub in their place would raise before the learner's function is defined.
+    """
+
+    code_stub = Dict({"python": STUB}).tag(config=True)
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """Clear one cell."""
+        if cell.cell_type == "code":
+            cell.source = without_helpers(cell.source)
+        return super().preprocess_cell(cell, resources, cell_index)
+
+
+CHAIN = (
+    LockCells,
+    ClearRegions,
+    ClearOutput,
+    CheckCellMetadata,
+    ClearHiddenTests,
+    ComputeChecksums,
+    CheckCellMetadata,
+)
+"""nbgrader's chain for a release, without the links that write to a gradebook."""
+
+
+def release(notebook: NotebookNode) -> NotebookNode:
+    """The released form of a notebook in source form. The argument is changed and returned."""
+    resources: dict[str, Any] = {}
+    for link in CHAIN:
+        notebook, resources = link().preprocess(notebook, resources)
+    return notebook
+
+
+def released(source: str) -> str:
+    """What a learner gets of a solve cell with this source.
+
+    Raises:
+        RuntimeError: its markers are not balanced.
+    """
+    cell = new_code_cell(source, metadata={"nbgrader": solve_metadata("answer")})
+    cell, _ = ClearRegions().preprocess_cell(cell, {"language": "python"}, 0)
+    return cell.source
+
+
+def configure(config: Any) -> None:
+    """Make ``nbgrader generate_assignment`` release notebooks as the builder does.
+
+    Args:
+        config: what ``get_config()`` returns in an ``nbgrader_config.py``.
+    """
+    ours = f"{ClearRegions.__module__}.{ClearRegions.__qualname__}"
+    config.GenerateAssignment.preprocessors = [
+        ours if link is ClearSolutions else f"{link.__module__}.{link.__qualname__}"
+        for link in GenerateAssignment.preprocessors.default()
+    ]

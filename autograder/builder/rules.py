@@ -1,0 +1,144 @@
+"""What a chapter must keep to. Each rule is one small function; all are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from difflib import get_close_matches
+
+from autograder.builder import cell_rules
+from autograder.builder.cards import Card
+from autograder.builder.refusal import BuildRefused, Problem
+from autograder.builder.source import Cell, Chapter
+
+Rule = Callable[[Chapter, Sequence[Card]], Iterator[Problem]]
+
+_PARTS = ("card", "solve", "check")
+_NAMING = ("card", "solve", "check", "hint")
+
+
+def begins_with_a_title(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """The first cell is prose and carries the title, and so the note of where it comes from."""
+    first = chapter.cells[0]
+    if first.kind != "markdown" or first.tag or not first.source.startswith("# "):
+        yield Problem(
+            first.line,
+            "The chapter does not begin with its title.",
+            "Make the first cell a '# %% [markdown]' cell that begins with '# # '.",
+        )
+
+
+def exercises_are_known(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """Every name in a tag is an exercise of this chapter."""
+    names = [card.name for card in cards]
+    told: set[str] = set()
+    for cell in chapter.cells:
+        if cell.tag in _NAMING and cell.value not in names and cell.value not in told:
+            told.add(cell.value)
+            near = get_close_matches(cell.value, names, n=1)
+            yield Problem(
+                cell.line,
+                f"The syllabus has no exercise '{cell.value}' in {chapter.name}.",
+                f"Did you mean '{near[0]}'?"
+                if near
+                else "Correct the name, or add the exercise to the syllabus.",
+            )
+
+
+def tags_are_unique(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """No tag stands twice with the same name: their cells would have the same grade id."""
+    first: dict[tuple[str, str], Cell] = {}
+    for cell in chapter.cells:
+        if cell.tag not in _NAMING:
+            continue
+        earlier = first.setdefault((cell.tag, cell.value), cell)
+        if earlier is not cell:
+            yield Problem(
+                cell.line,
+                f'{cell.tag}="{cell.value}" stands here for the second time.',
+                f"It stands on line {earlier.line} already: keep one of the two.",
+            )
+
+
+def exercises_are_whole(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """Every exercise of the syllabus has its card, solution, check and, with hints, a hint."""
+    for card in cards:
+        cells = {cell.tag: cell for cell in chapter.cells if cell.value == card.name and cell.tag}
+        if not cells:
+            yield Problem(
+                chapter.cells[-1].line,
+                f"The syllabus has an exercise '{card.name}' that this chapter does not.",
+                f'Write its cells, beginning with # %% [markdown] card="{card.name}".',
+            )
+            continue
+        wanted = (*_PARTS, "hint") if card.hints else _PARTS
+        for part in wanted:
+            if part not in cells:
+                yield Problem(
+                    min(cell.line for cell in cells.values()),
+                    f"Exercise '{card.name}' has no {part} cell.",
+                    f'Add a cell with the header tag {part}="{card.name}".',
+                )
+
+
+def parts_are_in_order(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """An exercise reads: card, solution, check, hint."""
+    for card in cards:
+        cells = [c for c in chapter.cells if c.tag in _NAMING and c.value == card.name]
+        for earlier, later in zip(cells, cells[1:], strict=False):
+            if _NAMING.index(earlier.tag) > _NAMING.index(later.tag):
+                yield Problem(
+                    later.line,
+                    f"The {later.tag} cell of '{card.name}' stands after its {earlier.tag} cell.",
+                    "Order the cells of an exercise: card, solve, check, hint.",
+                )
+
+
+def cards_are_in_order(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """Exercises stand in the syllabus's order, because that numbers them."""
+    place = {card.name: number for number, card in enumerate(cards)}
+    shown = [cell for cell in chapter.tagged("card") if cell.value in place]
+    for earlier, later in zip(shown, shown[1:], strict=False):
+        if place[earlier.value] > place[later.value]:
+            yield Problem(
+                later.line,
+                f"Exercise '{later.value}' comes before '{earlier.value}' in the syllabus.",
+                "Put the exercises into the same order in both places.",
+            )
+
+
+def cards_are_complete(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """A card tells the exercise's size and worth."""
+    at = {cell.value: cell.line for cell in chapter.tagged("card")}
+    for card in cards:
+        missing = [
+            fact for fact in ("title", "stars", "minutes", "points") if not getattr(card, fact)
+        ]
+        if card.name in at and missing:
+            yield Problem(
+                at[card.name],
+                f"The card of '{card.name}' has no {' and no '.join(missing)}.",
+                "Add that in the syllabus module of this chapter.",
+            )
+
+
+RULES: tuple[Rule, ...] = (
+    begins_with_a_title,
+    exercises_are_known,
+    tags_are_unique,
+    exercises_are_whole,
+    parts_are_in_order,
+    cards_are_in_order,
+    cards_are_complete,
+)
+
+
+def examine(chapter: Chapter, cards: Sequence[Card]) -> None:
+    """Try every rule.
+
+    Raises:
+        BuildRefused: some are broken; it names all of them.
+    """
+    problems = [problem for cell in chapter.cells for problem in cell_rules.examine(cell)]
+    problems += [problem for rule in RULES for problem in rule(chapter, cards)]
+    if problems:
+        raise BuildRefused(chapter.path, problems)

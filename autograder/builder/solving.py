@@ -1,0 +1,41 @@
+"""Solved notebooks for readers: every chapter executed, with outputs, in ``build/solutions/``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from autograder.builder.cards import Card
+from autograder.builder.execute import ExecutionFailed, execute, solved
+from autograder.builder.forms import as_text, source_notebook
+from autograder.builder.places import BUILD, shown
+from autograder.builder.refusal import BuildRefused
+from autograder.builder.source import read
+
+
+class SolvingFailed(Exception):
+    """A chapter could not be built, or a cell of it did not do what it should."""
+
+
+def write_solved(
+    chapter: Path, folder: Path = BUILD / "solutions", cards: Sequence[Card] | None = None
+) -> Path:
+    """Execute a chapter in solved form, and write the notebook with its outputs.
+
+    Returns:
+        The notebook's path.
+
+    Raises:
+        SolvingFailed: with the line of the cell at which it failed.
+    """
+    try:
+        run = execute(source_notebook(chapter, cards))
+    except BuildRefused as refusal:
+        raise SolvingFailed(str(refusal)) from None
+    except ExecutionFailed as failure:
+        line = read(chapter)[0].cells[failure.index].line
+        raise SolvingFailed(f"{shown(chapter)}:{line}: {failure}") from None
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{chapter.stem}.ipynb"
+    path.write_text(as_text(solved(run)), encoding="utf-8", newline="\n")
+    return path
