@@ -1,0 +1,47 @@
+"""The commands under ``fxcourse classroom``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+app = typer.Typer(
+    help="Make an nbgrader classroom from the chapters of this course.",
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+out = Console(soft_wrap=True, highlight=False)
+err = Console(soft_wrap=True, highlight=False, stderr=True)
+
+
+@app.callback()
+def classroom() -> None:
+    """Make an nbgrader classroom from the chapters of this course."""
+
+
+@app.command()
+def create(
+    folder: Annotated[Path, typer.Argument(help="A new folder for the classroom.")],
+    chapters: Annotated[
+        str | None, typer.Option(help="Chapters such as 01,03; all of them by default.")
+    ] = None,
+) -> None:
+    """Make a classroom: source/, release/, nbgrader_config.py, gradebook.db and README.md."""
+    from autograder.classroom import create as making
+
+    try:
+        chosen = making.choose(chapters)
+        making.create(folder, chosen, say=lambda text: out.print(escape(text)))
+    except making.CannotCreate as error:
+        err.print(f"[red]No classroom was made.[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+    out.print(f"The classroom is in {escape(str(folder))}. Its README.md says how to go on.")
+
+
+if __name__ == "__main__":
+    app()

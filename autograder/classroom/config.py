@@ -1,0 +1,64 @@
+"""Names our parts at nbgrader's extension points. A classroom's ``nbgrader_config.py`` calls it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+from nbgrader.converters.autograde import Autograde
+from nbgrader.converters.generate_feedback import GenerateFeedback
+from nbgrader.preprocessors import Execute, GetGrades, SaveAutoGrades
+from sqlalchemy.exc import SAWarning
+
+from autograder.builder import release
+
+_OURS = "autograder.classroom"
+EXECUTE = f"{_OURS}.checks.ExecuteChecks"
+SAVE = f"{_OURS}.scores.SaveVerdicts"
+REPAIR = f"{_OURS}.repair.Repair"
+READER = f"{_OURS}.repair.ForgivingReader"
+FEEDBACK = f"{_OURS}.feedback.ForStudents"
+EXPORT = f"{_OURS}.export.SafeCsvExport"
+
+
+def configure(config: Any) -> None:
+    """Make nbgrader release, grade, give feedback and export as this course does.
+
+    Args:
+        config: what ``get_config()`` returns in an ``nbgrader_config.py``. What is set there
+            afterwards has the last word.
+    """
+    find_scripts()
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # equal results and times on any machine
+    # About nbgrader's own use of its database, many times for each student; nothing to act on.
+    warnings.filterwarnings("ignore", "Object of type <Submitted", SAWarning)
+    release.configure(config)
+    config.Autograde.exporter_class = READER
+    config.Autograde.sanitize_preprocessors = [
+        REPAIR,
+        *map(_name, Autograde.sanitize_preprocessors.default()),
+    ]
+    ours = {Execute: EXECUTE, SaveAutoGrades: SAVE}
+    config.Autograde.autograde_preprocessors = [
+        ours.get(link) or _name(link) for link in Autograde.autograde_preprocessors.default()
+    ]
+    config.GenerateFeedback.preprocessors = [
+        name
+        for link in GenerateFeedback.preprocessors.default()
+        for name in ([_name(link), FEEDBACK] if link is GetGrades else [_name(link)])
+    ]
+    config.ExportApp.plugin_class = EXPORT
+
+
+def find_scripts() -> None:
+    """Put this Python's commands on the path: nbgrader starts `alembic` by its name."""
+    scripts = str(Path(sys.executable).parent)
+    if scripts not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = scripts + os.pathsep + os.environ.get("PATH", "")
+
+
+def _name(link: type) -> str:
+    return f"{link.__module__}.{link.__qualname__}"

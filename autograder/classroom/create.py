@@ -1,0 +1,138 @@
+"""Makes an nbgrader course directory with chapters of this course."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from nbformat.notebooknode import NotebookNode
+from nbgrader.apps import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config, PyFileConfigLoader
+
+from autograder.builder import as_text, chapters, source_notebook
+from autograder.builder.refusal import BuildRefused
+from autograder.classroom.config import find_scripts
+
+CONFIG = '''\
+"""How nbgrader grades this class. Settings of your own go below the last line."""
+
+from autograder.classroom.config import configure
+
+c = get_config()  # noqa: F821
+c.CourseDirectory.course_id = {course!r}
+configure(c)
+'''
+
+README = """\
+# A classroom for the course about torch.fx
+
+Run these commands in this folder, in the environment in which the course is installed.
+
+1. Give your students `release/{chapter}/{chapter}.ipynb`.
+2. Put their work into `submitted/STUDENT/{chapter}/{chapter}.ipynb` (`nbgrader zip_collect` helps).
+3. `nbgrader autograde {chapter}`: the grades, in `gradebook.db`. Repairs are in the log.
+4. `nbgrader generate_feedback {chapter}`: pages for the students, in `feedback/`.
+5. `nbgrader export`: all grades, in `grades.csv`.
+
+Chapters here: {all}. Formgrader in JupyterLab works too: run `jupyter lab` here.
+Test cells that you add yourself are run in the student's Python, as nbgrader does it.
+"""
+
+
+class CannotCreate(Exception):
+    """The classroom was not made; the message says why."""
+
+
+def choose(wanted: str | None) -> dict[str, NotebookNode]:
+    """The chapters to take: notebooks in source form by their names, in course order.
+
+    Args:
+        wanted: numbers or names, separated by commas, such as ``01,03``; all for ``None``.
+
+    Raises:
+        CannotCreate: there is no such chapter, or it breaks a rule of the builder.
+    """
+    try:
+        known = chapters()
+    except FileNotFoundError as error:
+        raise CannotCreate(str(error)) from None
+    words = [path.stem for path in known] if wanted is None else wanted.split(",")
+    chosen = set()
+    for word in filter(None, map(str.strip, words)):
+        found = [path for path in known if word.zfill(2) in (path.stem, path.stem[:2])]
+        if not found:
+            names = ", ".join(path.stem for path in known)
+            raise CannotCreate(f"There is no chapter '{word}'. Chapters: {names}.")
+        chosen.update(found)
+    try:
+        return {path.stem: source_notebook(path) for path in sorted(chosen)}
+    except BuildRefused as refused:
+        raise CannotCreate(str(refused)) from None
+
+
+def create(
+    folder: Path,
+    notebooks: Mapping[str, NotebookNode],
+    say: Callable[[str], None] = lambda text: None,
+) -> None:
+    """Make a classroom, whole or not at all.
+
+    Args:
+        folder: where; it may be there already if it is empty.
+        notebooks: chapters in source form, by their names.
+        say: is told what is being done.
+
+    Raises:
+        CannotCreate: there is something in the folder, or the classroom could not be made.
+    """
+    folder = folder.expanduser().resolve()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise CannotCreate(f"{folder} is there already, and is not an empty folder.")
+    if not notebooks:
+        raise CannotCreate("There are no chapters to make a classroom of.")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        building = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise CannotCreate(f"{folder} cannot be made: {error.strerror}.") from None
+    try:
+        _fill(building, folder.name, notebooks, say)
+        building.chmod(0o755)
+        if folder.exists():
+            folder.rmdir()
+        building.rename(folder)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+
+
+def _fill(
+    folder: Path, course: str, notebooks: Mapping[str, NotebookNode], say: Callable[[str], None]
+) -> None:
+    texts = {
+        "nbgrader_config.py": CONFIG.format(course=course),
+        "README.md": README.format(chapter=next(iter(notebooks)), all=", ".join(notebooks)),
+    }
+    for name, notebook in notebooks.items():
+        (folder / "source" / name).mkdir(parents=True)
+        texts[f"source/{name}/{name}.ipynb"] = as_text(notebook)
+    for path, text in texts.items():
+        (folder / path).write_text(text, encoding="utf-8", newline="\n")
+    nbgrader = api(folder)
+    for name in notebooks:
+        say(f"{name}: making what students get ...")
+        result = nbgrader.generate_assignment(name)
+        if not result["success"]:
+            raise CannotCreate(f"nbgrader could not release {name}:\n{result['log']}")
+
+
+def api(folder: Path) -> NbGraderAPI:
+    """nbgrader, for a classroom that lies in this folder."""
+    find_scripts()
+    config = Config(PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config())
+    config.CourseDirectory.root = str(folder)
+    logging.getLogger("traitlets").setLevel(logging.WARNING)
+    return NbGraderAPI(CourseDirectory(config=config), config=config)

@@ -1,0 +1,85 @@
+"""Grades as a CSV file that a spreadsheet can open without harm."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+from nbgrader.api import Assignment, Gradebook, MissingEntry, Student
+from nbgrader.plugins import ExportPlugin
+
+COLUMNS = (
+    "assignment",
+    "duedate",
+    "timestamp",
+    "student_id",
+    "last_name",
+    "first_name",
+    "email",
+    "raw_score",
+    "late_submission_penalty",
+    "score",
+    "max_score",
+)
+"""The columns of nbgrader's own export."""
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+class SafeCsvExport(ExportPlugin):
+    """nbgrader's CSV export, with quoted fields and without formulas."""
+
+    def export(self, gradebook: Gradebook) -> None:
+        """Write one row for each assignment and student."""
+        path = self.to or "grades.csv"
+        self.log.info("Exporting grades to %s", path)
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS)
+            writer.writeheader()
+            for row in self._rows(gradebook):
+                writer.writerow({key: safe(value) for key, value in row.items()})
+
+    def _rows(self, gradebook: Gradebook) -> Iterator[dict[str, Any]]:
+        students, assignments = set(map(str, self.student)), set(map(str, self.assignment))
+        for assignment in gradebook.assignments:
+            if assignments and assignment.name not in assignments:
+                continue
+            for student in gradebook.students:
+                if not students or student.id in students:
+                    yield _row(gradebook, assignment, student)
+
+
+def _row(gradebook: Gradebook, assignment: Assignment, student: Student) -> dict[str, Any]:
+    row = {
+        "assignment": assignment.name,
+        "duedate": assignment.duedate,
+        "timestamp": "",
+        "student_id": student.id,
+        "last_name": student.last_name,
+        "first_name": student.first_name,
+        "email": student.email,
+        "raw_score": 0.0,
+        "late_submission_penalty": 0.0,
+        "score": 0.0,
+        "max_score": assignment.max_score,
+    }
+    try:
+        submission = gradebook.find_submission(assignment.name, student.id)
+    except MissingEntry:
+        return row  # nothing handed in
+    penalty = submission.late_submission_penalty or 0.0
+    row["timestamp"] = submission.timestamp
+    row["raw_score"] = submission.score
+    row["late_submission_penalty"] = penalty
+    row["score"] = max(0.0, submission.score - penalty)
+    return row
+
+
+def safe(value: Any) -> Any:
+    """A value as a spreadsheet may have it: text that looks like a formula stays text."""
+    if value is None:
+        return ""
+    if isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA):
+        return f"'{value}"
+    return value

@@ -1,0 +1,52 @@
+"""Puts right what is wrong with a notebook as a file, before anybody looks at its cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from nbformat.corpus.words import generate_corpus_id
+from nbformat.notebooknode import NotebookNode
+
+_GOOD_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+def put_in_form(nb: NotebookNode) -> Iterator[str]:
+    """Make a notebook valid in place; yields a sentence where a person would see a change."""
+    nb.nbformat, nb.nbformat_minor = 4, 5
+    nb.metadata.pop("widgets", None)  # scripts that would run where feedback is read
+    seen: set[str] = set()
+    for number, cell in enumerate(nb.cells, start=1):
+        if cell.get("cell_type") not in ("code", "markdown", "raw"):
+            yield f"Cell {number} was of an unknown type; it is kept as raw text."
+            cell.cell_type = "raw"
+        cell.source = _text(cell.get("source"))
+        if not isinstance(cell.get("metadata"), dict):
+            cell.metadata = NotebookNode()
+        set_type(cell, cell.cell_type)
+        if not _GOOD_ID.fullmatch(str(cell.get("id", ""))) or cell.id in seen:
+            cell.id = generate_corpus_id()
+        seen.add(cell.id)
+
+
+def set_type(cell: NotebookNode, cell_type: str) -> None:
+    """Make a cell a code, markdown or raw cell, with the fields that such a cell has."""
+    cell.cell_type = cell_type
+    if cell_type == "code":
+        cell.pop("attachments", None)
+        if not isinstance(cell.get("outputs"), list):
+            cell.outputs = []
+        cell.setdefault("execution_count", None)
+    else:
+        cell.pop("outputs", None)
+        cell.pop("execution_count", None)
+    known = {"id", "cell_type", "metadata", "source", "attachments", "outputs", "execution_count"}
+    for key in set(cell) - known:
+        del cell[key]
+
+
+def _text(source: Any) -> str:
+    if isinstance(source, list):
+        return "".join(part for part in source if isinstance(part, str))
+    return source if isinstance(source, str) else ""

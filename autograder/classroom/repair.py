@@ -1,0 +1,68 @@
+"""The first link of nbgrader's chain for submissions: puts notebooks right, and says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_markdown_cell, new_notebook
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from autograder.classroom.form import put_in_form
+from autograder.classroom.masters import masters_of
+from autograder.classroom.repairs import STEPS, Masters
+
+NOTES = "fxcourse"
+"""The key of the notebook's metadata under which repairs are noted."""
+
+_UNREADABLE = {"unreadable": True}
+
+
+class Repair(NbGraderPreprocessor):
+    """Repairs a submitted notebook by what the gradebook knows, and notes what was repaired."""
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """Repair a notebook in place."""
+        ids = resources["nbgrader"]
+        masters = masters_of(ids["db_url"], ids["notebook"], ids["assignment"])
+        for sentence in repair(nb, masters):
+            self.log.warning("%s, %s: %s", ids["student"], ids["notebook"], sentence)
+        return nb, resources
+
+
+def repair(nb: NotebookNode, masters: Masters) -> list[str]:
+    """Repair a notebook in place, and note in its metadata what was repaired.
+
+    Returns:
+        One sentence for each repair.
+    """
+    unreadable = nb.metadata.get(NOTES) == _UNREADABLE
+    repairs = ["The file could not be read as a notebook."] if unreadable else []
+    for step in (lambda nb, _: put_in_form(nb), *STEPS):
+        repairs += step(nb, masters)
+    nb.metadata[NOTES] = {"repairs": repairs}
+    return repairs
+
+
+class ForgivingReader(NotebookExporter):
+    """Reads a submission; in place of one that is no notebook, an empty one that says so.
+
+    It then goes the way of all submissions and scores zero, where nbgrader would leave it
+    without scores and end with an error.
+    """
+
+    def from_file(
+        self, file_stream: Any, resources: dict[str, Any] | None = None, **kw: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """Read a notebook and convert it."""
+        try:
+            nb = nbformat.read(file_stream, as_version=4)
+        except Exception as error:  # a student's file may hold anything at all
+            self.log.error("%s could not be read: %s", getattr(file_stream, "name", "?"), error)
+            note = new_markdown_cell("**This file could not be read as a notebook.**")
+            nb = new_notebook(cells=[note], metadata={NOTES: _UNREADABLE})
+        return self.from_notebook_node(nb, resources=resources, **kw)
