@@ -1,0 +1,1343 @@
+# %% [markdown]
+# # 1 · Tracing
+#
+# **After this chapter you can say what a trace contains, what it cannot contain, and whether a given trace may be trusted.**
+#
+# | | |
+# |---|---|
+# | **You need** | chapter 0, *Start here*; how `nn.Module` holds parameters, buffers and submodules |
+# | **Time** | about 120 minutes, 70 of them for the exercises |
+#
+# **When you are done, you can**
+#
+# 1. explain how a Proxy records a call, and list the nodes that a given `forward` will leave;
+# 2. read `.graph`, `.code` and `print_tabular()`, and count a node's inputs and its users;
+# 3. say for a submodule whether tracing enters it, and what its nodes are called;
+# 4. name three kinds of code that make tracing fail, and seven that make a wrong trace without a word;
+# 5. test whether a trace does what its model does;
+# 6. rewrite a branch so that it can be traced, and keep a function whole with `fx.wrap`;
+# 7. fix a parameter with `concrete_args`, and remove what that leaves behind.
+
+# %% [markdown]
+# ## A story
+#
+# A service has run on a traced model for a month.
+# One day a client sends inputs without a mask, and every request fails.
+# A week later somebody compares scores: the dropout layer has been active in production, all the time.
+# The model is right. Its trace is not, and nobody was told.
+#
+# Tracing fails in two ways.
+# Sometimes it raises an error, and that is the good case.
+# Sometimes it returns a graph that is not your model.
+# This chapter is about knowing which code does what.
+
+# %%
+import copy
+import inspect
+import io
+import math
+import random
+import warnings
+from contextlib import redirect_stderr
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+from autograder import check, draw, hint, progress
+
+torch.manual_seed(1)
+print(torch.__version__)
+
+# %% [markdown]
+# ## 1.1 How a trace is made (8 minutes)
+#
+# Python decides at run time what `x + 1` means: it asks `x`.
+# So an object that is no tensor can take part in `forward` and write down what is asked of it.
+# Here is such an object, in a few lines.
+
+
+# %%
+class Recorder:
+    """A stand-in for a tensor. It computes nothing; it writes down what happens to it."""
+
+    def __init__(self, name, tape):
+        self.name, self.tape = name, tape
+
+    def record(self, function, args):
+        words = [arg.name if isinstance(arg, Recorder) else repr(arg) for arg in args]
+        result = Recorder(f"v{len(self.tape)}", self.tape)
+        self.tape.append(f"{result.name} = {function}({', '.join(words)})")
+        return result
+
+    def __mul__(self, other):  # self * other
+        return self.record("mul", (self, other))
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):  # torch.f(self)
+        return args[0].record(function.__name__, args)
+
+
+def swish(x):
+    return x * torch.sigmoid(x * 2)
+
+
+tape = []
+result = swish(Recorder("x", tape))
+print("\n".join(tape))
+assert tape == ["v0 = mul(x, 2)", "v1 = sigmoid(v0)", "v2 = mul(x, v1)"]
+
+# %% [markdown]
+# Two doors are enough.
+# Operators call a method of the object, such as `__mul__`.
+# Functions of PyTorch look for `__torch_function__` on their arguments and hand the call over.
+#
+# `fx.Proxy` is this object, made complete.
+# Each Proxy stands for one node, `proxy.node`, and each operation on it adds a node to the graph and returns a Proxy for that node.
+# `fx.symbolic_trace` makes a Proxy for each parameter of `forward`, runs `forward`, and takes what it returns as the output.
+
+
+# %%
+class Curious(nn.Module):
+    def forward(self, x):
+        print("while tracing, x is", x, "of type", type(x).__name__)
+        doubled = x * 2
+        print("doubled is", doubled, "for the node", doubled.node.format_node())
+        return x * torch.sigmoid(doubled)
+
+
+gm = fx.symbolic_trace(Curious())
+print(gm.code)
+assert [node.name for node in gm.graph.nodes] == ["x", "mul", "sigmoid", "mul_1", "output"]
+
+# %% [markdown]
+# The two prints happened **while tracing**, and they are not in the code.
+# `print` is not a function of PyTorch, so it does not hand the call over. It prints, and FX never hears of it.
+
+# %%
+draw(gm)
+
+# %% [markdown]
+# Operators, methods, attributes and indexing are all recorded.
+
+
+# %%
+def many_ways(x, y):
+    return (x @ y).tanh()[0] * x.shape[0] + torch.sin(input=y)
+
+
+fx.symbolic_trace(many_ways).graph.print_tabular()
+
+# %% [markdown]
+# `print_tabular()` needs the package `tabulate`, which this course installs.
+# Its columns are the five facts about a node: opcode, name, target, args, kwargs.
+#
+# **Predict the graph.**
+# `forward` says `y = 3 * 4` and then `return x * y`. Which nodes does the graph have?
+#
+# <details><summary>x, mul, mul_1, output</summary>
+#
+# No. In <code>3 * 4</code> no Proxy takes part.
+# Python computes 12, and FX cannot know that it was ever a product.
+# </details>
+# <details><summary>x, mul, output</summary>
+#
+# Yes. The node <code>mul</code> reads <code>x</code> and the number 12.
+# What is computed without a Proxy becomes a constant.
+# </details>
+# <details><summary>x, y, mul, output</summary>
+#
+# No. <code>y</code> is a plain number, and numbers need no node.
+# Variables of <code>forward</code> leave no trace at all: node names come from what is called.
+# </details>
+
+
+# %%
+def product(x):
+    y = 3 * 4
+    return x * y
+
+
+x_node, mul, _ = fx.symbolic_trace(product).graph.nodes
+assert mul.args == (x_node, 12)
+
+# %% [markdown]
+# ## 1.2 What comes back: the `GraphModule` (8 minutes)
+#
+# `gm.graph` is the record, and `gm.code` is Python generated from it.
+# `gm(x)` runs that code.
+# Everything else of the model is there only if the graph needs it.
+
+
+# %%
+class Scorer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.score = nn.Linear(3, 3)
+        self.spare = nn.Linear(3, 3)  # forward does not use it
+        self.bias = nn.Parameter(torch.rand(3))
+        self.register_buffer("scale", torch.rand(3))
+        self.comment = "version 7"
+
+    def forward(self, x):
+        return self.score(x) * self.scale + self.bias
+
+    def explain(self):
+        return "a linear score"
+
+
+scorer = Scorer()
+gm = fx.symbolic_trace(scorer)
+print(gm.graph)
+print(gm.code)
+
+# %%
+assert gm.score is scorer.score  # the submodule itself, not a copy
+assert gm.bias is scorer.bias and gm.scale is scorer.scale
+for gone in ("spare", "comment", "explain"):
+    assert not hasattr(gm, gone)
+assert type(gm).__name__ == "Scorer" and not isinstance(gm, Scorer)
+
+# %% [markdown]
+# **The trace shares its submodules and tensors with the model.**
+# Train one of the two and you train both.
+# Edit a submodule of the one and you have edited the other.
+# Remember this in chapter 3.
+#
+# ### Reading a line of the graph
+#
+# `%score : [num_users=1] = call_module[target=score](args = (%x,), kwargs = {})`
+#
+# * `%score`: the node's name.
+# * `num_users=1`: how many **nodes** read it. A node that reads it twice counts once.
+# * `call_module`: the opcode. There are six, and chapter 2 is about them.
+# * `target=score`: what is called, here a submodule.
+# * `args` and `kwargs`: the arguments. `%x` is another node.
+#
+# The same facts as attributes:
+
+# %%
+for node in gm.graph.nodes:
+    readers = [user.name for user in node.users]
+    reads = [other.name for other in node.all_input_nodes]
+    print(f"{node.op:13} {node.name:7} reads {reads} and is read by {readers}")
+
+# %% [markdown]
+# `all_input_nodes` and `users` are two views of the same edges, and neither counts an edge twice.
+#
+# **Predict the graph.**
+# In `x + x`, how many inputs has the node `add`, and how many users has `x`?
+#
+# <details><summary>2 inputs, 2 users</summary>
+#
+# No. <code>args</code> has two entries, but both are the same node.
+# </details>
+# <details><summary>1 input, 2 users</summary>
+#
+# No. <code>users</code> is a dictionary whose keys are nodes, and the node <code>add</code> is in it once.
+# </details>
+# <details><summary>1 input, 1 user</summary>
+#
+# Yes. Inputs and users count nodes, not places.
+# If you need the places, look into <code>args</code> and <code>kwargs</code>.
+# </details>
+
+# %%
+x_node, add, _ = fx.symbolic_trace(lambda x: x + x).graph.nodes
+assert add.args == (x_node, x_node)
+assert add.all_input_nodes == [x_node]
+assert list(x_node.users) == [add]
+
+# %% [markdown] card="node_table"
+# **Given** a model, **return** one row for each node of its trace, in the order of the graph.
+# A row is a tuple `(op, name, inputs, users)`: the opcode, the name, the number of distinct nodes that it reads, and the number of nodes that read it.
+#
+# Nodes may stand deep inside the arguments: in a list, a dict, a slice, or a keyword argument. They count wherever they stand.
+#
+# **Do not** print the table. Return it.
+
+# %% [markdown]
+# A small model, and what is asked for it:
+
+
+# %%
+class Pair(nn.Module):
+    def forward(self, x, y):
+        return torch.cat([x + x, y], dim=1)
+
+
+pair = fx.symbolic_trace(Pair())
+draw(pair)
+wanted = [
+    ("placeholder", "x", 0, 1),
+    ("placeholder", "y", 0, 1),
+    ("call_function", "add", 1, 1),
+    ("call_function", "cat", 2, 1),
+    ("output", "output", 1, 0),
+]
+
+
+# %% solve="node_table"
+def node_table(model: nn.Module) -> list[tuple[str, str, int, int]]:
+    """One row for each node of a model's trace.
+
+    Args:
+        model: any module that can be traced.
+
+    Returns:
+        Rows ``(op, name, number of distinct input nodes, number of users)`` in the
+        order of the graph.
+    """
+    ### BEGIN SOLUTION
+    gm = fx.symbolic_trace(model)
+    # all_input_nodes looks into nested arguments and names each node once.
+    return [
+        (node.op, node.name, len(node.all_input_nodes), len(node.users)) for node in gm.graph.nodes
+    ]
+    ### END SOLUTION
+
+
+# %% check="node_table"
+check(node_table)
+
+# %% hint="node_table"
+hint("node_table")
+
+# %% [markdown]
+# ## 1.3 Which modules are entered (6 minutes)
+#
+# `forward` calls submodules.
+# For each of them the tracer decides: record one `call_module` node, or run its `forward` with Proxies and record what happens inside.
+# A module that is not entered is called a **leaf**.
+#
+# The rule is about where the class is *defined*.
+# Classes defined in `torch.nn` are leaves. All others are entered, and so is `nn.Sequential`.
+
+
+# %%
+class MyLinear(nn.Linear):
+    """A subclass, defined here and not in torch.nn."""
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+        self.head = MyLinear(3, 2)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+
+net = fx.symbolic_trace(Net())
+net.graph.print_tabular()
+print(net.code)
+
+# %% [markdown]
+# * `body` was entered. Its two children are leaves, with the paths `body.0` and `body.1` as targets, and with names in which the dot is an underscore.
+# * `head` was entered too: it is an `nn.Linear`, but its class is not defined in `torch.nn`. What remains is its inside, two `get_attr` nodes and a call of the function `linear`.
+#
+# Some texts say that `nn.Linear` is traced through unless you forbid it. It is not.
+# Chapter 8 shows how to change the rule.
+
+# %%
+assert [(node.op, node.target) for node in net.graph.nodes][1:3] == [
+    ("call_module", "body.0"),
+    ("call_module", "body.1"),
+]
+assert [node.op for node in net.graph.nodes].count("get_attr") == 2
+assert fx.Tracer().is_leaf_module(nn.Linear(3, 3), "any")
+assert not fx.Tracer().is_leaf_module(MyLinear(3, 3), "any")
+assert not fx.Tracer().is_leaf_module(nn.Sequential(), "any")
+
+# %% [markdown]
+# **Predict the graph.**
+# A model holds one module, `self.act = nn.ReLU()`, and `forward` returns `self.act(self.act(x) - 1)`.
+# Which nodes are there?
+#
+# <details><summary>One node <code>act</code>, read by two others</summary>
+#
+# No. A node is one <em>call</em>, not one module. There are two calls.
+# </details>
+# <details><summary>Two nodes with the names act and act_1, and with the same target</summary>
+#
+# Yes. The target says which module is called, and both call <code>act</code>.
+# Names must differ, so FX numbers the second.
+# </details>
+# <details><summary>Two nodes with the targets act and act_1</summary>
+#
+# No. There is no submodule <code>act_1</code>. Names are numbered, targets never are.
+# </details>
+
+
+# %%
+class Twice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        return self.act(self.act(x) - 1)
+
+
+calls = [node for node in fx.symbolic_trace(Twice()).graph.nodes if node.op == "call_module"]
+assert [node.name for node in calls] == ["act", "act_1"]
+assert [node.target for node in calls] == ["act", "act"]
+
+# %% [markdown]
+# ## 1.4 Against `torch.jit.trace` (5 minutes)
+#
+# `torch.jit.trace` is older, and it is deprecated.
+# It is worth a look, because it shows another way to record, with another kind of mistake.
+# It runs the model with a **real** example and records the operations on real tensors.
+# A branch on a tensor then has an answer. The answer for the example is frozen.
+
+
+# %%
+def flip(x):
+    if x.sum() > 0:
+        return x
+    return -x
+
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    recorded = torch.jit.trace(flip, torch.ones(3))
+for warning in caught[:2]:
+    print(warning.category.__name__, "-", str(warning.message)[:90])
+
+negative = -torch.ones(3)
+assert torch.equal(flip(negative), torch.ones(3))
+assert torch.equal(recorded(negative), negative)  # wrong: the branch of the example
+
+# %% [markdown]
+# | | `torch.jit.trace` | `fx.symbolic_trace` |
+# |---|---|---|
+# | runs with | real example tensors | Proxies |
+# | a branch on a value | takes the example's side, and warns | raises `TraceError` |
+# | layers of `torch.nn` | opened | leaves |
+# | result | `ScriptModule` or `ScriptFunction` | `GraphModule`, in Python |
+# | status in 2.14 | deprecated | current |
+
+# %% raises="TraceError"
+fx.symbolic_trace(flip)
+
+# %% [markdown]
+# The message is worth reading slowly.
+# `x.sum() > 0` is a Proxy.
+# An `if` asks it "are you true?", and it has no answer, for no tensor has been seen yet.
+
+# %% [markdown]
+# ## 1.5 What a trace cannot see (10 minutes)
+#
+# A trace is one run of `forward` with stand-ins.
+# Whatever asks a stand-in for a *value* fails.
+# Whatever is decided *without asking it* is decided once, for ever.
+#
+# ### The loud cases: tracing raises
+#
+# You see the error at once, and it names the line.
+#
+# | code | what is raised | why |
+# |---|---|---|
+# | `if x.sum() > 0:`, `while`, `assert x.dim() == 2`, `not x.any()`, `a and b` | `TraceError` | asks for a truth value |
+# | `for row in x:`, `[*x]` | `TraceError` | asks how many there are |
+# | `range(x.shape[0])`, `int(…)`, `float(…)` | `TypeError` | asks for a number |
+# | `len(x)` | `RuntimeError` | Python insists on a real `int` |
+# | `x[0] = 1` | `TypeError` | a Proxy has no item assignment |
+
+
+# %%
+def assign(x):
+    x[0] = 1
+    return x
+
+
+LOUD = {
+    "if": (lambda x: x if x.sum() > 0 else -x, fx.proxy.TraceError),
+    "and": (lambda x: x.any() and x.all(), fx.proxy.TraceError),
+    "not": (lambda x: not x.any(), fx.proxy.TraceError),
+    "for": (lambda x: [row + 1 for row in x], fx.proxy.TraceError),
+    "range": (lambda x: [x + i for i in range(x.shape[0])], TypeError),
+    "float": (lambda x: x * float(x.sum()), TypeError),
+    "len": (lambda x: x / len(x), RuntimeError),
+    "int": (lambda x: x + int(x.shape[0]), TypeError),
+    "x[0] = 1": (assign, TypeError),
+}
+
+for name, (function, wanted) in LOUD.items():
+    try:
+        fx.symbolic_trace(function)
+    except wanted as error:
+        print(f"{name:8} {type(error).__name__}: {str(error)[:70]}")
+    else:
+        raise AssertionError(f"{name} was traced")
+
+
+# %% [markdown]
+# A loop is fine if its length does not depend on the input: it is unrolled.
+# Unpacking into a fixed number of names is fine too.
+
+
+# %%
+def fine(x):
+    rows, columns = x.shape  # two names: FX records x.shape[0] and x.shape[1]
+    for step in range(3):
+        x = x + step
+    return x.reshape(columns, rows)
+
+
+names = [node.name for node in fx.symbolic_trace(fine).graph.nodes]
+print(names)
+assert names.count("getitem") == 1 and "getitem_1" in names
+assert [name for name in names if name.startswith("add")] == ["add", "add_1", "add_2"]
+
+# %% [markdown]
+# ### The silent cases: the graph is not your model
+#
+# Nothing warns you here. Each case is shown with its trace.
+#
+# **1. `is None`.** A Proxy is not `None`, whatever the caller will pass.
+
+
+# %%
+def masked(x, mask=None):
+    if mask is None:
+        return x
+    return x * mask
+
+
+gm = fx.symbolic_trace(masked)
+print(gm.code)
+
+x = torch.randn(3)
+mask = torch.tensor([1.0, 0.0, 1.0])
+assert torch.equal(gm(x, mask), masked(x, mask))  # right with a mask
+
+assert torch.equal(masked(x), x)  # the model works without a mask as well
+try:
+    gm(x)
+except TypeError as error:
+    print("TypeError -", error)
+else:
+    raise AssertionError("the trace worked without a mask")
+
+# %% [markdown]
+# This was the first failure of the story.
+# The long text in the middle is printed by FX: when the code of a `GraphModule` fails, it shows the line of the generated `forward`.
+#
+# **2. `isinstance`.** A Proxy is not a `Tensor`.
+#
+# **3. Strings.** An f-string asks the Proxy for its text, and gets it.
+
+
+# %%
+def halve(x):
+    if isinstance(x, torch.Tensor):
+        return x / 2
+    return x
+
+
+def describe(x):
+    return x + 1, f"shape {x.shape}"
+
+
+gm = fx.symbolic_trace(halve)
+assert len(gm.graph.nodes) == 2  # x and output: the division is missing
+assert not torch.equal(gm(x), halve(x))
+
+gm = fx.symbolic_trace(describe)
+print(gm.code)
+assert gm(x)[1] == "shape Proxy(getattr_1)" != describe(x)[1]
+
+
+# %% [markdown]
+# **4. The `training` flag.** `self.training` is a plain bool. It is read once.
+
+
+# %%
+class Dropped(nn.Module):
+    def forward(self, x):
+        return F.dropout(x, 0.5, self.training)
+
+
+gm = fx.symbolic_trace(Dropped())  # a new module is in training mode
+print(gm.code)
+gm.eval()  # changes gm.training, and nothing in the code
+
+many = torch.ones(1000)
+assert (gm(many) == 0).any()  # still drops values
+assert torch.equal(Dropped().eval()(many), many)
+
+# %% [markdown]
+# This was the second failure of the story.
+# Some texts say that this raises an error in eval mode. It does not; that is the problem.
+# The module `nn.Dropout` is a leaf and reads its own flag at each call, so it listens to `eval()`.
+#
+# **5. Random numbers and other constants.** What is computed without a Proxy is computed once.
+
+
+# %%
+def noisy(x):
+    return x + torch.randn(3)
+
+
+gm = fx.symbolic_trace(noisy)
+print(gm.code)
+assert torch.equal(gm(x), gm(x))  # the same "noise" each time
+assert not torch.equal(noisy(x), noisy(x))
+assert "_tensor_constant0" in gm.state_dict()  # FX keeps the tensor as a buffer
+
+gm = fx.symbolic_trace(lambda x: x * random.random())
+assert isinstance(list(gm.graph.nodes)[1].args[1], float)  # one number, for ever
+
+# %% [markdown]
+# Some texts say that tensor constructors cannot be traced.
+# It depends on their arguments. With a Proxy among them, the call is recorded and runs each time.
+
+
+# %%
+def noisy_again(x):
+    return x + torch.randn(x.shape) + torch.randn_like(x)
+
+
+gm = fx.symbolic_trace(noisy_again)
+print(gm.code)
+assert not torch.equal(gm(x), gm(x))
+
+
+# %% [markdown]
+# **6. `x += 1` on an input.** On a tensor this changes the caller's tensor.
+# A Proxy has no in-place addition, so Python falls back to `x = x + 1`.
+# The result is the same. The caller's tensor is not.
+
+
+# %%
+def count_up(x):
+    x += 1
+    return x
+
+
+gm = fx.symbolic_trace(count_up)
+print(gm.code)
+
+ours, theirs = torch.zeros(2), torch.zeros(2)
+assert torch.equal(count_up(ours), gm(theirs))
+assert torch.equal(ours, torch.ones(2))  # changed by count_up
+assert torch.equal(theirs, torch.zeros(2))  # left alone by the trace
+
+
+# %% [markdown]
+# `x.add_(1)` is a method call. It is recorded as it is, and the trace changes the caller's tensor too.
+
+# %%
+theirs = torch.zeros(2)
+fx.symbolic_trace(lambda x: x.add_(1))(theirs)
+assert torch.equal(theirs, torch.ones(2))
+
+# %% [markdown]
+#
+# **7. Hooks of the model itself.** `symbolic_trace(model)` runs `model.forward`, not `model(...)`.
+# Forward hooks of the root are dropped. Hooks of leaves are kept, for a leaf is called as a module.
+
+
+# %%
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Identity()
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+hooked = Plain()
+hooked.register_forward_hook(lambda module, args, result: result * 10)
+hooked.inner.register_forward_hook(lambda module, args, result: result + 1)
+gm = fx.symbolic_trace(hooked)
+
+zero = torch.zeros(2)
+assert torch.equal(hooked(zero), torch.full((2,), 10.0))
+assert torch.equal(gm(zero), torch.ones(2))  # the hook of inner ran, that of the root did not
+
+# %% [markdown]
+# Buffers belong to this list too.
+# While tracing, `self.steps` is a real tensor, and an operation on real tensors happens at once.
+# Here it happens when you trace, and never again.
+
+
+# %%
+class Stepper(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("steps", torch.zeros(()))
+
+    def forward(self, x):
+        self.steps.add_(1)  # no Proxy takes part
+        return x * self.steps
+
+
+stepper = Stepper()
+gm = fx.symbolic_trace(stepper)
+print(gm.code)
+assert stepper.steps == 1  # tracing made a step
+assert torch.equal(gm(torch.ones(2)), gm(torch.ones(2)))  # the trace makes none
+assert not torch.equal(stepper(torch.ones(2)), stepper(torch.ones(2)))
+
+# %% [markdown]
+# **Predict the graph.**
+# `def f(x): return x + torch.ones(3).sum() * x.mean()`. Which calls are recorded?
+#
+# <details><summary>ones, sum, mean, mul, add</summary>
+#
+# No. <code>torch.ones(3).sum()</code> has no Proxy among its arguments. It runs while tracing.
+# </details>
+# <details><summary>mean, mul, add</summary>
+#
+# Yes. The product of a real tensor and a Proxy is recorded, because one of the two is a Proxy.
+# The real tensor enters the graph as a constant: there is also a <code>get_attr</code> node for it.
+# Look at the opcode of <code>mul</code>: with a real tensor on the left, FX records the method of that tensor.
+# </details>
+# <details><summary>mean, add</summary>
+#
+# No. In <code>tensor * proxy</code> the tensor is asked first, but it sees the Proxy and hands the call over.
+# </details>
+
+# %%
+gm = fx.symbolic_trace(lambda x: x + torch.ones(3).sum() * x.mean())
+print([f"{node.op}: {node.name}" for node in gm.graph.nodes])
+assert [n.name for n in gm.graph.nodes if n.op.startswith("call")] == ["mean", "mul", "add"]
+
+# %% [markdown]
+# ### Finding out
+#
+# You cannot read every model.
+# But you can run the model and its trace, and compare.
+# A comparison that can be trusted keeps four things equal.
+#
+# * **Arguments.** Each run gets a copy of its own, or the first run may spoil the second: `copy.deepcopy(args)`.
+# * **Random numbers.** Set the seed before each of the two runs. And set it *after* tracing: a constant that was frozen under the same seed looks fresh.
+# * **Buffers.** The trace shares them with the model. A run may change them.
+# * **The way of calling.** Call `model(...)`, not `model.forward(...)`, or you miss the hooks.
+#
+# Here is why the seed must not be set before the trace is made.
+
+# %%
+torch.manual_seed(0)
+gm = fx.symbolic_trace(noisy)  # the noise is frozen under seed 0
+
+torch.manual_seed(0)
+expected = noisy(x)
+torch.manual_seed(0)
+assert torch.equal(gm(x), expected)  # looks right
+
+torch.manual_seed(5)
+expected = noisy(x)
+torch.manual_seed(5)
+assert not torch.equal(gm(x), expected)  # is wrong
+
+# %% [markdown]
+# To compare two results there is `torch.testing.assert_close`.
+# It checks dtype and shape and allows for rounding.
+# It has gaps for what is not a tensor.
+
+# %%
+close = torch.testing.assert_close
+close((1, 2), [1, 2])  # a tuple and a list: no complaint
+
+for a, b in [("text", "text"), (torch.float32, torch.float32)]:
+    try:
+        close(a, b)
+    except TypeError as error:  # equal values, but of a type that it does not know
+        print(type(error).__name__, "-", str(error).splitlines()[0])
+
+nan = torch.tensor([float("nan")])
+close(nan, nan, equal_nan=True)  # without equal_nan this fails
+one, yes = 1, True
+assert one == yes and type(one) is not type(yes)  # so compare the types too
+
+# %% [markdown] card="is_faithful"
+# **Given** a model, and a list of argument tuples for it, **return** whether its trace does what the model does: `True` or `False`.
+#
+# * If `symbolic_trace(model)` raises, the answer is `False`.
+# * For each argument tuple the model runs, then its trace. Each gets its own equal copy of the arguments, starts from the same buffers, and runs under the same random seed. The trace itself is not made under that seed.
+# * The answer is `True` only if both **return the same** every time and **leave their arguments in the same state**.
+# * "The same" means: the same structure (tuple, list, dict), tensors of the same dtype and shape whose values are close (NaN equals NaN), and other values equal and of the same type. `1` is neither `1.0` nor `True`.
+# * An exception from the model passes through to your caller. An exception from the run of the trace means `False`.
+#
+# **Do not** leave anything changed: at the end the caller's tensors and the model's buffers are as they were.
+
+# %% [markdown]
+# Two traces. The first one is faithful for all inputs.
+
+# %%
+faithful = fx.symbolic_trace(lambda x, scale=2.0: torch.relu(x) * scale)
+draw(faithful)
+
+# %% [markdown]
+# The second one is the trace of `masked`: faithful for `[(x, mask)]`, and not for `[(x, mask), (x,)]`.
+
+# %%
+draw(fx.symbolic_trace(masked))
+
+
+# %% solve="is_faithful"
+def is_faithful(model: nn.Module, inputs: list[tuple]) -> bool:
+    """Whether the trace of a model does what the model does.
+
+    Args:
+        model: any module. It is left as it was.
+        inputs: argument tuples to try. They are left as they were.
+
+    Returns:
+        ``True`` if the model can be traced, and model and trace return the same and have
+        the same effect on their arguments, for each argument tuple.
+
+    Raises:
+        Exception: whatever the model itself raises on one of the argument tuples.
+    """
+    ### BEGIN SOLUTION
+    SEED = 20240229  # any number that nobody else is likely to use
+
+    def frozen(value):
+        """A copy that shares no memory with the model and has no gradient history."""
+        if isinstance(value, torch.Tensor):
+            return value.detach().clone()
+        if isinstance(value, (tuple, list)):
+            items = [frozen(item) for item in value]
+            return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+        if isinstance(value, dict):
+            return {key: frozen(item) for key, item in value.items()}
+        return value
+
+    def same(a, b) -> bool:
+        if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+            try:
+                torch.testing.assert_close(a, b, equal_nan=True)
+            except AssertionError:
+                return False
+            return True
+        if type(a) is not type(b):
+            return False
+        if isinstance(a, (tuple, list)):
+            return len(a) == len(b) and all(map(same, a, b))
+        if isinstance(a, dict):
+            return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+        return a == b or (a != a and b != b)  # the second half: NaN as a Python float
+
+    # Buffers are noted before tracing, which may change them, and by identity too.
+    saved = [
+        (module._buffers, name, buffer, buffer.detach().clone())
+        for module in model.modules()
+        for name, buffer in module._buffers.items()
+        if buffer is not None
+    ]
+
+    def restore_buffers() -> None:
+        with torch.no_grad():
+            for owner, name, buffer, value in saved:
+                buffer.copy_(value)
+                owner[name] = buffer
+
+    def run(module: nn.Module, args: tuple) -> tuple:
+        args = copy.deepcopy(args)
+        restore_buffers()  # the trace shares them with the model
+        torch.manual_seed(SEED)
+        result = module(*args)
+        return frozen((result, args))  # a result may be a buffer, which the next run changes
+
+    with torch.random.fork_rng():
+        try:
+            try:
+                trace = fx.symbolic_trace(model)
+            except Exception:
+                return False
+            for args in inputs:
+                expected = run(model, args)  # what it raises is the caller's business
+                try:
+                    obtained = run(trace, args)
+                except Exception:
+                    return False
+                if not same(expected, obtained):
+                    return False
+            return True
+        finally:
+            restore_buffers()
+    ### END SOLUTION
+
+
+# %% check="is_faithful"
+check(is_faithful)
+
+# %% hint="is_faithful"
+hint("is_faithful")
+
+# %% [markdown]
+# If the card says that your code printed something, it was FX: it prints a long text when the code of a trace fails.
+#
+# Keep one thing in mind about such a test.
+# `True` means "no difference on these inputs". It is not a proof.
+# Choose inputs that take different paths: with and without optional arguments, other shapes, other signs, other dtypes.
+
+# %% [markdown]
+# ## 1.6 Ways out (6 minutes)
+#
+# ### Say it with tensors
+#
+# Many branches choose between two tensors.
+# PyTorch can choose too: `torch.where(condition, a, b)` is an operation like any other, so it is recorded.
+# Both sides are computed, and the condition decides at run time.
+
+
+# %%
+def shrink(x):
+    """Halve the whole tensor if its largest entry is above 1."""
+    return x / 2 if x.amax() > 1 else x
+
+
+def shrink_traceable(x):
+    return torch.where(x.amax() > 1, x / 2, x)
+
+
+gm = fx.symbolic_trace(shrink_traceable)
+print(gm.code)
+for x in (torch.tensor([0.5, 3.0]), torch.tensor([0.5, 0.9]), torch.tensor([float("nan"), 3.0])):
+    torch.testing.assert_close(gm(x), shrink(x), equal_nan=True)
+
+# %% [markdown]
+# PyTorch also has `torch.cond`, which computes only one of the two sides.
+# It is made for `torch.compile` and `torch.export`. `symbolic_trace` cannot record it.
+
+
+# %%
+def shrink_by_cond(x):
+    return torch.cond(x.amax() > 1, lambda x: x / 2, lambda x: x.clone(), (x,))
+
+
+try:
+    fx.symbolic_trace(shrink_by_cond)
+except RuntimeError as error:
+    print("RuntimeError -", error)
+else:
+    raise AssertionError("torch.cond was traced")
+
+# %% [markdown]
+# Arithmetic with the condition looks like a way to do the same, and has traps.
+# A comparison with NaN is false on both sides. Infinity times zero is NaN. And a product with a 0-dimensional tensor may change the dtype.
+
+
+# %%
+def shrink_by_arithmetic(x):
+    big = x.amax() > 1
+    return big * (x / 2) + ~big * x
+
+
+x = torch.tensor([0.5, float("inf")])
+assert shrink(x).isinf().any() and shrink_by_arithmetic(x).isnan().any()
+
+tiny = torch.tensor(3, dtype=torch.int8)  # 0-dimensional
+assert (tiny * torch.tensor(1)).dtype == torch.int64  # two 0-d tensors: the wider dtype wins
+assert (tiny.reshape(1) * torch.tensor(1)).dtype == torch.int8
+
+# %% [markdown] card="sign_flip"
+# The function `flip` of section 1.4 cannot be traced:
+#
+# ```python
+# return x if x.sum() > 0 else -x
+# ```
+#
+# **Given** a tensor `x`, **return** the same, written so that it can be traced.
+# Value and dtype are those of the line above for every input: sums that are zero or NaN, infinite entries, tensors with no dimension or no entry, all floating and integer dtypes. Bool and complex tensors are not tried.
+#
+# **Do not** change `x` itself, and do not hide the branch from FX: neither `fx.wrap` nor a leaf module. The trace must decide anew for each input.
+
+# %% [markdown]
+# `flip` has no picture, for it has no trace.
+# This is the trace of `shrink_traceable`, a graph of the kind that is asked for:
+
+# %%
+draw(fx.symbolic_trace(shrink_traceable))
+
+# %% [markdown]
+# And this is what `flip` computes:
+
+# %%
+for x in (torch.tensor([3, -1]), torch.tensor([-3, 1]), torch.tensor([0.0, float("nan")])):
+    print(x, "->", flip(x))
+
+
+# %% solve="sign_flip"
+def sign_flip(x: torch.Tensor) -> torch.Tensor:
+    """``x if x.sum() > 0 else -x``, in a form that can be traced.
+
+    Args:
+        x: a tensor of any shape and of a floating or integer dtype.
+
+    Returns:
+        A tensor of the same shape and dtype.
+    """
+    ### BEGIN SOLUTION
+    # The condition is a 0-dimensional bool tensor, so neither shape nor dtype of x changes.
+    return torch.where(x.sum() > 0, x, -x)
+    ### END SOLUTION
+
+
+# %% check="sign_flip"
+check(sign_flip)
+
+# %% hint="sign_flip"
+hint("sign_flip")
+
+# %% [markdown]
+# ### Keep a function whole: `fx.wrap`
+#
+# Some code has no tensor form, or is not worth rewriting.
+# `fx.wrap("name")` tells FX to record calls of that function as one node, and not to run it while tracing.
+# Inside, everything is allowed, for real tensors arrive there.
+
+
+# %%
+def clip_if_large(x, limit):
+    if x.abs().max() > limit:
+        return x.clamp(-limit, limit)
+    return x
+
+
+fx.wrap("clip_if_large")
+
+
+def stable(x):
+    return clip_if_large(x, 2.0) + 1
+
+
+gm = fx.symbolic_trace(stable)
+print(gm.code)
+assert torch.equal(gm(torch.tensor([5.0])), torch.tensor([3.0]))
+assert torch.equal(gm(torch.tensor([0.5])), torch.tensor([1.5]))
+
+# %% [markdown]
+# Three rules come with it.
+#
+# * `fx.wrap` must be called at the top level of a module or of a notebook cell, never inside a function.
+# * It works by name. FX replaces the *global name* while it traces; another name for the same function is not replaced.
+# * A call is recorded **only if a Proxy is among its arguments**. Otherwise the function runs while tracing, and its result is frozen.
+
+
+# %%
+def three_random(n):
+    return torch.randn(n)
+
+
+fx.wrap("three_random")
+same_function = clip_if_large
+
+gm = fx.symbolic_trace(lambda x: x + three_random(3))
+assert "three_random" not in gm.code  # wrapped, and frozen all the same
+assert torch.equal(gm(torch.zeros(3)), gm(torch.zeros(3)))
+
+for attempt in (lambda x: same_function(x, 2.0), lambda x: x / len(x)):
+    try:
+        fx.symbolic_trace(attempt)
+    except Exception as error:
+        print(type(error).__name__, "-", str(error)[:75])
+
+
+def wrap_inside():
+    fx.wrap("clip_if_large")
+
+
+try:
+    wrap_inside()
+except NotImplementedError as error:
+    print(type(error).__name__, "-", error)
+
+# %% [markdown]
+# A wrapped function is a closed box for later passes.
+# They see one node and nothing inside.
+# For whole modules the same is done with leaves: chapter 8.
+
+# %% [markdown]
+# ## 1.7 Fix a parameter: `concrete_args` (7 minutes)
+#
+# Some parameters of `forward` are no tensors at all: flags, sizes, modes, an optional `None`.
+# Branches on them are fine in Python, and impossible for a Proxy.
+# `concrete_args` gives such a parameter its real value while tracing.
+# The branch is then decided once, on purpose.
+
+
+# %%
+def pool(x, weights=None, largest=False):
+    if weights is not None:
+        x = x * weights
+    return x.amax(dim=-1) if largest else x.mean(dim=-1)
+
+
+gm = fx.symbolic_trace(pool, concrete_args={"weights": None, "largest": True})
+for node in gm.graph.nodes:
+    print(f"{node.op:13}  {node.name:15}  reads {node.all_input_nodes}")
+print("forward takes", inspect.signature(gm.forward))
+
+# %%
+draw(gm)
+
+# %% [markdown]
+# Look at what is left.
+#
+# * The parameters are **still there**, under new names: `weights_1`, `largest_1`. The caller must still pass them, or rely on their defaults.
+# * Each has an **assertion** that the caller passes the value that was fixed. Here the default of `largest` is not that value.
+
+# %%
+with redirect_stderr(io.StringIO()):  # FX prints a long text; the message is enough here
+    try:
+        gm(torch.randn(2, 3))  # largest_1 has the default False, but was fixed to True
+    except AssertionError as error:
+        message = str(error)
+print("AssertionError -", message)
+assert message == "largest has been specialized to have value True but got another value"
+
+# %% [markdown]
+# Two more facts, which nothing tells you.
+# A name that is no parameter is ignored, without a word.
+# And the new name may be taken: a function with parameters `flag` and `flag_1` cannot be specialized this way at all.
+
+
+# %%
+def twins(x, flag, flag_1):
+    return x + flag_1 if flag else x - flag_1
+
+
+gm = fx.symbolic_trace(pool, concrete_args={"weights": None, "largest": True, "larger": False})
+assert "larger" not in gm.code  # there is no such parameter, and nobody says so
+
+graph = fx.Tracer().trace(twins, concrete_args={"flag": True})
+targets = [node.target for node in graph.nodes if node.op == "placeholder"]
+assert targets == ["x", "flag_1", "flag_1"]
+
+try:
+    fx.symbolic_trace(twins, concrete_args={"flag": True})
+except SyntaxError as error:
+    print("SyntaxError -", error.msg)
+else:
+    raise AssertionError("two parameters with one name")
+
+# %% [markdown]
+# ### Taking the leftovers out by hand
+#
+# What remains of a fixed parameter is a small chain: its placeholder, and the nodes that check it.
+# Nothing else reads the placeholder, because the function was given the value itself.
+#
+# `graph.erase_node(node)` removes a node.
+# It refuses while the node still has users, so the last reader goes first.
+# Here it is for `weights`, whose chain has two nodes.
+# We trace with `Tracer().trace`, which gives the graph alone, edit the graph, and make the module afterwards.
+
+# %%
+graph = fx.Tracer().trace(pool, concrete_args={"weights": None, "largest": True})
+x_node, weights, check_none, *_ = graph.nodes
+print(weights.format_node())
+print(check_none.format_node())
+
+graph.erase_node(check_none)  # the reader first
+graph.erase_node(weights)
+graph.lint()
+
+half_done = fx.GraphModule(nn.Module(), graph)  # a function has no modules: an empty root will do
+print("forward takes", inspect.signature(half_done.forward))
+
+# %% [markdown]
+# **Predict the graph.**
+# Next you remove the parameter `largest_1`. In which order must its nodes go?
+#
+# <details><summary>largest_1, eq, _assert</summary>
+#
+# No. <code>largest_1</code> is read by <code>eq</code>, and <code>erase_node</code> raises a <code>RuntimeError</code> for a node that has users.
+# </details>
+# <details><summary>_assert, eq, largest_1</summary>
+#
+# Yes. Each node goes when nobody reads it any more.
+# </details>
+# <details><summary>Only _assert: the others disappear with it</summary>
+#
+# No. Erasing removes one node. <code>eq</code> would stay and be computed for nobody, and the parameter would stay in the signature.
+# </details>
+
+# %%
+nodes = {node.name: node for node in graph.nodes}
+try:
+    graph.erase_node(nodes["largest_1"])
+except RuntimeError as error:
+    print("RuntimeError -", error)
+
+for name in ("_assert", "eq", "largest_1"):
+    graph.erase_node(nodes[name])
+
+done = fx.GraphModule(nn.Module(), graph)
+print(done.code)
+x = torch.randn(2, 3)
+assert torch.equal(done(x), pool(x, None, True))
+assert list(inspect.signature(done.forward).parameters) == ["x"]
+
+# %% [markdown] card="specialize"
+# **Given** a function or a module, and values for some of its parameters by name, **return** a `GraphModule` of it with these parameters fixed. A value is a bool, an int, a float, `None` or a string.
+#
+# * `forward` of the result no longer has the fixed parameters. All others keep their names, their order and their defaults, used or not.
+# * No assertion about the fixed parameters remains. Assertions that the function makes itself do.
+# * A name that is no parameter: `TypeError`.
+# * Parameters with names such as `flag` and `flag_1` may stand side by side.
+#
+# Functions with `*args` or `**kwargs` are not tried. Nor are signatures that Python cannot write: after removing, a parameter without a default never follows one with a default.
+#
+# **Do not** change the model that you are given.
+
+# %% [markdown]
+# The picture shows `pool` with both parameters fixed: what `concrete_args` leaves, and what is asked for.
+
+
+# %%
+def pooled(x):
+    return x.amax(dim=-1)
+
+
+left_by_fx = fx.symbolic_trace(pool, concrete_args={"weights": None, "largest": True})
+draw.diff(left_by_fx, fx.symbolic_trace(pooled))
+
+
+# %% solve="specialize"
+def specialize(fn, **constants) -> fx.GraphModule:
+    """Trace a function or module with some of its parameters fixed.
+
+    Args:
+        fn: a function, or a module, without ``*args`` and ``**kwargs``.
+        **constants: Python values by the names of the parameters to fix.
+
+    Returns:
+        A module whose ``forward`` takes the other parameters.
+
+    Raises:
+        TypeError: for a name that is no parameter of ``fn``.
+    """
+    ### BEGIN SOLUTION
+    forward = fn.forward if isinstance(fn, nn.Module) else fn
+    parameters = list(inspect.signature(forward).parameters)
+    for name in constants:
+        if name not in parameters:
+            raise TypeError(f"{name!r} is no parameter of {fn!r}")
+
+    # Only the graph: a GraphModule cannot be made while two parameters have one name.
+    tracer = fx.Tracer()
+    graph = tracer.trace(fn, concrete_args=constants)
+
+    # FX renames placeholders, but they stand in the order of the parameters.
+    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+    for name, placeholder in zip(parameters, placeholders, strict=True):
+        if name not in constants:
+            # The target is the name in the signature. Where the node's own name is another
+            # one, the code begins with `name = target`, which may overwrite a parameter.
+            if placeholder.name in parameters:
+                placeholder.name = name
+            continue
+        # fn was given the value itself, so all that follows the placeholder is its check.
+        doomed = [placeholder]
+        for node in doomed:  # the list grows while we walk along it
+            doomed += [user for user in node.users if user not in doomed]
+        for node in reversed(doomed):
+            graph.erase_node(node)
+
+    name = type(fn).__name__ if isinstance(fn, nn.Module) else fn.__name__
+    return fx.GraphModule(tracer.root, graph, name)
+    ### END SOLUTION
+
+
+# %% check="specialize"
+check(specialize)
+
+# %% hint="specialize"
+hint("specialize")
+
+# %% [markdown]
+# ## Common mistakes
+#
+# Each of these stands in a tutorial that is still read today.
+#
+# ### "Tracing works, so the trace is right"
+#
+# Section 1.5 is full of models whose trace is wrong and whose tracing is silent.
+# Tracing without an error tells you that nobody asked a Proxy for a value. It tells you nothing else.
+# Test traces, with inputs that differ.
+
+# %% [markdown]
+# ### One comparison, under one seed, with one input
+#
+# Two models that differ can agree once.
+
+# %%
+gm = fx.symbolic_trace(masked)
+assert torch.equal(gm(x, x), masked(x, x))  # agrees; without the mask it raises
+
+
+class Pick(nn.Module):
+    def forward(self, x):
+        return x.abs() if isinstance(x, torch.Tensor) else x
+
+
+gm = fx.symbolic_trace(Pick())
+assert torch.equal(gm(torch.ones(2)), Pick()(torch.ones(2)))  # agrees on positive numbers
+assert not torch.equal(gm(-torch.ones(2)), Pick()(-torch.ones(2)))
+
+# %% [markdown]
+# ### "Switch to eval mode after tracing"
+#
+# `gm.eval()` reaches leaf modules. It does not reach a flag that was read while tracing.
+# Put the model into the mode you need **before** tracing, or use `nn.Dropout` in the model.
+
+# %%
+gm = fx.symbolic_trace(Dropped().eval())
+assert torch.equal(gm(many), many)
+assert torch.equal(gm.train()(many), many)  # now it never drops, not even in training mode
+
+# %% [markdown]
+# ### "`wrap` the random function, and the noise is fresh"
+#
+# `fx.wrap` needs a Proxy among the arguments; `three_random(3)` in section 1.6 was frozen.
+# Let the size come from the input, or use a function such as `torch.randn_like`.
+
+# %%
+gm = fx.symbolic_trace(lambda x: x + three_random(x.shape[0]))
+assert "three_random" in gm.code
+assert not torch.equal(gm(torch.zeros(3)), gm(torch.zeros(3)))
+
+# %% [markdown]
+# ### "Python's `math` must be wrapped"
+#
+# The functions of `math` are wrapped by default. Those of `random` and your own are not.
+
+# %%
+gm = fx.symbolic_trace(lambda x: x / math.sqrt(x.shape[-1]))
+print(gm.code)
+assert torch.allclose(gm(torch.ones(4)), torch.full((4,), 0.5))
+
+# %% [markdown]
+# ### "The graph has no `if`, so I look for the branch in the IR"
+#
+# It is not there, and neither is the condition if no Proxy took part in it.
+# FX graphs have no control flow.
+# If a graph lacks a part of your model, look at the branches *around* that part in the source.
+
+# %%
+assert [node.op for node in fx.symbolic_trace(halve).graph.nodes] == ["placeholder", "output"]
+
+# %% [markdown]
+# ## Recap
+#
+# 1. A trace is one run of `forward` with Proxies. What meets a Proxy becomes a node; all else happens once, while tracing.
+# 2. A `GraphModule` has a graph, code generated from it, and the submodules and tensors that the graph needs, shared with the model.
+# 3. Modules of `torch.nn` are leaves; all others, and `nn.Sequential`, are entered.
+# 4. Asking a Proxy for a value raises. `is None`, `isinstance`, text, flags, constants, `+=` and root hooks are wrong in silence: test with copies, a seed set after tracing, and several inputs.
+# 5. Ways out: `torch.where`, `fx.wrap` with a Proxy among the arguments, `concrete_args`, whose leftovers you can erase.
+#
+# **Not taught here:** the six opcodes in detail (chapter 2), editing graphs (chapter 3), tracers of your own, leaves, and dropout that listens (chapter 8), `make_fx`, `torch.export` and `torch.compile` (chapter 11).
+#
+# **In PyTorch's documentation:** "torch.fx", its section "Limitations of Symbolic Tracing", and the API pages of `torch.fx.symbolic_trace`, `torch.fx.Proxy`, `torch.fx.Tracer` and `torch.fx.wrap`; "torch.testing".
+
+# %%
+progress()

@@ -1,0 +1,1298 @@
+# %% [markdown]
+# # 2 · The IR: six kinds of node
+#
+# **After this chapter you can read every FX graph, build one by hand, and say exactly what is wrong with a broken one.**
+#
+# * **You need:** chapter 1, *Tracing*: `symbolic_trace`, `GraphModule`, what a Proxy records.
+# * **Time:** about 120 minutes, 75 of them for the exercises.
+#
+# **When you are done, you can**
+#
+# 1. name the six opcodes and say what `target`, `args` and `kwargs` mean for each;
+# 2. tell a node's *name* from its *target*, and say which of the two you may search for;
+# 3. list everything that a node reads, however deeply it is nested;
+# 4. find the nodes whose value nobody needs;
+# 5. build a working `GraphModule` with all six opcodes and without tracing;
+# 6. list the faults that `Graph.lint()` does not find, and find them yourself.
+
+# %% [markdown]
+# ## A story
+#
+# A colleague sends you a `GraphModule`.
+# She swapped one operation in a model that neither of you wrote.
+# The printed graph shows the new operation.
+# `graph.lint()` has no complaint.
+# The module still computes the old result.
+#
+# To find out why, you must read what she edited: the graph, node by node.
+# A pass is a program that reads and edits nodes, so everything in the later chapters stands on this one.
+# At the end you write `wellformed`, a checker that finds what `lint()` overlooks.
+# It will find the fault in her module too.
+
+# %%
+import copy
+import inspect
+import operator
+
+import torch
+from torch import fx, nn
+
+from autograder import check, draw, hint, progress
+
+torch.manual_seed(2)
+print(torch.__version__)
+
+
+# %% [markdown]
+# ## 2.1 A graph is a list of nodes (12 minutes)
+#
+# The **IR** (intermediate representation) of FX is small.
+# A `Graph` is a list of `Node`s in execution order.
+# Each node has an **opcode**, `node.op`, which says what kind of step it is.
+# There are six opcodes, and there will be no seventh in this course.
+#
+# This model needs all six.
+
+
+# %%
+class Affine(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(4))
+        self.proj = nn.Linear(4, 5)
+
+    def forward(self, x, scale=2.0):
+        hidden = self.proj(x + self.weight)
+        return torch.tanh(hidden * scale).mean(dim=-1)
+
+
+affine = fx.symbolic_trace(Affine())
+affine.graph.print_tabular()
+
+# %% [markdown]
+# Read the table from top to bottom: it is the forward pass.
+#
+# | `op` | what the node does | `target` | `args` and `kwargs` |
+# |---|---|---|---|
+# | `placeholder` | takes a parameter of `forward` | the parameter's name (a string) | `()`, or the default value |
+# | `get_attr` | reads a tensor from the module | the tensor's path, such as `"block.weight"` (a string) | always empty |
+# | `call_function` | calls a function | **the function object itself** | the arguments of the call |
+# | `call_method` | calls a method of a value | the method's name (a string) | the object comes first, then the arguments |
+# | `call_module` | calls a submodule | the submodule's path, such as `"block.0"` (a string) | the arguments, without `self` |
+# | `output` | returns | `"output"` | one item: the whole return value |
+#
+# Only `call_function` has a target that is not a string.
+
+# %%
+for node in affine.graph.nodes:
+    is_text = isinstance(node.target, str)
+    print(f"{node.op:14} {node.name:8} target is a {type(node.target).__name__}")
+    assert is_text == (node.op != "call_function")
+
+opcodes = {"placeholder", "get_attr", "call_function", "call_method", "call_module", "output"}
+assert {node.op for node in affine.graph.nodes} == opcodes
+
+# %% [markdown]
+# The same graph has two more written forms.
+# `print(gm.graph)` is the exact one: it marks every node with `%` and shows how many nodes read it.
+# `gm.code` is the Python that FX generates from the graph.
+# A call looks like a call again there, and `x = None` frees a value after its last reader.
+
+# %%
+print(affine.graph)
+print(affine.code)
+
+# %% [markdown]
+# And the graph as a picture: one box for each node, one arrow for each value that is read.
+
+# %%
+draw(affine)
+
+# %% [markdown]
+# **Predict the graph.**
+# `forward` returns `torch.relu(x) + x.relu()`.
+# Which opcodes do the two ReLUs have?
+#
+# <details><summary>Both are <code>call_function</code>.</summary>
+#
+# No. `torch.relu` is a function, but `.relu()` is looked up on the value `x`, so FX records a method call.
+# </details>
+# <details><summary>The first is <code>call_function</code>, the second <code>call_method</code>.</summary>
+#
+# Yes. FX records *how* you called, not what is computed. One operation can be spelled in several ways, and each spelling has its own opcode and target.
+# </details>
+# <details><summary>Both are <code>call_module</code>.</summary>
+#
+# No. `call_module` needs a submodule, such as `self.act = nn.ReLU()`. That would be a third spelling of the same operation.
+# </details>
+
+
+# %%
+def two_spellings(x):
+    return torch.relu(x) + x.relu()
+
+
+spellings = fx.symbolic_trace(two_spellings)
+_, by_function, by_method, _, _ = spellings.graph.nodes
+assert (by_function.op, by_function.target) == ("call_function", torch.relu)
+assert (by_method.op, by_method.target) == ("call_method", "relu")
+spellings.graph.print_tabular()
+
+# %% [markdown]
+# ### Name and target
+#
+# `node.name` is the *variable*: unique in its graph, and chosen by FX.
+# `node.target` is *what is called or read*.
+# Names follow targets only roughly.
+# FX adds a number when a name is taken, or when it is a Python builtin such as `sum`.
+
+
+# %%
+def misleading(input, relu):
+    relu = relu + input
+    return torch.sum(relu, dim=0) + relu.sum(dim=0)
+
+
+named = fx.symbolic_trace(misleading)
+named.graph.print_tabular()
+
+names = [node.name for node in named.graph.nodes]
+assert names == ["input_1", "relu", "add", "sum_1", "sum_2", "add_1", "output"]
+assert len(names) == len(set(names))
+
+# %% [markdown]
+# The node called `relu` is a placeholder here.
+# A pass that searches for names would take it for an activation.
+# So **search for `op` and `target`; use names only to talk about nodes.**
+
+# %%
+is_relu = [n for n in named.graph.nodes if n.op == "call_function" and n.target is torch.relu]
+assert is_relu == []
+
+# %% [markdown]
+# ### Worked example: how many readers does a value have?
+#
+# Most questions about a graph are one loop over `graph.nodes`.
+# This one counts how many nodes are read by nobody, by one node, and by several.
+# All three keys are always there, which makes the result easy to use.
+
+
+# %%
+def readers(model: nn.Module) -> dict[str, int]:
+    """How many nodes of the traced model have no reader, one, or several."""
+    counts = {"none": 0, "one": 0, "several": 0}
+    for node in fx.symbolic_trace(model).graph.nodes:
+        kind = ["none", "one"][len(node.users)] if len(node.users) < 2 else "several"
+        counts[kind] += 1
+    return counts
+
+
+assert readers(Affine()) == {"none": 1, "one": 8, "several": 0}
+readers(Affine())
+
+# %% [markdown]
+# The one node without a reader is the output.
+
+# %% [markdown] card="count_ops"
+# Count the nodes of a model by opcode.
+#
+# **Given** a model that can be traced.
+#
+# **Return** a dictionary from opcode to number of nodes, for the trace of the model.
+# All six opcodes are keys, also those that the model does not use.
+#
+# **Do not** change the model.
+
+# %%
+draw(fx.symbolic_trace(nn.Sequential(nn.Linear(4, 4), nn.ReLU())))
+# For this model the answer is:
+# {"placeholder": 1, "get_attr": 0, "call_function": 0, "call_method": 0, "call_module": 2, "output": 1}
+
+
+# %% solve="count_ops"
+def count_ops(model: nn.Module) -> dict[str, int]:
+    """How many nodes of each opcode the traced model has; all six opcodes are keys."""
+    ### BEGIN SOLUTION
+    opcodes = ["placeholder", "get_attr", "call_function", "call_method", "call_module", "output"]
+    counts = dict.fromkeys(opcodes, 0)  # an opcode that never occurs keeps its zero
+    for node in fx.symbolic_trace(model).graph.nodes:
+        counts[node.op] += 1
+    return counts
+    ### END SOLUTION
+
+
+# %% check="count_ops"
+check(count_ops)
+
+# %% hint="count_ops"
+hint("count_ops")
+
+# %% [markdown]
+# ## 2.2 What a node reads, and who reads it (22 minutes)
+#
+# `node.args` is a tuple and `node.kwargs` is a dictionary, as in a Python call.
+# Their items are ordinary Python values: numbers, strings, dtypes, `None`, and **nodes**.
+# A node among them means "the value of that node".
+# Nodes may stand inside tuples, lists, dictionaries and slices, to any depth.
+
+
+# %%
+class Window(nn.Module):
+    def forward(self, x, n):
+        halves = torch.cat([x[:, :n], x.neg()], dim=1)
+        return {"halves": halves, "size": (n, 2)}
+
+
+window = fx.symbolic_trace(Window())
+for node in window.graph.nodes:
+    print(f"{node.name:8} args = {node.args}   kwargs = {node.kwargs}")
+
+_, n, getitem, neg, cat, output = window.graph.nodes
+assert getitem.args[1][1].stop is n  # a node in a slice, in a tuple
+assert cat.args == ([getitem, neg],)  # two nodes in a list
+assert output.args == ({"halves": cat, "size": (n, 2)},)  # nodes in a dictionary and a tuple
+
+# %%
+draw(window)
+
+# %% [markdown]
+# ### The other direction: users
+#
+# `node.users` holds the nodes that read `node`.
+# It is a dictionary, used as an ordered set: its keys are the readers, its values say nothing.
+# So each reader counts once, even if it reads the same value twice.
+#
+# **Predict the graph.**
+# `forward` returns `x + x`.
+# How many users does `x` have?
+#
+# <details><summary>Two, because <code>x</code> is read twice.</summary>
+#
+# No. `add.args` is `(x, x)`, with two entries, but `x.users` has one key: `add`.
+# </details>
+# <details><summary>One, because one node reads it.</summary>
+#
+# Yes. `users` counts nodes, not uses. `all_input_nodes` works the same way: it lists `x` once.
+# </details>
+# <details><summary>None, because <code>x</code> is a placeholder.</summary>
+#
+# No. Placeholders have users as every other node has. It is inputs that they lack.
+# </details>
+
+# %%
+double = fx.symbolic_trace(lambda x: x + x)
+x, add, output = double.graph.nodes
+assert add.args == (x, x)
+assert list(x.users) == [add] and len(x.users) == 1
+assert add.all_input_nodes == [x]
+assert list(add.users) == [output]
+
+# %% [markdown]
+# ### Arguments are immutable
+#
+# FX keeps `users` right whenever you **assign** `node.args` or `node.kwargs`.
+# It could not notice a change *inside* them.
+# Therefore tuples stay tuples, and lists and dictionaries inside become immutable ones.
+
+# %%
+assert type(cat.args[0]).__name__ == "immutable_list" and isinstance(cat.args[0], list)
+assert type(cat.kwargs).__name__ == "immutable_dict" and isinstance(cat.kwargs, dict)
+
+# %% raises="TypeError"
+cat.args[0].append(neg)
+
+# %% [markdown]
+# The way to change an argument is to assign a new tuple.
+# `update_arg` and `update_kwarg` do that for one entry.
+# Look at `x.users` while it happens.
+
+# %%
+add.args = (x, 1)
+assert list(x.users) == [add]
+add.update_arg(0, 2)
+assert add.args == (2, 1) and list(x.users) == []  # nobody reads x any more
+add.args = (x, x)
+assert list(x.users) == [add]
+
+# %% [markdown]
+# ### Worked example: all numbers in a call
+#
+# To visit nested arguments, write a function that calls itself.
+# This one collects the Python numbers that a node is given.
+# It looks into tuples and lists only.
+
+
+# %%
+def numbers_of(node: fx.Node) -> list[float]:
+    """The numbers among a node's positional arguments, in order."""
+    found = []
+
+    def visit(value):
+        if isinstance(value, (int, float)):
+            found.append(value)
+        elif isinstance(value, (tuple, list)):  # also FX's immutable list: it is a list
+            for item in value:
+                visit(item)
+
+    visit(node.args)
+    return found
+
+
+rolled = fx.symbolic_trace(lambda x: torch.roll(x, (1, 2), (0, -1)))
+_, roll, _ = rolled.graph.nodes
+assert numbers_of(roll) == [1, 2, 0, -1]
+
+# %% [markdown] card="inputs_of"
+# List the nodes that a node reads.
+#
+# **Given** a node of some graph.
+#
+# **Return** a list of the nodes that it reads, each once.
+# The order is that of their first appearance in `args`, then in `kwargs`.
+# They may be nested to any depth in tuples, lists, dictionaries and slices.
+# A slice counts as start, stop, step.
+#
+# **Do not** use `all_input_nodes` or `_input_nodes`.
+
+
+# %%
+class Pick(nn.Module):
+    def forward(self, a, b, k):
+        both = torch.stack([a, b, a])
+        return both[:, k:]
+
+
+draw(fx.symbolic_trace(Pick()))
+# Here `inputs_of(stack)` is [a, b], and `inputs_of(getitem)` is [stack, k].
+
+
+# %% solve="inputs_of"
+def inputs_of(node: fx.Node) -> list[fx.Node]:
+    """The nodes that `node` reads, each once, in order of first appearance."""
+    ### BEGIN SOLUTION
+    found: dict[fx.Node, None] = {}  # an ordered set: a key keeps its first place
+
+    def visit(value):
+        if isinstance(value, fx.Node):
+            found[value] = None
+        elif isinstance(value, (tuple, list)):
+            for item in value:
+                visit(item)
+        elif isinstance(value, dict):
+            for item in value.values():
+                visit(item)
+        elif isinstance(value, slice):
+            for item in (value.start, value.stop, value.step):
+                visit(item)
+
+    visit(node.args)
+    visit(node.kwargs)
+    return list(found)
+    ### END SOLUTION
+
+
+# %% check="inputs_of"
+check(inputs_of)
+
+# %% hint="inputs_of"
+hint("inputs_of")
+
+# %% [markdown]
+# ## 2.3 The ends of a graph: placeholders, attributes, output (6 minutes)
+#
+# ### Placeholders are the signature
+#
+# The placeholders, in order, are the parameters of `forward`.
+# A default value is the only argument that a placeholder has.
+# `*rest` and `**options` keep their stars in the *target*; a name cannot hold a star.
+
+
+# %%
+class Star(nn.Module):
+    def forward(self, x, scale=2.0, *rest, **options):
+        return x * scale + rest[0] * options["bias"]
+
+
+star = fx.symbolic_trace(Star())
+placeholders = [node for node in star.graph.nodes if node.op == "placeholder"]
+for node in placeholders:
+    print(f"name {node.name:9} target {node.target:10} args {node.args}")
+
+assert [node.target for node in placeholders] == ["x", "scale", "*rest", "**options"]
+assert [node.name for node in placeholders] == ["x", "scale", "_rest", "_options"]
+assert placeholders[1].args == (2.0,)
+assert str(inspect.signature(star.forward)) == "(x, scale=2.0, *rest, **options)"
+
+# %% [markdown]
+# ### `get_attr` reads tensors
+#
+# A parameter, a buffer, or a tensor that is a plain attribute becomes a `get_attr` node.
+# The target is a path from the root, so a tensor of a submodule is reached with dots.
+# A plain number is not a tensor: it is written into the arguments.
+
+
+# %%
+class Attributes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.rand(3))
+        self.register_buffer("mean", torch.rand(3))
+        self.plain = torch.rand(3)
+        self.power = 2
+        self.inner = nn.Linear(3, 3)
+
+    def forward(self, x):
+        x = (x - self.mean) * self.gain + self.plain
+        return torch.matmul(x**self.power, self.inner.weight)
+
+
+attributes = fx.symbolic_trace(Attributes())
+read = [node.target for node in attributes.graph.nodes if node.op == "get_attr"]
+assert read == ["mean", "gain", "plain", "inner.weight"]
+pow_node = next(n for n in attributes.graph.nodes if n.target is operator.pow)
+assert pow_node.args[1] == 2
+attributes.graph.print_tabular()
+
+# %% [markdown]
+# Two things to remember.
+# `self.inner(x)` would be a `call_module`; `self.inner.weight` is a `get_attr`, because it reads a tensor.
+# And a `GraphModule` registers the tensors that its graph reads: the plain attribute has become a buffer.
+
+# %%
+assert "plain" not in dict(Attributes().named_buffers())
+assert "plain" in dict(attributes.named_buffers())
+
+# %% [markdown]
+# ### The output node holds one value
+#
+# **Predict the graph.**
+# `forward` returns `x + 1, x * 2`.
+# What is `output.args`?
+#
+# <details><summary><code>(add, mul)</code></summary>
+#
+# No. That would be an output with two arguments. FX returns only the first one and says nothing about the second; you will see that below.
+# </details>
+# <details><summary><code>((add, mul),)</code></summary>
+#
+# Yes. `output.args` has exactly one item: the whole return value. Here this value is a tuple of two nodes.
+# </details>
+# <details><summary>There are two output nodes.</summary>
+#
+# No. A sound graph has exactly one output node, whatever is returned.
+# </details>
+
+# %%
+pair = fx.symbolic_trace(lambda x: (x + 1, x * 2))
+x, add, mul, output = pair.graph.nodes
+assert output.args == ((add, mul),)
+assert len(output.args) == 1
+
+# %% [markdown]
+# The return value may be nested, may contain constants, and may be no tensor at all.
+
+# %%
+mixed = fx.symbolic_trace(lambda x: {"sum": x.sum(), "parts": [x, (x.neg(), 3, "done")]})
+*_, output = mixed.graph.nodes
+print(output.args[0])
+assert output.args[0]["parts"][1][1:] == (3, "done")
+
+# %% [markdown]
+# ## 2.4 Building a graph by hand (22 minutes)
+#
+# `Graph` has a method for each kind of node.
+# Each method makes one node, puts it at the **insertion point**, and returns it.
+# In a new graph the insertion point is the end, so the nodes come in the order of your calls.
+#
+# | method | makes |
+# |---|---|
+# | `graph.placeholder(name, default_value=...)` | a parameter |
+# | `graph.get_attr(path)` | a tensor of the module |
+# | `graph.call_function(function, args, kwargs)` | a function call |
+# | `graph.call_method(name, args, kwargs)` | a method call; the object is `args[0]` |
+# | `graph.call_module(path, args, kwargs)` | a submodule call |
+# | `graph.output(value)` | the return; it takes the value itself |
+#
+# All six call `graph.create_node(op, target, args, kwargs)`.
+# Values flow by handing nodes on: what one method returns is an argument of the next.
+
+# %%
+graph = fx.Graph()
+x = graph.placeholder("x")
+bias = graph.get_attr("bias")
+normed = graph.call_module("norm", (x,))
+shifted = graph.call_function(operator.sub, (normed, bias))
+flat = graph.call_method("flatten", (shifted,), {"start_dim": 1})
+graph.output(flat)
+print(graph)
+
+# %% [markdown]
+# So far these are only words.
+# The graph names `norm` and `bias`, and no module has them yet.
+# `fx.GraphModule(root, graph)` takes them from `root`.
+# The root is a module, or a dictionary from path to object.
+# A parameter in such a dictionary stays a parameter; any other tensor becomes a buffer.
+
+# %%
+norm, bias_tensor = nn.LayerNorm(4), torch.rand(4)
+built = fx.GraphModule({"norm": norm, "bias": bias_tensor}, graph)
+
+x = torch.randn(3, 2, 4)
+torch.testing.assert_close(built(x), (norm(x) - bias_tensor).flatten(start_dim=1))
+assert built.norm is norm  # the module given, not a copy
+assert "bias" in dict(built.named_buffers())
+print(built.code)
+
+# %% [markdown]
+# The other kind of root is a module on which you register things yourself.
+# `GraphModule` then copies over what the graph names, and nothing else.
+# A graph belongs to one module, so the second module gets a copy of it.
+
+# %%
+root = nn.Module()
+root.norm = norm
+root.unused = nn.Linear(4, 4)
+root.register_buffer("bias", bias_tensor)
+again = fx.GraphModule(root, copy.deepcopy(built.graph))
+assert built.graph.owning_module is built and again.graph.owning_module is again
+assert again.norm is norm and not hasattr(again, "unused")
+torch.testing.assert_close(again(x), built(x))
+
+# %% [markdown]
+# **Predict the graph.**
+# `a` and `b` are nodes.
+# Which of these lines makes a `forward` that returns a tuple?
+#
+# <details><summary><code>graph.output(a, b)</code></summary>
+#
+# No. The second parameter of `graph.output` is a type annotation. FX tries to write the node `b` as a type, and fails when it generates the code.
+# </details>
+# <details><summary><code>graph.output((a, b))</code></summary>
+#
+# Yes. `output` takes one value, and here this value is a tuple. The node then has `args == ((a, b),)`.
+# </details>
+# <details><summary><code>graph.output(a)</code> and then <code>graph.output(b)</code></summary>
+#
+# No. That makes two output nodes. The code gets two `return` lines, and only the first one can ever run.
+# </details>
+
+# %%
+graph = fx.Graph()
+x = graph.placeholder("x")
+sin, cos = graph.call_method("sin", (x,)), graph.call_method("cos", (x,))
+output = graph.output((sin, cos))
+assert output.args == ((sin, cos),)
+both = fx.GraphModule(nn.Module(), graph)
+assert isinstance(both(torch.ones(2)), tuple)
+draw(both)
+
+# %% raises="AttributeError"
+graph.erase_node(output)
+graph.output(sin, cos)
+graph.python_code("self")
+
+# %% [markdown]
+# A path that the root does not have is refused at once.
+
+# %% raises="RuntimeError"
+broken = fx.Graph()
+broken.output(broken.call_module("nrom", (broken.placeholder("x"),)))
+fx.GraphModule({"norm": norm}, broken)
+
+# %% [markdown]
+# ### Where a new node goes
+#
+# A graph that was traced is complete: its insertion point stands behind the output.
+# A node that you add without thinking lands there, where it can no longer matter.
+# `with graph.inserting_before(node):` moves the insertion point for a moment.
+# Chapter 3 is about editing; here you only need to know that the insertion point exists.
+
+# %%
+late = fx.symbolic_trace(lambda x: x.sin())
+x, sin, output = late.graph.nodes
+cos = late.graph.call_method("cos", (sin,))
+assert list(late.graph.nodes) == [x, sin, output, cos]  # behind the output
+
+with late.graph.inserting_before(output):
+    exp = late.graph.call_method("exp", (sin,))
+assert list(late.graph.nodes) == [x, sin, exp, output, cos]
+
+# %% [markdown] card="build_by_hand"
+# Build a module without tracing.
+#
+# **Given** `proj`, an `nn.Linear`, and `shift`, a tensor.
+#
+# **Return** a `GraphModule` whose method is `forward(x, scale=2.0)` and which computes
+# `torch.relu(proj(x) * scale + shift).sum(dim=-1)`.
+# Its graph has exactly nine nodes, of all six opcodes:
+# two placeholders, a `call_module` of `proj`, a `get_attr` of a registered buffer called `shift`,
+# a `call_function` each for the multiplication, the addition and the ReLU, a `call_method` for `sum`, and the output.
+# The module that is called is `proj` itself, not a copy.
+# You may register it under any name.
+#
+# **Do not** trace, and do not change `proj` or `shift`.
+
+
+# %%
+class Wanted(nn.Module):
+    def __init__(self, proj, shift):
+        super().__init__()
+        self.proj = proj
+        self.register_buffer("shift", shift)
+
+    def forward(self, x, scale=2.0):
+        return torch.relu(self.proj(x) * scale + self.shift).sum(dim=-1)
+
+
+# What tracing would give; you are to get there without it.
+draw(fx.symbolic_trace(Wanted(nn.Linear(3, 4), torch.rand(4))))
+
+
+# %% solve="build_by_hand"
+def build_by_hand(proj: nn.Linear, shift: torch.Tensor) -> fx.GraphModule:
+    """A module with `forward(x, scale=2.0)`: relu(proj(x) * scale + shift), summed over dim -1."""
+    ### BEGIN SOLUTION
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    scale = graph.placeholder("scale", default_value=2.0)
+    projected = graph.call_module("proj", (x,))
+    scaled = graph.call_function(operator.mul, (projected, scale))
+    moved = graph.call_function(operator.add, (scaled, graph.get_attr("shift")))
+    active = graph.call_function(torch.relu, (moved,))
+    graph.output(graph.call_method("sum", (active,), {"dim": -1}))
+    # A tensor in a dictionary root is registered as a buffer.
+    return fx.GraphModule({"proj": proj, "shift": shift}, graph)
+    ### END SOLUTION
+
+
+# %% check="build_by_hand"
+check(build_by_hand)
+
+# %% hint="build_by_hand"
+hint("build_by_hand")
+
+# %% [markdown]
+# ## 2.5 Following values through a graph (13 minutes)
+#
+# Nodes stand in execution order: a node reads only nodes that stand before it.
+# Therefore one pass over the list is enough to follow values.
+# Go *forward* to find what depends on a value.
+# Go *backward* to find what a value depends on.
+#
+# ### Worked example: what depends on an input?
+#
+# A node depends on the parameter `name` if it is that placeholder, or if it reads a node that depends on it.
+
+
+# %%
+class Gate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up = nn.Linear(4, 4)
+        self.act = nn.Sigmoid()
+
+    def forward(self, x, mask):
+        gate = self.act(mask)
+        unused = gate.neg()
+        torch.stack([unused, gate])
+        return self.up(x) * gate
+
+
+def depends_on(model: nn.Module, name: str) -> list[str]:
+    """The nodes of the traced model whose value depends on the parameter `name`."""
+    graph = fx.symbolic_trace(model).graph
+    reached = set()
+    for node in graph.nodes:  # forward: everything a node reads has been seen
+        is_start = node.op == "placeholder" and node.target == name
+        if is_start or any(read in reached for read in node.all_input_nodes):
+            reached.add(node)
+    return [node.name for node in graph.nodes if node in reached]
+
+
+assert depends_on(Gate(), "x") == ["x", "up", "mul", "output"]
+assert depends_on(Gate(), "mask") == ["mask", "act", "neg", "stack", "mul", "output"]
+draw(fx.symbolic_trace(Gate()))
+
+# %% [markdown]
+# **Predict the graph.**
+# `neg` and `stack` are of no use in `Gate`: their values never reach the output.
+# How many of these two have no users?
+#
+# <details><summary>Both.</summary>
+#
+# No. `stack` reads `neg`, so `neg` has a user. A value can be of no use although somebody reads it.
+# </details>
+# <details><summary>One: <code>stack</code>.</summary>
+#
+# Yes. Nobody reads `stack`. `neg` is read, but only by a node that is of no use itself. Looking for nodes without users finds the end of a dead chain and not the chain.
+# </details>
+# <details><summary>None.</summary>
+#
+# No. Nothing reads `stack`; Python threw its value away.
+# </details>
+
+# %%
+gate = fx.symbolic_trace(Gate())
+unread = [node.name for node in gate.graph.nodes if not node.users]
+assert unread == ["stack", "output"]
+
+# %% [markdown] card="dead_nodes"
+# Find the nodes whose value is of no use.
+#
+# **Given** a model that can be traced. Its operations have no side effects.
+#
+# **Return** the names, in graph order, of the nodes of its trace whose value can never reach the output, neither directly nor through other nodes.
+# Placeholders are never listed: they belong to the signature.
+#
+# **Do not** use `eliminate_dead_code`, and do not change the model.
+
+
+# %%
+class Clean(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up = nn.Linear(4, 4)
+        self.act = nn.Sigmoid()
+
+    def forward(self, x, mask):
+        return self.up(x) * self.act(mask)
+
+
+# `dead_nodes(Gate())` is ["neg", "stack"]: what the first graph has and the second has not.
+draw.diff(fx.symbolic_trace(Gate()), fx.symbolic_trace(Clean()))
+
+
+# %% solve="dead_nodes"
+def dead_nodes(model: nn.Module) -> list[str]:
+    """Names of the nodes whose value cannot reach the output; no placeholders."""
+    ### BEGIN SOLUTION
+    graph = fx.symbolic_trace(model).graph
+    alive = set()
+    for node in reversed(graph.nodes):  # backward: all readers have been seen
+        if node.op == "output" or any(user in alive for user in node.users):
+            alive.add(node)
+    return [n.name for n in graph.nodes if n not in alive and n.op != "placeholder"]
+    ### END SOLUTION
+
+
+# %% check="dead_nodes"
+check(dead_nodes)
+
+# %% hint="dead_nodes"
+hint("dead_nodes")
+
+# %% [markdown]
+# ## 2.6 Graph and code are two things (4 minutes)
+#
+# A `GraphModule` runs its **code**, not its graph.
+# The code is generated once, when the module is made.
+# After an edit the graph says one thing and the module does another, until you call `gm.recompile()`.
+# This is what happened in the story.
+
+# %%
+edited = fx.symbolic_trace(lambda x: torch.relu(x))
+x, relu, output = edited.graph.nodes
+relu.target = torch.neg
+
+value = torch.tensor([-1.0, 2.0])
+assert "torch.neg" in str(edited.graph)
+assert "torch.relu" in edited.code  # stale
+print(edited.graph)
+print(edited.code)
+assert edited(value).tolist() == [0.0, 2.0]  # the old operation
+edited.graph.lint()  # no complaint
+
+# %% [markdown]
+# `recompile` generates the code anew from the graph.
+
+# %%
+edited.recompile()
+assert "torch.neg" in edited.code
+assert edited(value).tolist() == [1.0, -2.0]
+
+# %% [markdown]
+# You can ask a graph for its code without recompiling the module: `gm.graph.python_code("self").src`.
+# The module is sound in this respect when that text is the text in `gm.code`.
+#
+# **Predict the result.**
+# The cell below edits the graph a second time, back to `torch.relu`, and does not recompile.
+# Which of these compute the *new* operation, `relu`?
+#
+# <details><summary><code>edited(value)</code></summary>
+#
+# No. The module runs its code, and the code still says `torch.neg`.
+# </details>
+# <details><summary><code>fx.Interpreter(edited).run(value)</code></summary>
+#
+# Yes. An Interpreter walks through the graph node by node and never looks at the code. You will meet it in chapter 6.
+# </details>
+# <details><summary><code>copy.deepcopy(edited)(value)</code></summary>
+#
+# Yes. The copy is a new `GraphModule`: it copies the graph, and generates its own code from it. So a stale module disagrees with its own copy.
+# </details>
+
+# %%
+relu.target = torch.relu  # edited again, and not recompiled
+fresh = edited.graph.python_code("self").src
+assert edited.code != fresh
+assert edited(value).tolist() == [1.0, -2.0]
+assert fx.Interpreter(edited).run(value).tolist() == [0.0, 2.0]
+assert copy.deepcopy(edited)(value).tolist() == [0.0, 2.0]
+
+# %% [markdown]
+# ## 2.7 `lint`, and what it misses (38 minutes)
+#
+# `graph.lint()` raises an exception if it finds a fault.
+# It checks, in short: each node belongs to this graph; what a node reads stands before it; names are unique; targets exist.
+# Let us break one model in many ways and ask `lint` each time.
+
+
+# %%
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+        self.register_buffer("offset", torch.rand(4))
+
+    def forward(self, x):
+        y = self.layers(x) + self.offset
+        return torch.cat([x, y], dim=1)
+
+
+def parts(gm: fx.GraphModule) -> dict[str, fx.Node]:
+    """The nodes of a graph by name."""
+    return {node.name: node for node in gm.graph.nodes}
+
+
+def lint_says(gm: fx.GraphModule) -> str:
+    """What `lint` complains about, or an empty string."""
+    try:
+        gm.graph.lint()
+    except Exception as error:
+        return str(error).splitlines()[0]
+    return ""
+
+
+sound = fx.symbolic_trace(Block())
+assert lint_says(sound) == ""
+draw(sound)
+
+# %% [markdown]
+# ### What `lint` finds
+#
+# First the faults that it does find: a node that is used before it is defined, a node of another graph, and a target that does not exist.
+
+# %%
+gm = fx.symbolic_trace(Block())
+node = parts(gm)
+node["add"].args = (node["add"], node["offset"])  # it reads itself
+assert "used before it has been defined" in lint_says(gm)
+
+gm = fx.symbolic_trace(Block())
+stranger = fx.symbolic_trace(Block())
+parts(gm)["cat"].args = ([parts(gm)["x"], parts(stranger)["add"]],)
+assert "does not belong to this Graph" in lint_says(gm)
+
+gm = fx.symbolic_trace(Block())
+parts(gm)["layers_0"].target = "layers.7"
+assert "references nonexistent attribute" in lint_says(gm)
+
+# %% [markdown]
+# `lint` stops at the first fault it meets.
+# So it can say *that* something is wrong, but not *all* that is wrong.
+#
+# ### Missed: the wrong number of outputs
+#
+# A second `return` can never be reached.
+# Without any output node, `forward` returns `None`.
+
+# %%
+gm = fx.symbolic_trace(Block())
+gm.graph.output(parts(gm)["add"])
+gm.recompile()
+assert lint_says(gm) == ""
+assert gm.code.count("return ") == 2
+
+gm = fx.symbolic_trace(Block())
+gm.graph.erase_node(parts(gm)["output"])
+gm.recompile()
+assert lint_says(gm) == ""
+assert gm(torch.rand(2, 4)) is None
+
+# %% [markdown]
+# ### Missed: an output that is not last
+#
+# What stands behind the `return` never runs.
+
+# %%
+gm = fx.symbolic_trace(Block())
+gm.graph.call_function(torch.relu, (parts(gm)["add"],))
+gm.recompile()
+assert lint_says(gm) == ""
+assert gm.code.index("return cat") < gm.code.index("torch.relu")
+
+# %% [markdown]
+# ### Missed: a raw tensor among the arguments
+#
+# Code can spell out a number, but not a tensor.
+# FX writes something that looks like a tensor and is no valid expression.
+# An `Interpreter` hands the object on as it is, so it runs the same graph without trouble.
+
+# %%
+gm = fx.symbolic_trace(Block())
+parts(gm)["add"].update_arg(1, torch.ones(4))
+gm.recompile()
+assert lint_says(gm) == ""
+print(gm.code)
+assert fx.Interpreter(gm).run(torch.rand(2, 4)).shape == (2, 8)
+
+# %% raises="NameError"
+gm(torch.rand(2, 4))
+
+# %% [markdown]
+# The right way is a buffer on the module and a `get_attr` node, as in section 2.4.
+#
+# ### Missed: users in another graph, and erased users
+#
+# `lint` looks at what a node reads, never at who reads it.
+# Below, a node of another graph reads `add`, and so enters its `users`.
+# Whoever walks along `users` leaves the graph without noticing.
+
+# %%
+gm = fx.symbolic_trace(Block())
+other = fx.Graph()
+other.call_function(torch.relu, (parts(gm)["add"],))
+assert [user.name for user in parts(gm)["add"].users] == ["cat", "relu"]
+assert lint_says(gm) == ""
+
+# %% [markdown]
+# An *erased* node is similar.
+# `graph.erase_node` takes a node out of the list; a Python variable may still hold it.
+# If that node is given arguments again, it counts as a reader, though it never runs.
+# Its `.graph` is still this graph.
+# So the safe test for "is it one of ours?" is to look whether it is among `graph.nodes`.
+
+# %%
+gm = fx.symbolic_trace(Block())
+ghost = gm.graph.call_function(torch.relu, (parts(gm)["x"],))
+gm.graph.erase_node(ghost)
+ghost.args = (parts(gm)["add"],)
+assert ghost in parts(gm)["add"].users
+assert ghost.graph is gm.graph and ghost not in set(gm.graph.nodes)
+assert lint_says(gm) == ""
+
+# %% [markdown]
+# ### Missed: a dot in a key
+#
+# A path such as `layers.0` leads from module to module.
+# Each module keeps its own children in `_modules`, under keys without dots.
+# `setattr` with a dotted name makes a *new key* on the root, and the nested module stays what it was.
+# `_parameters` and `_buffers` can be spoiled in the same way.
+
+# %%
+gm = fx.symbolic_trace(Block())
+setattr(gm, "layers.0", nn.Identity())
+assert lint_says(gm) == ""
+assert list(gm._modules) == ["layers", "layers.0"]
+assert type(gm.get_submodule("layers.0")) is nn.Linear  # what the graph calls, still the old one
+assert type(dict(gm.named_modules())["layers.0"]) is nn.Identity  # two modules, one name
+
+# %% [markdown]
+# The last line shows why paths cannot tell the two apart.
+# You must look at the keys of each module.
+# `gm.named_modules()` gives every module of the tree with its path.
+# `gm.modules()` gives the same modules without paths, each once, however deep they are.
+
+# %%
+for path, module in sound.named_modules():
+    children, buffers = list(module._modules), list(module._buffers)
+    print(f"{path or '(root)':10} children {children}  buffers {buffers}")
+
+# %% [markdown]
+# ### Worked example: a checker for one more fault
+#
+# Nothing stops you from putting a placeholder in the middle of a graph.
+# It works, but it is hard to read: the parameters no longer stand together.
+# This checker finds it; `lint` does not.
+
+
+# %%
+def placeholders_first(gm: fx.GraphModule) -> list[str]:
+    """`["late-placeholder"]` if a placeholder stands behind another kind of node."""
+    found = set()
+    only_placeholders_so_far = True
+    for node in gm.graph.nodes:
+        if node.op != "placeholder":
+            only_placeholders_so_far = False
+        elif not only_placeholders_so_far:
+            found.add("late-placeholder")
+    return sorted(found)
+
+
+gm = fx.symbolic_trace(Block())
+with gm.graph.inserting_before(parts(gm)["add"]):
+    gm.graph.placeholder("extra", default_value=None)
+gm.recompile()
+assert lint_says(gm) == ""
+assert placeholders_first(gm) == ["late-placeholder"]
+assert placeholders_first(sound) == []
+
+# %% [markdown] card="wellformed"
+# Say everything that is wrong with a `GraphModule`.
+#
+# **Given** a `GraphModule`, sound or broken in one way or in several.
+#
+# **Return** the sorted list of the codes that apply, each once; `[]` for a sound module.
+#
+# | code | it applies when |
+# |---|---|
+# | `stale-code` | `gm.code` is not what the graph generates |
+# | `output` | there is no output node, or more than one, or it is not last |
+# | `foreign-node` | an argument or a user belongs to another graph, or was erased |
+# | `raw-tensor` | a tensor stands among `args` or `kwargs`, nested or not |
+# | `undefined-use` | a node of this graph is used before it is defined; a foreign or erased one is only `foreign-node` |
+# | `missing-target` | the target of a `call_module` or `get_attr` does not resolve |
+# | `dotted-name` | a module of the tree, at any depth, has a key with a dot in its own `_modules`, `_parameters` or `_buffers` |
+#
+# "Nested" means: in tuples, lists, dictionaries and slices, as in `inputs_of`.
+#
+# **Do not** change the module, and do not recompile it.
+
+# %%
+# Three modules that `lint` accepts, and what `wellformed` is to say about them.
+stale = fx.symbolic_trace(Block())
+parts(stale)["cat"].kwargs = {"dim": 0}  # ["stale-code"]
+
+haunted = fx.symbolic_trace(Block())
+fx.Graph().call_function(torch.relu, (parts(haunted)["add"],))  # ["foreign-node"]
+
+twice = fx.symbolic_trace(Block())
+parts(twice)["cat"].args = ([parts(twice)["x"], torch.ones(2, 4)],)
+twice.graph.output(parts(twice)["add"])  # ["output", "raw-tensor", "stale-code"]
+
+assert [lint_says(gm) for gm in (stale, haunted, twice)] == ["", "", ""]
+draw.diff(sound, twice)
+
+
+# %% solve="wellformed"
+def wellformed(gm: fx.GraphModule) -> list[str]:
+    """The sorted codes of all that is wrong with a graph module; empty if it is sound."""
+
+    ### BEGIN SOLUTION
+    def leaves(value):
+        """Everything in nested arguments that is no container."""
+        if isinstance(value, (tuple, list)):
+            for item in value:
+                yield from leaves(item)
+        elif isinstance(value, dict):
+            yield from leaves(list(value.values()))
+        elif isinstance(value, slice):
+            yield from leaves([value.start, value.stop, value.step])
+        else:
+            yield value
+
+    def resolves(node):
+        value = gm
+        for part in node.target.split("."):  # step by step: a key may itself hold a dot
+            if not hasattr(value, part):
+                return False
+            value = getattr(value, part)
+        return node.op == "get_attr" or isinstance(value, nn.Module)
+
+    nodes = list(gm.graph.nodes)
+    own = set(nodes)  # an erased node still says that this is its graph
+    found, defined = set(), set()
+    for node in nodes:
+        for value in leaves([node.args, node.kwargs]):
+            if isinstance(value, torch.Tensor):
+                found.add("raw-tensor")
+            elif isinstance(value, fx.Node) and value not in own:
+                found.add("foreign-node")
+            elif isinstance(value, fx.Node) and value not in defined:
+                found.add("undefined-use")
+        if not own.issuperset(node.users):
+            found.add("foreign-node")
+        if node.op in ("call_module", "get_attr") and not resolves(node):
+            found.add("missing-target")
+        defined.add(node)
+
+    outputs = [node for node in nodes if node.op == "output"]
+    if len(outputs) != 1 or outputs[0] is not nodes[-1]:
+        found.add("output")
+    if gm.code != gm.graph.python_code("self").src:
+        found.add("stale-code")
+    for module in gm.modules():
+        if any("." in key for key in (*module._modules, *module._parameters, *module._buffers)):
+            found.add("dotted-name")
+    return sorted(found)
+    ### END SOLUTION
+
+
+# %% check="wellformed"
+check(wellformed)
+
+# %% hint="wellformed"
+hint("wellformed")
+
+# %% [markdown]
+# ## Common mistakes
+#
+# Some of these end with an error; the worse ones do not.
+# Tutorials on the web still teach several of them.
+#
+# ### Looking only at the top level of `args`
+#
+# `isinstance(a, fx.Node) for a in node.args` misses every node in a list, a slice or a keyword argument.
+
+# %%
+catted = fx.symbolic_trace(lambda x, y: torch.cat([x, y], dim=0))
+x, y, cat, output = catted.graph.nodes
+assert [a for a in cat.args if isinstance(a, fx.Node)] == []  # it reads two nodes!
+assert cat.all_input_nodes == [x, y]  # right
+
+# %% [markdown]
+# ### Copying a node with `deepcopy`
+#
+# The copy looks the same and has the same name, but it lives in another graph.
+# The code shows two nodes as one variable; at run time it holds `None`.
+
+# %%
+chain = fx.symbolic_trace(lambda x: torch.relu(torch.exp(x)))
+x, exp, relu, output = chain.graph.nodes
+twin = copy.deepcopy(exp)
+assert twin.name == exp.name and twin.graph is not chain.graph
+relu.args = (twin,)
+chain.recompile()
+print(chain.code)
+assert "does not belong to this Graph" in lint_says(chain)
+
+# %% raises="TypeError"
+chain(torch.rand(2))
+
+# %% [markdown]
+# Make new nodes with the methods of the graph.
+# To copy one into *another* graph, use `graph.node_copy`, which is in chapter 5.
+#
+# ### A tensor among the arguments
+#
+# `graph.call_function(torch.add, (x, torch.tensor(1.0)))` is accepted, passes `lint`, and fails when it is called.
+# A Python number is fine.
+# For a tensor, register a buffer.
+
+# %%
+plus = fx.symbolic_trace(nn.Identity())
+x, output = plus.graph.nodes
+plus.register_buffer("one", torch.tensor(1.0))
+with plus.graph.inserting_before(output):
+    one = plus.graph.get_attr("one")
+    total = plus.graph.call_function(torch.add, (x, one))
+output.args = (total,)
+plus.recompile()
+assert plus(torch.tensor([1.0])).tolist() == [2.0]
+
+# %% [markdown]
+# ### `args=(n)` without a comma
+#
+# `(n)` is `n`, not a tuple.
+# The methods of `Graph` notice it.
+
+# %% raises="AssertionError"
+graph = fx.Graph()
+x = graph.placeholder("x")
+graph.call_function(torch.relu, (x))
+
+# %% [markdown]
+# An assignment to `node.args` does **not** notice it.
+# The error comes later and from somewhere else.
+
+# %%
+relu = graph.call_function(torch.relu, (x,))
+relu.args = (x)  # accepted!  # fmt: skip
+assert relu.args is x
+
+# %% raises="TypeError"
+graph.python_code("self")
+
+# %%
+relu.args = (x,)  # right: the comma makes the tuple
+graph.output(relu)
+assert "torch.relu(x)" in graph.python_code("self").src
+
+# %% [markdown]
+# ### `get_attr` for a submodule
+#
+# `get_attr` hands on the module *object*; it does not call it.
+# `lint` accepts that: the target exists.
+
+# %%
+graph = fx.Graph()
+x = graph.placeholder("x")
+layer = graph.get_attr("layer")
+graph.output(graph.call_function(torch.relu, (layer,)))
+confused = fx.GraphModule({"layer": nn.Linear(4, 4)}, graph)
+assert lint_says(confused) == ""
+
+# %% raises="TypeError"
+confused(torch.rand(2, 4))
+
+# %%
+graph = fx.Graph()
+x = graph.placeholder("x")
+layer = graph.call_module("layer", (x,))  # right
+graph.output(graph.call_function(torch.relu, (layer,)))
+assert fx.GraphModule({"layer": nn.Linear(4, 4)}, graph)(torch.rand(2, 4)).shape == (2, 4)
+
+# %% [markdown]
+# ### A method called by its function
+#
+# `call_method` takes a name, `call_function` takes a function.
+# FX refuses the wrong kind at once.
+
+# %% raises="ValueError"
+graph = fx.Graph()
+x = graph.placeholder("x")
+graph.call_method(torch.relu, (x,))
+
+# %% [markdown]
+# ### An output with two arguments
+#
+# `output.args = (a, b)` returns `a` and drops `b` in silence.
+# `lint` accepts it.
+
+# %%
+pair = fx.symbolic_trace(lambda x: (x + 1, x * 2))
+x, add, mul, output = pair.graph.nodes
+output.args = (add, mul)
+pair.recompile()
+assert lint_says(pair) == ""
+assert isinstance(pair(torch.ones(1)), torch.Tensor)  # no tuple
+
+output.args = ((add, mul),)  # right: one argument, a tuple
+pair.recompile()
+assert len(pair(torch.ones(1))) == 2
+
+# %% [markdown]
+# ### Trusting `lint`
+#
+# No complaint means only that ownership, order, names and targets are in order.
+# The first module of section 2.6 passes `lint` and computes the wrong result.
+# From now on you have `wellformed`; every check of this course looks for the same faults in what you hand in.
+
+# %% [markdown]
+# ## Recap
+#
+# 1. Six opcodes; only `call_function` has a function as its target, the others have strings.
+# 2. Search by `op` and `target`. A name is only a unique label.
+# 3. Nodes can be nested in arguments; assign new arguments, and `users` follows, one entry for each reader.
+# 4. The placeholders are the signature, the one output holds the whole result, `get_attr` reads tensors by path.
+# 5. A module runs its code: recompile after every edit. `lint` is a first test and not a proof.
+#
+# **Not taught here.** Replacing, inserting and erasing nodes, and when a node without readers must stay: chapter 3.
+# Copying nodes between graphs: chapter 5. Running a graph node by node: chapter 6.
+# `node.meta`, which carries shapes and stack traces: chapter 6.
+# `graph.find_nodes` and `graph.output_node` exist, but PyTorch does not promise to keep them.
+#
+# **In PyTorch's documentation**: the page *torch.fx*, sections *Graph*, *Node* and *GraphModule*, and the docstring of `Graph.lint`.
+
+# %%
+progress()

@@ -1,0 +1,1745 @@
+# %% [markdown]
+# # 3. Direct manipulation
+#
+# **Change a model that you did not write, one node at a time.**
+#
+# * **You need:** chapters 1 and 2. You can trace a model and read its graph.
+# * **Time:** about 120 minutes. Each section says how long it takes, with its exercise.
+#
+# At the end of this chapter you can
+#
+# 1. edit the graph of a traced model and bring its code up to date,
+# 2. recognise one operation in each of its spellings,
+# 3. insert a node at the right place and rewire the readers of a value,
+# 4. replace calls of modules, shared ones too, without a change to the model you were given,
+# 5. delete nodes in an order that FX allows, with the modules that nothing calls any more,
+# 6. watch the values of a model while it runs, without rewiring anything,
+# 7. decide whether a node without readers may be deleted.
+
+# %%
+import copy
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+from autograder import check, draw, hint, progress
+
+torch.manual_seed(3)
+print(torch.__version__)
+
+# %% [markdown]
+# ## The story
+#
+# A colleague hands you a trained network.
+# It must run on a chip that has no ReLU, only GELU.
+# The dropout layers have to go, because they are of no use after training.
+# And in one place the values become far too large, but nobody knows where.
+#
+# The source code belongs to another team.
+# You may not edit it, and you do not want to copy it.
+# So you edit the graph.
+#
+# A function that takes a model and returns a changed one is called a **pass**.
+# Every pass of this chapter has the same frame:
+#
+# ```python
+# def some_pass(model: nn.Module) -> fx.GraphModule:
+#     gm = fx.symbolic_trace(model)   # a graph of your own
+#     ...                             # edit gm.graph
+#     gm.recompile()                  # let the code follow the graph
+#     return gm
+# ```
+#
+# A pass has one duty besides its task: **the model it was given stays as it was.**
+# Somebody else still uses that model.
+
+# %% [markdown]
+# ## 3.1 Trace, edit, recompile (12 minutes)
+#
+# The easiest edit changes what a node calls.
+# For a `call_function` node, `node.target` is the function itself.
+# You may assign another one.
+
+
+# %%
+class Wave(nn.Module):
+    def forward(self, x):
+        return torch.sin(x) + torch.sin(2 * x)
+
+
+gm = fx.symbolic_trace(Wave())
+for node in gm.graph.nodes:
+    if node.op == "call_function" and node.target is torch.sin:
+        node.target = torch.cos
+
+print(gm.graph)
+
+# %% [markdown]
+# The graph says `torch.cos` now. What does the module compute?
+#
+# **Predict the result.** What is `gm(torch.zeros(3))` at this point?
+#
+# <details><summary>Zeros</summary>
+#
+# Right. `sin(0) + sin(0)` is 0.
+# A <code>GraphModule</code> runs Python code that was generated from the graph **when the module was made**.
+# Nothing has told the module that its graph was edited since.
+#
+# </details>
+# <details><summary>Twos</summary>
+#
+# Not yet. `cos(0) + cos(0)` is 2, and that is what the graph says.
+# But a <code>GraphModule</code> runs its generated code, and that code is still the old one.
+#
+# </details>
+# <details><summary>An error, because graph and code differ</summary>
+#
+# No. Nothing compares the two. That is what makes this mistake so easy to miss.
+#
+# </details>
+
+# %%
+x = torch.zeros(3)
+print(gm.code)
+assert "torch.sin" in gm.code
+assert torch.equal(gm(x), torch.zeros(3))  # the old code still runs
+
+gm.recompile()
+print(gm.code)
+assert "torch.sin" not in gm.code
+assert torch.equal(gm(x), torch.full((3,), 2.0))
+
+# %% [markdown]
+# Remember the name: code that does not follow its graph is **stale**.
+# `gm.recompile()` generates it again.
+# Do it once, at the end of your edits.
+#
+# Look at the picture. Only the two targets have changed.
+
+# %%
+draw.diff(fx.symbolic_trace(Wave()), gm)
+
+# %% [markdown]
+# Two details in the printed code:
+#
+# * The nodes are still *named* `sin` and `sin_1`.
+#   A name is only a label. It does not follow the target.
+# * `node.target is torch.sin` compares function objects.
+#   There is no text matching here, and there should be none:
+#   `torch.sin` and `math.sin` have the same `__name__`.
+#
+# As a pass, the same edit looks like this:
+
+
+# %%
+def sin_to_cos(model: nn.Module) -> fx.GraphModule:
+    """Let every call of `torch.sin` be a call of `torch.cos`."""
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if node.op == "call_function" and node.target is torch.sin:
+            node.target = torch.cos
+    gm.recompile()
+    return gm
+
+
+wave = Wave()
+changed = sin_to_cos(wave)
+x = torch.randn(4)
+torch.testing.assert_close(changed(x), torch.cos(x) + torch.cos(2 * x))
+torch.testing.assert_close(wave(x), torch.sin(x) + torch.sin(2 * x))  # as it was
+
+# %% [markdown]
+# Why trace when the model may be a `GraphModule` already?
+# Because its graph belongs to somebody else.
+# `symbolic_trace` makes a new graph of it, and you edit that one.
+
+# %%
+theirs = fx.symbolic_trace(Wave())
+yours = sin_to_cos(theirs)
+assert yours.graph is not theirs.graph
+assert "torch.sin" in theirs.code and "torch.cos" in yours.code
+
+# %% [markdown]
+# **Predict the graph.** How many nodes does `sin_to_cos` change in this function?
+#
+# ```python
+# def f(x):
+#     return torch.sin(x) + torch.sin(input=x) + x.sin()
+# ```
+#
+# <details><summary>One</summary>
+#
+# One too few. `torch.sin(input=x)` calls the same function.
+# Its node has the same target; only its argument stands in `kwargs`.
+#
+# </details>
+# <details><summary>Two</summary>
+#
+# Right. The method call `x.sin()` becomes a `call_method` node with the string `"sin"` as its target.
+# The pass does not look for that. The next section does.
+#
+# </details>
+# <details><summary>Three</summary>
+#
+# One too many. `x.sin()` computes the same, but it is another kind of node: `call_method`.
+#
+# </details>
+
+
+# %%
+def f(x):
+    return torch.sin(x) + torch.sin(input=x) + x.sin()
+
+
+gm = sin_to_cos(f)
+print(gm.graph)
+targets = [n.target for n in gm.graph.nodes]
+assert targets.count(torch.cos) == 2 and targets.count("sin") == 1
+
+# %% [markdown] card="retarget"
+# Make a general tool of `sin_to_cos`.
+#
+# **Given** a model and two functions, `old` and `new`.
+#
+# **Return** a new `GraphModule` in which every `call_function` node whose target is `old`
+# calls `new` instead, with the same arguments, positional and keyword.
+# All other nodes are still there, under the same names.
+#
+# **Do not** change the model you were given.
+
+
+# %%
+class Before(nn.Module):
+    def forward(self, x, y):
+        return torch.maximum(x, y) - torch.maximum(x, x * y)
+
+
+class After(nn.Module):
+    def forward(self, x, y):
+        return torch.minimum(x, y) - torch.minimum(x, x * y)
+
+
+# What is asked of retarget(model, torch.maximum, torch.minimum):
+draw.diff(fx.symbolic_trace(Before()), fx.symbolic_trace(After()))
+
+
+# %% solve="retarget"
+def retarget(model: nn.Module, old: Callable[..., Any], new: Callable[..., Any]) -> fx.GraphModule:
+    """Let every call of the function `old` in `model` be a call of `new`.
+
+    Args:
+        model: the module to trace; it is not changed.
+        old: the function whose calls are meant.
+        new: a function that takes the same arguments.
+    """
+    ### BEGIN SOLUTION
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        # Without the test of `op`, a method or a module of that name could be hit.
+        if node.op == "call_function" and node.target is old:
+            node.target = new
+    gm.recompile()
+    return gm
+    ### END SOLUTION
+
+
+# %% check="retarget"
+check(retarget)
+
+# %% hint="retarget"
+hint("retarget")
+
+# %% [markdown]
+# ## 3.2 One operation, many spellings (20 minutes)
+#
+# People write a subtraction in many ways.
+# FX records what they wrote, not what they meant.
+# So one operation comes in several kinds of node:
+
+
+# %%
+class Minus(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+        self.register_buffer("offset", torch.ones(3))
+
+    def forward(self, x, y):
+        a = x - y  # an operator
+        b = 2 - a  # a reflected operator: a number on the left
+        c = self.weight - b  # a parameter on the left
+        d = self.offset - c  # a buffer on the left
+        e = torch.sub(d, y)  # a function
+        f = torch.sub(e, y, alpha=2)  # a function: e - 2 * y
+        g = f.sub(y)  # a method
+        g -= y  # an "in-place" operator, as it seems
+        return g.sub_(y)  # an in-place method
+
+
+for node in fx.symbolic_trace(Minus()).graph.nodes:
+    if node.op.startswith("call"):
+        print(node.format_node())
+
+# %% [markdown]
+# Read the list slowly. It has some surprises.
+#
+# | you write | FX records |
+# |---|---|
+# | `x - y`, `2 - x`, `x -= y` | `call_function`, target `operator.sub` |
+# | `torch.sub(x, y)` | `call_function`, target `torch.sub` |
+# | `x.sub(y)` | `call_method`, target `"sub"` |
+# | `parameter - x` | `call_function`, target `operator.sub` |
+# | `buffer - x` | `call_method`, target `"sub"` |
+# | `x.sub_(y)` | `call_method`, target `"sub_"` |
+#
+# * `2 - x` is `operator.sub` with the number as the first argument.
+#   So `node.args[0]` is not always a node.
+# * `x -= y` on a Proxy is an ordinary subtraction.
+#   A Proxy has no in-place operators, so Python falls back to `x = x - y`.
+# * A buffer is a real tensor while you trace.
+#   The tensor, not the Proxy, handles the operator, and it reports a method call.
+#   (A parameter of the traced module is handed out as a Proxy, so it behaves like `x`.)
+# * `torch.sub(x, y, alpha=2)` means `x - 2 * y`. The target alone does not tell you that.
+
+# %%
+recorded = [(n.op, n.target) for n in fx.symbolic_trace(Minus()).graph.nodes]
+assert recorded.count(("call_function", operator.sub)) == 4  # a, b, c and g -= y
+assert recorded.count(("call_function", torch.sub)) == 2
+assert recorded.count(("call_method", "sub")) == 2  # d and f.sub(y)
+assert recorded.count(("call_method", "sub_")) == 1
+
+# %% [markdown]
+# A pass that is to find *every* spelling lists them.
+# Here is a worked example with an operation of one argument.
+# Every negation becomes an absolute value:
+
+
+# %%
+def neg_to_abs(model: nn.Module) -> fx.GraphModule:
+    """Let every negation be an absolute value: `-x`, `torch.neg(x)` and `x.neg()`."""
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if node.op == "call_function" and node.target in (operator.neg, torch.neg):
+            node.target = torch.abs
+        elif node.op == "call_method" and node.target == "neg":
+            node.target = "abs"  # the target of a method call is its name
+    gm.recompile()
+    return gm
+
+
+class Negations(nn.Module):
+    def forward(self, x):
+        return -x, torch.neg(x), torch.neg(input=x), x.neg(), x.clone().neg_()
+
+
+x = torch.randn(3)
+*first, last = neg_to_abs(Negations())(x)
+for value in first:
+    torch.testing.assert_close(value, x.abs())
+torch.testing.assert_close(last, -x)  # `neg_` is another operation and stays
+
+# %% [markdown]
+# `torch.neg(input=x)` works without extra care, because `torch.abs` calls its argument `input` too.
+# You cannot count on that in general.
+# Compare the parameters of the old and the new function before you keep `node.kwargs`.
+#
+# Here they do not fit. `torch.div` knows no `alpha`:
+
+
+# %%
+def f(x, y):
+    return torch.sub(x, y, alpha=1)
+
+
+gm = fx.symbolic_trace(f)
+for node in gm.graph.nodes:
+    if node.target is torch.sub:
+        node.target = torch.div
+gm.recompile()
+print(gm.code)
+
+# %% raises="TypeError"
+gm(torch.ones(2), torch.ones(2))
+
+# %% [markdown]
+# The call must lose that argument.
+# `node.args` and `node.kwargs` cannot be edited in place, because FX keeps count of who reads what.
+# Assign new ones:
+
+# %%
+for node in gm.graph.nodes:
+    if node.target is torch.div:
+        node.kwargs = {key: value for key, value in node.kwargs.items() if key != "alpha"}
+gm.recompile()
+assert torch.equal(gm(torch.full((2,), 6.0), torch.full((2,), 3.0)), torch.full((2,), 2.0))
+
+# %% raises="TypeError"
+node.kwargs["alpha"] = 1  # kwargs is an immutable dictionary, args a tuple
+
+# %% [markdown]
+# **Predict the graph.** What does tracing record for `total = total + x` and for `total += x`?
+#
+# <details><summary>Twice the same: <code>operator.add</code></summary>
+#
+# Right. A Proxy defines no `__iadd__`, so `+=` means `total = total + x`.
+# For real tensors the two differ: `+=` changes the tensor that the caller holds.
+# A trace loses that. Chapter 1 showed it.
+#
+# </details>
+# <details><summary><code>operator.add</code>, then <code>operator.iadd</code></summary>
+#
+# No. `operator.iadd` is what a *tensor* would do for `+=`, but tracing uses a Proxy.
+# You find `iadd` nodes only where someone built them by hand or used `fx.wrap`.
+#
+# </details>
+# <details><summary><code>operator.add</code>, then the method <code>add_</code></summary>
+#
+# No. FX does not translate between spellings. It records the call that reaches the Proxy.
+#
+# </details>
+
+
+# %%
+def f(total, x):
+    total = total + x
+    total += x
+    return total
+
+
+targets = [n.target for n in fx.symbolic_trace(f).graph.nodes if n.op == "call_function"]
+assert targets == [operator.add, operator.add]
+
+# %% [markdown] card="add_to_mul"
+# **Given** a model that adds tensors and numbers.
+#
+# **Return** a new `GraphModule` in which every addition is a multiplication of the same two values.
+# An addition is written `torch.add(a, b)`, `a + b` (also `2 + x`, and a buffer `+ x`), or `a.add(b)`,
+# with positional or keyword arguments.
+#
+# * An addition with an `alpha` other than 1 stays as it is.
+# * An addition with `alpha=1` becomes a multiplication. No multiplication knows `alpha`.
+# * In-place additions stay as they are: `a.add_(b)`, and nodes that call `operator.iadd`.
+#
+# **Do not** change the model you were given.
+
+
+# %%
+class Before(nn.Module):
+    def forward(self, x, y):
+        a = torch.add(x, y, alpha=3)
+        b = torch.add(a, y)
+        c = 2 + b
+        return c.add(y)
+
+
+class After(nn.Module):
+    def forward(self, x, y):
+        a = torch.add(x, y, alpha=3)
+        b = torch.mul(a, y)
+        c = 2 * b
+        return c.mul(y)
+
+
+draw.diff(fx.symbolic_trace(Before()), fx.symbolic_trace(After()))
+
+
+# %% solve="add_to_mul"
+def add_to_mul(model: nn.Module) -> fx.GraphModule:
+    """Let every addition of `model` be a multiplication, however it is written.
+
+    Additions in place, and those with an `alpha` other than 1, are left as they are.
+    """
+    ### BEGIN SOLUTION
+    functions = {operator.add: operator.mul, torch.add: torch.mul}
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        # `a + alpha * b` is no plain sum. An alpha that is itself a Node is not known here,
+        # and is not equal to 1 either.
+        if node.kwargs.get("alpha", 1) != 1:
+            continue
+        if node.op == "call_function" and node.target in functions:
+            node.target = functions[node.target]
+        elif node.op == "call_method" and node.target == "add":
+            node.target = "mul"
+        else:
+            continue
+        node.kwargs = {key: value for key, value in node.kwargs.items() if key != "alpha"}
+    gm.recompile()
+    return gm
+    ### END SOLUTION
+
+
+# %% check="add_to_mul"
+check(add_to_mul)
+
+# %% hint="add_to_mul"
+hint("add_to_mul")
+
+# %% [markdown]
+# ## 3.3 Insert a node (18 minutes)
+#
+# An insertion is three decisions: **where** the node goes, **what** it reads, and **who** reads it.
+#
+# Take this function. For large `x`, `exp` overflows to infinity.
+
+
+# %%
+def scores(x):
+    e = torch.exp(x)
+    return e / e.sum(), e
+
+
+def node_called(gm: fx.GraphModule, name: str) -> fx.Node:
+    """The node of that name."""
+    return next(node for node in gm.graph.nodes if node.name == name)
+
+
+gm = fx.symbolic_trace(scores)
+draw(gm)
+
+# %% [markdown]
+# **Where.** A graph is an ordered list of nodes, and the code follows that order.
+# `graph.inserting_before(node)` and `graph.inserting_after(node)` set the place for new nodes.
+# Without them, a new node goes to the very end:
+
+# %%
+exp = node_called(gm, "exp")
+lost = gm.graph.call_function(torch.clamp, (exp,), {"max": 100.0})
+print(gm.graph)
+gm.graph.lint()  # no complaint
+assert lost.prev.op == "output"  # it stands behind the return: it is never computed
+gm.graph.erase_node(lost)
+
+# %% [markdown]
+# A first insertion: *before* `exp`, and only `exp` reads the new node.
+# Nothing else is rewired, so setting the arguments of one node is enough.
+
+# %%
+with gm.graph.inserting_before(exp):
+    clamp = gm.graph.call_function(torch.clamp, (exp.args[0],), {"max": 80.0})
+exp.args = (clamp,)
+gm.recompile()
+print(gm.code)
+assert gm(torch.tensor([1000.0, 0.0]))[1].isfinite().all()
+
+# %% [markdown]
+# **Who.** Now the other direction: *after* `exp`, and everybody who reads `exp` is to read the new node.
+# `node.replace_all_uses_with(new)` rewires all readers of `node`, the output too.
+# The obvious code has a trap. Documents on the web still teach it:
+
+# %%
+gm = fx.symbolic_trace(scores)
+exp = node_called(gm, "exp")
+with gm.graph.inserting_after(exp):
+    clamp = gm.graph.call_function(torch.clamp, (exp,), {"max": 100.0})
+rewired = exp.replace_all_uses_with(clamp)
+print(gm.graph)
+print("rewired:", rewired)
+assert clamp.args == (clamp,)  # !
+
+# %% raises="RuntimeError"
+gm.graph.lint()
+
+# %% [markdown]
+# *All* uses means all. The new node reads `exp` as well, so it was rewired too, and now it reads itself.
+# We call that a **self-loop**.
+#
+# There are three cures. Each of them leaves `clamp` reading `exp`:
+
+# %%
+# 1. Leave the new node out.
+gm = fx.symbolic_trace(scores)
+exp = node_called(gm, "exp")
+with gm.graph.inserting_after(exp):
+    clamp = gm.graph.call_function(torch.clamp, (exp,), {"max": 100.0})
+exp.replace_all_uses_with(clamp, delete_user_cb=lambda user: user is not clamp)
+assert clamp.args == (exp,) and list(exp.users) == [clamp]
+
+# 2. Rewire everything, then repair the new node.
+gm = fx.symbolic_trace(scores)
+exp = node_called(gm, "exp")
+with gm.graph.inserting_after(exp):
+    clamp = gm.graph.call_function(torch.clamp, (exp,), {"max": 100.0})
+exp.replace_all_uses_with(clamp)
+clamp.args = (exp,)
+assert clamp.args == (exp,) and list(exp.users) == [clamp]
+
+# 3. Let the new node read nothing until the others are rewired.
+gm = fx.symbolic_trace(scores)
+exp = node_called(gm, "exp")
+with gm.graph.inserting_after(exp):
+    clamp = gm.graph.call_function(torch.clamp, (), {"max": 100.0})
+exp.replace_all_uses_with(clamp)
+clamp.args = (exp,)
+assert clamp.args == (exp,) and list(exp.users) == [clamp]
+
+gm.graph.lint()
+gm.recompile()
+draw.diff(fx.symbolic_trace(scores), gm)
+
+# %% [markdown]
+# In the first cure, the function says for each reader whether it is to be rewired.
+# The name `delete_user_cb` stands for "callback that decides which users are deleted from `node`".
+#
+# **While you loop.** A loop over `graph.nodes` follows the list as it is *now*.
+# It also visits a node that you insert behind the current one.
+# If that node matches your condition too, the loop never ends:
+
+# %%
+gm = fx.symbolic_trace(scores)
+rounds = 0
+for node in gm.graph.nodes:
+    if node.target is torch.exp:
+        with gm.graph.inserting_after(node):
+            gm.graph.call_function(torch.exp, (node,))
+        rounds += 1
+        if rounds == 10:  # otherwise it would go on for ever
+            break
+print(gm.graph)
+assert sum(n.target is torch.exp for n in gm.graph.nodes) == 11
+
+# %% [markdown]
+# Take a copy of the list first: `for node in list(graph.nodes)`.
+# Then only the nodes that stood there before your first edit are visited.
+#
+# Now everything together, as a pass:
+
+
+# %%
+def clamp_after_exp(model: nn.Module) -> fx.GraphModule:
+    """Limit every value of `torch.exp` to 100, for all that read it."""
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op == "call_function" and node.target is torch.exp:
+            with gm.graph.inserting_after(node):
+                clamp = gm.graph.call_function(torch.clamp, (), {"max": 100.0})
+            node.replace_all_uses_with(clamp)
+            clamp.args = (node,)
+    gm.recompile()
+    return gm
+
+
+gm = clamp_after_exp(scores)
+assert gm(torch.tensor([1000.0, 0.0]))[1].max() == 100
+
+# %% [markdown]
+# **Predict the graph.** A function returns `torch.cat([e, e])` with `e = torch.exp(x)`.
+# How many users has the node `e` before the pass, and how many has `clamp` afterwards?
+#
+# <details><summary>2 before, 2 afterwards</summary>
+#
+# No. `users` lists each reader once, however often it reads. `cat` is one reader.
+#
+# </details>
+# <details><summary>1 before, 1 afterwards</summary>
+#
+# Right. `cat` is the only reader of `e`, and it reads it twice, inside a list.
+# `replace_all_uses_with` finds both places, however deeply they are nested.
+#
+# </details>
+# <details><summary>1 before, 0 afterwards, because lists are not searched</summary>
+#
+# No. `replace_all_uses_with` looks into lists, tuples, dictionaries and slices.
+#
+# </details>
+
+
+# %%
+def f(x):
+    e = torch.exp(x)
+    return torch.cat([e, e])
+
+
+assert len(node_called(fx.symbolic_trace(f), "exp").users) == 1
+gm = clamp_after_exp(f)
+clamp = node_called(gm, "clamp")
+assert len(clamp.users) == 1
+assert node_called(gm, "cat").args == ([clamp, clamp],)
+
+# %% [markdown] card="relu_after_add"
+# **Given** a model that adds tensors.
+#
+# **Return** a new `GraphModule` with one call of `torch.relu` after every call of `torch.add` or `operator.add`.
+# All that read the sum now read the relu, the graph's output too.
+# The relu reads the sum, and nothing else does.
+#
+# **Do not** touch the method `a.add(b)`, and do not change the model you were given.
+
+
+# %%
+class Before(nn.Module):
+    def forward(self, x, y):
+        a = torch.add(x, y)
+        b = a + torch.sin(a)
+        return a, b
+
+
+class After(nn.Module):
+    def forward(self, x, y):
+        a = torch.relu(torch.add(x, y))
+        b = torch.relu(a + torch.sin(a))
+        return a, b
+
+
+draw.diff(fx.symbolic_trace(Before()), fx.symbolic_trace(After()))
+
+
+# %% solve="relu_after_add"
+def relu_after_add(model: nn.Module) -> fx.GraphModule:
+    """Pass the value of every `torch.add` and `operator.add` through `torch.relu`.
+
+    All readers of a sum, the output too, read the relu afterwards.
+    """
+    ### BEGIN SOLUTION
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op == "call_function" and node.target in (torch.add, operator.add):
+            with gm.graph.inserting_after(node):
+                relu = gm.graph.call_function(torch.relu)
+            # The relu reads nothing yet. Otherwise it would be rewired as well.
+            node.replace_all_uses_with(relu)
+            relu.args = (node,)
+    gm.recompile()
+    return gm
+    ### END SOLUTION
+
+
+# %% check="relu_after_add"
+check(relu_after_add)
+
+# %% hint="relu_after_add"
+hint("relu_after_add")
+
+# %% [markdown]
+# ## 3.4 Modules: replace the call, not the module (20 minutes)
+#
+# A `call_module` node holds a *name*, not a module.
+# What stands behind the name, the `GraphModule` knows: `gm.get_submodule(node.target)`.
+
+
+# %%
+class Small(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 4), nn.ELU(), nn.Linear(4, 4))
+        self.act = self.body[1]  # the same ELU under a second name
+
+    def forward(self, x):
+        return self.act(self.body(x)) + self.body[1](x)
+
+
+model = Small().eval()
+gm = fx.symbolic_trace(model)
+for node in gm.graph.nodes:
+    if node.op == "call_module":
+        print(f"{node.name:8} {node.target:8} {type(gm.get_submodule(node.target)).__name__}")
+
+# %% [markdown]
+# Three things to see:
+#
+# * The ELU is called three times. It has two names, and FX uses the first for all three nodes.
+# * One of its names is nested: `body.1`. So `gm.act` is not there, and `getattr(gm, "body.1")` is of no use.
+#   `get_submodule` follows the dots.
+# * Look for the *type*, not for the name.
+#   The condition `"act" in node.target` finds nothing here, and in another model it would find `action_head`.
+#
+# Whose module is it?
+
+# %%
+assert gm.get_submodule("body.1") is model.body[1]  # the same object
+assert gm.body is not model.body  # but the container is a new one
+
+gm.get_submodule("body.1").alpha = 3.0
+assert model.act.alpha == 3.0  # you have changed the caller's model
+model.act.alpha = 1.0
+
+# %% [markdown]
+# A traced module **shares its submodules**, with their parameters, with the original.
+# Only containers, such as the `Sequential`, are made anew.
+# So never edit a submodule in a pass, and do not call `.eval()` or `.train()` on it either.
+# Change the *call* instead:
+#
+# 1. make a new node that computes what you want,
+# 2. let all readers of the old node read the new one,
+# 3. erase the old node.
+#
+# This works for each call by itself, so modules with several names or several calls need no extra care.
+
+
+# %%
+def elu_to_softplus(model: nn.Module) -> fx.GraphModule:
+    """Call `F.softplus` wherever an `nn.ELU` module was called."""
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op == "call_module" and isinstance(gm.get_submodule(node.target), nn.ELU):
+            with gm.graph.inserting_before(node):
+                new = gm.graph.call_function(F.softplus, node.args, node.kwargs)
+            node.replace_all_uses_with(new)
+            gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+model = Small().eval()
+gm = elu_to_softplus(model)
+print(gm)
+assert isinstance(model.body[1], nn.ELU)  # the caller still has it
+assert [name for name, _ in gm.named_modules()] == ["", "body", "body.0", "body.2"]
+draw.diff(fx.symbolic_trace(model), gm)
+
+# %% [markdown]
+# Why is there no self-loop this time? The new node reads the *input* of the old one, not the old one itself.
+#
+# `gm.delete_all_unused_submodules()` removes every module that no node calls or reads any more.
+# Without it, the ELU would stay in `gm`, in its `state_dict` and in every saved file, though nothing uses it.
+#
+# If the new operation has parameters, you need a module.
+# Add it under a name of its own, and call that:
+
+# %%
+gm = fx.symbolic_trace(model)
+gm.add_submodule("extra.prelu", nn.PReLU())  # containers on the way are made for you
+for node in list(gm.graph.nodes):
+    if node.op == "call_module" and isinstance(gm.get_submodule(node.target), nn.ELU):
+        node.target = "extra.prelu"
+gm.delete_all_unused_submodules()
+gm.graph.lint()
+gm.recompile()
+print(gm.code)
+
+# %% [markdown]
+# **Predict the result.** `nn.ReLU6` limits its values to 6.
+# Which of these conditions is true for `module = nn.ReLU6()`?
+#
+# <details><summary><code>isinstance(module, nn.ReLU)</code></summary>
+#
+# False. `ReLU6` is not derived from `ReLU`, in spite of its name.
+#
+# </details>
+# <details><summary><code>isinstance(module, nn.Hardtanh)</code></summary>
+#
+# True. `ReLU6` is derived from `Hardtanh`: it is a `Hardtanh` between 0 and 6.
+# So a pass that is meant for `Hardtanh` only must ask for `type(module) is nn.Hardtanh`.
+#
+# </details>
+# <details><summary><code>"ReLU" in type(module).__name__</code></summary>
+#
+# True, and so it is for `PReLU` and `LeakyReLU`. Comparing text finds too much.
+#
+# </details>
+
+# %%
+module = nn.ReLU6()
+assert not isinstance(module, nn.ReLU)
+assert isinstance(module, nn.Hardtanh)
+assert all("ReLU" in type(m).__name__ for m in (module, nn.PReLU(), nn.LeakyReLU()))
+
+# %% [markdown]
+# One more look at arguments. `F.relu` has a parameter `inplace`, and tracing always records it:
+
+
+# %%
+def f(x):
+    return F.relu(x)
+
+
+node = node_called(fx.symbolic_trace(f), "relu")
+print(node.format_node())
+assert node.kwargs == {"inplace": False}
+
+# %% [markdown]
+# A function that replaces `F.relu` may not know `inplace`. `F.softplus` and `F.gelu` do not.
+
+# %% [markdown] card="relu_to_gelu"
+# **Given** a model, in eval mode.
+#
+# **Return** a new `GraphModule` in which every ReLU is an exact GELU: `F.gelu(x)` or `nn.GELU()`.
+# A ReLU is written
+#
+# * `torch.relu(x)`, `F.relu(x)` (with or without `inplace`), `x.relu()`, or
+# * as an `nn.ReLU` module: nested, shared, called twice, or with `inplace=True`.
+#
+# Calls may use keywords. `nn.ReLU` modules that nothing calls any more are gone.
+#
+# **Do not** touch other activations (`nn.ReLU6`, `nn.LeakyReLU`, …), and do not change the model
+# you were given. It still has its ReLU modules.
+
+
+# %%
+class Before(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.ReLU6())
+
+    def forward(self, x):
+        return F.relu(self.block(x)) + x.relu()
+
+
+class After(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = nn.Sequential(nn.Linear(4, 4), nn.GELU(), nn.ReLU6())
+
+    def forward(self, x):
+        return F.gelu(self.block(x)) + F.gelu(x)
+
+
+draw.diff(fx.symbolic_trace(Before()), fx.symbolic_trace(After()))
+
+
+# %% solve="relu_to_gelu"
+def relu_to_gelu(model: nn.Module) -> fx.GraphModule:
+    """Let every ReLU of `model`, whatever its spelling, be an exact GELU."""
+    ### BEGIN SOLUTION
+    gm = fx.symbolic_trace(model)
+
+    def is_relu(node: fx.Node) -> bool:
+        if node.op == "call_function":
+            return node.target in (torch.relu, F.relu)
+        if node.op == "call_module":
+            return isinstance(gm.get_submodule(node.target), nn.ReLU)
+        return node.op == "call_method" and node.target == "relu"
+
+    for node in filter(is_relu, list(gm.graph.nodes)):
+        # The value comes by position or by keyword; `inplace` must not reach gelu.
+        value = node.args[0] if node.args else node.kwargs["input"]
+        with gm.graph.inserting_before(node):
+            gelu = gm.graph.call_function(F.gelu, (value,))
+        node.replace_all_uses_with(gelu)
+        gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+    ### END SOLUTION
+
+
+# %% check="relu_to_gelu"
+check(relu_to_gelu)
+
+# %% hint="relu_to_gelu"
+hint("relu_to_gelu")
+
+# %% [markdown]
+# ## 3.5 Delete a node (13 minutes)
+#
+# `graph.erase_node(node)` deletes a node. It refuses while somebody reads it:
+
+
+# %%
+def f(x):
+    y = torch.sin(x)
+    return torch.cos(y)
+
+
+gm = fx.symbolic_trace(f)
+
+# %% raises="RuntimeError"
+gm.graph.erase_node(node_called(gm, "sin"))
+
+# %% [markdown]
+# The message lists the users. So a deletion is always **rewire first, then erase**:
+# let the readers of the node read something else, then erase it.
+# For an operation that only passes its input on, that something is its input.
+
+# %%
+sin = node_called(gm, "sin")
+sin.replace_all_uses_with(sin.args[0])
+gm.graph.erase_node(sin)
+gm.recompile()
+print(gm.code)
+
+# %% [markdown]
+# Here is a pass. `nn.Identity` returns its input, so every call of one can go.
+# Note how the pass finds the input: `self.skip(x)` has it in `args`, `self.skip(input=x)` in `kwargs`.
+
+
+# %%
+def remove_identity(model: nn.Module) -> fx.GraphModule:
+    """Delete the calls of all `nn.Identity` modules, and the modules."""
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op == "call_module" and isinstance(gm.get_submodule(node.target), nn.Identity):
+            value = node.args[0] if node.args else node.kwargs["input"]
+            node.replace_all_uses_with(value)
+            gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+class Skips(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.skip = nn.Identity()
+        self.last = nn.Identity()
+
+    def forward(self, x):
+        y = self.skip(self.skip(input=x))  # a chain, one by keyword
+        return self.last(torch.sin(y))  # the output itself
+
+
+gm = remove_identity(Skips())
+print(gm)
+assert [n.name for n in gm.graph.nodes] == ["x", "sin", "output"]
+assert not list(gm.children())
+
+# %% [markdown]
+# Why does the chain work? The loop comes to the first call of `skip` and rewires its reader, the second call.
+# When the loop comes to the second call, `node.args[0]` is `x` already.
+# A pass that collects the inputs *before* it edits anything would hold an erased node now.
+#
+# To erase a chain that nobody reads, go **backwards**: the last node first.
+# Otherwise each node still has a reader when its turn comes.
+
+# %%
+gm = fx.symbolic_trace(lambda x: (torch.sin(x).cos().tan(), x)[1])  # a dead chain of three
+for node in reversed(list(gm.graph.nodes)):
+    if node.op.startswith("call") and not node.users:
+        gm.graph.erase_node(node)
+assert [n.op for n in gm.graph.nodes] == ["placeholder", "output"]
+
+# %% [markdown]
+# **Predict the result.** The `remove_identity` above, but without `list(...)`:
+# the loop erases the very node it stands on. What happens?
+#
+# <details><summary>It skips the node behind the erased one</summary>
+#
+# That is what a Python list does when you delete while you loop. A graph is a linked list:
+# an erased node still knows the node that came after it.
+#
+# </details>
+# <details><summary>It works</summary>
+#
+# Right. Erasing the current node while looping is safe. Inserting may not be, as you saw.
+# `list(...)` is safe for both, so this chapter always writes it when a loop inserts or erases.
+#
+# </details>
+# <details><summary>An exception</summary>
+#
+# No. A Python dictionary would raise, because its size changed. A graph does not.
+#
+# </details>
+
+# %%
+gm = fx.symbolic_trace(lambda x: x.sin().sin().sin().cos())
+for node in gm.graph.nodes:
+    if node.target == "sin":
+        node.replace_all_uses_with(node.args[0])
+        gm.graph.erase_node(node)
+assert [n.name for n in gm.graph.nodes] == ["x", "cos", "output"]
+
+# %% [markdown] card="remove_dropout"
+# **Given** a model. It may be in training mode; leave it so.
+#
+# **Return** a new `GraphModule` without any dropout. The result computes what the model
+# would compute if every dropout returned its input. A dropout is
+#
+# * a module: `nn.Dropout`, `nn.Dropout1d`, `nn.Dropout2d`, `nn.Dropout3d`, `nn.AlphaDropout`,
+#   `nn.FeatureAlphaDropout`, or
+# * a function: `F.dropout` and its siblings `F.dropout1d`, `F.dropout2d`, `F.dropout3d`,
+#   `F.alpha_dropout`, `F.feature_alpha_dropout`. (`F.dropout(x)` alone is active even in eval
+#   mode. It goes too.)
+#
+# Dropouts may stand in a chain, be the output itself, get their input by keyword, or be one
+# module called twice. No dropout module is left in the result.
+#
+# **Do not** change the model you were given, not even its training flags.
+
+
+# %%
+class Before(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.drop = nn.Dropout(0.2)
+
+    def forward(self, x):
+        y = self.drop(self.linear(self.drop(x)))
+        return F.dropout(y, 0.5, self.training)
+
+
+class After(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.linear(x)
+
+
+draw.diff(fx.symbolic_trace(Before()), fx.symbolic_trace(After()))
+
+
+# %% solve="remove_dropout"
+def remove_dropout(model: nn.Module) -> fx.GraphModule:
+    """Delete every dropout of `model`: calls of modules and of functions, and the modules."""
+    ### BEGIN SOLUTION
+    modules = (
+        nn.Dropout,
+        nn.Dropout1d,
+        nn.Dropout2d,
+        nn.Dropout3d,
+        nn.AlphaDropout,
+        nn.FeatureAlphaDropout,
+    )
+    functions = (
+        F.dropout,
+        F.dropout1d,
+        F.dropout2d,
+        F.dropout3d,
+        F.alpha_dropout,
+        F.feature_alpha_dropout,
+    )
+    gm = fx.symbolic_trace(model)
+
+    def is_dropout(node: fx.Node) -> bool:
+        if node.op == "call_module":
+            return isinstance(gm.get_submodule(node.target), modules)
+        return node.op == "call_function" and node.target in functions
+
+    for node in filter(is_dropout, list(gm.graph.nodes)):
+        # Read the input now, not before the loop: an earlier dropout may have been it.
+        value = node.args[0] if node.args else node.kwargs["input"]
+        node.replace_all_uses_with(value)
+        gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+    ### END SOLUTION
+
+
+# %% check="remove_dropout"
+check(remove_dropout)
+
+# %% hint="remove_dropout"
+hint("remove_dropout")
+
+# %% [markdown]
+# ## 3.6 Probes: watch without touching (13 minutes)
+#
+# Somewhere in the colleague's network the values become too large.
+# You want to see them while the network runs.
+# A **probe** is a call that reads a value and that nobody reads.
+# The new node is inserted, and nothing is rewired at all.
+
+
+# %%
+def show_size(name: str, value: Any) -> None:
+    """Print the largest absolute value of a tensor."""
+    if isinstance(value, torch.Tensor):
+        print(f"{name:10} {value.abs().max().item():12.3f}")
+
+
+def show_modules(model: nn.Module) -> fx.GraphModule:
+    """Print the size of the values that come out of each called module."""
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op == "call_module":
+            with gm.graph.inserting_after(node):
+                gm.graph.call_function(show_size, (node.name, node))
+    gm.recompile()
+    return gm
+
+
+deep = nn.Sequential(nn.Linear(4, 4), nn.Softplus(), nn.Linear(4, 4)).eval()
+gm = show_modules(deep)
+print(gm.code)
+
+# %% [markdown]
+# The first argument is `node.name`, a string. The second is `node`, which means its *value*.
+# Nothing is printed by the pass itself. The probes print when the new module runs:
+
+# %%
+x = torch.randn(2, 4)
+watched = gm(x)
+torch.testing.assert_close(watched, deep(x))
+draw(gm)
+
+# %% [markdown]
+# A probe may be any callable. But FX writes Python code, and to write a call down it needs a **name**.
+# It asks the callable for `__name__`. Functions have one, and bound methods too.
+# Many other objects that can be called have none:
+
+
+# %%
+class Largest:
+    """Remembers the largest absolute value it was shown."""
+
+    def __init__(self):
+        self.seen = 0.0
+
+    def __call__(self, name, value):
+        self.seen = max(self.seen, value.abs().max().item())
+
+
+largest = Largest()
+gm = fx.symbolic_trace(deep)
+last = node_called(gm, "_2")
+
+# %% raises="AttributeError"
+with gm.graph.inserting_after(last):
+    gm.graph.call_function(largest, (last.name, last))
+
+# %% [markdown]
+# **Predict the output.** This pass was meant to print every value. What does it print, and when?
+#
+# ```python
+# for node in gm.graph.nodes:
+#     print(node)
+# ```
+#
+# <details><summary>The values, each time the module runs</summary>
+#
+# No. This loop inserts no node. It runs once, in your pass.
+#
+# </details>
+# <details><summary>The names of the nodes, once, while the pass runs</summary>
+#
+# Right. At that time there are no values, only nodes. To print a value when the module runs,
+# the *graph* must hold a call of `print`.
+#
+# </details>
+
+# %%
+for node in fx.symbolic_trace(deep).graph.nodes:
+    print(node)
+
+# %% [markdown] card="probe_values"
+# **Given** a model and a callable `probe` with two parameters.
+#
+# **Return** a new `GraphModule` that calls `probe(name, value)` after every node that is a
+# `call_function`, `call_method` or `call_module`: `name` is the node's name, a string, and
+# `value` is its value. The probes run in the order in which the nodes are executed, each right
+# after its node.
+#
+# * The result of the module is unchanged, whatever `probe` returns.
+# * Every reader still reads what it read before.
+# * `probe` may be a function, a bound method, or any other callable object, with or without
+#   a `__name__`.
+#
+# **Do not** call `probe` in the pass itself, and do not change the model you were given.
+
+
+# %%
+def probe(name, value):
+    print(name, value)
+
+
+class Before(nn.Module):
+    def forward(self, x):
+        a = torch.sin(x)
+        return a.sum() * 2
+
+
+picture = fx.Graph()  # what is asked, built by hand
+x_node = picture.placeholder("x")
+a = picture.call_function(torch.sin, (x_node,))
+picture.call_function(probe, ("sin", a))
+b = picture.call_method("sum", (a,))
+picture.call_function(probe, ("sum_1", b))
+c = picture.call_function(operator.mul, (b, 2))
+picture.call_function(probe, ("mul", c))
+picture.output(c)
+
+draw.diff(fx.symbolic_trace(Before()), fx.GraphModule(nn.Module(), picture))
+
+
+# %% solve="probe_values"
+def probe_values(model: nn.Module, probe: Callable[[str, Any], Any]) -> fx.GraphModule:
+    """Call `probe(name, value)` after every call in `model`, and change nothing else."""
+
+    ### BEGIN SOLUTION
+    # FX writes calls down by `__name__`, which not every callable has; a function has one.
+    def call_probe(name: str, value: Any) -> None:
+        probe(name, value)
+
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op in ("call_function", "call_method", "call_module"):
+            with gm.graph.inserting_after(node):
+                gm.graph.call_function(call_probe, (node.name, node))
+    gm.recompile()
+    return gm
+    ### END SOLUTION
+
+
+# %% check="probe_values"
+check(probe_values)
+
+# %% hint="probe_values"
+hint("probe_values")
+
+# %% [markdown]
+# ## 3.7 Dead code and side effects (24 minutes)
+#
+# A node without readers is **dead**. FX has a method that deletes dead nodes:
+# `graph.eliminate_dead_code()`. For functions in the mathematical sense it does what you want:
+
+
+# %%
+def f(x):
+    torch.sin(x).cos()  # nobody reads this
+    return x + 1
+
+
+gm = fx.symbolic_trace(f)
+gm.graph.eliminate_dead_code()
+assert [n.name for n in gm.graph.nodes] == ["x", "add", "output"]
+
+# %% [markdown]
+# But not every call is there for its value.
+#
+# **Predict the result.** What does this function return after `eliminate_dead_code`?
+#
+# ```python
+# def g(x):
+#     y = x + 1
+#     y.mul_(10)      # in place
+#     return y
+# ```
+#
+# <details><summary><code>(x + 1) * 10</code>, because the multiplication changes <code>y</code></summary>
+#
+# That is what `g` returns. But nobody *reads* the node `mul_`. FX takes it for dead and deletes it.
+#
+# </details>
+# <details><summary><code>x + 1</code></summary>
+#
+# Right, and it is wrong. The node `mul_` has no reader. Its effect is on the memory of `y`,
+# and the graph does not show that effect.
+#
+# </details>
+
+
+# %%
+def g(x):
+    y = x + 1
+    y.mul_(10)
+    return y
+
+
+gm = fx.symbolic_trace(g)
+gm.graph.eliminate_dead_code()
+gm.recompile()
+print(gm.code)
+assert torch.equal(g(torch.ones(2)), torch.full((2,), 20.0))
+assert torch.equal(gm(torch.ones(2)), torch.full((2,), 2.0))  # wrong
+
+# %% [markdown]
+# A transformation that may change the result is **unsound**.
+# The documentation of `eliminate_dead_code` says so itself: assume that the method is not sound.
+#
+# A call with an effect besides its value is **impure**.
+# FX asks `node.is_impure()` before it deletes a node. What does it know? (Run with torch 2.14.)
+
+
+# %%
+class Effects(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inplace_relu = nn.ReLU(inplace=True)
+        self.norm = nn.BatchNorm1d(2)
+
+    def forward(self, x):
+        x.mul_(2)  # a method in place
+        torch.relu_(x)  # a function in place
+        F.relu(x, inplace=True)  # the same by keyword
+        torch.add(x, 1, out=x)  # the result goes into `x`
+        x.__setitem__(0, 1.0)  # x[0] = 1.0
+        self.inplace_relu(x)
+        self.norm(x)  # in training mode it updates its statistics
+        torch._assert(x.sum() > 0, "empty")
+        torch.rand_like(x)  # draws random numbers
+        return x
+
+
+known = {}
+for node in fx.symbolic_trace(Effects()).graph.nodes:
+    if node.op.startswith("call") and not node.users:
+        known[node.name] = node.is_impure()
+        print(f"{node.name:14} impure according to FX: {known[node.name]}")
+assert [name for name, impure in known.items() if impure] == ["_assert", "rand_like"]
+
+# %% [markdown]
+# It knows assertions and random numbers. It does not know one of the in-place calls.
+# (Operators of `torch.ops.aten`, as `torch.export` records them, carry a schema that tells FX more.)
+#
+# So a sound pass needs a predicate of its own: *may this call do anything besides returning a value?*
+# When in doubt, keep the node. PyTorch's names help:
+#
+# | effect | how you see it |
+# |---|---|
+# | method or function in place | its name ends in one `_`: `mul_`, `relu_` |
+# | assignment to an item | method `__setitem__`, function `operator.setitem` |
+# | in-place operator | `operator.iadd`, `operator.imul` and so on |
+# | by keyword | `inplace=True`, or an `out=` |
+# | module in place | its attribute `inplace` is true |
+# | BatchNorm | it updates its statistics while **its own** `training` flag is set |
+# | checks and output | `torch._assert`, `print` |
+#
+# One exception: Python's module `operator` has pure functions whose names end in `_`,
+# because `and`, `or`, `not` and `is` are reserved words. `x & y` is recorded as `operator.and_`.
+
+
+# %%
+def f(x, y):
+    return x & y
+
+
+node = node_called(fx.symbolic_trace(f), "and_")
+print(node.target.__name__)
+assert node.target is operator.and_
+
+# %% [markdown]
+# Python's `print`, `operator.setitem` and `operator.iadd` do not come into a graph by themselves.
+# On a Proxy, `print` prints while you trace, `setitem` raises, and `iadd` is recorded as an addition.
+# They are in a graph where someone registered them with `fx.wrap`, or built the graph by hand.
+# Chapter 8 teaches `fx.wrap`.
+#
+# Here is a small worked example: delete the dead calls of *one* function that you know to be pure.
+# The loop goes backwards, so that a whole chain goes in one sweep.
+
+
+# %%
+def delete_dead_calls(model: nn.Module, function: Callable[..., Any]) -> fx.GraphModule:
+    """Delete the calls of a pure function whose values nobody reads."""
+    gm = fx.symbolic_trace(model)
+    for node in reversed(list(gm.graph.nodes)):
+        if node.op == "call_function" and node.target is function and not node.users:
+            gm.graph.erase_node(node)
+    gm.recompile()
+    return gm
+
+
+def f(x):
+    torch.sin(torch.sin(x))
+    x.add_(1)
+    return torch.sin(x)
+
+
+gm = delete_dead_calls(f, torch.sin)
+print(gm.code)
+assert [n.name for n in gm.graph.nodes] == ["x", "add_", "sin_2", "output"]
+
+# %% [markdown]
+# Instead of a loop of your own, you may hand your predicate to FX:
+# `graph.eliminate_dead_code(is_impure_node=...)` keeps every node for which it returns `True`.
+# It must then say `True` for placeholders and the output as well.
+
+# %% [markdown] card="sound_dce"
+# DCE is short for *dead code elimination*.
+#
+# **Given** a model. Each of its modules may be in training or in eval mode.
+#
+# **Return** a new `GraphModule` without the nodes that cannot influence the result, and with all that can.
+# Keep, even if nobody reads them:
+#
+# * in-place methods and functions of tensors: a name that ends in a single `_`.
+#   Python's `operator.and_`, `or_`, `not_` and `is_` are pure,
+# * `__setitem__`, `operator.setitem`, and `operator.iadd` with its family,
+# * calls with `out=`, calls with `inplace=True`, modules whose `inplace` is true,
+# * BatchNorm modules in training mode,
+# * `torch._assert` and `print`,
+# * every placeholder, read or not.
+#
+# All other dead nodes go, in chains of any length, and so do modules that nothing calls any more.
+# (Dead random calls, and norms called as functions in training mode, are not tried.)
+#
+# **Do not** change the model you were given.
+
+
+# %%
+class Before(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        y = torch.sin(x)
+        self.linear(y).cos()
+        y.mul_(2)
+        return y
+
+
+class After(nn.Module):
+    def forward(self, x):
+        y = torch.sin(x)
+        y.mul_(2)
+        return y
+
+
+draw.diff(fx.symbolic_trace(Before()), fx.symbolic_trace(After()))
+
+
+# %% solve="sound_dce"
+def sound_dce(model: nn.Module) -> fx.GraphModule:
+    """Delete the nodes of `model` that cannot influence its result, and no others."""
+    ### BEGIN SOLUTION
+    in_place_operators = (
+        *(operator.iadd, operator.isub, operator.imul, operator.imatmul, operator.itruediv),
+        *(operator.ifloordiv, operator.imod, operator.ipow, operator.iconcat),
+        *(operator.iand, operator.ior, operator.ixor, operator.ilshift, operator.irshift),
+    )
+    effects = {*in_place_operators, operator.setitem, print}
+    pure = {operator.and_, operator.or_, operator.not_, operator.is_}
+    gm = fx.symbolic_trace(model)
+
+    def name_says_in_place(name: str) -> bool:
+        if name.endswith("__"):  # `__setitem__` and `__iadd__` are operators under another name
+            return getattr(operator, name, None) in effects
+        return name.endswith("_")
+
+    def module_has_effect(module: nn.Module) -> bool:
+        if isinstance(module, nn.modules.batchnorm._BatchNorm) and module.training:
+            return True
+        return bool(getattr(module, "inplace", False))
+
+    def has_effect(node: fx.Node) -> bool:
+        # What FX knows itself: placeholders, the output, assertions, operators with a schema.
+        if node.is_impure() or node.kwargs.get("inplace") or node.kwargs.get("out") is not None:
+            return True
+        if node.op == "call_module":
+            # A leaf may hold further modules, which it calls itself.
+            return any(map(module_has_effect, gm.get_submodule(node.target).modules()))
+        if node.op == "call_method":
+            return name_says_in_place(node.target)
+        if node.op == "call_function" and node.target not in pure:
+            return node.target in effects or name_says_in_place(node.target.__name__)
+        return False  # a pure function, or get_attr
+
+    # Backwards: when a dead node goes, those that only it read become dead.
+    for node in reversed(list(gm.graph.nodes)):
+        if not node.users and not has_effect(node):
+            gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+    ### END SOLUTION
+
+
+# %% check="sound_dce"
+check(sound_dce)
+
+# %% hint="sound_dce"
+hint("sound_dce")
+
+# %% [markdown]
+# ## Common mistakes
+#
+# Each of these has been in a tutorial or in a released program. Here you see them fail.
+# You need not read them all now. Come back when a check names one of them.
+#
+# ### The new node reads itself
+#
+# Section 3.3 showed the **self-loop** and three cures.
+# `graph.lint()` finds it, and so does a look at `new.args` after `replace_all_uses_with`.
+#
+# ### A copy of a node as an argument
+#
+# Some pages propose `copy.deepcopy(node)` against the self-loop:
+# the copy is no longer the node, so it is not rewired. True, but the copy is not in your graph.
+
+# %%
+gm = fx.symbolic_trace(scores)
+exp = node_called(gm, "exp")
+with gm.graph.inserting_after(exp):
+    clamp = gm.graph.call_function(torch.clamp, (copy.deepcopy(exp),), {"max": 100.0})
+exp.replace_all_uses_with(clamp)
+gm.recompile()
+print(gm.code)  # looks fine, but `exp` is set to None before `clamp` reads it
+assert clamp.args[0] is not exp and clamp.args[0].graph is not gm.graph
+
+# %% raises="RuntimeError"
+gm.graph.lint()  # "does not belong to this Graph"
+
+# %% [markdown]
+# The code frees a value after its last use.
+# For FX nobody uses `exp`: the reader is attached to the copy. So the call fails.
+# **Right:** one of the three cures.
+#
+# ### A tensor as an argument of a node
+
+# %%
+gm = fx.symbolic_trace(scores)
+exp = node_called(gm, "exp")
+with gm.graph.inserting_before(exp):
+    shifted = gm.graph.call_function(torch.sub, (exp.args[0], torch.tensor(1.0)))
+exp.args = (shifted,)
+gm.recompile()
+gm.graph.lint()  # no complaint
+print(gm.code)
+fx.Interpreter(gm).run(torch.ones(2))  # this works, so a test with it misses the mistake
+
+# %% raises="NameError"
+gm(torch.ones(2))
+
+# %% [markdown]
+# Python code cannot spell a tensor, so the generated code is nonsense.
+# **Right:** a Python number, or a buffer of the module with a `get_attr` node that reads it.
+
+# %%
+gm.register_buffer("shift", torch.tensor(1.0))
+with gm.graph.inserting_before(shifted):
+    shift = gm.graph.get_attr("shift")
+shifted.args = (shifted.args[0], shift)
+gm.recompile()
+torch.testing.assert_close(gm(torch.ones(2))[1], torch.ones(2))  # exp(1 - 1)
+
+# %% [markdown]
+# ### `recompile` is missing
+#
+# The graph is right, `print(gm.graph)` is right, and the module computes what it always did.
+# Section 3.1 showed it. An `Interpreter` runs the *graph*, so it agrees with the edit and hides the mistake.
+#
+# ### `setattr` with a dotted name
+
+# %%
+deep = nn.Sequential(nn.Sequential(nn.Linear(4, 4), nn.ReLU()))
+gm = fx.symbolic_trace(deep)
+setattr(gm, "0.1", nn.GELU())
+gm.recompile()
+print(list(gm._modules))
+x = torch.randn(5, 4)
+assert "0.1" in gm._modules  # a module of that very name, dot included
+assert isinstance(gm.get_submodule("0.1"), nn.ReLU)  # nothing was replaced
+torch.testing.assert_close(gm(x), deep(x))
+
+# %% [markdown]
+# No error, no effect. **Right:** `gm.add_submodule("0.1", nn.GELU())` follows the dots.
+
+# %%
+gm = fx.symbolic_trace(deep)
+gm.add_submodule("0.1", nn.GELU())
+assert isinstance(gm.get_submodule("0.1"), nn.GELU)
+assert isinstance(deep.get_submodule("0.1"), nn.ReLU)  # the containers are not shared
+
+# %% [markdown]
+# ### Two nodes inside one `inserting_after`
+#
+# Each node is put directly after the same place. So the second stands before the first:
+
+# %%
+gm = fx.symbolic_trace(scores)
+exp = node_called(gm, "exp")
+with gm.graph.inserting_after(exp):
+    first = gm.graph.call_function(torch.neg, (exp,))
+    second = gm.graph.call_function(torch.abs, (first,))
+print([n.name for n in gm.graph.nodes])
+assert exp.next is second and second.next is first
+
+# %% raises="RuntimeError"
+gm.graph.lint()  # 'neg' "was used before it has been defined"
+
+# %% [markdown]
+# **Right:** a second `with gm.graph.inserting_after(first)`, or one `inserting_before(exp.next)`.
+# Inside one `inserting_before`, nodes keep the order in which you make them.
+
+# %%
+gm = fx.symbolic_trace(scores)
+exp = node_called(gm, "exp")
+with gm.graph.inserting_before(exp.next):
+    first = gm.graph.call_function(torch.neg, (exp,))
+    second = gm.graph.call_function(torch.abs, (first,))
+gm.graph.lint()
+assert exp.next is first and first.next is second
+
+# %% [markdown]
+# ### An argument that the new function does not know
+
+
+# %%
+def f(x):
+    return F.relu(x)
+
+
+gm = fx.symbolic_trace(f)
+node_called(gm, "relu").target = F.gelu
+gm.recompile()
+print(gm.code)
+
+# %% raises="TypeError"
+gm(torch.ones(2))  # gelu() got an unexpected keyword argument 'inplace'
+
+# %% [markdown]
+# **Right:** give the new node exactly the arguments that the new function has.
+#
+# ### A module found by its name
+
+
+# %%
+class Misnamed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.nonlinear = nn.Tanh()
+        self.project = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.project(self.nonlinear(x))
+
+
+gm = fx.symbolic_trace(Misnamed())
+found = [n.target for n in gm.graph.nodes if n.op == "call_module" and "linear" in n.target]
+assert found == ["nonlinear"]  # the Tanh, and not the Linear
+
+# %% [markdown]
+# **Right:** `isinstance(gm.get_submodule(node.target), nn.Linear)`.
+#
+# ### The input is taken from `args[0]`
+
+# %%
+gm = fx.symbolic_trace(Skips())
+print(node_called(gm, "skip").args, node_called(gm, "skip").kwargs)
+
+# %% raises="IndexError"
+node_called(gm, "skip").args[0]
+
+# %% [markdown]
+# **Right:** look into `args` *and* `kwargs`.
+#
+# ### Probes, then dead code elimination
+#
+# Nobody reads a probe. For `eliminate_dead_code` it is dead:
+
+# %%
+gm = show_modules(nn.Sequential(nn.Linear(4, 4)))
+assert any(n.target is show_size for n in gm.graph.nodes)
+gm.graph.eliminate_dead_code()
+assert not any(n.target is show_size for n in gm.graph.nodes)  # all gone, without a word
+
+# %% [markdown]
+# **Right:** insert probes last, or give the method a predicate that keeps them.
+
+# %% [markdown]
+# ## Recap
+#
+# 1. Trace, edit, `recompile()`. The code does not follow the graph by itself.
+# 2. One operation has many spellings: functions, operators, reflected operators, methods, modules.
+# 3. Insert with `inserting_before` or `inserting_after`. `replace_all_uses_with` rewires *all* readers, the new node too.
+# 4. Submodules are shared with the caller: change calls, not modules. Rewire, then erase, then delete unused submodules.
+# 5. A node without readers may still have an effect. `eliminate_dead_code` does not know most of them.
+#
+# See how far you are:
+
+# %%
+progress()
+
+# %% [markdown]
+# ## What was not taught here
+#
+# | topic | where |
+# |---|---|
+# | rewriting several nodes at once, by a pattern | chapter 4 |
+# | writing the new nodes as ordinary Python code | chapter 5 |
+# | passes as an `Interpreter` or a `Transformer` | chapter 6 |
+# | `fx.wrap`, leaf modules, flags that freeze | chapter 8 |
+# | testing a pass so that you can trust it | chapter 9 |
+# | changing parameters, as in Conv-BN fusion | chapter 10 |
+#
+# In PyTorch's documentation: *torch.fx*, section *Direct Graph Manipulation*, and the reference of
+# `torch.fx.Graph`, `torch.fx.Node` and `torch.fx.GraphModule`.
+# (`Node.is_impure` and `is_impure_node` are not promised to stay as they are.)

@@ -1,0 +1,1583 @@
+# %% [markdown]
+# # 4. Find and replace: subgraph rewriting
+#
+# **Describe what you look for as a function, and what shall stand there as another one.**
+#
+# * **You need:** chapters 1 to 3. You can trace a model, read its graph, and edit single nodes.
+# * **Time:** about 110 minutes. Each section says how long it takes.
+#
+# At the end of this chapter you can
+#
+# 1. replace a group of nodes with `fx.replace_pattern`, and read what it returns,
+# 2. predict, for a pattern and a graph, which places match and why the others do not,
+# 3. cover one computation with several patterns, and repeat a rewriting until nothing matches,
+# 4. refuse matches with a filter, for conditions that no pattern can express,
+# 5. explain why a pattern with modules asks for names, and what goes wrong with Conv-BN,
+# 6. write a matcher of your own for what patterns cannot reach: types, spellings, numbers.
+
+# %%
+import contextlib
+import io
+import itertools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+import torchvision
+from torch import fx, nn
+from torch.fx.subgraph_rewriter import replace_pattern_with_filters
+
+from autograder import check, draw, hint, progress
+from autograder.given import LinearReLU
+
+torch.manual_seed(4)
+print(torch.__version__)
+
+# %% [markdown]
+# ## The story
+#
+# The library for your chip is fast if you use its large operations.
+# It has one call for a hard swish, one for a product and a sum, and one for a linear layer with its ReLU.
+#
+# The models that you are handed do not use them.
+# They compute the same in small steps: an addition here, a clamp there, a division at the end.
+# You know what such a group of steps looks like. It stands in the models a hundred times.
+#
+# In chapter 3 you changed single nodes.
+# For groups of nodes you want what every text editor has: **find and replace**.
+
+# %% [markdown]
+# ## 4.1 Find and replace (12 minutes)
+#
+# `fx.replace_pattern(gm, pattern, replacement)` takes three things:
+#
+# * the `GraphModule` to work on,
+# * a **pattern**: a function that computes what you look for,
+# * a **replacement**: a function with the same parameters and the same number of results.
+#
+# Both functions are traced. Then the graph of the pattern is searched in the graph of `gm`.
+
+
+# %%
+def pattern(a):
+    return torch.log1p(torch.exp(a))
+
+
+def replacement(a):
+    return F.softplus(a)
+
+
+class Score(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x, y):
+        hidden = torch.log1p(torch.exp(self.linear(x)))
+        return hidden - torch.log1p(torch.exp(y))
+
+
+model = Score()
+gm = fx.symbolic_trace(model)
+matches = fx.replace_pattern(gm, pattern, replacement)
+
+print(gm.code)
+x, y = torch.randn(2, 3), torch.randn(2, 3)
+torch.testing.assert_close(gm(x, y), model(x, y))
+draw.diff(model, gm)
+
+# %% [markdown]
+# Two places were found and rewritten. Look at three details:
+#
+# * The parameter `a` of the pattern is a **wildcard**: once it stood for `linear`, once for `y`.
+# * `gm` was edited in place, and its code is up to date. `replace_pattern` calls `recompile` for you.
+# * `model` is as it was, because you traced it first.
+#
+# What came back?
+
+# %%
+for match in matches:
+    print("anchor:", match.anchor, "  nodes_map:", match.nodes_map)
+assert len(matches) == 2
+
+# %% [markdown]
+# One `Match` for each place that was rewritten:
+#
+# | field | what it is |
+# |---|---|
+# | `anchor` | the last node **of the pattern**, where the search began |
+# | `nodes_map` | for each node of the pattern, the node of your graph that it stood for |
+#
+# **Predict.** You look at `match.nodes_map` after the call.
+# It maps the pattern's `log1p` to a node of your graph. What can you do with that node?
+#
+# <details><summary>Read it like any node of the graph</summary>
+#
+# No. It was part of the group that was replaced. It has been erased from the graph.
+# Its name is still there to be printed, and that is about all.
+#
+# </details>
+# <details><summary>Nothing much: it is not in the graph any more</summary>
+#
+# Right. The inner nodes of the match were erased. Only what the wildcards stood for is still there.
+#
+# </details>
+# <details><summary>It is the new node, <code>softplus</code></summary>
+#
+# No. The map says what was found, not what was put there.
+# Section 4.5 shows a relative of `replace_pattern` that tells you the new nodes, too.
+#
+# </details>
+
+# %%
+names = {key.name: value for key, value in matches[0].nodes_map.items()}
+assert names["log1p"] not in list(gm.graph.nodes)  # erased
+assert names["a"] in list(gm.graph.nodes)  # what the wildcard stood for
+
+# %% [markdown]
+# No match is no error. You get an empty list, and a graph that is as it was.
+# So look at the length of the list, always.
+#
+# Patterns do not mind how large the model is, or who wrote it.
+# MobileNetV2 adds the input of some of its blocks to their output. How many?
+
+
+# %%
+def plus(a, b):
+    return a + b
+
+
+def torch_add(a, b):
+    return torch.add(a, b)
+
+
+gm = fx.symbolic_trace(torchvision.models.mobilenet_v2(weights=None, num_classes=10))
+matches = fx.replace_pattern(gm, plus, torch_add)
+print(len(matches), "of", len(gm.graph.nodes), "nodes are such sums")
+assert len(matches) == 10
+
+# %% [markdown] card="count_matches"
+# **Given** a model and a pattern: a function, a module, or a `GraphModule`.
+#
+# **Return** the number of non-overlapping places that `replace_pattern` would rewrite in the traced model.
+#
+# **Do not** change the model or the pattern. The model may be a `GraphModule` that somebody else uses.
+
+
+# %%
+class Waves(nn.Module):
+    def forward(self, x, y):
+        first = torch.sin(x) + y
+        second = torch.sin(first) + x
+        return torch.sin(second) * first
+
+
+# count_matches(Waves(), lambda a, b: torch.sin(a) + b) is 2: the nodes `add` and `add_1`.
+draw(Waves(), title="sin(a) + b stands here twice")
+
+
+# %% solve="count_matches"
+def count_matches(model: nn.Module, pattern: Callable[..., Any]) -> int:
+    """How many non-overlapping places `replace_pattern` would rewrite in `model`.
+
+    Args:
+        model: the module to trace; it is not changed.
+        pattern: what to look for: a function, a module or a `GraphModule`.
+    """
+    ### BEGIN SOLUTION
+    # The trace is ours alone. The pattern is a replacement that always fits itself.
+    gm = fx.symbolic_trace(model)
+    return len(fx.replace_pattern(gm, pattern, pattern))
+    ### END SOLUTION
+
+
+# %% check="count_matches"
+check(count_matches)
+
+# %% hint="count_matches"
+hint("count_matches")
+
+# %% [markdown]
+# ## 4.2 The rules of matching (18 minutes)
+#
+# A pattern that does not match is silent. So you must know the rules.
+# There are eight, and each gets a picture.
+#
+# In every picture the function on the left has two places that *compute* what the pattern computes.
+# On the right you see which of them were found.
+
+
+# %%
+def rewritten(function: Any, pattern: Any, replacement: Any, places: int) -> fx.GraphModule:
+    """A trace of `function` with `pattern` replaced; asserts how many places there were."""
+    gm = fx.symbolic_trace(function)
+    found = len(fx.replace_pattern(gm, pattern, replacement))
+    print("places rewritten:", found)
+    assert found == places
+    return gm
+
+
+# %% [markdown]
+# ### Rule 1: what counts is who reads whom
+#
+# Names of variables do not matter. Lines that stand in between do not matter, either.
+# The matcher starts at the last node of the pattern and follows the arguments backwards.
+
+
+# %%
+def f(x, y):
+    p = torch.exp(x)
+    q = torch.sin(y)
+    return torch.log1p(p) * torch.log1p(torch.exp(q))
+
+
+draw.diff(f, rewritten(f, pattern, replacement, places=2), title="rule 1: flow, not names")
+
+# %% [markdown]
+# ### Rule 2: order counts
+#
+# You know that `a * b` is `b * a`. The matcher does not: it compares arguments one by one.
+
+
+# %%
+def silu_form(a):
+    return a * torch.sigmoid(a)
+
+
+def silu(a):
+    return F.silu(a)
+
+
+def f(x, y):
+    return x * torch.sigmoid(x) - torch.sigmoid(y) * y
+
+
+draw.diff(f, rewritten(f, silu_form, silu, places=1), title="rule 2: order counts")
+
+# %% [markdown]
+# ### Rule 3: spelling counts
+#
+# Node and pattern node must have the same opcode and the same target.
+# `torch.exp(x)` and `x.exp()` are different nodes, as chapter 3 showed.
+
+
+# %%
+def f(x, y):
+    return torch.log1p(torch.exp(x)) - y.exp().log1p()
+
+
+draw.diff(f, rewritten(f, pattern, replacement, places=1), title="rule 3: spelling counts")
+
+# %% [markdown]
+# ### Rule 4: positional is not keyword
+#
+# The number of positional arguments must be the same, and so must the keywords, in the same order.
+
+
+# %%
+def log_of_softmax(a):
+    return torch.log(torch.softmax(a, dim=-1))
+
+
+def log_softmax(a):
+    return torch.log_softmax(a, dim=-1)
+
+
+def f(x, y):
+    return torch.log(torch.softmax(x, dim=-1)) - torch.log(torch.softmax(y, -1))
+
+
+draw.diff(f, rewritten(f, log_of_softmax, log_softmax, places=1), title="rule 4: dim=-1 is not -1")
+
+# %% [markdown]
+# Even the order of the keywords counts.
+# Operators of `torch.ops.aten`, as `torch.export` records them, are an exception:
+# for them, FX fills in the defaults from the operator's schema.
+
+
+# %%
+def f(x):
+    return torch.sum(x, dim=1, keepdim=True)
+
+
+def other_keyword_order(a):
+    return torch.sum(a, keepdim=True, dim=1)
+
+
+gm = rewritten(f, other_keyword_order, other_keyword_order, places=0)
+
+aten_add = torch.ops.aten.add.Tensor
+
+
+def f(x, y):
+    return aten_add(x, y, alpha=1)  # the default, written out
+
+
+gm = rewritten(f, lambda a, b: aten_add(a, b), plus, places=1)
+
+# %% [markdown]
+# ### Rule 5: a number matches only the same number of the same type
+#
+# `2` in a pattern matches `2`. It matches neither `2.0` nor `3`.
+
+
+# %%
+def doubled(a):
+    return a * 2
+
+
+def sum_with_itself(a):
+    return a + a
+
+
+def f(x, y):
+    return x * 2 - y * 2.0
+
+
+draw.diff(f, rewritten(f, doubled, sum_with_itself, places=1), title="rule 5: 2 is not 2.0")
+
+# %% [markdown]
+# The other way round there is a surprise: **a parameter of the pattern matches anything**,
+# a node, a number, even a list of nodes.
+#
+# **Predict.** How many places of `f` above does the pattern `a * b` match?
+#
+# <details><summary>None, because 2 and 2.0 are no tensors</summary>
+#
+# No. The matcher knows nothing of tensors. A wildcard takes whatever stands there.
+#
+# </details>
+# <details><summary>Two</summary>
+#
+# Right. In both places `b` stands for the number.
+# If your replacement needs a tensor there, as `torch.addcmul` does, the rewritten model raises when it runs.
+# Section 4.5 is about that.
+#
+# </details>
+
+
+# %%
+def product(a, b):
+    return a * b
+
+
+def torch_mul(a, b):
+    return torch.mul(a, b)
+
+
+gm = rewritten(f, product, torch_mul, places=2)
+print(gm.code)
+assert [node.args[1] for node in gm.graph.nodes if node.target is torch.mul] == [2, 2.0]
+
+# %% [markdown]
+# ### Rule 6: two parameters are two different nodes
+#
+# A wildcard that stands for a node cannot share it with another one.
+# So `a + b` does not match `x + x`.
+# And a parameter that is used twice must stand for the same node both times.
+
+
+# %%
+def f(x, y):
+    return (x + y) * (x + x)
+
+
+draw.diff(f, rewritten(f, plus, torch_add, places=1), title="rule 6: a and b differ")
+
+# %% [markdown]
+# If `x + x` matters to you, write a second pattern with one parameter.
+#
+# ### Rule 7: inner values must not escape
+#
+# A match is replaced as a whole. So nobody outside may read a value inside, the output included.
+# Only what the pattern *returns* may have other readers.
+
+
+# %%
+def f(x, y):
+    kept = torch.exp(y)
+    return torch.log1p(torch.exp(x)), torch.log1p(kept), kept
+
+
+draw.diff(f, rewritten(f, pattern, replacement, places=1), title="rule 7: `kept` escapes")
+
+# %% [markdown]
+# A pattern may return several values, and then its replacement must return as many:
+
+
+# %%
+def both(a):
+    kept = torch.exp(a)
+    return torch.log1p(kept), kept
+
+
+def both_replaced(a):
+    return F.softplus(a), torch.exp(a)
+
+
+gm = rewritten(f, both, both_replaced, places=2)
+x, y = torch.randn(3), torch.randn(3)
+for got, want in zip(gm(x, y), f(x, y), strict=True):
+    torch.testing.assert_close(got, want)
+
+# %% [markdown]
+# ### Rule 8: where places overlap, the first wins
+#
+# No node belongs to two matches. The matcher takes the first place in graph order
+# and drops those that share a node with it.
+
+
+# %%
+def relu_of_relu(a):
+    return torch.relu(torch.relu(a))
+
+
+def one_relu(a):
+    return torch.relu(a)
+
+
+def f(x):
+    return torch.relu(torch.relu(torch.relu(x)))
+
+
+draw.diff(f, rewritten(f, relu_of_relu, one_relu, places=1), title="rule 8: the first wins")
+
+# %% [markdown]
+# One of the three ReLUs is gone, and two are left: they would match again. Section 4.4 takes that up.
+#
+# Two matches **back to back** do not overlap: the result of one is a wildcard of the other.
+# Both are rewritten in the same call.
+
+
+# %%
+def f(x):
+    y = x * torch.sigmoid(x)
+    return y * torch.sigmoid(y)
+
+
+draw.diff(f, rewritten(f, silu_form, silu, places=2), title="back to back")
+
+# %% [markdown]
+# **Predict.** The pattern is `relu_of_relu`. Five ReLUs stand in a row. How many places are rewritten in one call?
+#
+# <details><summary>Four, each pair of neighbours</summary>
+#
+# No. There are four pairs, but they overlap.
+#
+# </details>
+# <details><summary>Two</summary>
+#
+# Right. The first and second, the third and fourth. The fifth is left over.
+#
+# </details>
+# <details><summary>One</summary>
+#
+# No. The third and fourth ReLU share no node with the first match.
+#
+# </details>
+
+
+# %%
+def f(x):
+    for _ in range(5):
+        x = torch.relu(x)
+    return x
+
+
+gm = rewritten(f, relu_of_relu, one_relu, places=2)
+assert sum(node.target is torch.relu for node in gm.graph.nodes) == 3
+
+# %% [markdown]
+# ## 4.3 One computation, several patterns (15 minutes)
+#
+# A pattern says one thing exactly. If people write a computation in four ways, write four patterns.
+# They are ordinary functions, so you can make them in a loop.
+#
+# Here every SiLU is found, in both orders, with the factor `1` or `1.0` that some models carry along:
+
+
+# %%
+def to_silu(model: nn.Module) -> fx.GraphModule:
+    """Let `x * sigmoid(x * 1)` be `F.silu(x)`, in both orders, for 1 and 1.0."""
+
+    def patterns(one):
+        def gate_last(a):
+            return a * torch.sigmoid(a * one)
+
+        def gate_first(a):
+            return torch.sigmoid(a * one) * a
+
+        return gate_last, gate_first
+
+    gm = fx.symbolic_trace(model)
+    for one in (1, 1.0):
+        for pattern in patterns(one):
+            fx.replace_pattern(gm, pattern, silu)
+    return gm
+
+
+def f(x, y):
+    return x * torch.sigmoid(x * 1.0) - torch.sigmoid(y * 1) * y
+
+
+gm = to_silu(f)
+x, y = torch.randn(3), torch.randn(3)
+torch.testing.assert_close(gm(x, y), f(x, y))
+assert sum(node.target is F.silu for node in gm.graph.nodes) == 2
+draw.diff(f, gm)
+
+# %% [markdown]
+# Three things make this work:
+#
+# * `one` is a variable *around* the pattern. When `gate_last` is traced, it is a plain number.
+# * The replacement is `silu`, a function of one parameter, and not `F.silu` itself:
+#   that has a second parameter, `inplace`, and so it does not fit the pattern.
+# * `F.silu(a)` and its relatives record the keyword `inplace=False`, whether you write it or not.
+#   In a pattern you write the call as usual, and both sides are recorded alike.
+
+# %%
+print([node.kwargs for node in gm.graph.nodes if node.target is F.silu])
+
+
+# %%
+def error_of(call: Callable[[], Any]) -> str:
+    """The error that a call raises, in one line."""
+    with contextlib.redirect_stderr(io.StringIO()):  # FX prints the code that failed
+        try:
+            call()
+        except Exception as error:
+            return f"{type(error).__name__}: {str(error).splitlines()[0]}"
+    raise AssertionError("no error was raised")
+
+
+def g(x):
+    return x * torch.sigmoid(x)
+
+
+assert fx.replace_pattern(fx.symbolic_trace(f), silu_form, F.silu) == []
+message = error_of(lambda: fx.replace_pattern(fx.symbolic_trace(g), silu_form, F.silu))
+print(message)
+assert message == "AssertionError: Placeholder count mismatch: 1 vs 2"
+
+# %% [markdown]
+# One parameter in the pattern, two in the replacement: an error, but only where something matches.
+# The call on `f` found nothing, and said nothing.
+
+# %% [markdown] card="to_hardswish"
+# MobileNetV3 made the hard swish popular. Many models still spell it out.
+#
+# **Given** a model that computes `x * F.relu6(x + 3) / 6` or `F.relu6(x + 3) * x / 6`.
+# Each of `3` and `6` may be an int or a float.
+#
+# **Return** a new `GraphModule` in which each of these is one call of `F.hardswish(x)`.
+#
+# * A place of which an inner value is read elsewhere stays as it is.
+# * So does a place where the two `x` are different values, and one with other numbers.
+# * Other spellings (`3 + x`, `torch.add`, `nn.ReLU6`) are not tried.
+#
+# **Do not** change the model you were given.
+
+
+# %%
+class Before(nn.Module):
+    def forward(self, x, y):
+        return x * F.relu6(x + 3) / 6 - F.relu6(y + 3.0) * y / 6
+
+
+class After(nn.Module):
+    def forward(self, x, y):
+        return F.hardswish(x) - F.hardswish(y)
+
+
+draw.diff(Before(), After())
+
+
+# %% solve="to_hardswish"
+def to_hardswish(model: nn.Module) -> fx.GraphModule:
+    """Let every hard swish that is written out be one call of `F.hardswish`."""
+
+    ### BEGIN SOLUTION
+    def patterns(three, six):
+        def gate_last(x):
+            return x * F.relu6(x + three) / six
+
+        def gate_first(x):
+            return F.relu6(x + three) * x / six
+
+        return gate_last, gate_first
+
+    def hardswish(x):
+        return F.hardswish(x)
+
+    gm = fx.symbolic_trace(model)
+    # Numbers match by type, too: 3 is not 3.0.
+    for three, six in itertools.product((3, 3.0), (6, 6.0)):
+        for pattern in patterns(three, six):
+            fx.replace_pattern(gm, pattern, hardswish)
+    return gm
+    ### END SOLUTION
+
+
+# %% check="to_hardswish"
+check(to_hardswish)
+
+# %% hint="to_hardswish"
+hint("to_hardswish")
+
+# %% [markdown]
+# ## 4.4 Until nothing matches (13 minutes)
+#
+# One call makes one **round**. A round can leave new matches behind:
+# rule 8 dropped places that overlap, or a replacement became part of a new match.
+#
+# If you repeat the rounds until nothing changes, you have reached a **fixpoint**.
+
+
+# %%
+def neg_of_neg(a):
+    return torch.neg(torch.neg(a))
+
+
+def itself(a):
+    return a
+
+
+def f(x):
+    for _ in range(7):
+        x = torch.neg(x)
+    return x
+
+
+gm = fx.symbolic_trace(f)
+rounds = []
+while matches := fx.replace_pattern(gm, neg_of_neg, itself):
+    rounds.append(len(matches))
+print("replacements in each round:", rounds)
+assert rounds == [3]
+assert sum(node.target is torch.neg for node in gm.graph.nodes) == 1
+draw(gm)
+
+# %% [markdown]
+# Three disjoint pairs went in the first round. With the ReLUs of rule 8 it takes longer:
+
+
+# %%
+def f(x):
+    for _ in range(6):
+        x = torch.relu(x)
+    return x
+
+
+gm = fx.symbolic_trace(f)
+rounds = []
+while matches := fx.replace_pattern(gm, relu_of_relu, one_relu):
+    rounds.append(len(matches))
+print("replacements in each round:", rounds)
+assert rounds == [3, 1, 1]
+assert sum(node.target is torch.relu for node in gm.graph.nodes) == 1
+
+# %% [markdown]
+# **Predict.** What does the same loop do with the pattern `a + b` and the replacement `b + a`?
+#
+# <details><summary>It stops after two rounds, when the sum is as it was</summary>
+#
+# No. The loop does not compare graphs. It asks whether the pattern matches, and a sum always matches.
+#
+# </details>
+# <details><summary>It never ends</summary>
+#
+# Right. The replacement contains the pattern. Every round makes what the next one finds.
+# A loop of this kind needs a bound, and a clear word when the bound is reached.
+#
+# </details>
+
+
+# %%
+def turned(a, b):
+    return b + a
+
+
+gm = fx.symbolic_trace(plus)
+rounds = [len(fx.replace_pattern(gm, plus, turned)) for _ in range(10)]
+assert rounds == [1] * 10  # and so on, for ever
+
+# %% [markdown] card="replace_until_done"
+# **Given** a model, a pattern, a replacement, and a limit for the number of rounds.
+#
+# **Return** a tuple of two: a new `GraphModule` in which the pattern was replaced, round by round, until it matches nowhere;
+# and the number of replacements that were made in all.
+#
+# If the pattern still matches after `limit` rounds, raise a `RuntimeError`.
+# If it takes exactly `limit` rounds, all is well.
+#
+# **Do not** change the model you were given.
+
+
+# %%
+def three_relus(x):
+    return torch.relu(torch.relu(torch.relu(x)))
+
+
+# replace_until_done(model, relu_of_relu, one_relu) makes one replacement in each of two rounds:
+draw.diff(three_relus, lambda x: torch.relu(x), title="two replacements in all")
+
+
+# %% solve="replace_until_done"
+def replace_until_done(
+    model: nn.Module,
+    pattern: Callable[..., Any],
+    replacement: Callable[..., Any],
+    limit: int = 100,
+) -> tuple[fx.GraphModule, int]:
+    """Replace `pattern` in `model` until it matches nowhere.
+
+    Args:
+        model: the module to trace; it is not changed.
+        pattern: what to look for.
+        replacement: what to put there.
+        limit: how many rounds may rewrite something.
+
+    Returns:
+        The new module, and the number of replacements in all rounds.
+
+    Raises:
+        RuntimeError: if the pattern still matches after `limit` rounds.
+    """
+    ### BEGIN SOLUTION
+    gm = fx.symbolic_trace(model)
+    count = 0
+    # One round more than allowed: only that one can show that nothing matches any more.
+    for _ in range(limit + 1):
+        matches = fx.replace_pattern(gm, pattern, replacement)
+        if not matches:
+            return gm, count
+        count += len(matches)
+    raise RuntimeError(f"the pattern still matches after {limit} rounds")
+    ### END SOLUTION
+
+
+# %% check="replace_until_done"
+check(replace_until_done)
+
+# %% hint="replace_until_done"
+hint("replace_until_done")
+
+# %% [markdown]
+# ## 4.5 What a pattern cannot say (27 minutes)
+#
+# A wildcard matches anything. Here is where that hurts.
+# `torch.hypot(a, b)` computes `sqrt(a*a + b*b)` without overflow in between. It wants two tensors.
+
+
+# %%
+def hypot_form(a, b):
+    return torch.sqrt(a * a + b * b)
+
+
+def hypot(a, b):
+    return torch.hypot(a, b)
+
+
+big = torch.tensor(1e30)
+assert hypot_form(big, big).isinf() and hypot(big, big).isfinite()
+
+
+def f(x, y):
+    n = x.size(0)
+    return torch.sqrt(x * x + y * y), torch.sqrt(y * y + n * n)
+
+
+gm = rewritten(f, hypot_form, hypot, places=2)
+print(gm.code)
+
+message = error_of(lambda: gm(torch.ones(3), torch.ones(3)))
+print(message)
+assert message.startswith("TypeError")
+
+# %% [markdown]
+# `n` is a Python number when the model runs. To FX it is a node like any other.
+# No pattern can say "but not a number here". A **filter** can.
+#
+# `replace_pattern_with_filters` calls your function for every match.
+# A match is rewritten only if the function returns `True`.
+#
+# > **Unstable.** `replace_pattern` is promised to stay as it is. `replace_pattern_with_filters` is not:
+# > PyTorch marks it as experimental. It works as shown here in torch 2.14. Their documentation says so:
+
+# %%
+assert "Backwards-compatibility for this API is guaranteed" in fx.replace_pattern.__doc__
+assert "experimental" in replace_pattern_with_filters.__doc__
+
+# %% [markdown]
+# Here is a filter that refuses sizes:
+
+
+# %%
+def is_size(value: Any) -> bool:
+    """Whether a value in a graph is a size, or an item of a size."""
+    if not isinstance(value, fx.Node):
+        return False
+    if value.op == "call_method":
+        return value.target == "size"
+    if value.target is getattr:
+        return value.args[1] == "shape"
+    if value.target is operator.getitem:
+        return is_size(value.args[0])
+    return False
+
+
+def no_sizes(match: Any, graph: fx.Graph, pattern_graph: fx.Graph) -> bool:
+    """Refuse a match in which a wildcard stands for a size."""
+    print("candidate:", match.placeholder_nodes)
+    return not any(map(is_size, match.placeholder_nodes))
+
+
+gm = fx.symbolic_trace(f)
+replaced = replace_pattern_with_filters(gm, hypot_form, hypot, match_filters=[no_sizes])
+print("new nodes:", [place.replacements for place in replaced])
+assert len(replaced) == 1
+
+x, y = torch.randn(3), torch.randn(3)
+for got, want in zip(gm(x, y), f(x, y), strict=True):
+    torch.testing.assert_close(got, want)
+draw(gm, title="one place rewritten, one refused")
+
+# %% [markdown]
+# `match.placeholder_nodes` lists what the wildcards stand for, in the order of the pattern's parameters.
+# What comes back has a field more than a `Match`: `replacements`, the new nodes.
+# (Further options: `ignore_literals=True` lets any number match any other,
+# and `replacement_callback` makes a replacement for each match.)
+#
+# ### Where numbers come from
+#
+# `is_size` knows only sizes. A graph holds other numbers as well:
+
+
+# %%
+def f(x, scale=2.0):
+    rows, columns = x.shape
+    half = x.size(-1) // 2
+    root = (columns * 4) ** 0.5
+    return rows, half, root, x.dim(), x.numel(), x.ndim, x.sum().item(), scale
+
+
+gm = fx.symbolic_trace(f)
+values = {}
+
+
+class Note(fx.Interpreter):
+    def run_node(self, n):
+        values[n.name] = super().run_node(n)
+        return values[n.name]
+
+
+Note(gm).run(torch.ones(2, 6))
+for node in gm.graph.nodes:
+    if node.op != "output":
+        kind = type(values[node.name]).__name__
+        print(f"{node.name:10} {node.op:14} {node.target!s:28.28} {kind}")
+
+# %% [markdown]
+# | a node holds a number (or a size) if | examples |
+# |---|---|
+# | a method that asks for one | `size`, `dim`, `numel`, `item` |
+# | `getattr` of such an attribute | `shape`, `ndim` |
+# | a parameter of `forward` with a number as default | `scale=2.0` |
+# | an operator, or a function of `math`, of which **every** argument is a number | `columns * 4`, `half + 1`, an item of a shape |
+#
+# A tensor and a number make a tensor: `x * half` is one.
+# And `x.reshape(rows, columns)` or `torch.ones(rows)` read numbers only to make a tensor.
+
+# %%
+assert [values[name] for name in ("getitem", "floordiv", "dim", "item")] == [2, 3, 2, 12.0]
+assert operator.mul.__module__ == "_operator"  # how you know an operator
+
+# %% [markdown]
+# ### A matcher of your own
+#
+# A pattern per spelling, per side, per keyword: soon there are dozens.
+# Then a loop over the nodes is shorter, and it can ask any question.
+# The recipe:
+#
+# 1. start at the **last** node of the group,
+# 2. look at its arguments, positional or keyword, for the node before it,
+# 3. check that each inner node has **one** reader,
+# 4. insert the new nodes before the last one, rewire, and erase from the last to the first.
+#
+# An example: `x / torch.sqrt(y)` becomes `x * torch.rsqrt(y)`. The division may be `/` or `torch.div`.
+
+
+# %%
+def operands(node: Any, functions: tuple[Callable[..., Any], ...]) -> tuple[Any, ...]:
+    """The two operands of a call of one of `functions`; `()` for anything else."""
+    if not isinstance(node, fx.Node) or node.op != "call_function" or node.target not in functions:
+        return ()
+    named = dict(zip(("input", "other"), node.args, strict=False)) | node.kwargs
+    if set(named) != {"input", "other"}:
+        return ()  # a rounding mode, an `out`: that is another operation
+    return named["input"], named["other"]
+
+
+def sqrt_to_rsqrt(model: nn.Module) -> fx.GraphModule:
+    """Let a division by a square root be a multiplication by `torch.rsqrt`."""
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        pair = operands(node, (operator.truediv, torch.div))
+        if not pair:
+            continue
+        x, root = pair
+        is_root = isinstance(root, fx.Node) and root.target is torch.sqrt
+        if not is_root or len(root.users) != 1 or x is root:
+            continue
+        with gm.graph.inserting_before(node):
+            inverse = gm.graph.call_function(torch.rsqrt, root.args, root.kwargs)
+            scaled = gm.graph.call_function(operator.mul, (x, inverse))
+        node.replace_all_uses_with(scaled)
+        gm.graph.erase_node(node)
+        gm.graph.erase_node(root)
+    gm.recompile()
+    return gm
+
+
+def f(x, y):
+    shared = torch.sqrt(y)
+    same = torch.sqrt(x)
+    a = x / torch.sqrt(y)
+    b = torch.div(other=torch.sqrt(x), input=y)
+    return a, b, x / shared + shared, same / same
+
+
+gm = sqrt_to_rsqrt(f)
+x, y = torch.rand(3) + 1, torch.rand(3) + 1
+for got, want in zip(gm(x, y), f(x, y), strict=True):
+    torch.testing.assert_close(got, want)
+assert sum(node.target is torch.rsqrt for node in gm.graph.nodes) == 2
+
+
+def small(x, y):
+    return torch.div(x, torch.sqrt(y))
+
+
+draw.diff(small, sqrt_to_rsqrt(small))
+
+# %% [markdown]
+# **Predict.** Why does the loop ask for `x is root`? What would happen at `same / same` without it?
+#
+# <details><summary>Nothing: <code>same</code> has two readers</summary>
+#
+# No. `users` lists each reader once. The division reads `same` twice, but it is one reader.
+#
+# </details>
+# <details><summary>An error, because <code>same</code> is still read when it is erased</summary>
+#
+# Right. The new product reads `same` as its first operand.
+# `erase_node` refuses to erase a node that somebody reads.
+#
+# </details>
+
+# %%
+gm = fx.symbolic_trace(f)
+division = list(gm.graph.nodes)[-2]
+root = division.args[0]
+assert division.args == (root, root) and len(root.users) == 1
+
+# %% [markdown] card="fuse_addcmul"
+# `torch.addcmul(c, a, b)` computes `c + a * b` in one go.
+#
+# **Given** a model.
+#
+# **Return** a new `GraphModule` in which every `a * b + c` is a call of `torch.addcmul(c, a, b)`, wherever
+#
+# * the product is a call of `operator.mul` or `torch.mul`, the sum one of `operator.add` or `torch.add`,
+#   with positional or keyword arguments, without `alpha` and without `out`,
+# * the product stands on either side of the sum,
+# * `a`, `b` and `c` are nodes that hold tensors: no Python numbers, no sizes,
+# * nobody but the sum reads the product, and the sum reads it once.
+#
+# `x * x + z` and `x * y + x` count as well. Everything else stays as it is, the methods `.mul` and `.add` too.
+# The models use one floating dtype. Shapes may broadcast. Nothing is changed in place.
+#
+# **Do not** change the model you were given.
+
+
+# %%
+class Before(nn.Module):
+    def forward(self, x, y, z):
+        a = x * y + z
+        b = torch.add(z, torch.mul(a, a))
+        return b * 2 + z
+
+
+class After(nn.Module):
+    def forward(self, x, y, z):
+        a = torch.addcmul(z, x, y)
+        b = torch.addcmul(z, a, a)
+        return b * 2 + z
+
+
+draw.diff(Before(), After())
+
+
+# %% solve="fuse_addcmul"
+def fuse_addcmul(model: nn.Module) -> fx.GraphModule:
+    """Let every sum of a product and a tensor be one call of `torch.addcmul`."""
+    ### BEGIN SOLUTION
+    number_methods = {"size", "dim", "numel", "nelement", "ndimension", "stride", "item"}
+
+    def holds_tensor(value: Any) -> bool:
+        if not isinstance(value, fx.Node):
+            return False
+        if value.op == "placeholder":  # its argument is the default, if it has one
+            return not any(isinstance(default, int | float) for default in value.args)
+        if value.op == "call_method":
+            return value.target not in number_methods
+        if value.op != "call_function":
+            return True
+        if value.target is getattr:
+            return value.args[1] not in ("shape", "ndim")
+        # Arithmetic of numbers gives numbers. This covers the items of a shape, too.
+        if value.target.__module__ in ("_operator", "math"):
+            return any(map(holds_tensor, value.all_input_nodes))
+        return True
+
+    def operands(node: Any, functions: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The two operands of a plain call; nothing if there are other arguments."""
+        is_call = isinstance(node, fx.Node) and node.op == "call_function"
+        if not is_call or node.target not in functions or len(node.args) > 2:
+            return ()
+        named = dict(zip(("input", "other"), node.args, strict=False)) | node.kwargs
+        return (named["input"], named["other"]) if set(named) == {"input", "other"} else ()
+
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        terms = operands(node, (operator.add, torch.add))
+        # In `p + p` the sum is the only user of `p`, and still reads it twice.
+        if not terms or terms[0] is terms[1] or not all(map(holds_tensor, terms)):
+            continue
+        for product, other in (terms, terms[::-1]):
+            factors = operands(product, (operator.mul, torch.mul))
+            if factors and len(product.users) == 1 and all(map(holds_tensor, factors)):
+                with gm.graph.inserting_before(node):
+                    fused = gm.graph.call_function(torch.addcmul, (other, *factors))
+                node.replace_all_uses_with(fused)
+                gm.graph.erase_node(node)
+                gm.graph.erase_node(product)
+                break
+    gm.recompile()
+    return gm
+    ### END SOLUTION
+
+
+# %% check="fuse_addcmul"
+check(fuse_addcmul)
+
+# %% hint="fuse_addcmul"
+hint("fuse_addcmul")
+
+# %% [markdown]
+# ## 4.6 Modules: names instead of types (25 minutes)
+#
+# A pattern may be a module, and then it may call submodules. What does such a node match?
+# The target of a `call_module` node is a *name*. So the matcher compares names, and nothing else.
+
+
+# %%
+class ConvBN(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3)
+        self.bn = nn.BatchNorm2d(8)
+
+    def forward(self, x):
+        return self.bn(self.conv(x))
+
+
+class OtherNames(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c1 = nn.Conv2d(3, 8, 3)
+        self.b1 = nn.BatchNorm2d(8)
+
+    def forward(self, x):
+        return self.b1(self.c1(x))
+
+
+class OtherTypes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Tanh()
+        self.bn = nn.Identity()
+
+    def forward(self, x):
+        return self.bn(self.conv(x))
+
+
+class JustConv(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3)
+
+    def forward(self, x):
+        return self.conv(x)
+
+
+gm = rewritten(OtherNames(), ConvBN(), JustConv(), places=0)
+gm = rewritten(OtherTypes(), ConvBN(), JustConv(), places=1)
+draw.diff(OtherTypes(), gm, title="attribute names, not types")
+
+# %% [markdown]
+# The Conv and the BatchNorm under other names were **not** found.
+# The Tanh and the Identity under the right names **were**.
+#
+# ### The Conv-BN pattern that drops BatchNorm
+#
+# A fused convolution computes a convolution and a BatchNorm at once. It makes a network faster.
+# Tutorials on the web do it like this: a pattern `ConvBN`, a replacement with one convolution.
+# It runs, and it prints a match. Is it right?
+
+# %%
+model = ConvBN().eval()
+gm = fx.symbolic_trace(model)
+matches = fx.replace_pattern(gm, ConvBN(), JustConv())
+print(matches)
+print(gm.code)
+
+x = torch.randn(4, 3, 16, 16)
+with torch.no_grad():
+    gap = (gm(x) - model(x)).abs().max().item()
+print(f"largest difference: {gap:.1e}")
+assert gap < 1e-4
+
+# %% [markdown]
+# A difference of about 0.00001: it seems to work. Now give the BatchNorm values as training would leave them.
+
+# %%
+with torch.no_grad():
+    for tensor in (model.bn.weight, model.bn.bias, model.bn.running_mean):
+        tensor.normal_()
+    model.bn.running_var.uniform_(0.5, 1.5)
+    gap = (gm(x) - model(x)).abs().max().item()
+    print(f"largest difference: {gap:.2f}")
+    assert gap > 1
+    assert torch.equal(gm(x), model.conv(x))  # what is left is the convolution alone
+
+# %% [markdown]
+# The BatchNorm is **gone**, and nothing was fused. Why?
+#
+# * `replace_pattern` moves nodes. It does no arithmetic on weights. Nobody computed a fused weight.
+# * The replacement's `conv` was not even used. Where a name exists in your module already, the existing one stays:
+
+# %%
+assert gm.conv is model.conv
+
+# %% [markdown]
+# The first test did not see it, because a fresh BatchNorm is nearly the identity:
+# mean 0, variance 1, weight 1, bias 0. **Never test a pass on a model with fresh statistics.**
+# Chapter 10 does this fusion properly.
+#
+# **Predict.** The replacement calls its one submodule `fused` instead of `conv`. Does that help?
+#
+# <details><summary>Yes, then the new convolution is used</summary>
+#
+# It is used, and that is worse: it has random weights of its own.
+#
+# </details>
+# <details><summary>No, the result is a convolution with random weights</summary>
+#
+# Right. `fused` does not exist in the model, so a copy of the replacement's module is put there.
+# It knows nothing of the weights of the model.
+#
+# </details>
+
+
+# %%
+class JustFused(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fused = nn.Conv2d(3, 8, 3)
+
+    def forward(self, x):
+        return self.fused(x)
+
+
+other = JustFused()
+gm = fx.symbolic_trace(model)
+fx.replace_pattern(gm, ConvBN(), other)
+assert torch.equal(gm.fused.weight, other.fused.weight) and gm.fused is not other.fused
+assert not torch.equal(gm.fused.weight, model.conv.weight)
+
+# %% [markdown]
+# ### A matcher on types
+#
+# For modules, write the loop. The recipe is that of section 4.5, with two changes:
+# look at `type` or `isinstance` of `gm.get_submodule(node.target)`, and
+# put the new module under a name that is **free**.
+#
+# The example: `torch.log` of an `nn.Softmax` becomes an `nn.LogSoftmax`.
+# That one stays finite where a probability is too small to be told from zero.
+# The softmax may have any name, at any depth.
+
+
+# %%
+def fuse_log_softmax(model: nn.Module) -> fx.GraphModule:
+    """Call an `nn.LogSoftmax` where the log of an `nn.Softmax` is computed."""
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op != "call_module":
+            continue
+        softmax = gm.get_submodule(node.target)
+        if not isinstance(softmax, nn.Softmax) or len(node.users) != 1:
+            continue
+        (reader,) = node.users
+        is_log = reader.target is torch.log or (
+            reader.op == "call_method" and reader.target == "log"
+        )
+        if not is_log:
+            continue
+        # hasattr sees every kind of attribute: a name that is taken is never overwritten.
+        candidates = (f"log_softmax_{i}" for i in itertools.count())
+        name = next(candidate for candidate in candidates if not hasattr(gm, candidate))
+        gm.add_submodule(name, nn.LogSoftmax(softmax.dim))
+        with gm.graph.inserting_before(node):
+            fused = gm.graph.call_module(name, node.args, node.kwargs)
+        reader.replace_all_uses_with(fused)
+        gm.graph.erase_node(reader)
+        gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+class Heads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.probabilities = nn.Softmax(dim=-1)
+        self.log_softmax_0 = nn.Tanh()
+        self.head = nn.Sequential(nn.Linear(4, 3), nn.Softmax(dim=-1))
+
+    def forward(self, x):
+        p = self.probabilities(x)
+        scores = self.head(input=self.log_softmax_0(x))
+        return p * torch.log(p), self.probabilities(input=x).log(), torch.log(scores)
+
+
+far = torch.tensor([0.0, -200.0])
+assert torch.log(nn.Softmax(dim=-1)(far)).isinf().any()
+assert nn.LogSoftmax(dim=-1)(far).isfinite().all()
+
+model = Heads().eval()
+gm = fuse_log_softmax(model)
+x = torch.randn(2, 4)
+for got, want in zip(gm(x), model(x), strict=True):
+    torch.testing.assert_close(got, want)
+found = [type(gm.get_submodule(n.target)).__name__ for n in gm.graph.nodes if n.op == "call_module"]
+assert found.count("LogSoftmax") == 2 and found.count("Softmax") == 1
+draw(gm)
+
+# %% [markdown]
+# `probabilities` is called twice. One call has two readers and stays; the other one is fused.
+# That works because the loop changes *calls*, and never a module.
+# And the name `log_softmax_0` was taken, so the first new module is `log_softmax_1`.
+#
+# For the exercise you are given a module:
+
+# %%
+linear = nn.Linear(3, 2)
+fused = LinearReLU(linear)
+x = torch.randn(4, 3)
+assert fused.linear is linear  # it holds this layer, not a copy
+assert torch.equal(fused(x), torch.relu(linear(x)))
+
+# %% [markdown] card="fuse_linear_relu"
+# **Given** a model.
+#
+# **Return** a new `GraphModule` in which every call of an `nn.Linear` whose **only reader** is a ReLU
+# is, together with that ReLU, one `call_module` of a `LinearReLU` that holds this linear layer.
+#
+# * The ReLU is an `nn.ReLU`, `F.relu`, `torch.relu` or `.relu()`. In-place ReLU is not tried.
+# * The layer is found by its type, whatever its name and however deep in the model.
+# * A layer that is called in several places is handled at each of them.
+# * Whether modules that nothing calls any more stay is up to you.
+#
+# **Do not** change the model you were given. Do not overwrite a submodule that it has.
+
+
+# %%
+class Before(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up = nn.Linear(3, 8)
+        self.act = nn.ReLU()
+        self.down = nn.Linear(8, 3)
+
+    def forward(self, x):
+        return self.down(self.act(self.up(x))) + x
+
+
+class FusedCalls(fx.Tracer):
+    """Keeps LinearReLU as one call, for the picture."""
+
+    def is_leaf_module(self, m, module_qualified_name):
+        is_given = isinstance(m, LinearReLU)
+        return is_given or super().is_leaf_module(m, module_qualified_name)
+
+
+class After(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fused = LinearReLU(nn.Linear(3, 8))
+        self.down = nn.Linear(8, 3)
+
+    def forward(self, x):
+        return self.down(self.fused(x)) + x
+
+
+after = After()
+draw.diff(Before(), fx.GraphModule(after, FusedCalls().trace(after)))
+
+
+# %% solve="fuse_linear_relu"
+def fuse_linear_relu(model: nn.Module) -> fx.GraphModule:
+    """Call a `LinearReLU` where a ReLU is the only reader of an `nn.Linear`."""
+    ### BEGIN SOLUTION
+    gm = fx.symbolic_trace(model)
+
+    def calls(node: fx.Node, kind: type[nn.Module]) -> bool:
+        return node.op == "call_module" and isinstance(gm.get_submodule(node.target), kind)
+
+    def is_relu(node: fx.Node) -> bool:
+        if node.op == "call_method":
+            return node.target == "relu"
+        return node.target in (torch.relu, F.relu) or calls(node, nn.ReLU)
+
+    candidates = (f"linear_relu_{i}" for i in itertools.count())
+    for node in list(gm.graph.nodes):
+        if not calls(node, nn.Linear) or len(node.users) != 1:
+            continue
+        (reader,) = node.users
+        if not is_relu(reader):
+            continue
+        # A name of its own for each call: other calls may still need the plain layer.
+        name = next(candidate for candidate in candidates if not hasattr(gm, candidate))
+        gm.add_submodule(name, LinearReLU(gm.get_submodule(node.target)))
+        with gm.graph.inserting_before(node):
+            fused = gm.graph.call_module(name, node.args, node.kwargs)
+        reader.replace_all_uses_with(fused)
+        gm.graph.erase_node(reader)
+        gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+    ### END SOLUTION
+
+
+# %% check="fuse_linear_relu"
+check(fuse_linear_relu)
+
+# %% hint="fuse_linear_relu"
+hint("fuse_linear_relu")
+
+# %% [markdown]
+# ## Common mistakes
+#
+# Each of these has been in a tutorial, a forum or a released program. Here you see them fail.
+#
+# ### The caller's graph is rewritten
+#
+# `replace_pattern` works in place. If the model is a `GraphModule` already, it is somebody's model.
+
+# %%
+theirs = fx.symbolic_trace(f)
+before = theirs.code
+fx.replace_pattern(theirs, lambda a: torch.sqrt(a), lambda a: a**0.5)
+assert theirs.code != before  # not the copy you had in mind
+
+# %% [markdown]
+# **Right:** `gm = fx.symbolic_trace(model)` first, also for a `GraphModule`.
+#
+# ### A parameter that the pattern does not use
+
+
+# %%
+def g(x):
+    return torch.sqrt(x)
+
+
+def with_unused(a, b):
+    return torch.sqrt(a)
+
+
+message = error_of(lambda: fx.replace_pattern(fx.symbolic_trace(g), with_unused, plus))
+print(message)
+assert message == "KeyError: b"
+
+# %% [markdown]
+# **Right:** every parameter of the pattern is used. The *replacement* may leave some unused.
+#
+# ### A line in the pattern whose value is not returned
+
+
+# %%
+def with_dead_code(a):
+    torch.exp(a)
+    return torch.sqrt(a)
+
+
+message = error_of(lambda: fx.replace_pattern(fx.symbolic_trace(g), with_dead_code, one_relu))
+print(message)
+assert "dead code" in message
+
+# %% [markdown]
+# **Right:** a pattern has no dead code.
+#
+# ### A tensor in the replacement
+
+
+# %%
+def add_one(a):
+    return a + torch.tensor([1.0])
+
+
+gm = fx.symbolic_trace(g)
+fx.replace_pattern(gm, lambda a: torch.sqrt(a), add_one)
+print(gm.code)  # reads `_tensor_constant0`, which the module does not have
+
+message = error_of(lambda: gm(torch.ones(2)))
+print(message)
+assert message.startswith("AttributeError")
+
+# %% [markdown]
+# Tracing `add_one` made a constant of the tensor. It belongs to the replacement's module, and nobody carried it over.
+#
+# **Right:** a Python number, or a *module* as the replacement, with the tensor as its buffer: modules and tensors of a module are copied.
+
+
+# %%
+class AddOne(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("one", torch.tensor([1.0]))
+
+    def forward(self, a):
+        return a + self.one
+
+
+gm = fx.symbolic_trace(g)
+fx.replace_pattern(gm, lambda a: torch.sqrt(a), AddOne())
+assert torch.equal(gm(torch.ones(2)), torch.full((2,), 2.0))
+
+# %% [markdown]
+# ### A list as a wildcard, back to back
+#
+# A wildcard may stand for a list of nodes. Back to back, that breaks the graph, without a word:
+
+
+# %%
+def cat(parts):
+    return torch.cat(parts)
+
+
+def concat(parts):
+    return torch.concat(parts)
+
+
+def g(x, y):
+    return torch.cat([torch.cat([x, y]), y])
+
+
+gm = fx.symbolic_trace(g)
+assert len(fx.replace_pattern(gm, cat, concat)) == 2
+print(gm.code)  # `cat` is read, but nobody computes it any more
+
+message = error_of(gm.graph.lint)
+print(message)
+assert "used before it has been defined" in message
+
+# %% [markdown]
+# PyTorch knows about it (issue 159613), and torch 2.14 still does it.
+# **Right:** write the items as parameters, `torch.cat([a, b])`, or use a loop over the nodes. And call `gm.graph.lint()`.
+#
+# ### `ignore_literals=True`, and any number will do
+
+
+# %%
+def g(x):
+    return x * 3
+
+
+gm = fx.symbolic_trace(g)
+replace_pattern_with_filters(gm, doubled, sum_with_itself, ignore_literals=True)
+assert torch.equal(gm(torch.ones(1)), torch.tensor([2.0]))  # 3 times 1 is 2
+
+# %% [markdown]
+# **Right:** make the number a parameter of the pattern, and look at it in a filter:
+
+
+# %%
+def times_number(a, number):
+    return a * number
+
+
+def is_two(match: Any, graph: fx.Graph, pattern_graph: fx.Graph) -> bool:
+    number = match.placeholder_nodes[1]
+    return isinstance(number, int | float) and number == 2
+
+
+def h(x):
+    return x * 3 + x * 2.0
+
+
+gm = fx.symbolic_trace(h)
+done = replace_pattern_with_filters(gm, times_number, lambda a, number: a + a, [is_two])
+assert len(done) == 1
+torch.testing.assert_close(gm(torch.ones(1)), h(torch.ones(1)))
+
+# %% [markdown]
+# ### `meta` of the replaced nodes
+#
+# Nodes carry notes in `node.meta`: shapes, the source line, whatever a pass wrote there.
+# The nodes of a replacement come with empty notes.
+
+# %%
+gm = fx.symbolic_trace(g)
+for node in gm.graph.nodes:
+    node.meta["mine"] = node.name
+fx.replace_pattern(gm, lambda a: a * 3, lambda a: a + a + a)
+print({node.name: node.meta.get("mine") for node in gm.graph.nodes})
+new = [node for node in gm.graph.nodes if node.op == "call_function"]
+assert len(new) == 2 and all("mine" not in node.meta for node in new)
+
+# %% [markdown]
+# **Right:** if later passes need the notes, write them again, or copy them in a loop of your own.
+
+# %% [markdown]
+# ## Recap
+#
+# 1. `fx.replace_pattern(gm, pattern, replacement)` edits `gm` in place and returns one `Match` for each place.
+# 2. A pattern says one thing exactly: order, spelling, keywords, and numbers with their type all count.
+# 3. Parameters are wildcards for anything, but for different nodes. Inner values must not escape. The first of overlapping places wins.
+# 4. One round may leave new matches. Repeat to a fixpoint, with a bound.
+# 5. Modules match by attribute name. For types, numbers and many spellings, write a loop, and test on weights that are not fresh.
+#
+# See how far you are:
+
+# %%
+progress()
+
+# %% [markdown]
+# ## What was not taught here
+#
+# | topic | where |
+# |---|---|
+# | writing rewrite rules as Python that runs on Proxies | chapter 5 |
+# | finding out which nodes hold tensors by running the graph | chapter 6 |
+# | testing a pass so that you can trust it | chapter 9 |
+# | Conv-BN fusion with the right arithmetic | chapter 10 |
+#
+# In PyTorch's documentation: *torch.fx*, section *Subgraph Rewriting With replace_pattern()*, and the reference of
+# `torch.fx.replace_pattern`.
+# The matcher behind it, `SubgraphMatcher` in `torch.fx.passes.utils.matcher_utils`, and
+# `torch.fx.passes.utils.source_matcher_utils`, which finds groups by the module they came from, are internal and may change.
+# The compiler behind `torch.compile` has a pattern matcher of its own, for graphs of ATen operators.
