@@ -1,0 +1,77 @@
+"""The grader's own exam: right and wrong answers for every exercise, one module each.
+
+A module is named after its exercise. `right` marks an answer that must pass, `wrong` one
+that must fail with a given finding.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+
+from autograder.judge import judge
+from autograder.outcome import Outcome
+from autograder.run import run_cases
+from autograder.syllabus import EXERCISES
+from autograder.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer of the exam.
+
+    Attributes:
+        exercise: the exercise it answers.
+        style: what is special about it, in a few words; unique within the exercise.
+        write: the function or class.
+        finding: the code of the finding it must get; ``None`` for a right answer.
+    """
+
+    exercise: str
+    style: str
+    write: Any
+    finding: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.exercise}: {self.style}"
+
+
+_ANSWERS: list[Answer] = []
+
+
+def _register(style: str, finding: str | None) -> Callable[[Any], Any]:
+    def mark(write: Any) -> Any:
+        _ANSWERS.append(Answer(write.__module__.rpartition(".")[2], style, write, finding))
+        return write
+
+    return mark
+
+
+def right(style: str) -> Callable[[Any], Any]:
+    """Mark an answer that must pass."""
+    return _register(style, None)
+
+
+def wrong(style: str, finding: str) -> Callable[[Any], Any]:
+    """Mark an answer that must fail with a finding of that code."""
+    return _register(style, finding)
+
+
+@cache
+def examine(answer: Answer) -> tuple[tuple[Outcome, ...], Verdict]:
+    """What became of an answer on all cases, and the verdict; worked out once a process."""
+    exercise = EXERCISES[answer.exercise]
+    outcomes = run_cases(exercise, answer.write, exercise.cases)
+    return tuple(outcomes), judge(exercise, outcomes)
+
+
+@lru_cache(maxsize=1)
+def all_answers() -> tuple[Answer, ...]:
+    """Every answer of the exam."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    return tuple(_ANSWERS)

@@ -1,0 +1,49 @@
+"""What all tests share: an environment as `make test` has it, and totals at the end of a run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+# Before anything imports torch: the tests already use every core.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# nbgrader calls the command `alembic`, also where the environment is not activated.
+os.environ["PATH"] = str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"]
+
+_TOTAL = "total: "
+
+
+@pytest.fixture
+def total(record_property: Callable[[str, object], None]) -> Callable[[str, int], None]:
+    """Count something for the totals that are printed when all tests have run.
+
+    ``total("right answers that pass", 5)`` adds 5 to a line with this label. The numbers of
+    all tests and all worker processes are added up.
+    """
+
+    def count(label: str, number: int = 1) -> None:
+        record_property(_TOTAL + label, number)
+
+    return count
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the totals."""
+    totals: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", "") != "call":
+                continue
+            for key, number in report.user_properties:
+                if key.startswith(_TOTAL):
+                    totals[key.removeprefix(_TOTAL)] += number
+    if totals:
+        terminalreporter.section("totals")
+        for label, number in sorted(totals.items()):
+            terminalreporter.write_line(f"{number:6}  {label}")

@@ -1,0 +1,50 @@
+"""Two small exercises about numbers, on which classrooms are tested. Kernels import them too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autograder.exercise import Aspect, Case, Exercise, Trial
+from autograder.judge import Evidence
+from autograder.rubric import Stage, rule
+from autograder.verdict import Finding
+
+CHAPTER = "07_numbers"
+
+
+@rule("right number", Stage.RESULT)
+def _right_number(evidence: Evidence) -> Iterator[Finding]:
+    wanted = evidence.case.expect["is"]
+    if evidence.outcome.value != wanted:
+        yield evidence.finding("wrong-value", f"`{evidence.exercise.name}` should give {wanted}.")
+
+
+def _case(name: str, aspect: str, number: float, wanted: float, hidden: bool = False) -> Case:
+    return Case(name, aspect, lambda seed: Trial(args=(number,)), hidden, {"is": wanted})
+
+
+def _exercise(name: str, points: int, *cases: Case) -> Exercise:
+    aspects = (Aspect("task", 2, "ordinary numbers"), Aspect("rare", 1, "negative numbers"))
+    return Exercise(
+        name, CHAPTER, name.title(), 1, 5, points, "analysis", aspects, cases, (_right_number,), ()
+    )
+
+
+EXERCISES = {
+    exercise.name: exercise
+    for exercise in (
+        _exercise(
+            "after",
+            6,
+            _case("one", "task", 1, 2),
+            _case("minus one", "rare", -1, -2),
+            _case("nine", "task", 9, 10, hidden=True),
+        ),
+        _exercise(
+            "half",
+            3,
+            _case("four", "task", 4, 2.0),
+            _case("minus four", "rare", -4, -2.0),
+        ),
+    )
+}

@@ -1,0 +1,101 @@
+"""`fxcourse doctor` finds what is broken and says how to mend it."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from autograder import cli, doctor
+
+
+def test_this_machine_is_well() -> None:
+    findings = list(doctor.examine())
+    assert [f for f in findings if f.state == "broken"] == []
+    assert [f.name for f in findings if f.state == "info"] == ["Chromium"]
+
+
+@pytest.mark.parametrize(
+    ("version", "state"), [((3, 10), "broken"), ((3, 11), "ok"), ((3, 14), "broken")]
+)
+def test_python(version: tuple[int, int], state: str) -> None:
+    finding = doctor.python(version)
+    assert finding.state == state
+    assert bool(finding.mend) == (state == "broken")
+
+
+def test_pins_are_those_of_the_project() -> None:
+    assert doctor.pins()["torch"] == "2.14.1"
+    assert "pytest" not in doctor.pins()
+
+
+def test_a_package_in_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "pins", lambda: {"torch": "1.0.0", "torchvision": "0.1.0"})
+    finding = doctor.packages()
+    assert finding.state == "broken"
+    assert re.search(r"torch is \S+ and must be 1\.0\.0", finding.says)
+    assert "pip install" in finding.mend
+
+
+def test_a_package_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "pins", lambda: {"no-such-package-here": "1.0"})
+    assert "no-such-package-here is not installed" in doctor.packages().says
+
+
+def test_a_build_for_the_cpu_is_the_pinned_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metadata, "version", lambda name: "2.14.1+cpu")
+    assert doctor._differs("torch", "2.14.1") == ""
+
+
+def test_a_course_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "DISTRIBUTION", "no-such-distribution")
+    assert "not installed in this Python" in doctor.packages().says
+
+
+def test_torch_that_does_not_import(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_fails", lambda code: "RuntimeError: operator does not exist")
+    finding = doctor.torch_and_torchvision()
+    assert finding.state == "broken"
+    assert finding.says.endswith("RuntimeError: operator does not exist")
+
+
+def test_what_a_failing_python_said() -> None:
+    assert doctor._fails("raise ValueError('a\\n b')") == "b"
+    assert doctor._fails("import os; os._exit(3)") == "it ended with code 3."
+    assert doctor._fails("import time; time.sleep(60)", 0.5) == "it did not end within 0.5 seconds."
+    assert doctor._fails("pass") == ""
+
+
+def test_alembic_that_is_not_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor.shutil, "which", lambda name: None if name == "alembic" else "true")
+    finding = doctor.nbgrader()
+    assert "'alembic' is not on your PATH" in finding.says
+    assert str(Path(sys.executable).parent / "activate") in finding.mend
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a folder without write access, as Unix has it")
+def test_a_course_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    finding = doctor.write_access(tmp_path / "missing")
+    assert finding.state == "broken"
+    assert "Nothing can be saved in" in finding.says
+
+
+def test_the_command_fails_when_something_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = doctor.Finding("Torch", "broken", "It is [torn].", "Mend it.")
+    monkeypatch.setattr(doctor, "examine", lambda: iter([broken]))
+    done = CliRunner().invoke(cli.app, ["doctor"])
+    assert done.exit_code == 1
+    assert "BROKEN  Torch: It is [torn]." in done.output
+    assert "-> Mend it." in done.output
+
+
+def test_the_command_says_that_all_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "examine", lambda: iter([doctor.Finding("Torch", "ok", "Fine.")]))
+    done = CliRunner().invoke(cli.app, ["doctor"])
+    assert done.exit_code == 0
+    assert "This machine is ready for the course." in done.output

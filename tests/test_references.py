@@ -1,0 +1,22 @@
+"""The stored reference outputs are those of the solutions."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder import grade
+from autograder.references.generate import solutions_of, write_all
+from autograder.syllabus import CHAPTERS, EXERCISES
+
+STEMS = [chapter.EXERCISES[0].chapter for chapter in CHAPTERS if chapter.EXERCISES]
+
+
+@pytest.mark.parametrize("chapter", STEMS)
+def test_references_are_fresh(chapter: str) -> None:
+    assert write_all(check_only=True, only=(chapter,)) == [], "run `fxcourse references`"
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_solution_passes_its_own_check(name: str) -> None:
+    verdict = grade(name, solutions_of(EXERCISES[name].chapter)[name])
+    assert verdict.passed, [(f.case, f.code, f.message) for f in verdict.findings]

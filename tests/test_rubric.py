@@ -1,0 +1,74 @@
+"""Every property in a rubric is needed: without it some wrong answer would pass."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+
+import pytest
+
+from autograder import rubric
+from autograder.exercise import Exercise, Property
+from autograder.judge import judge
+from autograder.outcome import Outcome
+from autograder.syllabus import EXERCISES
+from autograder.verdict import Verdict
+from tests.answers import all_answers, examine
+
+# Rules that many rubrics share are shown to be needed once, in any of them.
+SHARED = {rule.name for rule in vars(rubric).values() if isinstance(rule, rubric.Rule)}
+
+
+def failures(name: str) -> list[tuple[tuple[Outcome, ...], Verdict]]:
+    """The outcomes and verdicts of an exercise's wrong answers."""
+    return [examine(a) for a in all_answers() if a.exercise == name and a.finding is not None]
+
+
+BY_EXERCISE = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in EXERCISES]
+
+
+def is_needed(exercise: Exercise, rule: Property) -> bool:
+    """Whether some wrong answer passes once the rule is gone."""
+    rest = tuple(other for other in exercise.rubric if other.name != rule.name)
+    without = replace(exercise, rubric=rest)
+    return any(
+        judge(without, list(outcomes)).passed
+        for outcomes, verdict in failures(exercise.name)
+        if {finding.property for finding in verdict.findings} == {rule.name}
+    )
+
+
+@pytest.mark.parametrize("name", BY_EXERCISE)
+def test_each_own_property_is_needed(name: str) -> None:
+    exercise = EXERCISES[name]
+    own = [rule for rule in exercise.rubric if rule.name not in SHARED]
+    useless = [
+        rule.name
+        for rule in own
+        if not getattr(rule, "reason", "") and not is_needed(exercise, rule)
+    ]
+    assert not useless, f"{name}: no wrong answer needs {useless}"
+
+
+def test_each_shared_property_is_needed_somewhere() -> None:
+    users: dict[str, list[tuple[Exercise, Property]]] = defaultdict(list)
+    for exercise in EXERCISES.values():
+        for rule in exercise.rubric:
+            if rule.name in SHARED:
+                users[rule.name].append((exercise, rule))
+    useless = [
+        name
+        for name, places in users.items()
+        if not any(getattr(rule, "reason", "") for _, rule in places)
+        and not any(is_needed(exercise, rule) for exercise, rule in places)
+    ]
+    assert not useless, f"no wrong answer needs {useless}"
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_each_aspect_has_cases_that_everybody_sees(name: str) -> None:
+    exercise = EXERCISES[name]
+    visible = {case.aspect for case in exercise.visible_cases()}
+    assert visible == {aspect.key for aspect in exercise.aspects}
+    names = [case.name for case in exercise.cases]
+    assert len(names) == len(set(names))

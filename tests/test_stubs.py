@@ -1,0 +1,64 @@
+"""Every exercise, as a learner first finds it: untouched, and answered in the wrong kind."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import jupytext
+import pytest
+
+from autograder import grade
+from autograder.references.generate import SOLUTIONS
+from autograder.syllabus import EXERCISES
+
+
+def kind(value: Any) -> str:
+    """A name for a parameter that is the same in every process."""
+    return type(value).__name__
+
+
+def stub_of(name: str) -> Any:
+    """What the released notebook defines for an exercise, before anybody wrote in it."""
+    from autograder.builder import build
+
+    notebook = build(SOLUTIONS / f"{EXERCISES[name].chapter}.py")
+    first = next(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    stub = next(
+        cell.source
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == name
+    )
+    names: dict[str, Any] = {"__name__": "learner"}
+    exec(compile(first, "<first cell>", "exec"), names)
+    exec(compile(stub, f"<stub of {name}>", "exec"), names)
+    return names[name]
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_untouched_stub_is_not_attempted(name: str) -> None:
+    verdict = grade(name, stub_of(name))
+    assert verdict.status == "not attempted"
+    assert verdict.score == 0.0
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+@pytest.mark.parametrize("value", [None, 3, "text", [], {}, object()], ids=kind)
+def test_wrong_kinds_of_return_are_told(name: str, value: Any) -> None:
+    verdict = grade(name, lambda *args, **kwargs: value)
+    assert not verdict.passed
+    assert verdict.findings[0].message
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+@pytest.mark.parametrize("answer", [None, 3, "text", [], object()], ids=kind)
+def test_what_is_no_function_is_told(name: str, answer: Any) -> None:
+    assert grade(name, answer).score == 0.0
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_solution_starts_with_a_docstring(name: str) -> None:
+    notebook = jupytext.read(SOLUTIONS / f"{EXERCISES[name].chapter}.py", fmt="py:percent")
+    (source,) = (c.source for c in notebook.cells if c.metadata.get("solve") == name)
+    (definition,) = (n for n in ast.parse(source).body if getattr(n, "name", "") == name)
+    assert ast.get_docstring(definition), f"{name} has no docstring to tell what is asked"

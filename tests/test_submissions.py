@@ -1,0 +1,81 @@
+"""The class of `make grade-demo`: what it hands in is what its descriptions say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from autograder.builder import build, chapters
+from autograder.learner import verdict_on
+from autograder.syllabus import EXERCISES, of_chapter
+from tests.submissions import NOTHING, all_but, all_submissions
+from tests.submissions.demo import grade
+
+SUBMISSIONS = all_submissions()
+CHAPTERS = sorted({submission.chapter for submission in SUBMISSIONS})
+
+
+def test_class_is_large_enough() -> None:
+    assert len({submission.student for submission in SUBMISSIONS}) >= 20
+    assert max(Counter((s.student, s.chapter) for s in SUBMISSIONS).values()) == 1
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_chapter_has_every_kind_of_submission(chapter: str) -> None:
+    students = {s.student for s in SUBMISSIONS if s.chapter == chapter}
+    kinds = "ada bert cleo dan eva finn gina hugo iris jack kate liam mona nico olga"
+    assert set(kinds.split()) <= students
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_edits_fit_the_chapter(chapter: str) -> None:
+    (path,) = (path for path in chapters() if path.stem == chapter)
+    released = build(Path(path))
+    for submission in SUBMISSIONS:
+        if submission.chapter == chapter:
+            changed = submission.notebook(released)
+            assert (changed != released) == (submission.student != "cleo")
+            assert set(submission.points()) == {e.name for e in of_chapter(chapter)}
+
+
+def test_shares_follow_from_the_weights() -> None:
+    first, *others = EXERCISES["retarget"].aspects
+    assert all_but("retarget", first.key) == NOTHING
+    assert all_but("retarget") == 1
+    whole = first.weight + sum(aspect.weight for aspect in others)
+    assert all_but("retarget", others[0].key) * whole == whole - others[0].weight
+    with pytest.raises(AssertionError):
+        all_but("retarget", "no such aspect")
+
+
+FITTED = [
+    (name, text)
+    for submission in SUBMISSIONS
+    if submission.student == "eva"
+    for name, text in submission.answers.items()
+]
+
+
+@pytest.mark.parametrize(("name", "text"), FITTED, ids=[name for name, _ in FITTED])
+def test_fitted_answers_pass_the_check_that_students_see(name: str, text: str) -> None:
+    names: dict[str, object] = {}
+    exec(text, names)
+    exercise = EXERCISES[name]
+    assert verdict_on(exercise, names[name], hidden=False).passed
+    assert not verdict_on(exercise, names[name], hidden=True).passed
+
+
+@pytest.mark.slow
+def test_part_of_the_class_is_graded_by_nbgrader(tmp_path: Path) -> None:
+    """From a new classroom to feedback and CSV, with nbgrader's own commands."""
+    chosen = [
+        submission
+        for submission in SUBMISSIONS
+        if submission.chapter == "02_nodes" and submission.student in ("dan", "jack", "tess")
+    ]
+    rows, problems = grade(tmp_path / "a classroom", chosen)
+    assert problems == []
+    assert [row for row in rows if not row.agrees] == []
+    assert len(rows) == 3 * len(of_chapter("02_nodes"))

@@ -1,0 +1,77 @@
+"""A toy exercise for tests of the engine, with its references made on the spot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+import torch
+from torch import fx, nn
+
+from autograder.exercise import Aspect, Exercise
+from autograder.models import T, model_case
+from autograder.references import Reference
+from autograder.rubric import PASS
+from autograder.run import run
+
+
+class OneAdd(nn.Module):
+    """A sum of two inputs."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.add(x, y)
+
+
+class Nested(nn.Module):
+    """A layer, a dictionary and a default argument."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.block = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+
+    def forward(self, x: torch.Tensor, scale: float = 2.0) -> dict[str, Any]:
+        hidden = self.block(x)
+        return {"sum": torch.add(hidden, x) * scale, "parts": [hidden, x]}
+
+
+TOY = Exercise(
+    name="toy",
+    chapter="03_manipulation",
+    title="A toy",
+    stars=1,
+    minutes=5,
+    points=3,
+    procedure="transform",
+    aspects=(Aspect("task", 2, "sums become products"), Aspect("nested", 1, "nested models")),
+    cases=(
+        model_case("one sum", "task", OneAdd, (T(2, 3), T(2, 3)), (T(4, 1), T(3))),
+        model_case("nested", "nested", Nested, (T(2, 3),), (T(5, 3), 0.5)),
+        model_case("hidden", "task", OneAdd, (T(7),) * 2, hidden=True),
+    ),
+    rubric=PASS,
+    hints=("Look at the targets.",),
+)
+
+
+def solution(model: nn.Module) -> fx.GraphModule:
+    """The toy's reference solution: `torch.add` becomes `torch.mul`."""
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if node.target is torch.add:
+            node.target = torch.mul
+    gm.recompile()
+    return gm
+
+
+@contextmanager
+def references_in_memory() -> Iterator[None]:
+    """Serve the toy's references, after a round trip through JSON."""
+    made = {}
+    for case in TOY.cases:
+        data = Reference.of_outcome(run(TOY, solution, case)).to_json()
+        made[case.name] = Reference.from_json(json.loads(json.dumps(data)))
+    with mock.patch("autograder.judge.evidence.reference", lambda *key: made[key[-1]]):
+        yield
