@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from autograder.learner import CheckFailed, check, grade, hint, progress
-
 if TYPE_CHECKING:
+    from autograder.learner import CheckFailed, check, grade, hint, progress
     from autograder.show.draw import draw
 
 __all__ = ["CheckFailed", "check", "draw", "grade", "hint", "progress"]
 
+_HOME = dict.fromkeys(__all__, "autograder.learner") | {"draw": "autograder.show.draw"}
+
 
 def __getattr__(name: str) -> Any:
-    # Drawing needs matplotlib; grading does not, and must not wait for it.
-    if name == "draw":
-        from autograder.show.draw import draw
-
-        return draw
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Imported when first asked for: the command `fxcourse` starts without torch, and can say
+    # what is wrong with a broken one; grading does not wait for matplotlib.
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)

@@ -15,8 +15,9 @@ from autograder.isolation import kept_state
 from autograder.limits import Limits, OutOfTime, bounded_output, time_limit
 from autograder.outcome import Outcome
 from autograder.plain import Encoder
+from autograder.run.calls import Answer
 from autograder.run.errors import is_stub, record_of
-from autograder.run.procedures import PROCEDURES, Answer
+from autograder.run.procedures import PROCEDURES
 
 __all__ = ["Answer", "run", "run_cases"]
 

@@ -12,12 +12,12 @@ from autograder.execution import error_record, run_once
 from autograder.exercise import Trial
 from autograder.outcome import Outcome
 from autograder.plain import Encoder, Plain
+from autograder.run.calls import call_watched
 from autograder.run.errors import is_stub
+from autograder.run.functions import transform
 
 ASKED = (1, 2, 3, 0, 1_000)
 """The arguments with which a timer's `slowest` is asked."""
-
-Procedure = Callable[[Any, Trial, Outcome, Encoder], None]
 
 
 def interpreter(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
@@ -30,7 +30,7 @@ def interpreter(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -
         for inputs in trial.inputs:
             outcome.runs.append({"forward": _run(runner.run, inputs, trial, encoder)})
 
-    _watched(work, trial, outcome)
+    call_watched(work, trial, outcome)
 
 
 def timer(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
@@ -47,7 +47,7 @@ def timer(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None
             outcome.runs.append(_timed_run(runner, inputs, trial, encoder))
         outcome.runs.append(_timed_run(answer(gm), trial.inputs[0], trial, encoder))
 
-    _watched(work, trial, outcome)
+    call_watched(work, trial, outcome)
 
 
 def transformer(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
@@ -55,8 +55,6 @@ def transformer(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -
 
     The nodes' ``meta`` is described too, as far as the case's own nodes have the keys.
     """
-    from autograder.run import procedures
-
     if not _is_made_from(fx.Transformer, answer, outcome):
         return
     (gm,) = trial.args
@@ -64,14 +62,14 @@ def transformer(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -
     before = [dict(node.meta) for node in gm.graph.nodes]
     results: list[Any] = []
 
-    def transform(module: fx.GraphModule) -> Any:
+    def made(module: fx.GraphModule) -> Any:
         try:
             results.append(answer(module).transform())
         except NotImplementedError as error:
             raise _as_it_was_raised(error) from None
         return results[0]
 
-    procedures._transform(transform, trial, outcome, encoder)
+    transform(made, trial, outcome, encoder)
     for node, meta in zip(gm.graph.nodes, before, strict=False):
         if dict(node.meta) != meta:
             outcome.changed.append(f"the meta of node `{node.name}` was changed")
@@ -92,12 +90,6 @@ def _is_made_from(base: type, answer: Any, outcome: Outcome) -> bool:
     else:
         outcome.value = f"a `{type(answer).__name__}`, not a class made from {name}"
     return False
-
-
-def _watched(work: Callable[[Any], None], trial: Trial, outcome: Outcome) -> None:
-    from autograder.run import procedures
-
-    procedures._call(work, trial, outcome)
 
 
 def _run(call: Callable[..., Any], inputs: Any, trial: Trial, encoder: Encoder) -> Plain:

@@ -1,0 +1,82 @@
+"""Calling an answer under watch, and running the graph module that it returned."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import fx
+
+from autograder.describe import describe
+from autograder.execution import RUN_SEED, run_once
+from autograder.exercise import Trial
+from autograder.forbid import recording_use
+from autograder.limits import bounded_output
+from autograder.outcome import Outcome
+from autograder.plain import Encoder, Plain
+from autograder.run.errors import is_stub, record_of
+from autograder.watch import Snapshot
+
+Answer = Callable[..., Any]
+Procedure = Callable[[Answer, Trial, Outcome, Encoder], None]
+
+
+def call_watched(answer: Answer, trial: Trial, outcome: Outcome, *args: Any) -> Any:
+    """Call the answer, noting what it changes and what forbidden things it uses."""
+    watched = [Snapshot(value) for value in (trial.model, *trial.watch) if value is not None]
+    torch.manual_seed(RUN_SEED)
+    with recording_use(trial.forbidden) as used:
+        try:
+            return answer(*(args or trial.args), **trial.kwargs)
+        finally:
+            outcome.used += [name for name in used if name not in outcome.used]
+            for snapshot in watched:
+                outcome.changed += [c for c in snapshot.changes() if c not in outcome.changed]
+
+
+def encode_result(value: Any, trial: Trial, encoder: Encoder) -> Plain:
+    """The plain form of a result; graph modules become descriptions, in tuples too."""
+    if isinstance(value, fx.GraphModule):
+        return {"graph_module": describe(value, encoder, trial.model)}
+    if type(value) is tuple:
+        return {"tuple": [encode_result(item, trial, encoder) for item in value]}
+    return encoder.encode(value)
+
+
+def run_result(gm: fx.GraphModule, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
+    """Run a graph module on the case's inputs: itself, under an Interpreter, and its copy."""
+    with bounded_output(0):  # FX prints whole tracebacks when a graph's code fails
+        _run_on_inputs(gm, trial, outcome, encoder)
+
+
+def _run_on_inputs(gm: fx.GraphModule, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
+    for i, inputs in enumerate(trial.inputs):
+        if len(outcome.runs) <= i:
+            outcome.runs.append({})
+        record = outcome.runs[i]
+        record["forward"] = run_recorded(gm, gm, inputs, trial, encoder)
+        record["interpreter"] = run_recorded(_interpret(gm), gm, inputs, trial, encoder)
+        if i == 0:
+            record["copy"] = run_recorded(_run_copy(gm), gm, inputs, trial, encoder)
+
+
+def _interpret(gm: fx.GraphModule) -> Answer:
+    return lambda *args: fx.Interpreter(gm).run(*args)
+
+
+def _run_copy(gm: fx.GraphModule) -> Answer:
+    return lambda *args: copy.deepcopy(gm)(*args)
+
+
+def run_recorded(
+    call: Answer, owner: Any, inputs: tuple[Any, ...], trial: Trial, encoder: Encoder
+) -> Plain:
+    """The record of one run on fresh inputs: what came back, or what was raised."""
+    def on_error(error: Exception) -> Plain:
+        if is_stub(error):
+            raise error
+        return record_of(error)
+
+    return run_once(call, inputs, encoder, owner=owner, log=trial.log, on_error=on_error)

@@ -1,0 +1,68 @@
+"""How answers are exercised that are functions: analyses, passes, functions of tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import fx
+
+from autograder.describe import nodes_of
+from autograder.exercise import Trial
+from autograder.outcome import Outcome
+from autograder.plain import Encoder
+from autograder.run.calls import Answer, call_watched, encode_result, run_recorded, run_result
+from autograder.run.errors import is_stub, record_of
+
+
+def analysis(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
+    """A function of a model whose result is data."""
+    outcome.value = encode_result(call_watched(answer, trial, outcome), trial, encoder)
+
+
+def transform(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
+    """A pass: its result is a graph module, which is described and run."""
+    result = call_watched(answer, trial, outcome)
+    outcome.value = encode_result(result, trial, encoder)
+    if isinstance(result, fx.GraphModule):
+        run_result(result, trial, outcome, encoder)
+
+
+def traced_function(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
+    """A function of tensors that is run as it is, then traced and run again."""
+    for inputs in trial.inputs:
+        outcome.runs.append({"eager": run_recorded(answer, answer, inputs, trial, encoder)})
+    try:
+        graph_module = fx.symbolic_trace(answer)
+    except Exception as error:
+        if is_stub(error):
+            raise
+        outcome.value = {"trace_error": record_of(error)}
+        return
+    outcome.value = encode_result(graph_module, trial, encoder)
+    run_result(graph_module, trial, outcome, encoder)
+
+
+def each_node(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
+    """A function of a node, called on every node of the case's graph module."""
+    (gm,) = trial.args
+    nodes = nodes_of(gm.graph)
+    index = {id(node): i for i, node in enumerate(nodes)}
+    encoder.node = lambda n: {"node": index[id(n)]} if id(n) in index else {"foreign": str(n.name)}
+    rows = []
+    for node in nodes:
+        rows.append(encoder.encode(call_watched(answer, trial, outcome, node)))
+        outcome.value = {"list": rows}
+
+
+def counted_transform(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
+    """A pass that returns ``(graph module, count)``.
+
+    The description of the module becomes the value, as for a pass; the count stands beside
+    it, under ``"count"``. Anything else that comes back is recorded as it is.
+    """
+    result = call_watched(answer, trial, outcome)
+    outcome.value = encode_result(result, trial, encoder)
+    if type(result) is tuple and len(result) == 2 and isinstance(result[0], fx.GraphModule):
+        module, count = outcome.value["tuple"]
+        outcome.value = {**module, "count": count}
+        run_result(result[0], trial, outcome, encoder)
