@@ -74,6 +74,7 @@ def run_recorded(
     call: Answer, owner: Any, inputs: tuple[Any, ...], trial: Trial, encoder: Encoder
 ) -> Plain:
     """The record of one run on fresh inputs: what came back, or what was raised."""
+
     def on_error(error: Exception) -> Plain:
         if is_stub(error):
             raise error
