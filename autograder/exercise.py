@@ -14,6 +14,9 @@ from torch import nn
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence
+    from autograder.models.random import RandomModels
+    from autograder.models.random.recipe import Recipe
+    from autograder.references import Reference
     from autograder.verdict import Finding
 
 
@@ -56,6 +59,8 @@ class Case:
             Hidden cases are redraws of visible ones: they catch answers that
             were fitted to the visible cases and no others.
         expect: what the case demands beyond the reference, read by rubric properties.
+        oracle: works out what must come of it, where no reference is stored.
+        recipe: what a random model was made from.
     """
 
     name: str
@@ -63,6 +68,8 @@ class Case:
     make: Callable[[int], Trial]
     hidden: bool = False
     expect: dict[str, Any] = field(default_factory=dict)
+    oracle: Callable[[Trial], Reference] | None = None
+    recipe: Recipe | None = None
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,10 @@ class Aspect:
     key: str
     weight: int
     says: str
+
+
+RANDOM = Aspect("random", 1, "models drawn at random")
+"""The share that random models stand for. It is earned only where all other cases hold."""
 
 
 class Property(Protocol):
@@ -99,6 +110,8 @@ class Exercise:
         cases: the situations, simplest first.
         rubric: the properties a result must have.
         hints: markdown, from "where to look" to "a skeleton"; never the solution.
+        random: models drawn at random on which the answer is tried besides.
+        not_random: why there are none, where it makes no sense.
     """
 
     name: str
@@ -112,6 +125,13 @@ class Exercise:
     cases: tuple[Case, ...]
     rubric: tuple[Property, ...]
     hints: tuple[str, ...]
+    random: RandomModels | None = None
+    not_random: str = ""
+
+    @property
+    def all_aspects(self) -> tuple[Aspect, ...]:
+        """The aspects, and the share of random models where there are any."""
+        return (*self.aspects, RANDOM) if self.random else self.aspects
 
     def visible_cases(self) -> tuple[Case, ...]:
         """The cases a learner's check cell tries."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from autograder.exercise import Exercise
 from autograder.judge import judge
+from autograder.randomly import with_random_models
 from autograder.run import run_cases
 from autograder.syllabus import EXERCISES
 from autograder.verdict import Finding, Verdict
@@ -51,7 +52,11 @@ def verdict_on(exercise: Exercise, answer: Any, *, hidden: bool) -> Verdict:
         )
         return Verdict(exercise.name, "failed", 0.0, (finding,))
     cases = exercise.cases if hidden else exercise.visible_cases()
-    return judge(exercise, run_cases(exercise, answer, cases, stop_early=not hidden), cases)
+    outcomes = run_cases(exercise, answer, cases, stop_early=not hidden)
+    verdict = judge(exercise, outcomes, cases)
+    if exercise.random is None:
+        return verdict
+    return with_random_models(exercise, exercise.random, answer, verdict, outcomes, cases)
 
 
 def check(answer: Any, *, hidden: bool = False) -> None:

@@ -17,7 +17,7 @@ from autograder.limits import bounded_output
 from autograder.outcome import Outcome
 from autograder.verdict import Finding, Share, Status, Verdict
 
-__all__ = ["Evidence", "describe_inputs", "findings_of", "judge", "source_of"]
+__all__ = ["Evidence", "describe_inputs", "findings_of", "judge", "score_of", "source_of"]
 
 
 def judge(
@@ -25,6 +25,7 @@ def judge(
     outcomes: list[Outcome],
     cases: tuple[Case, ...] | None = None,
     seed: int = 0,
+    held: frozenset[str] = frozenset(),
 ) -> Verdict:
     """The verdict on an answer.
 
@@ -33,27 +34,32 @@ def judge(
         outcomes: one for each case tried, in the order of the cases.
         cases: the cases that were to be tried; a case without an outcome has not been held.
         seed: the seed of the cases.
+        held: names of cases that have been looked at, and hold.
     """
     cases = exercise.cases if cases is None else cases
     # FX prints whole tracebacks when a rebuilt graph's code fails; the findings say it better.
     with kept_state(), bounded_output(0):
-        return _judge(exercise, {outcome.case: outcome for outcome in outcomes}, cases, seed)
+        return _judge(exercise, {outcome.case: outcome for outcome in outcomes}, cases, seed, held)
 
 
 def _judge(
-    exercise: Exercise, outcomes: dict[str, Outcome], cases: tuple[Case, ...], seed: int
+    exercise: Exercise,
+    outcomes: dict[str, Outcome],
+    cases: tuple[Case, ...],
+    seed: int,
+    known: frozenset[str],
 ) -> Verdict:
     found = {
         case.name: findings_of(exercise, case, outcomes[case.name], seed)
         for case in cases
-        if case.name in outcomes
+        if case.name in outcomes and case.name not in known
     }
-    held = {name for name, findings in found.items() if not findings}
+    held = known | {name for name, findings in found.items() if not findings}
     shares = _shares(exercise, cases, held)
     worst = _smallest([case for case in cases if found.get(case.name)], seed)
     common = {
         "exercise": exercise.name,
-        "score": _score(shares),
+        "score": score_of(shares),
         "shares": shares,
         "cases": len(outcomes),
     }
@@ -74,14 +80,14 @@ def _judge(
 
 def _shares(exercise: Exercise, cases: tuple[Case, ...], held: set[str]) -> tuple[Share, ...]:
     shares = []
-    for aspect in exercise.aspects:
+    for aspect in exercise.all_aspects:
         own = [case.name for case in cases if case.aspect == aspect.key]
         if own:
             shares.append(Share(aspect.says, aspect.weight, all(name in held for name in own)))
     return tuple(shares)
 
 
-def _score(shares: tuple[Share, ...]) -> float:
+def score_of(shares: tuple[Share, ...]) -> float:
     """The held shares' weight of the whole; nothing without the first, the task itself."""
     if not shares or not shares[0].held:
         return 0.0

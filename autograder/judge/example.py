@@ -135,6 +135,8 @@ def _code_of(value: Any) -> str:
     if isinstance(value, fx.GraphModule):
         return f"# a GraphModule with this code\n{value.code.strip()}"
     thing = value if inspect.isfunction(value) else type(value)
+    if hasattr(thing, "source_code"):  # a random model
+        return str(thing.source_code)
     if isinstance(value, nn.Module) and thing.__module__.startswith("torch."):
         return repr(value)
     try:

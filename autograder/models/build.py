@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from autograder.execution import seed_all
 from autograder.exercise import Case, Trial
 
 
@@ -68,7 +69,7 @@ def fresh(
 ) -> nn.Module:
     """A new model with random weights, in eval mode unless told otherwise."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        seed_all(seed)
         model = make()
     return randomize_(model.to(dtype), seed).train(training)
 

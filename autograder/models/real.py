@@ -7,6 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
+from autograder.execution import seed_all
+
 
 def real(make: Callable[[], nn.Module], seed: int, dtype: torch.dtype = torch.float32) -> nn.Module:
     """A network in eval mode with its own random weights and mild running statistics.
@@ -14,7 +16,7 @@ def real(make: Callable[[], nn.Module], seed: int, dtype: torch.dtype = torch.fl
     Unlike the weights of `fresh`, these keep the values of a deep network finite.
     """
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        seed_all(seed)
         model = make()
         for name, value in model.named_buffers():
             if name.endswith("running_mean"):

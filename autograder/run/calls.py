@@ -6,11 +6,10 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-import torch
 from torch import fx
 
 from autograder.describe import describe
-from autograder.execution import RUN_SEED, run_once
+from autograder.execution import RUN_SEED, run_once, seed_all
 from autograder.exercise import Trial
 from autograder.forbid import recording_use
 from autograder.limits import bounded_output
@@ -26,7 +25,7 @@ Procedure = Callable[[Answer, Trial, Outcome, Encoder], None]
 def call_watched(answer: Answer, trial: Trial, outcome: Outcome, *args: Any) -> Any:
     """Call the answer, noting what it changes and what forbidden things it uses."""
     watched = [Snapshot(value) for value in (trial.model, *trial.watch) if value is not None]
-    torch.manual_seed(RUN_SEED)
+    seed_all(RUN_SEED)
     with recording_use(trial.forbidden) as used:
         try:
             return answer(*(args or trial.args), **trial.kwargs)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import fx, nn
 
+from autograder.execution import seed_all
 from autograder.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T, broken_places, fresh, model_case, tensor_of
 from autograder.models import nodes as zoo
@@ -253,7 +254,7 @@ def checked_case(
 
     def trial(seed: int) -> Trial:
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+            seed_all(seed)
             gm = make()
         return Trial(args=(gm,), watch=(gm,))
 

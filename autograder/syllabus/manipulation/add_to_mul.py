@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import operator
+from typing import Any
+
 import torch
+from torch import fx
 
 from autograder.exercise import Aspect, Exercise
 from autograder.models import T, model_case
 from autograder.models import additions as zoo
+from autograder.models.random import COMMON, RandomModels, Vocabulary, exchanging, ops
 from autograder.rubric import PASS
 from autograder.rubric.edits import additions_replaced
 
@@ -37,6 +42,52 @@ for node in gm.graph.nodes:
 ...
 ```""",
 )
+
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.add({a}, {b})",
+        "{a} + {b}",
+        "{a}.add({b})",
+        "{n} + {a}",
+        "{a} + {n}",
+        "torch.add(input={a}, other={b})",
+        "{a}.add(other={b})",
+        "torch.add({a}, {b}, alpha={n})",
+        "{a}.add({b}, alpha={n})",
+        "torch.add({a}, {b}, alpha=1)",
+        "{a}.add({b}, alpha=1)",
+        "torch.add({a}, {b}, alpha=0)",
+        "{x}.add_({b})",
+        "[nn.Parameter(torch.ones(1))] + {a}",
+        "[buffer(torch.ones(1))] + {a}",
+        "torch.addcmul({a}, {b}, {c})",
+        "{a}.addcmul({b}, {c})",
+    )
+    + COMMON,
+    training=True,
+    namesakes=("add", "add_scale"),
+)
+
+
+class AddsByMultiplying(fx.Interpreter):
+    """Computes what a model does, but multiplies where it adds."""
+
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        """Functions and operators."""
+        if target in (torch.add, operator.add):
+            return _added(target, *args, **kwargs)
+        return super().call_function(target, args, kwargs)
+
+    def call_method(self, target: str, args: Any, kwargs: Any) -> Any:
+        """Methods."""
+        if target == "add":
+            return _added(torch.add, *args, **kwargs)
+        return super().call_method(target, args, kwargs)
+
+
+def _added(target: Any, input: Any, other: Any, alpha: Any = 1) -> Any:
+    return input * other if alpha == 1 else target(input, other, alpha=alpha)
+
 
 ADD_TO_MUL = Exercise(
     name="add_to_mul",
@@ -89,4 +140,5 @@ ADD_TO_MUL = Exercise(
     ),
     rubric=(*PASS, additions_replaced),
     hints=HINTS,
+    random=RandomModels(VOCABULARY, exchanging(AddsByMultiplying)),
 )

@@ -1,0 +1,81 @@
+"""From recipes to cases: a random model in place of a hand-picked one."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import fx
+
+from autograder.exercise import RANDOM, Case, Trial
+from autograder.models.build import arguments, fresh
+from autograder.models.random.draw import drawn
+from autograder.models.random.program import program_of
+from autograder.models.random.recipe import Recipe
+from autograder.models.random.shrink import shrunk
+from autograder.models.random.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from autograder.references import Reference
+
+COUNT = 20
+
+
+def _as_it_is(trial: Trial, choice: int) -> Trial:
+    return trial
+
+
+@dataclass(frozen=True)
+class RandomModels:
+    """The random models of an exercise, and what must come out of them.
+
+    Attributes:
+        vocabulary: what they are made of.
+        oracle: what must come out, worked out from fresh objects of the case, and in another
+            way than by the course's own solution.
+        complete: gives a trial what the exercise needs besides a model: further arguments,
+            callbacks; the number chooses.
+        count: how many are tried.
+    """
+
+    vocabulary: Vocabulary
+    oracle: Callable[[Trial], Reference]
+    complete: Callable[[Trial, int], Trial] = _as_it_is
+    count: int = COUNT
+    expect: dict[str, Any] = field(default_factory=dict)
+
+    def cases(self, seed: int = 0, count: int | None = None) -> tuple[Case, ...]:
+        """The cases of a seed."""
+        recipes = drawn(self.vocabulary.most, count or self.count, seed)
+        return tuple(
+            self.case(recipe, f"random model {i}") for i, recipe in enumerate(recipes, start=1)
+        )
+
+    def case(self, recipe: Recipe, name: str) -> Case:
+        """The case of a recipe."""
+        words = self.vocabulary
+        program = program_of(recipe, words)
+        dtype = words.dtypes[recipe.dtype % len(words.dtypes)]
+        training = words.training and recipe.training
+
+        def make(seed: int) -> Trial:
+            model = fresh(lambda: program.model(words.names), seed, training=training, dtype=dtype)
+            if words.traced and recipe.form == 1:
+                model = fx.symbolic_trace(model)
+            generator = torch.Generator().manual_seed(seed + 1)
+            inputs = tuple(arguments(specs, generator, dtype) for specs in program.inputs)
+            trial = Trial(
+                args=(model,), model=model, inputs=inputs, functions=copy.copy(words.names)
+            )
+            return self.complete(trial, recipe.choice)
+
+        return Case(name, RANDOM.key, make, expect=self.expect, oracle=self.oracle, recipe=recipe)
+
+    def smallest(self, case: Case, fails: Callable[[Case], bool]) -> Case:
+        """The smallest random case that fails, on the way from one that does."""
+        name = "the smallest random model that shows it"
+        recipe = shrunk(case.recipe, lambda recipe: fails(self.case(recipe, name)))
+        return self.case(recipe, name)

@@ -1,0 +1,64 @@
+"""Hypothesis draws recipes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from autograder.models.random.recipe import Recipe, Step
+
+_small = st.integers(0, 7)
+_steps = st.builds(
+    Step,
+    op=st.integers(0, 63),
+    picks=st.tuples(_small, _small, _small),
+    number=st.integers(0, 5),
+    layer=st.integers(0, 5),
+)
+
+
+def recipes(most: int) -> st.SearchStrategy[Recipe]:
+    """Recipes of at most that many steps."""
+    return st.builds(
+        Recipe,
+        steps=st.lists(_steps, max_size=most).map(tuple),
+        part=st.lists(_steps, max_size=3).map(tuple),
+        shape=st.integers(0, 7),
+        inputs=st.integers(0, 7),
+        result=st.integers(0, 7),
+        returns=_small,
+        dtype=st.integers(0, 3),
+        training=st.booleans(),
+        form=st.integers(0, 3),
+        choice=st.integers(0, 63),
+    )
+
+
+@lru_cache(maxsize=256)
+def drawn(most: int, count: int, number: int) -> tuple[Recipe, ...]:
+    """Recipes for a seed: the same on every machine.
+
+    Args:
+        most: the most steps of one.
+        count: how many.
+        number: the seed.
+    """
+    found: list[Recipe] = []
+
+    # Without a database: nothing is written to the learner's folder, nothing read from it.
+    @seed(number)
+    @settings(
+        max_examples=count,
+        phases=[Phase.generate],
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(recipes(most))
+    def note(recipe: Recipe) -> None:
+        found.append(recipe)
+
+    note()
+    return tuple(found)

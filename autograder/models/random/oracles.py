@@ -1,0 +1,59 @@
+"""What must come out of a random model, said in other ways than by the course's solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import fx
+
+from autograder.execution import run_once
+from autograder.exercise import Trial
+from autograder.plain import Encoder
+
+if TYPE_CHECKING:
+    from autograder.references import Reference
+
+Oracle = Callable[[Trial], "Reference"]
+
+
+def runs_of(call: Callable[..., Any], trial: Trial) -> Reference:
+    """What comes of calling something on a case's inputs."""
+    from autograder.references import Reference
+
+    encoder = Encoder(trial.functions)
+    with torch.random.fork_rng(devices=[]):
+        runs = [
+            run_once(call, inputs, encoder, owner=trial.model, log=trial.log)
+            for inputs in trial.inputs
+        ]
+    return Reference(None, runs, encoder.tensors)
+
+
+def model_itself(trial: Trial) -> Reference:
+    """For passes that keep a model's meaning: what the model computes, without any graph."""
+    return runs_of(trial.model, trial)
+
+
+def exchanging(interpreter: type[fx.Interpreter]) -> Oracle:
+    """For passes that change an operation: the model under an interpreter that acts on it."""
+
+    def oracle(trial: Trial) -> Reference:
+        gm = fx.symbolic_trace(trial.model)
+        return runs_of(lambda *args: interpreter(gm).run(*args), trial)
+
+    return oracle
+
+
+def answer_of(work_out: Callable[..., Any]) -> Oracle:
+    """For analyses: a value worked out from the arguments that the answer is given."""
+
+    def oracle(trial: Trial) -> Reference:
+        from autograder.references import Reference
+
+        encoder = Encoder(trial.functions)
+        value = encoder.encode(work_out(*trial.args, **trial.kwargs))
+        return Reference(value, [], encoder.tensors)
+
+    return oracle

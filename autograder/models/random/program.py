@@ -1,0 +1,213 @@
+"""From a recipe to the class that it stands for, as code that a person can read and paste."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from autograder.models.build import T
+from autograder.models.random.recipe import Recipe, Step
+from autograder.models.random.vocabulary import Op, Vocabulary
+
+NUMBERS = ("2", "0.5", "-1", "0", "3.0")
+_NAMES = "abcdefghjmnpqrstuvw"
+
+
+@dataclass(frozen=True)
+class Value:
+    """A name in a ``forward``, and whether its last dimension may be another than the model's."""
+
+    name: str
+    narrow: bool = False
+
+
+@dataclass
+class _Class:
+    """A class while it is written."""
+
+    values: list[Value]
+    numbers: list[str]
+    attributes: dict[str, str] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    used: int = 0
+
+    def new_name(self) -> str:
+        turn, place = divmod(self.used, len(_NAMES))
+        self.used += 1
+        return _NAMES[place] + (str(turn) if turn else "")
+
+    def pick(self, number: int, *, whole: bool) -> Value:
+        fitting = [value for value in self.values if not (whole and value.narrow)]
+        return fitting[-1 - number % len(fitting)]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A model's code, and the inputs it is run on.
+
+    Attributes:
+        source: the class ``Model``, and those it needs, as text.
+        inputs: argument tuples, tensors as `T`.
+    """
+
+    source: str
+    inputs: tuple[tuple[Any, ...], ...]
+
+    def model(self, names: dict[str, Any]) -> nn.Module:
+        """A new model; its class says its ``source``."""
+        return _class_of(self.source, tuple(names.items()))()
+
+
+@lru_cache(maxsize=512)
+def _class_of(source: str, names: tuple[tuple[str, Any], ...]) -> type[nn.Module]:
+    scope = {"torch": torch, "nn": nn, "F": F, "operator": operator, **dict(names)}
+    exec(compile(source, "<a random model>", "exec"), scope)
+    made: type[nn.Module] = scope["Model"]
+    made.source_code = source  # type: ignore[attr-defined]
+    return made
+
+
+def program_of(recipe: Recipe, vocabulary: Vocabulary) -> Program:
+    """The program that a recipe stands for."""
+    shape = vocabulary.shapes[recipe.shape % len(vocabulary.shapes)]
+    kind = vocabulary.inputs[recipe.inputs % len(vocabulary.inputs)]
+    tensor = "y" if recipe.returns % 3 or not vocabulary.namesakes else vocabulary.namesakes[0]
+    second = {"tensor": tensor, "row": tensor, "default": "k=2.0"}.get(kind)
+    writer = _Writer(vocabulary, shape)
+    parts = []
+    if vocabulary.parts and recipe.part:
+        inner = _Class([Value("x")], list(NUMBERS))
+        writer.write(inner, recipe.part)
+        inner.lines.append(f"return {inner.values[-1].name}")
+        parts.append(_text("Part", ["x"], inner))
+        writer.part = not inner.values[-1].narrow
+    outer = _Class([Value("x")], list(NUMBERS) + (["k"] if kind == "default" else []))
+    if kind in ("tensor", "row"):
+        outer.values.insert(0, Value(tensor, narrow=kind == "row" and bool(shape)))
+    writer.write(outer, recipe.steps)
+    if writer.part and "part" not in outer.attributes:
+        writer.call_part(outer, Step())
+    result = vocabulary.results[recipe.result % len(vocabulary.results)]
+    outer.lines.append(f"return {_returned(result, outer, recipe.returns)}")
+    parts.append(_text("Model", ["x", *([second] if second else [])], outer))
+    return Program("\n\n".join(parts), _inputs(kind, shape))
+
+
+class _Writer:
+    """Writes the lines of a ``forward``, and the attributes that they need."""
+
+    def __init__(self, vocabulary: Vocabulary, shape: tuple[int, ...]) -> None:
+        self.usable, self.shape = vocabulary.usable(shape), shape
+        self.namesakes = vocabulary.namesakes
+        self.part = False
+
+    def write(self, into: _Class, steps: Sequence[Step]) -> None:
+        for step in steps:
+            choice = step.op % (len(self.usable) + self.part)
+            if choice == len(self.usable):
+                self.call_part(into, step)
+            else:
+                self._line(into, step, self.usable[choice])
+
+    def call_part(self, into: _Class, step: Step) -> None:
+        into.attributes.setdefault("part", "Part()")
+        value = into.pick(step.picks[0], whole=True)
+        name = into.new_name()
+        into.lines.append(f"{name} = self.part({value.name})")
+        into.values.append(Value(name))
+
+    def _line(self, into: _Class, step: Step, op: Op) -> None:
+        read: dict[str, Value] = {}
+        for letter, number in zip("abc", step.picks, strict=True):
+            read[letter] = into.pick(number, whole=False)
+        for letter, number in zip("xy", step.picks[:2], strict=True):
+            read[letter] = into.pick(number, whole=True)
+        text = op.text
+        for layer in op.layers:
+            text = text.replace(f"[{layer}]", self._attribute(into, layer, step, text), 1)
+        number = into.numbers[step.number % len(into.numbers)]
+        holes = {letter: value.name for letter, value in read.items()}
+        line = re.sub(r"\{(\w)\}", lambda m: (holes | {"n": number})[m[1]], text)
+        names = [into.new_name() for _ in range(op.outs)]
+        into.lines.append(f"{', '.join(names)} = {line}")
+        used = [read[m] for m in re.findall(r"\{([abcxy])\}", op.text)]
+        narrow = bool(self.shape) and (op.column or all(value.narrow for value in used))
+        into.values += [Value(name, narrow) for name in names]
+
+    def _attribute(self, into: _Class, layer: str, step: Step, text: str) -> str:
+        made = self._sizes(layer)
+        called = f"[{layer}]({{" in text and text.count("{") == 1
+        same = [name for name, code in into.attributes.items() if code == made]
+        if step.layer == 2 and same:
+            return f"self.{same[-1]}"
+        if step.layer == 3 and same:
+            made = f"self.{same[0]}"
+        elif step.layer == 4 and called:
+            made = f"nn.Sequential({made})"
+        name = _attribute_name(self._sizes(layer) if made.startswith("self.") else made)
+        if step.layer == 5 and self.namesakes:
+            name = self.namesakes[step.number % len(self.namesakes)]
+        taken = sum(other == name or other.startswith(f"{name}_") for other in into.attributes)
+        name = f"{name}_{taken}" if taken else name
+        into.attributes[name] = made
+        return f"self.{name}"
+
+    def _sizes(self, layer: str) -> str:
+        sizes = {"D": self.shape[-1] if self.shape else 1}
+        sizes["C"] = self.shape[1] if len(self.shape) > 1 else 1
+        return re.sub(r"\b[CD]\b", lambda m: str(sizes[m[0]]), layer)
+
+
+def _attribute_name(made: str) -> str:
+    if made.startswith("buffer"):
+        return "offset"
+    return {"Parameter": "weight", "Sequential": "block"}.get(
+        kind := re.match(r"nn\.(\w+)", made)[1],  # type: ignore[index]
+        kind.lower(),
+    )
+
+
+def _returned(kind: str, writing: _Class, pick: int) -> str:
+    last, other = writing.values[-1].name, writing.pick(pick, whole=False).name
+    return {
+        "value": last,
+        "tuple": f"({last}, {other})",
+        "dict": f'{{"first": {other}, "last": {last}}}',
+        "nested": f'[{last}, {{"others": ({other}, 2)}}]',
+    }[kind]
+
+
+def _text(name: str, parameters: list[str], written: _Class) -> str:
+    lines = [f"class {name}(nn.Module):"]
+    if written.attributes:
+        lines += ["    def __init__(self):", "        super().__init__()"]
+        lines += [f"        {_assignment(*item)}" for item in written.attributes.items()]
+        lines.append("")
+    lines.append(f"    def forward({', '.join(['self', *parameters])}):")
+    lines += [f"        {line}" for line in written.lines]
+    return "\n".join(lines) + "\n"
+
+
+def _assignment(name: str, made: str) -> str:
+    if made.startswith("buffer("):
+        return f'self.register_buffer("{name}", {made[len("buffer(") : -1]})'
+    return f"self.{name} = {made}"
+
+
+def _inputs(kind: str, shape: tuple[int, ...]) -> tuple[tuple[Any, ...], ...]:
+    first = T(*shape)
+    if kind == "tensor":
+        return ((first, T(*shape)),)
+    if kind == "row":
+        return ((first, T(*shape[-1:])),)
+    if kind == "default":
+        return ((first,), (first, -0.5))
+    return ((first,),)

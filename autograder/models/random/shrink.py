@@ -1,0 +1,87 @@
+"""Makes a failing recipe smaller for as long as it still fails.
+
+Hypothesis has a shrinker of its own, which knows nothing of what a recipe means: it needs
+hundreds of tries where this one needs dozens, and a learner waits for the card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from autograder.models.random.recipe import Recipe, Step
+
+MOST_TRIES = 150
+
+_PLAIN = {
+    "result": 0,
+    "inputs": 0,
+    "training": False,
+    "form": 0,
+    "shape": 0,
+    "dtype": 0,
+    "returns": 0,
+    "choice": 0,
+}
+
+
+def shrunk(recipe: Recipe, fails: Callable[[Recipe], bool], most: int = MOST_TRIES) -> Recipe:
+    """The smallest failing recipe that leaving out and making plain leads to.
+
+    Args:
+        recipe: one that fails.
+        fails: whether another one does.
+        most: how many others are tried at most.
+    """
+    tried = {recipe}
+    while True:
+        for smaller in _smaller(recipe):
+            if smaller in tried:
+                continue
+            if len(tried) > most:
+                return recipe
+            tried.add(smaller)
+            if fails(smaller):
+                recipe = smaller
+                break
+        else:
+            return recipe
+
+
+def _smaller(recipe: Recipe) -> Iterator[Recipe]:
+    """Recipes that are a little smaller; those that promise most come first."""
+    if recipe.part:
+        yield replace(recipe, part=())
+    for steps in _shorter(recipe.steps):
+        yield replace(recipe, steps=steps)
+    for name, plain in _PLAIN.items():
+        if getattr(recipe, name) != plain:
+            yield replace(recipe, **{name: plain})
+    for part in _shorter(recipe.part):
+        yield replace(recipe, part=part)
+    for steps in _plainer(recipe.steps):
+        yield replace(recipe, steps=steps)
+    for part in _plainer(recipe.part):
+        yield replace(recipe, part=part)
+
+
+def _shorter(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
+    size = (len(steps) + 1) // 2
+    while size:
+        for start in range(0, len(steps), size):
+            yield steps[:start] + steps[start + size :]
+        size //= 2
+
+
+def _plainer(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
+    for place, step in enumerate(steps):
+        for plain in (
+            Step(op=step.op),
+            replace(step, picks=(0, 0, 0)),
+            replace(step, number=0),
+            replace(step, layer=0),
+            *(replace(step, picks=step.picks[:i] + (0,) + step.picks[i + 1 :]) for i in range(3)),
+            replace(step, op=0),
+        ):
+            if plain != step:
+                yield (*steps[:place], plain, *steps[place + 1 :])

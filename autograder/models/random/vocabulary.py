@@ -1,0 +1,108 @@
+"""What random models are made of: operations as templates of the code that calls them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import torch
+
+SHAPES: tuple[tuple[int, ...], ...] = ((2, 3), (3,), (), (2, 1, 3), (1, 2, 4, 4))
+
+
+@dataclass(frozen=True)
+class Op:
+    """One operation in one spelling.
+
+    Attributes:
+        text: a template. ``{a}``, ``{b}``, ``{c}`` are values of any shape that fits the model's,
+            ``{x}``, ``{y}`` values of just the model's shape, ``{n}`` is a number. What stands
+            in brackets is an attribute of the model: ``[nn.ReLU()]({a})``,
+            ``{a} * [nn.Parameter(torch.ones(D))]``; there, ``D`` is the size of the last dimension
+            and ``C`` that of the second.
+        dims: the fewest and the most dimensions the model's shape may have.
+        column: whether the last dimension of what comes out is 1.
+        outs: how many values come out; several come as a tuple.
+    """
+
+    text: str
+    dims: tuple[int, int] = (0, 4)
+    column: bool = False
+    outs: int = 1
+
+    @cached_property
+    def layers(self) -> tuple[str, ...]:
+        """The attributes it needs, each as the code that makes it."""
+        return tuple(re.findall(r"\[((?:nn\.|buffer)[^\]]*)\]", self.text))
+
+
+def ops(*texts: str, dims: tuple[int, int] = (0, 4)) -> tuple[Op, ...]:
+    """Operations that need no more than their template."""
+    return tuple(Op(text, dims) for text in texts)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What the random models of an exercise are made of.
+
+    Attributes:
+        ops: the operations, the ones that the exercise is about first.
+        shapes: shapes of the first input.
+        dtypes: of parameters and inputs.
+        results: kinds of what is returned: ``value``, ``tuple``, ``dict``, ``nested``.
+        inputs: kinds of further parameters: ``""``, ``tensor``, ``row``, ``default``.
+        training: whether models in training mode are drawn.
+        traced: whether models are drawn that are traces themselves.
+        namesakes: names for attributes and parameters that mislead who goes by names.
+        parts: whether a model may have a module with a ``forward`` of its own.
+        names: what the templates may use besides `torch`, `nn`, `F` and `operator`.
+        most: the most steps.
+    """
+
+    ops: tuple[Op, ...]
+    shapes: tuple[tuple[int, ...], ...] = SHAPES
+    dtypes: tuple[torch.dtype, ...] = (torch.float64, torch.float32)
+    results: tuple[str, ...] = ("value", "tuple", "dict", "nested")
+    inputs: tuple[str, ...] = ("", "tensor", "row", "default")
+    training: bool = False
+    traced: bool = True
+    namesakes: tuple[str, ...] = ()
+    parts: bool = True
+    names: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    most: int = 8
+
+    def usable(self, shape: tuple[int, ...]) -> tuple[Op, ...]:
+        """The operations that work on this shape."""
+        return tuple(op for op in self.ops if op.dims[0] <= len(shape) <= op.dims[1])
+
+
+# What any model may have around the operations that an exercise is about.
+COMMON: tuple[Op, ...] = (
+    *ops(
+        "torch.sigmoid({a})",
+        "{a} * {b}",
+        "{a} - {n}",
+        "{a}.tanh()",
+        "torch.neg(input={a})",
+        "torch.where({a} > {n}, {a}, {b})",
+        "torch.stack([{x}, {y}]).sum(0)",
+        "torch.maximum({a}, other={b})",
+        "{a}.clone()",
+        "[nn.Tanh()]({a})",
+        "{a} * [buffer(torch.ones(1))]",
+    ),
+    *ops(
+        "{x}.reshape({x}.shape)",
+        "[nn.Linear(D, D)]({x})",
+        "[nn.Linear(D, D, bias=False)](input={x})",
+        "F.linear({x}, [nn.Parameter(torch.ones(D, D))])",
+        dims=(1, 4),
+    ),
+    Op("{a}.mean(dim=-1, keepdim=True)", (1, 4), column=True),
+    Op("torch.cat([{x}, {y}], dim=-1).chunk(2, dim=-1)", (1, 4), outs=2),
+    Op("{x}[..., :1]", (1, 4), column=True),
+    Op("torch.max({x}, dim=-1, keepdim=True)[0]", (1, 4), column=True),
+)

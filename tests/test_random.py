@@ -1,0 +1,134 @@
+"""Random models: the same on every machine, sound, small when shrunk, and fair."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from torch import fx
+
+from autograder.exercise import RANDOM, Exercise
+from autograder.judge import judge
+from autograder.learner import verdict_on
+from autograder.models.random.draw import drawn
+from autograder.models.random.recipe import Recipe, Step
+from autograder.models.random.shrink import MOST_TRIES, shrunk
+from autograder.randomly import fails
+from autograder.run import run
+from autograder.syllabus import EXERCISES
+from tests.answers import Answer, all_answers
+
+WITH = {name: e for name, e in EXERCISES.items() if e.random}
+RIGHT = [a for a in all_answers() if a.finding is None and a.exercise in WITH]
+
+BY_EXERCISE = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in WITH]
+
+
+def test_every_exercise_has_random_models_or_says_why_not() -> None:
+    for exercise in EXERCISES.values():
+        assert (exercise.random is None) == bool(exercise.not_random), exercise.name
+
+
+def test_recipes_are_the_same_in_every_process() -> None:
+    program = (
+        "from autograder.models.random.draw import drawn;"
+        "print(*[recipe.to_json() for recipe in drawn(8, 12, 5)])"
+    )
+    command = [sys.executable, "-c", program]
+    texts = {subprocess.check_output(command, text=True).strip() for _ in range(2)}
+    assert texts == {" ".join(recipe.to_json() for recipe in drawn(8, 12, 5))}
+
+
+def test_a_recipe_survives_its_text() -> None:
+    for recipe in drawn(8, 12, 5):
+        assert Recipe.from_json(recipe.to_json()) == recipe
+
+
+def test_a_recipe_is_made_as_small_as_can_be() -> None:
+    tries = []
+
+    def fails(recipe: Recipe) -> bool:
+        tries.append(recipe)
+        return any(step.op % 7 == 3 for step in recipe.steps) and recipe.inputs % 4 == 2
+
+    found = [recipe for recipe in drawn(8, 50, 0) if fails(recipe)]
+    assert len(found) > 3
+    for recipe in found:
+        tries.clear()
+        smallest = shrunk(recipe, fails)
+        (step,) = smallest.steps
+        assert smallest == Recipe(steps=(Step(op=step.op),), inputs=smallest.inputs)
+        assert len(tries) <= MOST_TRIES
+
+
+@pytest.mark.parametrize("name", BY_EXERCISE)
+def test_random_models_can_be_pasted_traced_and_run(name: str) -> None:
+    random = WITH[name].random
+    for case in random.cases(seed=3, count=15):
+        trial = case.make(0)
+        source = type(trial.model).source_code
+        scope: dict[str, object] = {}
+        header = "import operator\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
+        exec(header + source, scope | random.vocabulary.names)
+        gm = fx.symbolic_trace(trial.model)
+        assert trial.inputs
+        for inputs in trial.inputs:
+            gm(*inputs)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [pytest.param(a, id=str(a), marks=pytest.mark.xdist_group(a.exercise)) for a in RIGHT],
+)
+def test_right_answers_hold_on_random_models(answer: Answer, total: Callable[..., None]) -> None:
+    exercise = WITH[answer.exercise]
+    for case in exercise.random.cases(seed=11, count=8):
+        outcome = run(exercise, answer.write, case)
+        verdict = judge(exercise, [outcome], (case,))
+        assert verdict.passed, (verdict.findings, verdict.example)
+        total("random models on which a right answer holds")
+
+
+def first(name: str, finding: str | None) -> Answer:
+    """The first answer of the exam that gets this finding."""
+    return next(a for a in all_answers() if a.exercise == name and a.finding == finding)
+
+
+def without_cases(exercise: Exercise) -> Exercise:
+    """The exercise with its first case only, so that random models must find the rest."""
+    from dataclasses import replace
+
+    return replace(exercise, cases=exercise.cases[:1], aspects=exercise.aspects[:1])
+
+
+def test_a_failing_random_model_is_shown_small() -> None:
+    exercise = without_cases(EXERCISES["add_to_mul"])
+    wrong = first("add_to_mul", "missed-spelling")
+    verdict = verdict_on(exercise, wrong.write, hidden=False)
+    assert verdict.status == "failed"
+    assert verdict.findings[0].code == "missed-spelling"
+    assert verdict.example.case == "the smallest random model that shows it"
+    assert len(verdict.example.before) <= 4
+    assert "class Model(nn.Module)" in verdict.example.source
+    assert [share.held for share in verdict.shares] == [True, False]
+    assert verdict_on(exercise, wrong.write, hidden=False) == verdict
+
+
+def test_random_models_come_last() -> None:
+    exercise = EXERCISES["add_to_mul"]
+    wrong = verdict_on(exercise, first("add_to_mul", "missed-spelling").write, hidden=True)
+    assert wrong.shares[-1].says == RANDOM.says
+    assert not wrong.shares[-1].held
+    right = verdict_on(exercise, first("add_to_mul", None).write, hidden=True)
+    assert right.passed
+    assert right.score == 1.0
+    assert right.cases == len(exercise.cases) + exercise.random.count
+
+
+def test_a_case_fails_only_for_those_it_is_to_fail() -> None:
+    exercise = EXERCISES["add_to_mul"]
+    (case,) = exercise.random.cases(seed=0, count=1)
+    outcome = run(exercise, first("add_to_mul", None).write, case)
+    assert not fails(exercise, case, outcome)
