@@ -13,6 +13,7 @@ from autograder.exercise import RANDOM, Exercise
 from autograder.judge import judge
 from autograder.learner import verdict_on
 from autograder.models.random.draw import drawn
+from autograder.models.random.program import program_of
 from autograder.models.random.recipe import Recipe, Step
 from autograder.models.random.shrink import MOST_TRIES, shrunk
 from autograder.randomly import fails
@@ -63,15 +64,21 @@ def test_a_recipe_is_made_as_small_as_can_be() -> None:
         assert len(tries) <= MOST_TRIES
 
 
+PASTED = """import operator
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+"""
+
+
 @pytest.mark.parametrize("name", BY_EXERCISE)
 def test_random_models_can_be_pasted_traced_and_run(name: str) -> None:
     random = WITH[name].random
     for case in random.cases(seed=3, count=15):
+        scope: dict[str, object] = dict(random.vocabulary.names)
+        exec(PASTED + program_of(case.recipe, random.vocabulary).source, scope)
         trial = case.make(0)
-        source = type(trial.model).source_code
-        scope: dict[str, object] = {}
-        header = "import operator\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
-        exec(header + source, scope | random.vocabulary.names)
         gm = fx.symbolic_trace(trial.model)
         assert trial.inputs
         for inputs in trial.inputs:
