@@ -56,6 +56,28 @@ def with_random_models(
     return judge(exercise, outcomes, (*cases, *drawn), held=held)
 
 
+def judge_random_models(
+    exercise: Exercise,
+    random: RandomModels,
+    verdict: Verdict,
+    outcomes: list[Outcome],
+    seed: int = 0,
+) -> Verdict:
+    """As `with_random_models`, where the answer has been tried on the random models already.
+
+    Args:
+        exercise: the exercise.
+        random: its random models.
+        verdict: the verdict on the hand-picked cases.
+        outcomes: those of all cases.
+        seed: picks the random models.
+    """
+    if not verdict.passed:
+        return without_random_models(verdict)
+    held = frozenset(case.name for case in exercise.cases)
+    return judge(exercise, outcomes, (*exercise.cases, *random.cases(seed)), held=held)
+
+
 def without_random_models(verdict: Verdict) -> Verdict:
     """The verdict on an answer that has not come as far as random models."""
     shares = (*verdict.shares, Share(RANDOM.says, RANDOM.weight, held=False))

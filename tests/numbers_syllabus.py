@@ -23,10 +23,38 @@ def _case(name: str, aspect: str, number: float, wanted: float, hidden: bool = F
     return Case(name, aspect, lambda seed: Trial(args=(number,)), hidden, {"is": wanted})
 
 
-def _exercise(name: str, points: int, *cases: Case) -> Exercise:
+class RandomNumbers:
+    """Takes the place of random models; the seed decides which numbers they are."""
+
+    count = 3
+
+    def cases(self, seed: int = 0, count: int | None = None) -> tuple[Case, ...]:
+        """The cases of a seed."""
+        numbers = (float(seed % 1000 + i) for i in range(1, self.count + 1))
+        return tuple(_case(f"random {i}", "random", n, n / 2) for i, n in enumerate(numbers))
+
+    def smallest(self, case: Case, fails: object) -> Case:
+        """A number cannot be made smaller."""
+        return case
+
+
+def _exercise(
+    name: str, points: int, *cases: Case, random: RandomNumbers | None = None
+) -> Exercise:
     aspects = (Aspect("task", 2, "ordinary numbers"), Aspect("rare", 1, "negative numbers"))
     return Exercise(
-        name, CHAPTER, name.title(), 1, 5, points, "analysis", aspects, cases, (_right_number,), ()
+        name,
+        CHAPTER,
+        name.title(),
+        1,
+        5,
+        points,
+        "analysis",
+        aspects,
+        cases,
+        (_right_number,),
+        (),
+        random,
     )
 
 
@@ -45,6 +73,7 @@ EXERCISES = {
             3,
             _case("four", "task", 4, 2.0),
             _case("minus four", "rare", -4, -2.0),
+            random=RandomNumbers(),
         ),
     )
 }

@@ -14,6 +14,7 @@ from unittest import mock
 import pytest
 from nbformat.notebooknode import NotebookNode
 
+from autograder.classroom.seeds import noted_seed, seed_of
 from tests import numbers_room as numbers
 from tests.submissions import room as rooms
 from tests.submissions.edits import (
@@ -108,6 +109,10 @@ SCORES: dict[str, tuple[list[Edit], tuple[float, float]]] = {
             fill("half", "half = lambda number: number / 2"),
         ],
         (0, 3),
+    ),
+    "fitted to all but the random cases": (
+        [GOOD[0], fill("half", "def half(number):\n    return {4: 2.0, -4: -2.0}.get(number)")],
+        (6, 2.25),
     ),
     "raises; does not parse": (
         [
@@ -228,10 +233,20 @@ def test_flood_is_bounded(room: Path) -> None:
     assert path.stat().st_size < 15_000_000
 
 
+def test_seed_is_the_students_own_and_noted(room: Path) -> None:
+    works = {name: edited(rooms.released(room, numbers.CHAPTER), *GOOD) for name in ("ann", "bo")}
+    numbers.grade(room, works)
+    seeds = {name: noted_seed(rooms.autograded(room, name, numbers.CHAPTER)) for name in works}
+    secret = re.search(r"secret = '(\w+)'", (room / "nbgrader_config.py").read_text())[1]
+    assert len(secret) == 32
+    assert seeds == {name: seed_of(secret, name) for name in works}
+    assert len(set(seeds.values())) == 2
+
+
 def test_repairs_are_logged_and_noted(room: Path) -> None:
     _, nb, log = graded(room, *GOOD, delete("check-after"))
     sentence = "The cell `check-after` was missing; it was put back."
-    assert nb.metadata["fxcourse"] == {"repairs": [sentence]}
+    assert nb.metadata["fxcourse"]["repairs"] == [sentence]
     assert re.search(rf"ann.*{re.escape(sentence)}", log)
 
 

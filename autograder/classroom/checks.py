@@ -16,11 +16,12 @@ from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_output
-from traitlets import Float, Unicode
+from traitlets import Float, Integer, Unicode
 
 from autograder.classroom import trial
 from autograder.classroom.judging import is_missing, untried, verdict_on
 from autograder.classroom.masters import checked_exercise
+from autograder.classroom.seeds import note_seed, seed_of
 from autograder.classroom.sturdy import SturdyExecute
 from autograder.exercise import Exercise
 from autograder.verdict import Verdict
@@ -37,6 +38,11 @@ class ExecuteChecks(SturdyExecute):
     syllabus = Unicode("autograder.syllabus", help="The module whose EXERCISES are graded.").tag(
         config=True
     )
+    secret = Unicode("", help="What the seeds of the students' random models come from.").tag(
+        config=True
+    )
+    seed = Integer(None, allow_none=True, help="The seed; without one, that of the student.")
+    only = Unicode("", help="The one exercise that is tried; without one, all are.")
     case_cpu = Float(10.0, help="Processor seconds for an answer on one case.").tag(config=True)
     case_wall = Float(60.0, help="Seconds for an answer on one case.").tag(config=True)
     trial_patience = Float(
@@ -49,12 +55,20 @@ class ExecuteChecks(SturdyExecute):
         """Run a notebook in place, and put the scores of its checks into the resources."""
         self._exercises: Mapping[str, Exercise] = importlib.import_module(self.syllabus).EXERCISES
         self._verdicts: dict[int, Verdict] = {}
+        own = seed_of(self.secret, resources["nbgrader"]["student"])
+        self._seed = own if self.seed is None else self.seed
         nb, resources = super().preprocess(nb, resources, km)
+        note_seed(nb, self._seed)
         resources[SCORES] = {
             nb.cells[index].metadata.nbgrader["grade_id"]: verdict.score
             for index, verdict in self._verdicts.items()
         }
         return nb, resources
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """The verdicts by exercise, once the notebook has been run."""
+        return {verdict.exercise: verdict for verdict in self._verdicts.values()}
 
     def prepare(self) -> None:
         """Load what trying answers needs, so that it takes no student's time."""
@@ -66,7 +80,7 @@ class ExecuteChecks(SturdyExecute):
         exercise = self._checked(cell)
         if exercise is None:
             self.run(cell, index)
-        else:
+        elif self.only in ("", exercise.name):
             self._record(index, exercise, self._try(exercise, index))
 
     def finish(self) -> None:
@@ -97,14 +111,15 @@ class ExecuteChecks(SturdyExecute):
         with tempfile.TemporaryDirectory(prefix="fxcourse-") as name:
             folder = Path(name)
             lost = self._try_in(folder, exercise, index)
-            verdict = verdict_on(exercise, folder, interrupted=self.out_of_time)
+            verdict = verdict_on(exercise, folder, self._seed, interrupted=self.out_of_time)
         if lost:
             self.restart(index)
         return verdict
 
     def _try_in(self, folder: Path, exercise: Exercise, index: int) -> bool:
         """Let the kernel try an answer; whether that cost the kernel."""
-        code = trial.as_source(exercise.name, folder, self.syllabus, self.case_cpu, self.case_wall)
+        limits = self.case_cpu, self.case_wall
+        code = trial.as_source(exercise.name, folder, self.syllabus, *limits, self._seed)
         try:
             # The trial ends itself. The limit is for answers that cannot be ended from within.
             self.aside(code, index, timeout=self.trial_patience)

@@ -21,7 +21,7 @@ err = Console(soft_wrap=True, highlight=False, stderr=True)
 
 @app.callback()
 def classroom() -> None:
-    """Make an nbgrader classroom from the chapters of this course."""
+    """Make an nbgrader classroom from the chapters of this course, and look into it."""
 
 
 @app.command()
@@ -41,6 +41,25 @@ def create(
         err.print(f"[red]No classroom was made.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None
     out.print(f"The classroom is in {escape(str(folder))}. Its README.md says how to go on.")
+
+
+@app.command()
+def replay(
+    folder: Annotated[Path, typer.Argument(help="The classroom.")],
+    student: Annotated[str, typer.Argument(help="Who handed it in.")],
+    exercise: Annotated[str, typer.Argument(help="The exercise, such as add_to_mul.")],
+) -> None:
+    """Judge a graded answer again, on the same models, and show the card."""
+    from autograder.classroom import replay as replaying
+    from autograder.show.cardtext import card_text
+    from autograder.syllabus import EXERCISES
+
+    try:
+        verdict = replaying.replay(folder, student, exercise)
+    except replaying.CannotReplay as error:
+        err.print(f"[red]Nothing to show.[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+    out.print(escape(card_text(verdict, EXERCISES[exercise])))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -25,6 +26,9 @@ from autograder.classroom.config import configure
 c = get_config()  # noqa: F821
 c.CourseDirectory.course_id = {course!r}
 configure(c)
+
+# The random models that answers are tried on come from this and from the student's name.
+c.ExecuteChecks.secret = {secret!r}
 '''
 
 README = """\
@@ -37,6 +41,7 @@ Run these commands in this folder, in the environment in which the course is ins
 3. `nbgrader autograde {chapter}`: the grades, in `gradebook.db`. Repairs are in the log.
 4. `nbgrader generate_feedback {chapter}`: pages for the students, in `feedback/`.
 5. `nbgrader export`: all grades, in `grades.csv`.
+6. `fxcourse classroom replay . STUDENT EXERCISE`: how an answer was judged, once more.
 
 Chapters here: {all}. Formgrader in JupyterLab works too: run `jupyter lab` here.
 Test cells that you add yourself are run in the student's Python, as nbgrader does it.
@@ -113,7 +118,7 @@ def _fill(
     folder: Path, course: str, notebooks: Mapping[str, NotebookNode], say: Callable[[str], None]
 ) -> None:
     texts = {
-        "nbgrader_config.py": CONFIG.format(course=course),
+        "nbgrader_config.py": CONFIG.format(course=course, secret=secrets.token_hex(16)),
         "README.md": README.format(chapter=next(iter(notebooks)), all=", ".join(notebooks)),
     }
     for name, notebook in notebooks.items():

@@ -11,18 +11,22 @@ from autograder.classroom.trial import STATE
 from autograder.exercise import Exercise
 from autograder.judge import judge
 from autograder.outcome import Outcome
+from autograder.randomly import judge_random_models
 from autograder.references import MissingReference
 from autograder.verdict import Finding, Status, Verdict
 
 _log = logging.getLogger(__name__)
 
 
-def verdict_on(exercise: Exercise, folder: Path, *, interrupted: bool = False) -> Verdict:
+def verdict_on(
+    exercise: Exercise, folder: Path, seed: int = 0, *, interrupted: bool = False
+) -> Verdict:
     """The verdict on the answer that was tried. What the folder says is a claim, read as such.
 
     Args:
         exercise: the exercise.
         folder: where the trial left its outcomes.
+        seed: the seed of its random models.
         interrupted: whether the trial was stopped because it took too long.
 
     Raises:
@@ -31,7 +35,7 @@ def verdict_on(exercise: Exercise, folder: Path, *, interrupted: bool = False) -
     state = _state(folder)
     match state.get("state"):
         case "tried":
-            return _judge(exercise, _outcomes(exercise, folder))
+            return _judge(exercise, _outcomes(exercise, folder), seed)
         case "undefined":
             return _undefined(exercise)
         case "not callable":
@@ -87,9 +91,11 @@ def _nothing(exercise: Exercise, status: Status, code: str, message: str, look: 
     return Verdict(exercise.name, status, 0.0, (Finding(code, message, look),))
 
 
-def _judge(exercise: Exercise, outcomes: list[Outcome]) -> Verdict:
+def _judge(exercise: Exercise, outcomes: list[Outcome], seed: int) -> Verdict:
     try:
         verdict = judge(exercise, outcomes)
+        if exercise.random:
+            verdict = judge_random_models(exercise, exercise.random, verdict, outcomes, seed)
     except MissingReference:
         raise
     except Exception:
@@ -113,7 +119,8 @@ def _state(folder: Path) -> dict[str, str]:
 def _outcomes(exercise: Exercise, folder: Path) -> list[Outcome]:
     """The sound outcomes among those that were left."""
     found = []
-    for number in range(len(exercise.cases)):
+    most = len(exercise.cases) + (exercise.random.count if exercise.random else 0)
+    for number in range(most):
         path = folder / f"{number:03}.outcome"
         if not path.exists():
             continue

@@ -21,9 +21,15 @@ STATE = "state.json"
 
 
 def try_answer(
-    name: str, names: dict[str, Any], folder: str, syllabus: str, cpu: float, wall: float
+    name: str,
+    names: dict[str, Any],
+    folder: str,
+    syllabus: str,
+    cpu: float,
+    wall: float,
+    seed: int,
 ) -> None:
-    """Try the answer of that name on all cases, hidden ones too.
+    """Try the answer of that name on all cases, hidden ones too, and on random models.
 
     Args:
         name: the exercise's name.
@@ -32,6 +38,7 @@ def try_answer(
         syllabus: the module that holds ``EXERCISES``.
         cpu: processor seconds for one case.
         wall: seconds for one case.
+        seed: picks the random models.
     """
     place = Path(folder)
     exercise: Exercise = importlib.import_module(syllabus).EXERCISES[name]
@@ -42,15 +49,22 @@ def try_answer(
     if not callable(answer):
         _say(place, state="not callable", type=type(answer).__name__)
         return
-    cases = tuple(_noting(case, place) for case in exercise.cases)
-    outcomes = run_cases(exercise, answer, cases, limits=Limits(cpu=cpu, wall=wall))
+    limits = Limits(cpu=cpu, wall=wall)
+    outcomes = run_cases(exercise, answer, _noting(exercise.cases, place), limits=limits)
+    if exercise.random and len(outcomes) == len(exercise.cases):
+        drawn = _noting(exercise.random.cases(seed), place)
+        outcomes += run_cases(exercise, answer, drawn, limits=limits)
     for number, outcome in enumerate(outcomes):
         outcome.save(place / f"{number:03}.outcome")
     _say(place, state="tried")
 
 
-def _noting(case: Case, place: Path) -> Case:
-    """The case, made so that it is known which one an answer did not survive."""
+def _noting(cases: tuple[Case, ...], place: Path) -> tuple[Case, ...]:
+    """The cases, made so that it is known which one an answer did not survive."""
+    return tuple(_noting_one(case, place) for case in cases)
+
+
+def _noting_one(case: Case, place: Path) -> Case:
     make: Callable[[int], Trial] = case.make
 
     def noting(seed: int) -> Trial:
@@ -72,7 +86,7 @@ def try_here(*args: Any) -> None:
     try_answer(name, get_ipython().user_ns, *rest)
 
 
-def as_source(name: str, folder: Path, syllabus: str, cpu: float, wall: float) -> str:
+def as_source(name: str, folder: Path, syllabus: str, cpu: float, wall: float, seed: int) -> str:
     """Code that tries an answer when a kernel runs it, and leaves no name behind."""
-    call = f"try_here({name!r}, {str(folder)!r}, {syllabus!r}, {cpu!r}, {wall!r})"
+    call = f"try_here({name!r}, {str(folder)!r}, {syllabus!r}, {cpu!r}, {wall!r}, {seed!r})"
     return f"__import__({__name__!r}, fromlist=['try_here']).{call}"

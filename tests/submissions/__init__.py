@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from nbformat.notebooknode import NotebookNode
 
+from autograder.exercise import RANDOM
 from autograder.syllabus import EXERCISES, of_chapter
 from tests.submissions.edits import Edit, edited, fill
 
@@ -58,8 +59,14 @@ class Submission:
 
 
 def all_but(exercise: str, *lost: str) -> Fraction:
-    """What an answer earns that loses these aspects, by the weights in the syllabus."""
-    weights = {aspect.key: aspect.weight for aspect in EXERCISES[exercise].aspects}
+    """What an answer earns that loses these aspects, by the weights in the syllabus.
+
+    With any of them it loses the share of random models, which are tried on nothing less than
+    an answer for which all else holds.
+    """
+    weights = {aspect.key: aspect.weight for aspect in EXERCISES[exercise].all_aspects}
+    if RANDOM.key in weights and lost:
+        lost = (*lost, RANDOM.key)
     assert set(lost) <= set(weights), f"{exercise} has only the aspects {list(weights)}"
     if next(iter(weights)) in lost:
         return NOTHING
