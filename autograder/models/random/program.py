@@ -80,23 +80,26 @@ def program_of(recipe: Recipe, vocabulary: Vocabulary) -> Program:
     shape = vocabulary.shapes[recipe.shape % len(vocabulary.shapes)]
     kind = vocabulary.inputs[recipe.inputs % len(vocabulary.inputs)]
     tensor = "y" if recipe.returns % 3 or not vocabulary.namesakes else vocabulary.namesakes[0]
-    second = {"tensor": tensor, "row": tensor, "default": "k=2.0"}.get(kind)
+    second = {"tensor": tensor, "row": tensor, "default": "k=2.0", "star": "*rest"}.get(kind)
     writer = _Writer(vocabulary, shape)
     parts = []
     if vocabulary.parts and recipe.part:
         inner = _Class([Value("x")], list(NUMBERS))
         writer.write(inner, recipe.part)
-        inner.lines.append(f"return {inner.values[-1].name}")
+        ends = inner.values[-1:] + ([] if vocabulary.dead else _unread(inner))
+        inner.lines.append(f"return {_together([value.name for value in ends])}")
         parts.append(_text("Part", ["x"], inner))
-        writer.part = not inner.values[-1].narrow
+        writer.part = any(not value.narrow for value in ends)
     outer = _Class([Value("x")], list(NUMBERS) + (["k"] if kind == "default" else []))
     if kind in ("tensor", "row"):
         outer.values.insert(0, Value(tensor, narrow=kind == "row" and bool(shape)))
+    if kind == "star":
+        outer.values.insert(0, Value("rest[0]"))
     writer.write(outer, recipe.steps)
     if writer.part and "part" not in outer.attributes:
         writer.call_part(outer, Step())
     result = vocabulary.results[recipe.result % len(vocabulary.results)]
-    outer.lines.append(f"return {_returned(result, outer, recipe.returns)}")
+    outer.lines.append(f"return {_returned(result, outer, recipe.returns, dead=vocabulary.dead)}")
     parts.append(_text("Model", ["x", *([second] if second else [])], outer))
     return Program("\n\n".join(parts), _inputs(kind, shape))
 
@@ -137,7 +140,7 @@ class _Writer:
         holes = {letter: value.name for letter, value in read.items()}
         line = re.sub(r"\{(\w)\}", lambda m: (holes | {"n": number})[m[1]], text)
         names = [into.new_name() for _ in range(op.outs)]
-        into.lines.append(f"{', '.join(names)} = {line}")
+        into.lines.append(f"{', '.join(names)} = {line}" if names else line)
         used = [read[m] for m in re.findall(r"\{([abcxy])\}", op.text)]
         narrow = bool(self.shape) and (op.column or all(value.narrow for value in used))
         into.values += [Value(name, narrow) for name in names]
@@ -175,13 +178,30 @@ def _attribute_name(made: str) -> str:
     )
 
 
-def _returned(kind: str, writing: _Class, pick: int) -> str:
+def _unread(written: _Class) -> list[Value]:
+    """What is computed and not read by any line, without the last."""
+    text = "\n".join(written.lines)
+    names = [value.name for value in written.values[:-1]]
+    read = {name for name in names if len(re.findall(rf"\b{re.escape(name)}\b", text)) > 1}
+    made = {name for line in written.lines for name in line.partition(" = ")[0].split(", ")}
+    return [v for v in written.values[:-1] if v.name in made - read]
+
+
+def _together(names: Sequence[str]) -> str:
+    """One value made of several, so that each is read."""
+    first, *rest = names
+    return f"torch.maximum({first}, {_together(rest)})" if rest else first
+
+
+def _returned(kind: str, writing: _Class, pick: int, *, dead: bool) -> str:
     last, other = writing.values[-1].name, writing.pick(pick, whole=False).name
+    unread = [] if dead else [value.name for value in _unread(writing)]
+    more = "".join(f", {name}" for name in unread)
     return {
-        "value": last,
-        "tuple": f"({last}, {other})",
-        "dict": f'{{"first": {other}, "last": {last}}}',
-        "nested": f'[{last}, {{"others": ({other}, 2)}}]',
+        "value": f"({last}{more})" if more else last,
+        "tuple": f"({last}, {other}{more})",
+        "dict": f'{{"first": {other}, "last": ' + (f"[{last}{more}]}}" if more else f"{last}}}"),
+        "nested": f'[{last}, {{"others": ({other}, 2{more})}}]',
     }[kind]
 
 
@@ -208,6 +228,8 @@ def _inputs(kind: str, shape: tuple[int, ...]) -> tuple[tuple[Any, ...], ...]:
         return ((first, T(*shape)),)
     if kind == "row":
         return ((first, T(*shape[-1:])),)
+    if kind == "star":
+        return ((first, T(*shape), T(*shape)),)
     if kind == "default":
         return ((first,), (first, -0.5))
     return ((first,),)

@@ -25,7 +25,7 @@ class Op:
             and ``C`` that of the second.
         dims: the fewest and the most dimensions the model's shape may have.
         column: whether the last dimension of what comes out is 1.
-        outs: how many values come out; several come as a tuple.
+        outs: how many values come out; several come as a tuple, none is a statement.
     """
 
     text: str
@@ -39,9 +39,9 @@ class Op:
         return tuple(re.findall(r"\[((?:nn\.|buffer)[^\]]*)\]", self.text))
 
 
-def ops(*texts: str, dims: tuple[int, int] = (0, 4)) -> tuple[Op, ...]:
+def ops(*texts: str, dims: tuple[int, int] = (0, 4), outs: int = 1) -> tuple[Op, ...]:
     """Operations that need no more than their template."""
-    return tuple(Op(text, dims) for text in texts)
+    return tuple(Op(text, dims, outs=outs) for text in texts)
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,12 @@ class Vocabulary:
         shapes: shapes of the first input.
         dtypes: of parameters and inputs.
         results: kinds of what is returned: ``value``, ``tuple``, ``dict``, ``nested``.
-        inputs: kinds of further parameters: ``""``, ``tensor``, ``row``, ``default``.
+        inputs: kinds of further parameters: ``""``, ``tensor``, ``row``, ``default``, ``star``.
         training: whether models in training mode are drawn.
         traced: whether models are drawn that are traces themselves.
         namesakes: names for attributes and parameters that mislead who goes by names.
+        dead: whether there may be nodes that nobody reads. Without them, what was there before a
+            pass cannot be mistaken for what the pass left behind.
         parts: whether a model may have a module with a ``forward`` of its own.
         names: what the templates may use besides `torch`, `nn`, `F` and `operator`.
         most: the most steps.
@@ -70,6 +72,7 @@ class Vocabulary:
     training: bool = False
     traced: bool = True
     namesakes: tuple[str, ...] = ()
+    dead: bool = True
     parts: bool = True
     names: dict[str, Callable[..., Any]] = field(default_factory=dict)
     most: int = 8
