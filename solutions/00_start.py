@@ -317,6 +317,9 @@ assert len(fx.symbolic_trace(chatty.eval()).graph.nodes) == 2
 #
 # The check runs your function on many small models that were made to be awkward.
 # Each time it looks at more than the result: at the graph, at the generated code, and at whether your function left the given model alone.
+# When all of them hold, it goes on with models drawn at random, the same ones on every machine.
+# If one of these breaks your function, the check leaves out line after line for as long as the model still breaks it, and shows you what is left.
+#
 # It answers with a card, and there are four outcomes.
 #
 # | outcome | it means |
@@ -375,7 +378,7 @@ check(node_names)
 #
 # * the **message**: one sentence about what is wrong, in the names of your own code and of the model;
 # * **where to look**: one sentence that points in a direction and does not give the answer away;
-# * the **smallest case** that shows the fault: a model, as code that you can copy into a cell, and how your function was called;
+# * the **smallest case** that shows the fault: a model, as code that you can copy into a cell, and how your function was called; a model that was drawn at random is called `Model`, and its values `a`, `b`, `c`;
 # * what was **expected** and what was **obtained**; in chapters where you edit graphs, the graph **before and after** as pictures, with the differences marked;
 # * the **parts** of the task, folded, each with its share of the points. The first part is the task itself: unless it holds, there are no points.
 #
