@@ -12,6 +12,7 @@ from autograder.models.random.oracles import (
     model_itself,
 )
 from autograder.models.random.vocabulary import COMMON, Op, Vocabulary, ops
+from autograder.models.random.wrapped import wrapped
 
 __all__ = [
     "COMMON",
@@ -22,4 +23,5 @@ __all__ = [
     "exchanging",
     "model_itself",
     "ops",
+    "wrapped",
 ]

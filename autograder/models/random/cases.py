@@ -63,7 +63,7 @@ class RandomModels:
 
         def make(seed: int) -> Trial:
             model = fresh(lambda: program.model(words.names), seed, training=training, dtype=dtype)
-            if words.traced and recipe.form == 1:
+            if words.traced and recipe.form % 2:
                 model = fx.symbolic_trace(model)
             generator = torch.Generator().manual_seed(seed + 1)
             inputs = tuple(arguments(specs, generator, dtype) for specs in program.inputs)

@@ -201,7 +201,7 @@ def _returned(kind: str, writing: _Class, pick: int, *, dead: bool) -> str:
         "value": f"({last}{more})" if more else last,
         "tuple": f"({last}, {other}{more})",
         "dict": f'{{"first": {other}, "last": ' + (f"[{last}{more}]}}" if more else f"{last}}}"),
-        "nested": f'[{last}, {{"others": ({other}, 2{more})}}]',
+        "nested": f'[{last}, {{"others": ({other}, 2{more}), "nothing": None}}]',
     }[kind]
 
 

@@ -95,7 +95,7 @@ COMMON: tuple[Op, ...] = (
         "torch.maximum({a}, other={b})",
         "{a}.clone()",
         "[nn.Tanh()]({a})",
-        "{a} * [buffer(torch.ones(1))]",
+        "{a} * [buffer(torch.ones(()))]",
     ),
     *ops(
         "{x}.reshape({x}.shape)",

@@ -58,8 +58,8 @@ VOCABULARY = Vocabulary(
         "{a}.add({b}, alpha=1)",
         "torch.add({a}, {b}, alpha=0)",
         "{x}.add_({b})",
-        "[nn.Parameter(torch.ones(1))] + {a}",
-        "[buffer(torch.ones(1))] + {a}",
+        "[nn.Parameter(torch.ones(()))] + {a}",
+        "[buffer(torch.ones(()))] + {a}",
         "torch.addcmul({a}, {b}, {c})",
         "{a}.addcmul({b}, {c})",
     )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torch import nn
+from torch import fx, nn
 
 from autograder.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T, model_case
 from autograder.models import probed as zoo
+from autograder.models.random import COMMON, RandomModels, Vocabulary, ops
+from autograder.models.random.oracles import runs_of
 from autograder.rubric import (
     caller_untouched,
     copies,
@@ -21,6 +23,9 @@ from autograder.rubric import (
 )
 from autograder.rubric.effects import readers_kept, right_log
 from autograder.rubric.passes import same_result_by
+
+if TYPE_CHECKING:
+    from autograder.references import Reference
 
 X, WIDE = T(2, 3), T(4, 3)
 
@@ -65,6 +70,59 @@ def probe_case(
         return made
 
     return replace(plain, make=trial)
+
+
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.sin({a})",
+        "{a} + {b}",
+        "{a}.cos()",
+        "[nn.Tanh()]({a})",
+        "[nn.ReLU()]({a})",
+        "{x}.mul_({n})",
+        "{x}.add_({b})",
+        "{a} * [nn.Parameter(torch.ones(()))]",
+        "{x}.reshape({x}.size())",
+        "{a} * {b}.dim()",
+        "torch.maximum(input={a}, other={b})",
+    )
+    + COMMON,
+    training=True,
+    namesakes=("sin", "add"),
+)
+PROBES = (
+    zoo.function_probe,
+    zoo.method_probe,
+    zoo.Collector,
+    zoo.passing_probe,
+    zoo.method_probe,
+    zoo.answering_probe,
+    zoo.partial_probe,
+    zoo.lambda_probe,
+)
+
+
+def with_probe(trial: Trial, choice: int) -> Trial:
+    """The trial with a probe that writes to its log."""
+    probe = PROBES[choice % len(PROBES)]
+    trial.args = (trial.model, probe(trial.log))
+    trial.watch = (trial.log,)
+    return trial
+
+
+def values_seen(trial: Trial) -> Reference:
+    """What an Interpreter shows to the probe, and what the model itself computes."""
+    probe = trial.args[1]
+
+    class Showing(fx.Interpreter):
+        def run_node(self, n: fx.Node) -> Any:
+            value = super().run_node(n)
+            if n.op.startswith("call_"):
+                probe(n.name, value)
+            return value
+
+    gm = fx.symbolic_trace(trial.model)
+    return runs_of(lambda *args: Showing(gm).run(*args), trial)
 
 
 PROBE_VALUES = Exercise(
@@ -123,4 +181,5 @@ PROBE_VALUES = Exercise(
         copies,
     ),
     hints=HINTS,
+    random=RandomModels(VOCABULARY, values_seen, with_probe),
 )

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import operator
+from typing import Any
+
+import torch
+from torch import fx
+
 from autograder.exercise import Aspect, Exercise
 from autograder.models import T, model_case
 from autograder.models import additions as zoo
+from autograder.models.random import COMMON, RandomModels, Vocabulary, exchanging, ops, wrapped
 from autograder.rubric import PASS
 from autograder.rubric.edits import one_relu_for_each_sum
 
@@ -29,6 +36,47 @@ for node in list(gm.graph.nodes):
 ...
 ```""",
 )
+
+# A buffer on the left of `+` is not tried.
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.add({a}, {b})",
+        "{a} + {b}",
+        "{n} + {a}",
+        "{a} + {n}",
+        "torch.add({a}, other={b})",
+        "torch.add(input={a}, other={b})",
+        "torch.add({a}, {b}, alpha={n})",
+        "torch.add({a}, {n})",
+        "[nn.Parameter(torch.ones(()))] + {a}",
+        "{a} + [buffer(torch.ones(()))]",
+        "torch.relu({a} + {b})",
+        'iadd({x}, {b})  # recorded: fx.wrap("iadd")',
+        "torch.relu({a})",
+        "{a}.relu()",
+        "{a}.add({b})",
+        "{a}.add({b}, alpha={n})",
+        "{x}.add_({b})",
+        'iadd({x}, {b})  # recorded: fx.wrap("iadd")',
+        "{x}.mul_({n})",
+        "torch.sub({a}, {b})",
+        "torch.addcmul({a}, {b}, {c})",
+    )
+    + COMMON,
+    training=True,
+    namesakes=("add", "add_1"),
+    names={"iadd": wrapped(operator.iadd)},
+)
+
+
+class ReluAfterAdding(fx.Interpreter):
+    """Computes what a model does, and the relu of each sum."""
+
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        """Functions and operators."""
+        value = super().call_function(target, args, kwargs)
+        return value.clamp(min=0) if target in (torch.add, operator.add) else value
+
 
 RELU_AFTER_ADD = Exercise(
     name="relu_after_add",
@@ -79,4 +127,5 @@ RELU_AFTER_ADD = Exercise(
     ),
     rubric=(*PASS, one_relu_for_each_sum),
     hints=HINTS,
+    random=RandomModels(VOCABULARY, exchanging(ReluAfterAdding)),
 )

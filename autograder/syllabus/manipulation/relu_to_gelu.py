@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
+from torch import fx, nn
+from torch.nn import functional as F
 
 from autograder.exercise import Aspect, Exercise
 from autograder.models import T, model_case
 from autograder.models import activations as zoo
+from autograder.models.random import COMMON, RandomModels, Vocabulary, exchanging, ops
 from autograder.rubric import PASS
 from autograder.rubric.replacements import no_relu_left
 
@@ -37,6 +42,58 @@ for node in list(gm.graph.nodes):
 ...
 ```""",
 )
+
+# In place only on values that nobody else reads: a GELU leaves what it reads as it is.
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.relu({a})",
+        "F.relu({a})",
+        "{a}.relu()",
+        "[nn.ReLU()]({a})",
+        "[nn.ReLU()]([nn.ReLU()]({a}) - {n})",
+        "[nn.ReLU()]({a})",
+        "[nn.ReLU(inplace=True)]({a} - {n})",
+        "F.leaky_relu({a}, 0.1)",
+        "[nn.ReLU6()]({a})",
+        "torch.relu(input={a})",
+        "F.relu(input={a})",
+        "[nn.ReLU()](input={a})",
+        "F.relu({a} - {n}, inplace=True)",
+        "F.relu({a} - {n}, True)",
+        "F.relu({a}, inplace=False)",
+        "[nn.ReLU(inplace=True)]({a} * 0.5)",
+        "[nn.ReLU6()]({a})",
+        "[nn.LeakyReLU(0.1)]({a})",
+        "[nn.PReLU()]({a})",
+        "[nn.ELU()]({a})",
+        "F.relu6({a})",
+        "F.leaky_relu({a}, 0.1)",
+        "F.threshold({a}, 0.1, 0.2)",
+        "{a}.clamp(min=0)",
+    )
+    + COMMON,
+    training=True,
+    namesakes=("relu", "act"),
+)
+
+
+class GeluForRelu(fx.Interpreter):
+    """Computes what a model does, with the formula of GELU wherever it has a ReLU."""
+
+    def run_node(self, n: fx.Node) -> Any:
+        """Any node."""
+        if n.op == "call_module":
+            is_relu = type(self.module.get_submodule(str(n.target))) is nn.ReLU
+        else:
+            is_relu = n.target in (torch.relu, F.relu) or (n.op, n.target) == (
+                "call_method",
+                "relu",
+            )
+        if not is_relu:
+            return super().run_node(n)
+        value = self.env[n.all_input_nodes[0]]
+        return value * (1 + torch.erf(value / 2**0.5)) / 2
+
 
 RELU_TO_GELU = Exercise(
     name="relu_to_gelu",
@@ -83,4 +140,5 @@ RELU_TO_GELU = Exercise(
     ),
     rubric=(*PASS, no_relu_left),
     hints=HINTS,
+    random=RandomModels(VOCABULARY, exchanging(GeluForRelu)),
 )

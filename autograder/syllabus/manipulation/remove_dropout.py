@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from autograder.exercise import Aspect, Exercise
+from typing import TYPE_CHECKING, Any
+
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+from autograder.exercise import Aspect, Exercise, Trial
 from autograder.models import T, model_case
 from autograder.models import dropouts as zoo
+from autograder.models.random import COMMON, RandomModels, Vocabulary, model_itself, ops
 from autograder.rubric import PASS
 from autograder.rubric.replacements import no_dropout_left
+
+if TYPE_CHECKING:
+    from autograder.references import Reference
 
 X, WIDE = T(2, 3), T(4, 3)
 LINE, PLANE, SPACE = T(2, 3, 3), T(2, 2, 3, 3), T(1, 2, 2, 2, 2)
@@ -31,6 +40,62 @@ for node in list(gm.graph.nodes):
 ...
 ```""",
 )
+
+VOCABULARY = Vocabulary(
+    ops(
+        "[nn.Dropout(0.5)]({a})",
+        "[nn.Dropout(0.3)]({a})",
+        "[nn.Sigmoid()]({a})",
+        "F.dropout({a})",
+        "[nn.AlphaDropout(0.5)]({a})",
+        "F.dropout({a}, 0.3, self.training)",
+        "[nn.Dropout(0.5)](input={a})",
+        "F.dropout(input={a}, p=0.3, training=self.training)",
+        "F.dropout({a}, 0.5, True, True)",
+        "F.dropout({a}, 0.0, False)",
+        "[nn.Dropout(0.0)]({a})",
+        "F.alpha_dropout({a}, 0.5, True)",
+        "[nn.Dropout(0.5)]([nn.Dropout(0.2)]({a}))",
+        "[nn.ELU()]({a})",
+        "[nn.Softsign()]({a})",
+        "[nn.PReLU()]({a})",
+    )
+    + ops(
+        "[nn.FeatureAlphaDropout(0.5)]({x})",
+        "[nn.FeatureAlphaDropout(0.3)]({x})",
+        "F.feature_alpha_dropout({x}, training=True)",
+        dims=(2, 4),
+    )
+    + ops("[nn.Dropout1d(0.5)]({x})", "F.dropout1d({x}, 0.5)", dims=(2, 3))
+    + ops("[nn.Dropout2d(0.5)]({x})", "F.dropout2d({x}, p=0.5)", dims=(3, 4))
+    + ops("[nn.Dropout3d(0.5)]({x})", "F.dropout3d({x}, p=0.5)", dims=(4, 4))
+    + COMMON,
+    training=True,
+    namesakes=("dropout", "my_dropout"),
+)
+DROPOUTS = frozenset(
+    (F.dropout, F.dropout1d, F.dropout2d, F.dropout3d, F.alpha_dropout, F.feature_alpha_dropout)
+)
+
+
+class NoDropout(TorchFunctionMode):
+    """While it is on, every dropout that is called returns what it is given."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Called in place of each function of PyTorch."""
+        kwargs = kwargs or {}
+        if func in DROPOUTS:
+            return args[0] if args else kwargs["input"]
+        return func(*args, **kwargs)
+
+
+def without_dropout(trial: Trial) -> Reference:
+    """What the model itself computes while dropouts do nothing."""
+    with NoDropout():
+        return model_itself(trial)
+
 
 REMOVE_DROPOUT = Exercise(
     name="remove_dropout",
@@ -87,4 +152,5 @@ REMOVE_DROPOUT = Exercise(
     ),  # fmt: skip
     rubric=(*PASS, no_dropout_left),
     hints=HINTS,
+    random=RandomModels(VOCABULARY, without_dropout),
 )

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import fx
+from torch.nn import functional as F
 
-from autograder.exercise import Aspect, Exercise
+from autograder.exercise import Aspect, Exercise, Trial
 from autograder.models import T, model_case
 from autograder.models import additions as zoo
+from autograder.models.random import COMMON, RandomModels, Vocabulary, exchanging, ops, wrapped
 from autograder.rubric import PASS
 from autograder.rubric.edits import calls_replaced
+
+if TYPE_CHECKING:
+    from autograder.references import Reference
 
 X, WIDE = T(2, 3), T(4, 3)
 
@@ -30,6 +38,84 @@ for node in gm.graph.nodes:
 return gm
 ```""",
 )
+
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.add({a}, {b})",
+        "torch.add(input={a}, other={b})",
+        "{a} + {b}",
+        "{n} + {a}",
+        "{a}.add({b})",
+        "{a}.mul({b})",
+        "{a}.sub({b})",
+        "{a}.neg()",
+        "torch.add({a}, {b}, alpha={n})",
+        "torch.mul({a}, {b})",
+        "torch.sub({a}, other={b})",
+        "torch.sum({x}, dim=-1, keepdim=True) * {a}",
+        "torch.relu({a})",
+        "F.relu({a})",
+        "{a}.relu()",
+        "torch.neg({a})",
+        "torch.maximum({a}, torch.neg({a}))",
+        'halve({a}, {b})  # recorded: fx.wrap("halve")',
+    )
+    + ops("torch.cat([{x}, {y}], -1).sum() * {a}", dims=(1, 4))
+    + COMMON,
+    training=True,
+    namesakes=("add", "mul"),
+    names={"halve": wrapped(zoo.halve)},
+)
+# Functions, and others that take the arguments that the models call these with.
+TWINS: dict[Callable[..., Any], tuple[Callable[..., Any], ...]] = {
+    torch.add: (torch.sub, torch.rsub),
+    torch.mul: (torch.maximum, torch.div, zoo.halve),
+    torch.sub: (torch.add, torch.mul),
+    torch.maximum: (torch.minimum, torch.mul),
+    operator.add: (operator.mul, operator.sub, zoo.halve),
+    operator.mul: (torch.mul, operator.add, operator.sub),
+    operator.sub: (operator.add, torch.add),
+    torch.sum: (torch.mean, torch.logsumexp),
+    torch.relu: (torch.neg, torch.sigmoid, F.silu),
+    torch.neg: (torch.relu, torch.sin),
+    torch.sigmoid: (torch.tanh, torch.neg),
+    torch.cat: (torch.concat,),
+    F.relu: (F.silu, F.selu),
+    zoo.halve: (operator.sub, torch.add),
+}
+
+
+def with_functions(trial: Trial, choice: int) -> Trial:
+    """The trial with two functions, if possible ones whose names stand for others, too."""
+    nodes = [n for n in fx.symbolic_trace(trial.model).graph.nodes if n.op.startswith("call")]
+
+    def namesakes(function: Callable[..., Any]) -> bool:
+        called = [n for n in nodes if n.target is not function]
+        return any(_name(n.target) == function.__name__ for n in called)
+
+    found = [old for old in TWINS if any(n.target is old for n in nodes)] or [torch.add]
+    found = [old for old in found if namesakes(old)] or found
+    old = found[choice % len(found)]
+    news = [new for new in TWINS[old] if namesakes(new)] or TWINS[old]
+    trial.functions = {"halve": zoo.halve}
+    trial.args = (trial.model, old, news[choice // 8 % len(news)])
+    return trial
+
+
+def _name(target: Callable[..., Any] | str) -> str:
+    return target if isinstance(target, str) else target.__name__
+
+
+def calling_another(trial: Trial) -> Reference:
+    """The model under an Interpreter that calls `new` where the model calls `old`."""
+    _, old, new = trial.args
+
+    class Calling(fx.Interpreter):
+        def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+            return super().call_function(new if target is old else target, args, kwargs)
+
+    return exchanging(Calling)(trial)
+
 
 RETARGET = Exercise(
     name="retarget",
@@ -140,4 +226,5 @@ RETARGET = Exercise(
     ),  # fmt: skip
     rubric=(*PASS, calls_replaced),
     hints=HINTS,
+    random=RandomModels(VOCABULARY, calling_another, with_functions),
 )

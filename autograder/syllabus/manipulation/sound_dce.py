@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import builtins
+import operator
+
 import torch
 from torch import nn
 
-from autograder.exercise import Aspect, Exercise
+from autograder.exercise import Aspect, Exercise, Trial
 from autograder.models import T, model_case
 from autograder.models import effects as zoo
+from autograder.models.random import (
+    Op,
+    RandomModels,
+    Vocabulary,
+    model_itself,
+    ops,
+    wrapped,
+)
 from autograder.rubric import PASS
 from autograder.rubric.effects import only_what_is_needed
 from autograder.rubric.replacements import no_unused_modules
@@ -60,6 +71,75 @@ for node in reversed(list(gm.graph.nodes)):
 ...
 ```""",
 )
+
+
+def recorded(*texts: str) -> tuple[Op, ...]:
+    """Calls without a value, of functions that FX records because of `fx.wrap`."""
+    calls = (f'{text}  # recorded: fx.wrap("{text.partition("(")[0]}")' for text in texts)
+    return ops(*calls, outs=0)
+
+
+VOCABULARY = Vocabulary(
+    ops("[nn.BatchNorm2d(C)]({x})", "[nn.BatchNorm2d(C)]({x})", dims=(4, 4), outs=0)
+    + ops("[nn.BatchNorm1d(C)]({x})", "[nn.BatchNorm1d(C)]({x})", dims=(2, 3), outs=0)
+    + ops(
+        "{x}.mul_({n})",
+        "{x}[...].zero_()",
+        "torch.relu_({x})",
+        "F.relu({x}, inplace=True)",
+        "F.relu({a}, inplace=False)",
+        "[nn.ReLU(inplace=True)]({x})",
+        "[nn.Hardtanh(-0.5, 0.5, inplace=True)]({x})",
+        "[nn.ReLU()]({a})",
+        "torch.mul({x}, {n}, out={y})",
+        "torch.sort({x}.neg(), out=({y}, torch.sort({x})[1]))",
+        "{x}.__setitem__(..., 0.5)",
+        'torch._assert({x}.dim() < 5, "too many dimensions")',
+        "{a}.__contains__(0.5)",
+        "({a} > 0) & ({b} > 0)",
+        outs=0,
+    )
+    + recorded(
+        "setitem({x}, ..., {b})",
+        "iadd({x}, {b})",
+        "imul({x}, {n})",
+        "ior({x} > 0, {y} > 0)",
+        "ilshift({x}.long(), 1)",
+        'print("the sum is", {a}.sum())',
+        "not_({a}.dim())",
+        "is_({a}, {b})",
+    )
+    + ops("{x} * [nn.PReLU()].weight", "[nn.Linear(D, D)]({x})", dims=(1, 4))
+    + ops(
+        "{x}.add_({b})",
+        "{a}.log_softmax(-1)",
+        "{a} * [nn.Parameter(torch.ones(()))]",
+        "torch.sigmoid({a})",
+        "{a} * {b}",
+        "torch.stack([{x}, {y}]).sum(0)",
+        "{a}.clone()",
+        "{a} - {n}",
+    )
+    + (Op("torch.cat([{x}, {y}], dim=-1).chunk(2, dim=-1)", (1, 4), outs=2),),
+    shapes=((2, 3), (1, 2, 4, 4), (2, 1, 3), (3,), ()),
+    training=True,
+    namesakes=("relu_", "norm"),
+    names={
+        name: wrapped(getattr(builtins if name == "print" else operator, name))
+        for name in ("setitem", "iadd", "imul", "ior", "ilshift", "print", "not_", "is_")
+    },
+    most=12,
+)
+
+
+def with_a_frozen_norm(trial: Trial, choice: int) -> Trial:
+    """The trial, one norm of which may have another mode than the model."""
+    norms = [m for m in trial.model.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
+    if norms and choice % 2:
+        norm = norms[choice // 2 % len(norms)]
+        norm.train(not norm.training)
+    return trial
+
 
 SOUND_DCE = Exercise(
     name="sound_dce",
@@ -135,4 +215,5 @@ SOUND_DCE = Exercise(
     ),  # fmt: skip
     rubric=(*PASS, only_what_is_needed, no_unused_modules),
     hints=HINTS,
+    random=RandomModels(VOCABULARY, model_itself, with_a_frozen_norm),
 )
