@@ -24,10 +24,16 @@ def test_class_is_large_enough() -> None:
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_every_chapter_has_every_kind_of_submission(chapter: str) -> None:
+def test_every_chapter_has_every_kind_of_answer(chapter: str) -> None:
     students = {s.student for s in SUBMISSIONS if s.chapter == chapter}
-    kinds = "ada bert cleo dan eva finn gina hugo iris jack kate liam mona nico olga"
-    assert set(kinds.split()) <= students
+    assert set("ada bert cleo dan eva finn gina".split()) <= students
+
+
+@pytest.mark.parametrize("chapter", [name for name in CHAPTERS if name < "04"])
+def test_the_first_chapters_have_every_kind_of_mishap(chapter: str) -> None:
+    """What becomes of a notebook does not depend on its exercises; each takes a while."""
+    students = {s.student for s in SUBMISSIONS if s.chapter == chapter}
+    assert set("hugo iris jack kate liam mona nico olga".split()) <= students
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

@@ -75,8 +75,8 @@ def all_but(exercise: str, *lost: str) -> Fraction:
 
 def all_submissions() -> list[Submission]:
     """What the class hands in, student by student."""
-    from tests.submissions import chapter_01, chapter_02, chapter_03
+    from tests.submissions import chapter_01, chapter_02, chapter_03, chapter_04, chapter_06
 
-    modules = (chapter_01, chapter_02, chapter_03)
+    modules = (chapter_01, chapter_02, chapter_03, chapter_04, chapter_06)
     found = [submission for module in modules for submission in module.SUBMISSIONS]
     return sorted(found, key=lambda submission: (submission.student, submission.chapter))

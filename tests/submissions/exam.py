@@ -7,6 +7,8 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+from torch import fx
+
 from autograder.syllabus import EXERCISES
 from tests import answers
 
@@ -104,12 +106,46 @@ def fitted(exercise: str, style: str, otherwise: str) -> str:
     random = EXERCISES[exercise].random
     cases = EXERCISES[exercise].visible_cases() + (random.cases() if random else ())
     seen = sorted({type(case.make(0).model).__name__ for case in cases})
-    honest = re.sub(rf"^def {exercise}\b", "def honest", text_of(exercise, style), flags=re.M)
+    text = text_of(exercise, style)
+    honest = re.sub(rf"\b{exercise}\b", "honest", text)
+    if re.search(rf"^class {exercise}\b", text, flags=re.M):
+        return (
+            f"{honest}\n\n"
+            f"SEEN = {seen!r}\n\n"
+            f"class {exercise}(honest):\n"
+            f"    def transform(self):\n"
+            f"        if type(self.module).__name__ not in SEEN:\n"
+            f"            return {otherwise}\n"
+            f"        return super().transform()\n"
+        )
     return (
         f"{honest}\n\n"
         f"SEEN = {seen!r}\n\n"
         f"def {exercise}(model, *others):\n"
         f"    if type(model).__name__ not in SEEN:\n"
+        f"        return {otherwise}\n"
+        f"    return honest(model, *others)\n"
+    )
+
+
+def fitted_to_graphs(exercise: str, style: str, otherwise: str) -> str:
+    """A right answer that works only on the very graphs that the check cell tries.
+
+    Args:
+        exercise: the exercise.
+        style: of the right answer.
+        otherwise: what it returns for all other models.
+    """
+    random = EXERCISES[exercise].random
+    cases = EXERCISES[exercise].visible_cases() + (random.cases() if random else ())
+    seen = sorted({fx.symbolic_trace(case.make(0).model).code for case in cases})
+    honest = re.sub(rf"\b{exercise}\b", "honest", text_of(exercise, style))
+    return (
+        f"{honest}\n\n"
+        f"SEEN = {seen!r}\n\n"
+        f"def {exercise}(model, *others):\n"
+        f"    from torch import fx\n"
+        f"    if fx.symbolic_trace(model).code not in SEEN:\n"
         f"        return {otherwise}\n"
         f"    return honest(model, *others)\n"
     )

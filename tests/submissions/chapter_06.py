@@ -1,0 +1,76 @@
+"""What the class hands in of chapter 06."""
+
+from __future__ import annotations
+
+from tests.submissions import NOTHING, Submission, all_but, mishaps
+from tests.submissions.exam import fitted, text_of
+
+CHAPTER = "06_interpreter"
+
+RIGHT = {
+    "NegSigmSwap": text_of("NegSigmSwap", "a table for each handler"),
+    "record_shapes": text_of("record_shapes", "a loop of our own; *args as a tuple"),
+    "OpTimer": text_of("OpTimer", "run_node, plain dictionaries"),
+    "first_nonfinite": text_of("first_nonfinite", "the definition, word by word"),
+    "count_flops": text_of("count_flops", "PyTorch's own counter"),
+    "AddToMul": text_of("AddToMul", "every handler notes the current node"),
+}
+OTHERS = {
+    "NegSigmSwap": text_of("NegSigmSwap", "nodes examined in run_node"),
+    "record_shapes": text_of("record_shapes", "every handler overridden"),
+    "OpTimer": text_of("OpTimer", "a list of measurements, summed on demand"),
+    "first_nonfinite": text_of("first_nonfinite", "an exception ends the run"),
+    "count_flops": text_of("count_flops", "a dispatch mode around every node"),
+    "AddToMul": text_of("AddToMul", "operations called on Proxies"),
+}
+
+PARTIAL = {
+    "NegSigmSwap": text_of("NegSigmSwap", "Sigmoid modules are swapped, too"),
+    "record_shapes": text_of("record_shapes", "type(value) is list"),
+    "first_nonfinite": text_of("first_nonfinite", "only the sum is looked at"),
+    "count_flops": text_of("count_flops", "no Conv1d"),
+    "AddToMul": text_of("AddToMul", "placeholders lose theirs"),
+}
+PARTIAL_EARNS = {
+    "NegSigmSwap": all_but("NegSigmSwap", "others"),
+    "record_shapes": all_but("record_shapes", "nested"),  # what `topk` gives is no plain tuple
+    "first_nonfinite": all_but("first_nonfinite", "clean"),
+    "count_flops": all_but("count_flops", "convolutions"),
+    "AddToMul": all_but("AddToMul", "meta"),
+}
+
+KIND = {
+    "NegSigmSwap": "def NegSigmSwap(gm):\n    return gm",
+    "record_shapes": "def record_shapes(model, *inputs):\n    return [tuple(inputs[0].shape)]",
+    "OpTimer": "class OpTimer:\n    seconds = {}\n    calls = {}",
+    "first_nonfinite": "def first_nonfinite(model, *inputs):\n    return True",
+    "count_flops": "def count_flops(model, *inputs):\n    return 12.0",
+    "AddToMul": "from torch import fx\n\nclass AddToMul(fx.Interpreter):\n    pass",
+}
+CLASS = "from torch import fx\n\nclass {name}(fx.{base}):\n    def call_function(self, *args):\n"
+RAISES = {
+    "NegSigmSwap": CLASS.format(name="NegSigmSwap", base="Interpreter")
+    + "        return super().call_functions(*args)",
+    "record_shapes": "def record_shapes(model, *inputs):\n    return model.shapes",
+    "OpTimer": CLASS.format(name="OpTimer", base="Interpreter") + "        raise ValueError('no')",
+    "first_nonfinite": "def first_nonfinite(model, *inputs):\n    raise SystemExit",
+    "count_flops": "def count_flops(model, *inputs):\n    return count_flops(model, *inputs)",
+    "AddToMul": CLASS.format(name="AddToMul", base="Transformer") + "        return self.no(*args)",
+}
+
+SUBMISSIONS = (
+    Submission("ada", CHAPTER, "all right", RIGHT),
+    Submission("bert", CHAPTER, "all right, in other ways", OTHERS),
+    mishaps.untouched(CHAPTER),
+    Submission("dan", CHAPTER, "right in part", PARTIAL, earns=PARTIAL_EARNS),
+    Submission(
+        "eva",
+        CHAPTER,
+        "fitted to the visible cases",
+        {"AddToMul": fitted("AddToMul", "every handler notes the current node", "self.module")},
+        # The redraws have models that are not shown, the one of the first aspect among them.
+        earns={"AddToMul": NOTHING},
+    ),
+    Submission("finn", CHAPTER, "wrong kinds", KIND, earns=dict.fromkeys(KIND, NOTHING)),
+    Submission("gina", CHAPTER, "exceptions", RAISES, earns=dict.fromkeys(RAISES, NOTHING)),
+)
