@@ -49,7 +49,10 @@ def with_random_models(
         outcome = run(exercise, answer, case)
         if fails(exercise, case, outcome):
             worst = random.smallest(case, lambda case: _breaks(exercise, answer, case))
-            outcomes.append(run(exercise, answer, worst))
+            shown = run(exercise, answer, worst)
+            if not fails(exercise, worst, shown):  # an answer that fails now and then
+                worst, shown = case, outcome
+            outcomes.append(shown)
             return judge(exercise, outcomes, (*cases, worst), held=held)
         outcomes.append(outcome)
         held |= {case.name}

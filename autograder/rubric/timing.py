@@ -6,9 +6,14 @@ really used up, with each other, and with the wall time of the same run.
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
+
+import torch
+from torch import fx
 
 from autograder.models.measured import SPIN
 from autograder.plain import Plain, kind_of
@@ -33,6 +38,30 @@ def records(evidence: Evidence) -> Iterator[tuple[int, dict[str, Plain]]]:
     """The notes taken after each run of the first timer."""
     for i, run in enumerate(evidence.outcome.runs[: len(evidence.trial.inputs)]):
         yield i, run["timer"]
+
+
+class _Places(fx.Interpreter):
+    """Runs a graph and knows at which node it is."""
+
+    at = ""
+
+    def run_node(self, n: fx.Node) -> object:
+        self.at = n.name
+        return super().run_node(n)
+
+
+def refusing(evidence: Evidence) -> list[str | None]:
+    """For each run, the node that raises in it, in the graph as it was given."""
+    trial, found = evidence.trial, []
+    for i, inputs in enumerate(trial.inputs):
+        places = _Places(trial.args[0])
+        if "error" not in evidence.reference.runs[i]:
+            found.append(None)
+            continue
+        with torch.no_grad(), contextlib.suppress(Exception):
+            places.run(*copy.deepcopy(inputs))
+        found.append(places.at)
+    return found
 
 
 def _table(data: Plain) -> dict[str, Plain]:
@@ -96,13 +125,10 @@ def _allowed_counts(evidence: Evidence, names: list[str], i: int) -> list[tuple[
 
     What ran before the error of a failed run may count or not.
     """
-    failed = sum("error" in run for run in evidence.reference.runs[: i + 1])
-    whole = i + 1 - failed
-    refuses = evidence.case.expect.get("refuses")
-    if not failed or refuses not in names:
-        return [(whole,)] * len(names)
-    place = names.index(refuses)
-    return [(whole, whole + failed) if j < place else (whole,) for j in range(len(names))]
+    refused = [name for name in refusing(evidence)[: i + 1] if name]
+    whole = i + 1 - len(refused)
+    begun = [sum(j < names.index(name) for name in refused) for j in range(len(names))]
+    return [tuple({whole, whole + more}) for more in begun]
 
 
 def _count_problem(
@@ -121,17 +147,17 @@ def _count_problem(
             "Functions, methods and modules all count, each node under its own name.",
             (name,),
         )
-    if name == evidence.case.expect.get("refuses") and count > max(allowed):
+    if name in refusing(evidence)[: i + 1] and count > max(allowed):
         return evidence.finding(
             "counted-error",
-            f"{after}, `calls[{name!r}]` is {count}, but only {allowed[0]} of these calls came to "
+            f"{after}, `calls[{name!r}]` is {count}, but only {min(allowed)} of these calls came to "
             "an end; the others raised.",
             "Which lines of yours still run when an operation raises?",
             (name,),
         )
     return evidence.finding(
         "wrong-count",
-        f"{after}, `calls[{name!r}]` is {count}; this node has run {allowed[-1]} times.",
+        f"{after}, `calls[{name!r}]` is {count}; this node has run {max(allowed)} times.",
         "Counts and times are summed over all runs of one timer.",
         (name,),
     )
@@ -187,8 +213,8 @@ def _time_problem(
         if now[name] < least:
             spent = f"{SPIN * times * (i + 1):.3f} s of work"
             return f"`seconds[{name!r}]` is {now[name]:.4f}, less than the {spent} that it did"
-    refuses = evidence.case.expect.get("refuses")
-    if refuses and "error" in evidence.reference.runs[i] and now[refuses] > before.get(refuses, 0):
+    refuses = refusing(evidence)[i]
+    if refuses and now[refuses] > before.get(refuses, 0):
         return f"`seconds[{refuses!r}]` has grown in a run in which this node raised"
     added = sum(now.values()) - sum(before.values())
     if added > AT_MOST * wall + TICK:

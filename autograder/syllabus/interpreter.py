@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch import fx
-
 from autograder.exercise import Aspect, Case, Exercise
 from autograder.models import T, additions, interpreter, measured
 from autograder.models import real as networks
@@ -17,6 +15,7 @@ from autograder.rubric.interpreter import (
     right_count,
 )
 from autograder.syllabus import interpreter_hints as hints
+from autograder.syllabus import interpreter_random as random
 from autograder.syllabus.interpreter_cases import CHAPTER, IMAGE, Make, X, class_case, run_case
 from autograder.syllabus.interpreter_nonfinite import FIRST_NONFINITE
 from autograder.syllabus.interpreter_runs import OP_TIMER, RECORD_SHAPES, SWAP
@@ -73,30 +72,17 @@ COUNT_FLOPS = Exercise(
         right_count,
     ),
     hints=hints.COUNT_FLOPS,
+    random=random.FLOPS,
 )
 
 # ------------------------------------------------------------------ AddToMul
-
-
-def tag_all(gm: fx.GraphModule) -> None:
-    """Give every node a mark and a size."""
-    for i, node in enumerate(gm.graph.nodes):
-        node.meta["mark"] = f"made for {node.name}"
-        node.meta["size"] = (i, [i + 1])
-
-
-def tag_some(gm: fx.GraphModule) -> None:
-    """Give every second node a mark of its own."""
-    for i, node in enumerate(gm.graph.nodes):
-        if i % 2 == 0:
-            node.meta["mark"] = {"place": i}
 
 
 def add_case(
     name: str, aspect: str, make: Make, *inputs: tuple[Any, ...], hidden: bool = False
 ) -> Case:
     """A case of `AddToMul` in which every node has something in its meta."""
-    return class_case(name, aspect, make, *inputs, tag=tag_all, hidden=hidden)
+    return class_case(name, aspect, make, *inputs, tag=random.tag_all, hidden=hidden)
 
 
 WIDE = T(4, 3)
@@ -141,7 +127,9 @@ ADD_TO_MUL = Exercise(
         add_case("marks on dead nodes", "meta", additions.DeadAdd, (X, X)),
         add_case("a dictionary is returned", "meta", additions.ReadInLists, (X, X)),
         add_case("an encoder", "meta", networks.Encoder, (T(1, 2, 6),)),
-        class_case("marks on every second node", "meta", additions.OtherAdds, (X, X), tag=tag_some),
+        class_case(
+            "marks on every second node", "meta", additions.OtherAdds, (X, X), tag=random.tag_some
+        ),
         class_case("redraw: sums of sums", "task", additions.SumOfSums, (T(5), T(5)), hidden=True),
         class_case("redraw: methods", "method", additions.MethodStays, (T(5), T(5)), hidden=True),
         add_case("redraw: marks", "meta", additions.LaterMul, (X, X), hidden=True),
@@ -153,6 +141,7 @@ ADD_TO_MUL = Exercise(
         meta_kept,
     ),
     hints=hints.ADD_TO_MUL,
+    random=random.ADD_TO_MUL,
 )
 
 EXERCISES: tuple[Exercise, ...] = (

@@ -16,6 +16,7 @@ from autograder.rubric.interpreter import (
     the_first_not_finite,
 )
 from autograder.syllabus import interpreter_hints as hints
+from autograder.syllabus import interpreter_random as random
 from autograder.syllabus.interpreter_cases import CHAPTER, IMAGE, X, run_case
 
 INT = torch.int64
@@ -183,4 +184,5 @@ FIRST_NONFINITE = Exercise(
         the_first_not_finite,
     ),
     hints=hints.FIRST_NONFINITE,
+    random=random.NONFINITE,
 )

@@ -23,6 +23,7 @@ from autograder.rubric.timing import (
     times_are_possible,
 )
 from autograder.syllabus import interpreter_hints as hints
+from autograder.syllabus import interpreter_random as random
 from autograder.syllabus.interpreter_cases import CHAPTER, IMAGE, X, class_case, run_case
 
 # ------------------------------------------------------------------ NegSigmSwap
@@ -53,6 +54,7 @@ SWAP = Exercise(
     ),
     rubric=(made_from_the_class, caller_untouched, runs_as_asked),
     hints=hints.SWAP,
+    random=random.SWAP,
 )
 
 # ------------------------------------------------------------------ record_shapes
@@ -120,6 +122,7 @@ RECORD_SHAPES = Exercise(
         a_shape_for_each_node,
     ),
     hints=hints.RECORD_SHAPES,
+    random=random.SHAPES,
 )
 
 # ------------------------------------------------------------------ OpTimer
@@ -170,7 +173,6 @@ OP_TIMER = Exercise(
             "errors",
             measured.MayRefuse,
             values=_refused_once,
-            refuses="refuse_negative",
         ),
         class_case(
             "a module that raises",
@@ -179,7 +181,6 @@ OP_TIMER = Exercise(
             (X,),
             (T(2, 4),),
             (T(5, 3),),
-            refuses="block_0",
         ),
         class_case("two timers", "own", measured.EveryKind, (X,), (X,), **{"second timer": True}),
         class_case(
@@ -193,7 +194,6 @@ OP_TIMER = Exercise(
             (T(3, 3),),
             (T(2),),
             (T(3),),
-            refuses="block_0",
             hidden=True,
         ),
     ),
@@ -208,4 +208,5 @@ OP_TIMER = Exercise(
         slowest_first,
     ),
     hints=hints.OP_TIMER,
+    random=random.TIMER,
 )

@@ -11,6 +11,7 @@ from autograder.models import linear_relu as linears
 from autograder.rubric import PASS
 from autograder.rubric.rewriting import linears_before_relu, places_rewritten, sums_of_products
 from autograder.syllabus import replace_pattern_hints as hints
+from autograder.syllabus import replace_random as random
 
 CHAPTER = "04_replace_pattern"
 
@@ -105,6 +106,7 @@ FUSE_ADDCMUL = Exercise(
         ),
     ),
     hints=hints.FUSE_ADDCMUL,
+    random=random.ADDCMUL,
 )  # fmt: skip
 
 # ------------------------------------------------------------------ fuse_linear_relu
@@ -170,4 +172,5 @@ FUSE_LINEAR_RELU = Exercise(
         ),
     ),
     hints=hints.FUSE_LINEAR_RELU,
+    random=random.LINEAR_RELU,
 )  # fmt: skip

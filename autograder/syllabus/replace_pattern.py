@@ -28,6 +28,7 @@ from autograder.rubric import (
 from autograder.rubric.repeating import nothing_matches, returns_module_and_count, right_count
 from autograder.rubric.rewriting import hardswishes, places_rewritten
 from autograder.syllabus import replace_pattern_hints as hints
+from autograder.syllabus import replace_random as random
 from autograder.syllabus.replace_fusions import FUSE_ADDCMUL, FUSE_LINEAR_RELU
 
 CHAPTER = "04_replace_pattern"
@@ -111,6 +112,7 @@ COUNT_MATCHES = Exercise(
         right_value,
     ),
     hints=hints.COUNT_MATCHES,
+    random=random.MATCHES,
 )  # fmt: skip
 
 # ------------------------------------------------------------------ to_hardswish
@@ -165,6 +167,7 @@ TO_HARDSWISH = Exercise(
         ),
     ),
     hints=hints.TO_HARDSWISH,
+    random=random.HARDSWISH,
 )  # fmt: skip
 
 # ------------------------------------------------------------------ replace_until_done
@@ -241,6 +244,7 @@ REPLACE_UNTIL_DONE = Exercise(
         right_count,
     ),
     hints=hints.REPLACE_UNTIL_DONE,
+    random=random.UNTIL_DONE,
 )  # fmt: skip
 
 EXERCISES = (COUNT_MATCHES, TO_HARDSWISH, REPLACE_UNTIL_DONE, FUSE_ADDCMUL, FUSE_LINEAR_RELU)

@@ -1,0 +1,404 @@
+"""Chapter 06: the random models of its exercises, and what must come of them."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import fx, nn
+from torch.overrides import TorchFunctionMode
+from torch.utils.flop_counter import FlopCounterMode
+
+from autograder.exercise import Trial
+from autograder.models.random import (
+    COMMON,
+    RandomModels,
+    Vocabulary,
+    answer_of,
+    exchanging,
+    ops,
+    wrapped,
+)
+from autograder.models.random.oracles import runs_of
+from autograder.references import Reference
+from autograder.syllabus.manipulation import add_to_mul
+
+KINDS = ("", "tensor", "row", "default", "star")
+EIGHT = tuple(op for op in COMMON if "Linear" in op.text or op.outs == 2 or op.column)
+
+
+def on_a_trace(trial: Trial, choice: int) -> Trial:
+    """The case of a class that is given a graph module: the model, traced."""
+    gm = fx.symbolic_trace(trial.model)
+    return replace(trial, args=(gm,), model=gm)
+
+
+def with_inputs(trial: Trial, choice: int) -> Trial:
+    """The case of ``answer(model, *inputs)``."""
+    given = trial.inputs[-(choice % 4 == 1)]
+    if isinstance(trial.model, fx.GraphModule) and choice % 4 > 1:
+        renamed(trial.model)
+    return replace(trial, args=(trial.model, *given), inputs=(given,))
+
+
+def renamed(gm: fx.GraphModule) -> None:
+    """Give the nodes names that they do not have in a fresh trace."""
+    for i, node in enumerate(gm.graph.nodes):
+        if node.op not in ("placeholder", "output"):
+            node._rename(f"value_{i}")
+    gm.recompile()
+
+
+# ------------------------------------------------------------------ NegSigmSwap
+
+
+class _Exchanged(TorchFunctionMode):
+    """While it is active, `neg` and `sigmoid` are each other, except inside of layers."""
+
+    table = {torch.neg: torch.sigmoid, torch.sigmoid: torch.neg}
+    methods = {torch.Tensor.neg: torch.sigmoid, torch.Tensor.sigmoid: torch.neg}
+    inside = 0
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Called in place of every function of PyTorch."""
+        other = func if self.inside else (self.table | self.methods).get(func, func)
+        return other(*args, **(kwargs or {}))
+
+    def enter(self, *_: Any) -> None:
+        """A layer begins."""
+        self.inside += 1
+
+    def leave(self, *_: Any) -> None:
+        """A layer ends."""
+        self.inside -= 1
+
+
+def exchanged(trial: Trial) -> Reference:
+    """What the model computes, called as it is, while two functions are exchanged."""
+    mode = _Exchanged()
+    for module in trial.model.modules():
+        if fx.Tracer().is_leaf_module(module, ""):
+            module.register_forward_pre_hook(mode.enter)
+            module.register_forward_hook(mode.leave)
+
+    def call(*args: Any) -> Any:
+        with mode:
+            return trial.model(*args)
+
+    return runs_of(call, trial)
+
+
+SWAP = RandomModels(
+    Vocabulary(
+        ops(
+            "torch.neg({a})",
+            "{a}.sigmoid()",
+            "torch.sigmoid({a})",
+            "{a}.neg()",
+            "torch.sigmoid(input={a})",
+            "[nn.Sigmoid()]({a})",
+            "torch.special.expit({a})",
+            "F.logsigmoid({a})",
+            "{a}.clamp(min={n})",
+            "torch.sub(input={a}, other={b}, alpha=3)",
+            "torch.sum({x}, dim=-1, keepdim=True) + {x}",
+            "{x} + {y}.sum(dim=-1, keepdim=True)",
+            "[nn.Sigmoid()](input={a})",
+            "{x}.mul_({b})",
+        )
+        + COMMON,
+        inputs=KINDS,
+    ),
+    exchanged,
+    on_a_trace,
+)
+
+# ------------------------------------------------------------------ record_shapes
+
+
+def values_of(model: nn.Module, *inputs: Any) -> dict[str, Any]:
+    """The value of each node: those of a graph whose code returns all of them at once."""
+    gm = fx.symbolic_trace(model)
+    graph = fx.Graph()
+    copies: dict[fx.Node, fx.Node] = {}
+    result = graph.graph_copy(gm.graph, copies)
+    graph.output(({node.name: copy for node, copy in copies.items()}, result))
+    graph.set_codegen(gm.graph._codegen)
+    with torch.no_grad():
+        values, result = fx.GraphModule(gm, graph)(*inputs)
+    (output,) = gm.graph.find_nodes(op="output")
+    return {**values, output.name: result}
+
+
+def shapes_of(model: nn.Module, *inputs: Any) -> dict[str, Any]:
+    """What `record_shapes` is to return."""
+
+    def shape(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: shape(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            kind = list if isinstance(value, list) else tuple
+            return kind(shape(item) for item in value)
+        return tuple(value.shape) if isinstance(value, torch.Tensor) else None
+
+    return {name: shape(value) for name, value in values_of(model, *inputs).items()}
+
+
+SHAPES = RandomModels(
+    Vocabulary(
+        ops(
+            "torch.relu({a})",
+            "{x} * {a}.sum()",
+            "{x} + {b}.numel()",
+            "{x} * {b}.sum().item()",
+            "{a} + [nn.Parameter(torch.ones(()))]",
+            "{x} + [nn.Parameter(torch.ones(D))]",
+            "{x} + (torch.ones_like({b}) > 0).sum()",
+            "torch.stack([{x}, {y}, {x}])[0]",
+        )
+        + ops("torch.frexp({a})", outs=2)
+        + ops(
+            "{x}.size(-1) * {y}",
+            "{x} + torch.stack({a}.unbind(0)).sum()",
+            "{x} - {a}.max(dim=-1, keepdim=True).values",
+            "{x} * torch.topk({a}, 1, dim=-1)[0]",
+            "{x} + {a}[:0].sum()",
+            dims=(1, 4),
+        )
+        + ops("[nn.LSTM(D, D)]({x})[0]", "[nn.GRU(D, D)]({x})[1][0] + {y}", dims=(2, 3))
+        + COMMON,
+        inputs=KINDS,
+        results=("value", "nested", "dict", "tuple"),
+    ),
+    answer_of(shapes_of),
+    with_inputs,
+)
+
+# ------------------------------------------------------------------ OpTimer
+
+
+def timed(trial: Trial, choice: int) -> Trial:
+    """Several runs of one trace, some of them on an input that may not fit."""
+    trial = on_a_trace(trial, choice)
+    first, *others = trial.inputs[0]
+    runs = [trial.inputs[0], trial.inputs[-1]]
+    if first.dim() and choice:
+        runs += [(torch.cat([first, first], dim=-1), *others), trial.inputs[0]]
+    return replace(trial, inputs=tuple(runs))
+
+
+def ran_twice(trial: Trial) -> Reference:
+    """What the model itself gives: on each input, and on the first once more."""
+    trial = replace(trial, inputs=(*trial.inputs, trial.inputs[0]))
+    return runs_of(trial.model.forward, trial)
+
+
+TIMER = RandomModels(
+    Vocabulary(
+        ops(
+            "torch.relu({a})",
+            "{a}.abs()",
+            "[nn.ReLU()]({a})",
+            "{x} + [nn.Parameter(torch.ones(D))]",
+            "{x}.mul_({b})",
+        )
+        + ops("[nn.Sequential(nn.Linear(D, D), nn.ReLU())]({x})", dims=(1, 4))
+        + COMMON,
+        inputs=KINDS,
+        namesakes=("relu", "add"),
+    ),
+    ran_twice,
+    timed,
+    expect={"ranked": True, "second timer": True},
+)
+
+# ------------------------------------------------------------------ first_nonfinite
+
+
+def _spoiled(values: list[torch.Tensor], choice: int) -> None:
+    """Put a number that is none into a tensor."""
+    number = (math.nan, math.inf, -math.inf)[choice % 3]
+    if values:
+        values[choice % len(values)].view(-1)[-1:] = number
+
+
+def perhaps_spoiled(trial: Trial, choice: int) -> Trial:
+    """A NaN or an infinity in an input, in a parameter, or nowhere."""
+    trial = with_inputs(trial, choice)
+    (inputs,) = trial.inputs
+    with torch.no_grad():
+        if choice % 8 == 1:
+            _spoiled([value for value in inputs if isinstance(value, torch.Tensor)], choice // 8)
+        elif choice % 4 == 2:
+            _spoiled([*trial.model.parameters(), *trial.model.buffers()], choice // 4)
+        elif choice % 8 == 3 and isinstance(inputs[-1], float):
+            inputs = (*inputs[:-1], math.nan)
+    return replace(trial, args=(trial.model, *inputs), inputs=(inputs,))
+
+
+def _numbers(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _numbers(item)
+    elif isinstance(value, (float, torch.Tensor)):
+        yield value if isinstance(value, torch.Tensor) else torch.tensor(value, dtype=torch.float64)
+
+
+def where_it_begins(model: nn.Module, *inputs: Any) -> str | None:
+    """What `first_nonfinite` is to return."""
+    values = values_of(model, *inputs)
+
+    def sound(name: str) -> bool:
+        # What is finite is 0 when it is multiplied by 0.
+        return not any((number * 0 != 0).any() for number in _numbers(values[name]))
+
+    for node in fx.symbolic_trace(model).graph.nodes:
+        if not sound(node.name) and all(sound(read.name) for read in node.all_input_nodes):
+            return str(node.name)
+    return None
+
+
+NONFINITE = RandomModels(
+    Vocabulary(
+        ops(
+            "torch.log({a})",
+            "{a}.sqrt()",
+            "torch.exp({a} * 1000)",
+            "{a} / ({b} - {a})",
+            "torch.log(torch.relu({a}))",
+            "{a} / torch.relu({b})",
+            "{x} * ({a}.sum().item() * 1e200 * 1e200)",
+            "({a} * 60_000).half().to({a}.dtype)",
+            "torch.where(torch.isfinite({a}), {a}, {n})",
+            "{a}.clamp(min=-1.0, max=1.0)",
+            "{x} + [nn.Parameter(torch.ones(D))]",
+            "{a} * [nn.Parameter(torch.ones(1))]",
+            "{x} + [buffer(torch.ones(D))]",
+            "{x} * ({a} > 0).sum()",
+            "torch.where({a} > 0, {a}, 1 / torch.relu({a}))",
+            "-torch.log(torch.relu({a}))",
+        )
+        + ops(
+            "{x} + {a}[:0].sum()",
+            "{x} * torch.var_mean({a}[..., :1], dim=-1, keepdim=True)[1]",
+            "{x} + torch.log({a}).unbind(0)[0].sum()",
+            "torch.stack([torch.log({x}), {y}]).unbind(0)[1]",
+            dims=(1, 4),
+        )
+        + EIGHT,
+        inputs=KINDS,
+        dtypes=(torch.float64, torch.float32),
+    ),
+    answer_of(where_it_begins),
+    perhaps_spoiled,
+)
+
+# ------------------------------------------------------------------ count_flops
+
+
+def counted(model: nn.Module, *inputs: Any) -> int:
+    """What PyTorch itself counts while the model runs."""
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        model(*inputs)
+    return int(counter.get_total_flops())
+
+
+FLOPS = RandomModels(
+    Vocabulary(
+        ops(
+            "[nn.Linear(D, 5)]({x}).mean(dim=-1, keepdim=True) * {y}",
+            "F.linear({x}, weight=[nn.Parameter(torch.ones(D, D))], bias=[buffer(torch.ones(D))])",
+            "F.linear(input={x}, weight=[nn.Parameter(torch.ones(D, D))])",
+            "[nn.LayerNorm(D)]({x})",
+            dims=(1, 4),
+        )
+        + ops(
+            "{x} @ {y}.transpose(-1, -2) @ {x}",
+            "torch.matmul({x}, {y}.transpose(-1, -2)).sum() + {y}",
+            "torch.matmul({x}, other={y}.transpose(-1, -2)).sum() + {y}",
+            "torch.matmul(input={x}, other=[nn.Parameter(torch.ones(D, D))])",
+            "{x}.matmul([buffer(torch.ones(D, D))])",
+            "{x}.matmul(other={y}.mT).mean() * {y}",
+            "([nn.Parameter(torch.ones(4, D))] @ {x}.mT).sum() * {y}",
+            "torch.matmul([buffer(torch.ones(2, 1, 4, D))], {x}.mT).mean() + {y}",
+            "({x} @ [nn.Parameter(torch.ones(2, 1, D, 2))]).mean() * {y}",
+            dims=(2, 4),
+        )
+        + ops(
+            "torch.mm({x}, {y}.t()).mm({x})",
+            "torch.mm({x}, mat2={y}.t()).sum() + {y}",
+            "torch.mm(input={x}, mat2=[nn.Parameter(torch.ones(D, D))])",
+            "{x}.mm(mat2=[buffer(torch.ones(D, D))])",
+            "[nn.BatchNorm1d(D)]({x})",
+            dims=(2, 2),
+        )
+        + ops(
+            "torch.bmm({x}, {y}.mT).bmm({x})",
+            "torch.bmm({x}, mat2={y}.mT).mean() + {y}",
+            "{x}.bmm(mat2={y}.transpose(1, 2)).sum() * {y}",
+            "[nn.Conv1d(C, C, 3, padding=1)]({x})",
+            "[nn.Conv1d(C, C, 2, stride=2, groups=2, padding=2)]({x}).mean() * {y}",
+            "F.conv1d({x}, [nn.Parameter(torch.ones(C, C, 1))])",
+            "torch.conv1d(input={x}, weight=[nn.Parameter(torch.ones(C, 1, 3))], padding=1, "
+            "groups=C)",
+            dims=(3, 3),
+        )
+        + ops(
+            "[nn.Conv2d(C, C, 3, padding=1)]({x})",
+            "[nn.Conv2d(C, C, (1, 3), padding=(0, 1), bias=False)](input={x})",
+            "[nn.Conv2d(C, C, (3, 2), stride=2, padding=1, groups=2)]({x}).mean() * {y}",
+            "[nn.Conv2d(C, 3, 2, dilation=2, padding=1)]({x}).sum() + {y}",
+            "F.conv2d({x}, [nn.Parameter(torch.ones(C, 1, 3, 3))], padding=1, groups=C)",
+            "torch.conv2d(input={x}, weight=[nn.Parameter(torch.ones(C, C, 1, 1))])",
+            "[nn.BatchNorm2d(C)]({x})",
+            dims=(4, 4),
+        )
+        + EIGHT
+        + ops("{a} + {b}", "torch.mul({a}, {b})", "{a}.tanh()"),
+        shapes=((2, 3), (3,), (2, 4, 3), (2, 2, 4, 5), ()),
+        inputs=KINDS,
+    ),
+    answer_of(counted),
+    with_inputs,
+)
+
+# ------------------------------------------------------------------ AddToMul
+
+
+def tag_all(gm: fx.GraphModule) -> None:
+    """Give every node a mark and a size."""
+    for i, node in enumerate(gm.graph.nodes):
+        node.meta["mark"] = f"made for {node.name}"
+        node.meta["size"] = (i, [i + 1])
+
+
+def tag_some(gm: fx.GraphModule) -> None:
+    """Give every second node a mark of its own."""
+    for i, node in enumerate(gm.graph.nodes):
+        if i % 2 == 0:
+            node.meta["mark"] = {"place": i}
+
+
+def tagged(trial: Trial, choice: int) -> Trial:
+    """The case of a class that is given a graph module, with something in its nodes' meta."""
+    trial = on_a_trace(trial, choice)
+    tags: tuple[Callable[[fx.GraphModule], None], ...] = (tag_all, tag_some)
+    tags[choice % 2](trial.model)
+    return trial
+
+
+ADD_TO_MUL = RandomModels(
+    replace(
+        add_to_mul.VOCABULARY,
+        ops=(*add_to_mul.VOCABULARY.ops, *ops('iadd({x}, {b})  # after fx.wrap("iadd")')),
+        names={"iadd": wrapped(operator.iadd)},
+    ),
+    exchanging(add_to_mul.AddsByMultiplying),
+    tagged,
+)
