@@ -23,7 +23,7 @@ def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
         if proxy is None:
             return function(*args, **kwargs)
         recorded = proxy.tracer.create_proxy("call_function", function, args, kwargs)
-        # The code of a trace then says `wrap`, and a trace of the trace has the call, too.
+        # As for `fx.wrap`: the code of a trace then says `wrap`, for who traces it again.
         recorded.node.meta["is_wrapped"] = True
         return recorded
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import fx
+from torch import fx, nn
 from torch.nn import functional as F
 
 from autograder.exercise import Aspect, Exercise, Trial
@@ -87,19 +88,29 @@ TWINS: dict[Callable[..., Any], tuple[Callable[..., Any], ...]] = {
 
 def with_functions(trial: Trial, choice: int) -> Trial:
     """The trial with two functions, if possible ones whose names stand for others, too."""
-    nodes = [n for n in fx.symbolic_trace(trial.model).graph.nodes if n.op.startswith("call")]
+    model = trial.model
+    called = _called(model.graph) if isinstance(model, fx.GraphModule) else _called_in(type(model))
 
-    def namesakes(function: Callable[..., Any]) -> bool:
-        called = [n for n in nodes if n.target is not function]
-        return any(_name(n.target) == function.__name__ for n in called)
+    def has_namesake(function: Callable[..., Any]) -> bool:
+        others = [target for target in called if target is not function]
+        return any(_name(target) == function.__name__ for target in others)
 
-    found = [old for old in TWINS if any(n.target is old for n in nodes)] or [torch.add]
-    found = [old for old in found if namesakes(old)] or found
+    found = [old for old in TWINS if old in called] or [torch.add]
+    found = [old for old in found if has_namesake(old)] or found
     old = found[choice % len(found)]
-    news = [new for new in TWINS[old] if namesakes(new)] or TWINS[old]
+    news = [new for new in TWINS[old] if has_namesake(new)] or TWINS[old]
     trial.functions = {"halve": zoo.halve}
-    trial.args = (trial.model, old, news[choice // 8 % len(news)])
+    trial.args = (model, old, news[choice // 8 % len(news)])
     return trial
+
+
+@lru_cache(maxsize=64)
+def _called_in(cls: type[nn.Module]) -> list[Callable[..., Any] | str]:
+    return _called(fx.symbolic_trace(cls()).graph)
+
+
+def _called(graph: fx.Graph) -> list[Callable[..., Any] | str]:
+    return [node.target for node in graph.nodes if node.op.startswith("call_")]
 
 
 def _name(target: Callable[..., Any] | str) -> str:
