@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from collections.abc import Callable
@@ -81,8 +82,11 @@ def test_random_models_can_be_pasted_traced_and_run(name: str) -> None:
         trial = case.make(0)
         gm = fx.symbolic_trace(trial.model)
         assert trial.inputs
-        for inputs in trial.inputs:
-            gm(*inputs)
+        gm(*trial.inputs[0])
+        allowed = (RuntimeError,) if case.expect.get("may raise") else ()
+        for inputs in trial.inputs[1:]:
+            with contextlib.suppress(*allowed):
+                gm(*inputs)
 
 
 @pytest.mark.parametrize(

@@ -150,8 +150,8 @@ def _count_problem(
     if name in refusing(evidence)[: i + 1] and count > max(allowed):
         return evidence.finding(
             "counted-error",
-            f"{after}, `calls[{name!r}]` is {count}, but only {min(allowed)} of these calls came to "
-            "an end; the others raised.",
+            f"{after}, `calls[{name!r}]` is {count}, but only {min(allowed)} of these calls "
+            "came to an end; the others raised.",
             "Which lines of yours still run when an operation raises?",
             (name,),
         )

@@ -18,6 +18,8 @@ from autograder.syllabus import interpreter_hints as hints
 from autograder.syllabus import interpreter_random as random
 from autograder.syllabus.interpreter_cases import CHAPTER, IMAGE, Make, X, class_case, run_case
 from autograder.syllabus.interpreter_nonfinite import FIRST_NONFINITE
+from autograder.syllabus.interpreter_random import tag_all, tag_some
+from autograder.syllabus.interpreter_random_flops import FLOPS
 from autograder.syllabus.interpreter_runs import OP_TIMER, RECORD_SHAPES, SWAP
 
 # ------------------------------------------------------------------ count_flops
@@ -72,7 +74,7 @@ COUNT_FLOPS = Exercise(
         right_count,
     ),
     hints=hints.COUNT_FLOPS,
-    random=random.FLOPS,
+    random=FLOPS,
 )
 
 # ------------------------------------------------------------------ AddToMul
@@ -82,7 +84,7 @@ def add_case(
     name: str, aspect: str, make: Make, *inputs: tuple[Any, ...], hidden: bool = False
 ) -> Case:
     """A case of `AddToMul` in which every node has something in its meta."""
-    return class_case(name, aspect, make, *inputs, tag=random.tag_all, hidden=hidden)
+    return class_case(name, aspect, make, *inputs, tag=tag_all, hidden=hidden)
 
 
 WIDE = T(4, 3)
@@ -127,9 +129,7 @@ ADD_TO_MUL = Exercise(
         add_case("marks on dead nodes", "meta", additions.DeadAdd, (X, X)),
         add_case("a dictionary is returned", "meta", additions.ReadInLists, (X, X)),
         add_case("an encoder", "meta", networks.Encoder, (T(1, 2, 6),)),
-        class_case(
-            "marks on every second node", "meta", additions.OtherAdds, (X, X), tag=random.tag_some
-        ),
+        class_case("marks on every second node", "meta", additions.OtherAdds, (X, X), tag=tag_some),
         class_case("redraw: sums of sums", "task", additions.SumOfSums, (T(5), T(5)), hidden=True),
         class_case("redraw: methods", "method", additions.MethodStays, (T(5), T(5)), hidden=True),
         add_case("redraw: marks", "meta", additions.LaterMul, (X, X), hidden=True),

@@ -16,8 +16,8 @@ from autograder.rubric.interpreter import (
     the_first_not_finite,
 )
 from autograder.syllabus import interpreter_hints as hints
-from autograder.syllabus import interpreter_random as random
 from autograder.syllabus.interpreter_cases import CHAPTER, IMAGE, X, run_case
+from autograder.syllabus.interpreter_random_nonfinite import NONFINITE
 
 INT = torch.int64
 
@@ -184,5 +184,5 @@ FIRST_NONFINITE = Exercise(
         the_first_not_finite,
     ),
     hints=hints.FIRST_NONFINITE,
-    random=random.NONFINITE,
+    random=NONFINITE,
 )

@@ -65,7 +65,7 @@ PATTERNS: tuple[Callable[..., Any], ...] = (
 
 def with_pattern(trial: Trial, choice: int) -> Trial:
     """A pattern to count."""
-    return replace(trial, args=(trial.model, PATTERNS[choice % len(PATTERNS)]), inputs=())
+    return replace(trial, args=(trial.model, PATTERNS[choice % len(PATTERNS)]))
 
 
 MATCHES = RandomModels(
@@ -234,7 +234,7 @@ PAIRS = (
 def shrunk_until_done(trial: Trial) -> Reference:
     """What the model computes; and how many replacements have made its graph that small."""
     _, pattern, replacement, *_ = trial.args
-    (function, each), = [pair[2:] for pair in PAIRS if pair[0] is pattern]
+    ((function, each),) = [pair[2:] for pair in PAIRS if pair[0] is pattern]
     gm = fx.symbolic_trace(trial.model)
 
     def size() -> int:
