@@ -80,6 +80,8 @@ NONFINITE = RandomModels(
             "{x} + [buffer(torch.ones(D))]",
             "{x} * ({a} > 0).sum()",
             "torch.where({a} > 0, {a}, 1 / torch.relu({a}))",
+            "{x} + torch.var_mean({a}.reshape(-1)[:1], dim=0)[1]",
+            "torch.std_mean({a}.reshape(-1)[:1], dim=0)[1] * {x}",
             "-torch.log(torch.relu({a}))",
         )
         + ops(

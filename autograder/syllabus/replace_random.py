@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import fx
+from torch import fx, nn
 
 from autograder.exercise import Trial
 from autograder.models import replace_pattern as zoo
@@ -52,20 +52,30 @@ def places_marked(model: Any, pattern: Any) -> int:
     return sum(node.target is marked for node in gm.graph.nodes)
 
 
-PATTERNS: tuple[Callable[..., Any], ...] = (
-    zoo.relu_of_relu,
-    zoo.sum_of_two,
-    zoo.exp_of_neg,
-    zoo.product_and_sum,
-    zoo.exp_and_neg,
-    zoo.sin_plus,
-    zoo.doubled,
+class TwoRelus(nn.Module):
+    """A pattern that is a module."""
+
+    def forward(self, a: torch.Tensor) -> torch.Tensor:
+        """One ReLU behind another."""
+        return torch.relu(torch.relu(a))
+
+
+PATTERNS: tuple[Callable[[], Callable[..., Any]], ...] = (
+    lambda: zoo.relu_of_relu,
+    lambda: zoo.sum_of_two,
+    lambda: zoo.exp_of_neg,
+    lambda: zoo.product_and_sum,
+    TwoRelus,
+    lambda: zoo.exp_and_neg,
+    lambda: zoo.doubled,
 )
 
 
 def with_pattern(trial: Trial, choice: int) -> Trial:
     """A pattern to count."""
-    return replace(trial, args=(trial.model, PATTERNS[choice % len(PATTERNS)]))
+    pattern = PATTERNS[choice % len(PATTERNS)]()
+    watch = (pattern,) if isinstance(pattern, nn.Module) else ()
+    return replace(trial, args=(trial.model, pattern), watch=watch)
 
 
 MATCHES = RandomModels(
@@ -76,7 +86,8 @@ MATCHES = RandomModels(
             "torch.exp(torch.neg({a}))",
             "{a} * {b} + {c}",
             "torch.relu({a})",
-            "torch.sin({a}) + {b}",
+            "torch.relu(torch.relu(torch.relu({a}))) + {b}",
+            "torch.relu(torch.relu(torch.relu({a})))",
             "{a} * 2",
             "torch.neg({a})",
             "torch.exp({a})",
@@ -89,7 +100,6 @@ MATCHES = RandomModels(
             "torch.relu(input={a})",
         )
         + ops(
-            "torch.relu(torch.relu(torch.relu({a})))",
             "torch.exp(lower := torch.neg({a})) * lower",
             "torch.exp(lower := torch.neg({a})) + torch.relu(lower)",
         )
@@ -133,6 +143,7 @@ HARDSWISH = RandomModels(
         training=True,
     ),
     model_itself,
+    count=10,
 )
 
 # ------------------------------------------------------------------ fuse_addcmul
@@ -271,4 +282,5 @@ UNTIL_DONE = RandomModels(
     ),
     shrunk_until_done,
     with_pair,
+    count=12,
 )
