@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 import re
 from collections.abc import Sequence
@@ -158,8 +159,8 @@ class _Writer:
         name = _attribute_name(self._sizes(layer) if made.startswith("self.") else made)
         if step.layer == 5 and self.namesakes:
             name = self.namesakes[step.number % len(self.namesakes)]
-        taken = sum(other == name or other.startswith(f"{name}_") for other in into.attributes)
-        name = f"{name}_{taken}" if taken else name
+        free = (f"{name}_{i}" if i else name for i in itertools.count())
+        name = next(other for other in free if other not in into.attributes)
         into.attributes[name] = made
         return f"self.{name}"
 

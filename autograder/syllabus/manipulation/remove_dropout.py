@@ -45,6 +45,8 @@ VOCABULARY = Vocabulary(
     ops(
         "[nn.Dropout(0.5)]({a})",
         "[nn.Dropout(0.3)]({a})",
+        "[nn.Dropout(0.3)](input={a})",
+        "[nn.ELU()](input={a})",
         "[nn.Sigmoid()]({a})",
         "F.dropout({a})",
         "[nn.AlphaDropout(0.5)]({a})",
