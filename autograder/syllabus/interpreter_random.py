@@ -153,7 +153,7 @@ SHAPES = RandomModels(
             "{x} + {b}.numel()",
             "{x} * {b}.sum().item()",
             "{a} + [nn.Parameter(torch.ones(()))]",
-            "{x} + [nn.Parameter(torch.ones(D))]",
+            "{x} + [nn.Parameter(torch.ones(()))]",
             "{x} + (torch.ones_like({b}) > 0).sum()",
             "torch.stack([{x}, {y}, {x}])[0]",
         )
@@ -200,7 +200,7 @@ TIMER = RandomModels(
             "torch.relu({a})",
             "{a}.abs()",
             "[nn.ReLU()]({a})",
-            "{x} + [nn.Parameter(torch.ones(D))]",
+            "{x} + [nn.Parameter(torch.ones(()))]",
             "{x}.mul_({b})",
         )
         + ops("[nn.Sequential(nn.Linear(D, D), nn.ReLU())]({x})", dims=(1, 4))

@@ -58,22 +58,23 @@ FLOPS = RandomModels(
             "[nn.Conv1d(C, C, 2, stride=2, groups=2, padding=2)]({x}).mean() * {y}",
             "F.conv1d({x}, [nn.Parameter(torch.ones(C, C, 1))])",
             "torch.conv1d(input={x}, weight=[nn.Parameter(torch.ones(C, 1, 3))], padding=1, "
-            "groups=C)",
+            "groups=4)",
             dims=(3, 3),
         )
         + ops(
             "[nn.Conv2d(C, C, 3, padding=1)]({x})",
             "[nn.Conv2d(C, C, (1, 3), padding=(0, 1), bias=False)](input={x})",
             "[nn.Conv2d(C, C, (3, 2), stride=2, padding=1, groups=2)]({x}).mean() * {y}",
+            "[nn.Conv2d(C, 4, (2, 3), groups=2, bias=False)]({x}).sum() * {y}",
             "[nn.Conv2d(C, 3, 2, dilation=2, padding=1)]({x}).sum() + {y}",
-            "F.conv2d({x}, [nn.Parameter(torch.ones(C, 1, 3, 3))], padding=1, groups=C)",
+            "F.conv2d({x}, [nn.Parameter(torch.ones(C, 1, 3, 3))], padding=1, groups=2)",
             "torch.conv2d(input={x}, weight=[nn.Parameter(torch.ones(C, C, 1, 1))])",
             "[nn.BatchNorm2d(C)]({x})",
             dims=(4, 4),
         )
         + OTHERS
         + ops("{a} + {b}", "torch.mul({a}, {b})", "{a}.tanh()"),
-        shapes=((2, 3), (3,), (2, 4, 3), (2, 2, 4, 5), ()),
+        shapes=((2, 3), (2, 2, 4, 5), (2, 4, 3), (2, 2, 5, 4), (3,), ()),
         inputs=KINDS,
     ),
     answer_of(counted),

@@ -131,7 +131,6 @@ HARDSWISH = RandomModels(
             "{a} * F.relu6(total := {a} + 3) / 6 * total",
             "(product := {a} * F.relu6({a} + 3.0)) / 6 - product",
             "(product := F.relu6({a} + 3) * {a}) / 6 + product / 6",
-            "{a} * F.relu6({a} + 3) // 6",
             "{a} + F.relu6({a} + 3) / 6",
             "{a} * F.relu({a} + 3) / 6",
             "F.hardswish({a})",
@@ -178,7 +177,7 @@ ADDCMUL = RandomModels(
             "{a} * {x}.dim() + {c}",
             "{a} * ({x}.dim() * 2 + 1)",
             "{a} * {b} + {c}.sum().item()",
-            "{a} * [nn.Parameter(torch.ones(1))] + [buffer(torch.ones(1))]",
+            "{a} * [nn.Parameter(torch.ones(()))] + [buffer(torch.ones(()))]",
             "torch.stack([product := {x} * {y}, product + {y}]).mean(0)",
             "{a} * torch.ones({x}.shape).to({a}.dtype) + {c}",
         )
