@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -19,7 +18,6 @@ from autograder.models.random import (
     answer_of,
     exchanging,
     ops,
-    wrapped,
 )
 from autograder.models.random.oracles import runs_of
 from autograder.references import Reference
@@ -238,12 +236,12 @@ def tagged(trial: Trial, choice: int) -> Trial:
     return trial
 
 
-ADD_TO_MUL = RandomModels(
-    replace(
-        add_to_mul.VOCABULARY,
-        ops=(*add_to_mul.VOCABULARY.ops, *ops('iadd({x}, {b})  # after fx.wrap("iadd")')),
-        names={"iadd": wrapped(operator.iadd)},
+# An `alpha` that is a parameter is a Proxy here, which no `if` can look at.
+ADDITIONS = replace(
+    add_to_mul.VOCABULARY,
+    ops=tuple(
+        replace(op, text=op.text.replace("alpha={n}", "alpha=2"))
+        for op in add_to_mul.VOCABULARY.ops
     ),
-    exchanging(add_to_mul.AddsByMultiplying),
-    tagged,
 )
+ADD_TO_MUL = RandomModels(ADDITIONS, exchanging(add_to_mul.AddsByMultiplying), tagged, count=16)

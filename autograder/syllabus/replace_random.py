@@ -175,6 +175,8 @@ ADDCMUL = RandomModels(
             "{a} * {b} + {b} * {c}",
             "{a} * {b} + {x}.numel()",
             "{a} * {x}.dim() + {c}",
+            "torch.add({c}, torch.mul({a}, {b}), alpha=2)",
+            "{a} * ({x}.numel() + 1) + {b}",
             "{a} * ({x}.dim() * 2 + 1)",
             "{a} * {b} + {c}.sum().item()",
             "{a} * [nn.Parameter(torch.ones(()))] + [buffer(torch.ones(()))]",
@@ -184,6 +186,8 @@ ADDCMUL = RandomModels(
         + ops(
             "{a} * {x}.size(-1) + {b}",
             "{a} * {b} + {x}.shape[0]",
+            "{x}.size(0) * {a} + {b}",
+            "{a} * {b} + {x}.size(-1)",
             "{a} * ({x}.size(-1) * {x}.size(0) + {n})",
             "{a} * torch.max({x}, dim=-1, keepdim=True)[0] + {x}",
             dims=(1, 4),
@@ -215,6 +219,7 @@ LINEAR_RELU = RandomModels(
             "[nn.Sequential(nn.Linear(D, D), nn.ReLU())]({x})",
             "[nn.ReLU6()]([nn.Linear(D, D)]({x}))",
             "F.relu6([nn.Linear(D, D)]({x}))",
+            "F.relu6(input=[nn.Linear(D, D)]({x}))",
             "[nn.LeakyReLU()]([nn.Linear(D, D)]({x}))",
             "torch.relu(layer := [nn.Linear(D, D)]({x})) + layer",
             "torch.relu(layer := [nn.Linear(D, D)]({x})) + F.relu(layer)",
@@ -223,10 +228,11 @@ LINEAR_RELU = RandomModels(
             "torch.relu(F.linear({x}, [nn.Parameter(torch.ones(D, D))]))",
             dims=(1, 4),
         )
+        + ops("(layer := [nn.Linear(D, D)]({x})), torch.relu(layer)", dims=(1, 4), outs=2)
         + tuple(op for op in SMOOTH if "Linear" not in op.text),
         shapes=((2, 3), (3,), (2, 1, 3)),
         dtypes=ONE_DTYPE,
-        namesakes=("linear", "linear_relu", "relu", "fused_0", "_linear_relu0"),
+        namesakes=("linear_relu", "fused_0"),
         dead=False,
         training=True,
     ),
