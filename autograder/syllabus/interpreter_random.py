@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -123,7 +124,8 @@ def values_of(model: nn.Module, *inputs: Any) -> dict[str, Any]:
     result = graph.graph_copy(gm.graph, copies)
     graph.output(({node.name: copy for node, copy in copies.items()}, result))
     graph.set_codegen(gm.graph._codegen)
-    with torch.no_grad():
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         values, result = fx.GraphModule(gm, graph)(*inputs)
     (output,) = gm.graph.find_nodes(op="output")
     return {**values, output.name: result}
