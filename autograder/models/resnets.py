@@ -20,28 +20,28 @@ class Narrow(ResNet):
 
 
 class OneBlockEach(Narrow):
-    """One basic block in each of layer1 to layer4."""
+    """`ResNet(BasicBlock, [1, 1, 1, 1])` of torchvision, with fewer channels."""
 
     def __init__(self):
         super().__init__(BasicBlock, [1, 1, 1, 1])
 
 
 class ManyBlocks(Narrow):
-    """Several basic blocks in a stage, eleven in layer3."""
+    """`ResNet(BasicBlock, [1, 1, 11, 2])` of torchvision, with fewer channels."""
 
     def __init__(self):
         super().__init__(BasicBlock, [1, 1, 11, 2])
 
 
 class Bottlenecks(Narrow):
-    """Bottleneck blocks, as in ResNet-50."""
+    """`ResNet(Bottleneck, [1, 1, 3, 2])` of torchvision, with fewer channels."""
 
     def __init__(self):
         super().__init__(Bottleneck, [1, 1, 3, 2])
 
 
 class Grouped(Narrow):
-    """Grouped convolutions, as in ResNeXt, and dilation, as in networks for segmentation."""
+    """A ResNet of torchvision with groups, as in ResNeXt, dilation, and fewer channels."""
 
     def __init__(self):
         dilated = [False, True, True]
@@ -52,7 +52,7 @@ class Grouped(Narrow):
 
 
 class Headless(Narrow):
-    """Another normalization, and the classifier has been taken off already."""
+    """A ResNet of torchvision with another normalization, fewer channels, and no classifier."""
 
     def __init__(self):
         super().__init__(BasicBlock, [1, 2, 1, 1], norm_layer=partial(nn.GroupNorm, 2))

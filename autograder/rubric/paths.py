@@ -26,7 +26,9 @@ def _path_for_each_node(evidence: Evidence) -> Iterable[Finding]:
     if found:
         code, text, look, nodes = found
         if trial.watch:
-            text, look = f"After calls on other models, {_later(text)}", _AFTER
+            raised = any("error" in run for run in evidence.reference.runs)
+            which = "a model whose trace raises" if raised else "another model"
+            text, look = f"After a call on {which}, {_later(text)}", _AFTER
         yield evidence.finding(code, text, look, nodes)
         return
     wanted = zip(trial.watch, evidence.outcome.runs, evidence.reference.runs, strict=False)

@@ -9,7 +9,7 @@ import torch
 from torch import fx, nn
 from torchvision.models._utils import IntermediateLayerGetter
 from torchvision.models.feature_extraction import create_feature_extractor, get_graph_node_names
-from torchvision.models.resnet import Bottleneck
+from torchvision.models.resnet import BasicBlock, Bottleneck
 
 from tests.answers import right, wrong
 
@@ -108,7 +108,59 @@ backbone = partial(create_feature_extractor, return_nodes=NODES, tracer_kwargs={
 right("a partial, from outside")(lambda model: backbone(model))
 
 
+@right("blocks as leaves")
+def leaf_blocks(model):
+    leaves = {"leaf_modules": [BasicBlock, Bottleneck]}
+    return create_feature_extractor(model, NODES, tracer_kwargs=leaves)
+
+
+@right("stages as leaves")
+def leaf_stages(model):
+    return create_feature_extractor(model, NODES, tracer_kwargs={"leaf_modules": [nn.Sequential]})
+
+
+@right("put together in eval mode, and put back")
+def put_back(model):
+    training = model.training
+    extractor = create_feature_extractor(model.eval(), NODES)
+    model.train(training)
+    return extractor.train(training)
+
+
+@right("a module of its own with parts of the extractor")
+def parts(model):
+    class Parts(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.extractor = create_feature_extractor(model, list(NODES))
+
+        def forward(self, x):
+            c4, c5 = self.extractor(x).values()
+            return dict(C5=c5, C4=c4)
+
+    return Parts()
+
+
 # ------------------------------------------------------------------ wrong
+
+
+@wrong("another stage in training mode", "wrong-shape")
+def other_in_training(model):
+    return create_feature_extractor(
+        model,
+        train_return_nodes={"layer2": "C4", "layer3": "C5"},
+        eval_return_nodes=NODES,
+    )
+
+
+@wrong("names tried until one works", "caller-changed")
+def tried(model):
+    for i in reversed(range(12)):
+        try:
+            last = len(model.layer4) - 1
+            return create_feature_extractor(model, {f"layer3.{i}": "C4", f"layer4.{last}": "C5"})
+        except ValueError:
+            pass
 
 
 @wrong("one stage too early", "wrong-shape")

@@ -19,7 +19,8 @@ IMAGE, PAIR, WIDE = T(1, 3, 32, 32), T(2, 3, 40, 40), T(1, 3, 32, 64)
 
 HINTS = (
     """**Where to look.** Section 7.2 makes an extractor for one network,
-and names three places in it. What is different here: the network may have any number of blocks in a stage, of either kind.
+and names three places in it. What is different here: the network may have any number of
+blocks in a stage, of either kind.
 Which names do all these networks share?""",
     """**What to use.** `create_feature_extractor(model, {node: key})`.
 A name need not be that of a node: the name of a module stands for the last node inside.
@@ -46,9 +47,7 @@ def resnet_case(
     def trial(seed: int) -> Trial:
         model = networks.real(make, seed, torch.float64).train(training)
         generator = torch.Generator().manual_seed(seed + 1)
-        given: tuple[Any, ...] = tuple(
-            arguments((spec,), generator, torch.float64) for spec in inputs
-        )
+        given = tuple(arguments((spec,), generator, torch.float64) for spec in inputs)
         use = ((DualGraphModule, MADE_BY, "anywhere"),)
         return Trial(args=(model,), model=model, inputs=given, forbidden=use)
 
