@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 7 · Features from inside of a model
 #
-# **After this chapter you can take any value out of a model that is not yours, and leave away what comes after it.**
+# **After this chapter you can take any value out of a model that is not yours, and leave out what comes after it.**
 #
 # | | |
 # |---|---|
@@ -110,7 +110,7 @@ assert features["layer4"].shape == (1, 512, 2, 2)
 # </details>
 # <details><summary>A list of both.</summary>
 #
-# No. A hook gets one result at a time. Whether you keep all of them is up to you.
+# No. A hook gets one result at a time. To keep all of them, write a hook that appends to a list.
 # </details>
 
 # %%
@@ -974,7 +974,7 @@ assert all("relu" in name for name in found)
 #
 # All wanted values are tensors. The output node is never wanted. Copies may stand wherever you like.
 #
-# **Do not** change the model, nor `wanted`.
+# **Do not** change the model.
 
 
 # %%
@@ -1348,6 +1348,32 @@ torch.testing.assert_close(found["layer1.0"], hooked)
 
 # %% [markdown]
 # **Right:** look at `get_graph_node_names(model)` before you write a name down. `layer1.0.relu_1` is the second call.
+#
+# ### A number at the end of a module's name
+#
+# torchvision takes a number at the end of a name for FX's counter, cuts it off, and counts anew (run with torchvision 0.29).
+# If your module has such a name itself, you get another one's value, without a word:
+
+
+# %%
+class Numbered(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc_1 = nn.Linear(3, 3)
+        self.fc_2 = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.fc_2(self.fc_1(x))
+
+
+numbered = Numbered().eval()
+x = torch.randn(2, 3)
+print(get_graph_node_names(numbered)[1])
+value = create_feature_extractor(numbered, ["fc_1"])(x)["fc_1"]
+torch.testing.assert_close(value, numbered.fc_2(numbered.fc_1(x)))  # this is fc_2
+
+# %% [markdown]
+# **Right:** look at `get_graph_node_names(model)`, and compare the feature with a hook once. A name such as `fc1`, without `_`, is safe.
 #
 # ### A copy of torchvision's extractor
 #
