@@ -32,6 +32,18 @@ def minus(x):
     return -x
 
 
+def minus_sine(x):
+    return -torch.sin(x)
+
+
+def scaled(x):
+    return 3 * torch.cos(x) - 2
+
+
+def both(x):
+    return torch.sin(x) + torch.exp(x)
+
+
 def product(x):
     return x * torch.sin(x)
 
@@ -117,7 +129,7 @@ def bell(x):
 
 
 def long_chain(x):
-    return (torch.sin(torch.exp(torch.cos(-x)) * 0.5) + 1).cos()
+    return torch.cos(torch.sin(torch.exp(torch.cos(-x)) * 0.5) + 1)
 
 
 # ------------------------------------------------------------------ constants
@@ -144,12 +156,12 @@ def identity(x):
 
 def unused(x):
     waste = torch.exp(x) * 5
-    waste.sin()
+    torch.sin(waste)
     return torch.cos(x)
 
 
 def swing(angle):
-    return angle.sin() * angle
+    return torch.sin(angle) * angle
 
 
 def reserved(input):

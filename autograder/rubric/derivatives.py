@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from autograder.plain import Plain
+from autograder.plain import Plain, kind_of
 from autograder.rubric.rule import Stage, rule
 from autograder.verdict import Finding
 
@@ -55,24 +55,50 @@ def parameter_kept(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("right slope", Stage.RUNS)
 def right_slope(evidence: Evidence) -> Iterable[Finding]:
-    """The first number that is not the derivative, and what it should be."""
-    fn, times = evidence.trial.args[0], evidence.trial.times
+    """A tensor like the input, and in it the first number that is not the derivative."""
     for i, (x,) in enumerate(evidence.trial.inputs):
-        got = _tensor(evidence, evidence.outcome.runs[i].get("forward", {}).get("value"))
-        if got is None or got.shape != x.shape or got.dtype != x.dtype:
-            continue  # the next stage says so
-        want = slope(fn, x, times)
-        wrong = ~torch.isclose(got.double(), want, rtol=1e-4, atol=1e-4)
-        if wrong.any():
-            place = wrong.reshape(-1).int().argmax()
-            at, is_, gives = (t.reshape(-1)[place].item() for t in (x, want, got))
-            yield evidence.finding(
-                "wrong-result",
-                f"At `{_parameter(evidence)}` = {at:.4g} the {_ORDINAL[times]} of "
-                f"{_name(fn)} is {is_:.4g}; your graph gives {gives:.4g}.",
-                "Go through the function node by node: what is the value, what is its derivative?",
-            )
+        record = evidence.outcome.runs[i].get("forward", {})
+        if "value" not in record:
+            return  # another property says what was raised
+        found = _unlike(evidence, i, x, record["value"]) or _wrong_number(evidence, x, record)
+        if found:
+            yield found
             return
+
+
+def _unlike(evidence: Evidence, i: int, x: torch.Tensor, value: Plain) -> Finding | None:
+    """A finding about a result that is not a tensor of the input's shape and dtype."""
+    got = _tensor(evidence, value)
+    if got is None:
+        code, what = "wrong-structure", kind_of(value)
+    elif got.shape != x.shape:
+        code, what = "wrong-shape", f"a tensor of shape {tuple(got.shape)}"
+    elif got.dtype != x.dtype:
+        code, what = "wrong-dtype", f"a {str(got.dtype).removeprefix('torch.')} tensor"
+    else:
+        return None
+    return evidence.finding(
+        code,
+        f"For {evidence.inputs_text(i)}, your graph gives {what}.",
+        "The derivative has the shape and the dtype of the input, also where it is a constant. "
+        "Which functions of PyTorch make a tensor like another one?",
+    )
+
+
+def _wrong_number(evidence: Evidence, x: torch.Tensor, record: Plain) -> Finding | None:
+    fn, times = evidence.trial.args[0], evidence.trial.times
+    got, want = _tensor(evidence, record["value"]), slope(fn, x, times)
+    wrong = ~torch.isclose(got.double(), want, rtol=1e-4, atol=1e-4)
+    if not wrong.any():
+        return None
+    place = wrong.reshape(-1).int().argmax()
+    at, is_, gives = (t.reshape(-1)[place].item() for t in (x, want, got))
+    return evidence.finding(
+        "wrong-result",
+        f"At `{_parameter(evidence)}` = {at:.4g} the {_ORDINAL[times]} of {_name(fn)} is "
+        f"{is_:.4g}; your graph gives {gives:.4g}.",
+        "Go through the function node by node: what is the value, what is its derivative?",
+    )
 
 
 def _tensor(evidence: Evidence, value: Plain) -> torch.Tensor | None:

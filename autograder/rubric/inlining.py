@@ -117,11 +117,11 @@ def _as_what(what: str, path: str, op: str) -> str:
 
 
 def _look(path: str, target: str, op: str) -> str:
-    if op == "call_module" and not path.startswith(f"{target}."):
-        return (
-            "Only one submodule is to be opened; which modules stay leaves is otherwise as usual."
-        )
-    return "What a submodule calls `weight` has a longer name in the model. " + _NAMES
+    if op == "get_attr":
+        return f"What a submodule calls `weight` has a longer name in the model. {_NAMES}"
+    if path.startswith(f"{target}."):
+        return f"Layers inside the submodule are called, not opened, by their long names. {_NAMES}"
+    return "One submodule is to be opened. Which other modules stay leaves is as usual."
 
 
 def _read_by_output(graph: fx.Graph) -> set[fx.Node]:

@@ -773,6 +773,23 @@ def forward_as_function(model, target):
     return gm
 
 
+@wrong("the submodule run on Proxies", "raw-tensor")
+def run_on_proxies(model, target):
+    sub = model.get_submodule(target)
+    gm = traced(model, target)
+    graph, env = fx.Graph(), {}
+    tracer = fx.proxy.GraphAppendingTracer(graph)
+    for node in gm.graph.nodes:
+        if node.op != "call_module" or node.target != target:
+            env[node] = graph.node_copy(node, lambda n: env[n])
+            continue
+        args, kwargs = fx.node.map_arg((node.args, node.kwargs), lambda n: fx.Proxy(env[n], tracer))
+        env[node] = fx.node.map_aggregate(
+            sub.forward(*args, **kwargs), lambda p: p.node if isinstance(p, fx.Proxy) else p
+        )
+    return fx.GraphModule(gm, graph)
+
+
 @wrong("a method of the module", "wrong-name")
 def method_of_module(model, target):
     gm = traced(model, target)
