@@ -286,6 +286,14 @@ def lazily(model, wanted):
     return finish(gm, nodes, needed, result)
 
 
+@right("the dictionary is used up")
+def used_up(model, wanted):
+    mine = dict(wanted)
+    while wanted:
+        wanted.popitem()
+    return take(model, mine)
+
+
 # ------------------------------------------------------------------ wrong: names and keys
 
 
@@ -391,15 +399,6 @@ def first_name(model, wanted):
         return take(model, wanted)
     except ValueError:
         raise ValueError(f"unknown: {next(iter(wanted))!r}") from None
-
-
-@wrong("the caller's dictionary is used up", "caller-changed")
-def used_up(model, wanted):
-    mine = {}
-    gm = take(model, dict(wanted))
-    while wanted:
-        mine.update([wanted.popitem()])
-    return gm
 
 
 # ------------------------------------------------------------------ wrong: what is left

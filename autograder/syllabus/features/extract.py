@@ -62,12 +62,11 @@ for node in reversed(gm.graph.nodes):
 
 
 def wanting(case: Case, wanted: dict[str, str]) -> Case:
-    """The case with what is wanted from its model, which the answer is to leave alone."""
+    """The case with what is wanted from its model."""
 
     def trial(seed: int) -> Trial:
         made = case.make(seed)
-        asked = dict(wanted)
-        made.args, made.watch = (made.model, asked), (asked,)
+        made.args = (made.model, dict(wanted))
         return made
 
     return replace(case, make=trial)
