@@ -73,7 +73,7 @@ def _finding_of_run(
         if not _difference(evidence, how, items[repr(key)], key, truth.values[name])[0]:
             return evidence.finding(
                 "overwritten",
-                f"{where}, the value at key {key!r} is not what `{name}` computed, but what a "
+                f"{where}, the value at key {key!r} is not what `{name}` was at first, but what a "
                 "later call in place has made of it.",
                 "Which later node changes this memory, directly or through an alias?",
                 nodes=(name,),
@@ -126,7 +126,8 @@ def _difference(evidence: Evidence, how: str, got: Plain, key: str, want: Any) -
 # ------------------------------------------------------------------ nothing else
 
 
-@rule("nothing else", Stage.STRUCTURE)
+# Looked at last: where a value is wrong, a node that should be read looks like one too many.
+@rule("nothing else", Stage.COPY)
 def nothing_else(evidence: Evidence) -> Iterable[Finding]:
     """No node is left that no wanted value needs."""
     for name in _left(evidence):
