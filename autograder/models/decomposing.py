@@ -75,10 +75,6 @@ def none_rule(x):
     return None
 
 
-def text_rule(x):
-    return "floor"
-
-
 def itself_rule(x):
     return x
 
@@ -89,10 +85,6 @@ def size_rule(x):
 
 def exp_twice_rule(x):
     return torch.exp(x) + torch.exp(x)
-
-
-def times_rule(input, other):
-    return (input * other) * other
 
 
 def mul_rule(input, other):
@@ -193,11 +185,6 @@ class TimesMean(nn.Module):
         return x * torch.mean(x)
 
 
-class MulMean(nn.Module):
-    def forward(self, x):
-        return torch.mul(x, torch.mean(x)).sin()
-
-
 class PowNumel(nn.Module):
     def forward(self, x):
         return torch.pow(x, torch.numel(x.sin()))
@@ -221,11 +208,6 @@ class MeanInside(nn.Module):
 class SumOverArgmax(nn.Module):
     def forward(self, x):
         return torch.sum(x, torch.argmax(x)), x
-
-
-class DivMode(nn.Module):
-    def forward(self, x, y):
-        return torch.div(x, y, rounding_mode=torch.amax(x))
 
 
 class Positives(nn.Module):
@@ -315,18 +297,13 @@ class TakenNames(nn.Module):
 
 
 class Flatten(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(1, 2, 2)
-        self.head = nn.Linear(8, 3)
-
     def forward(self, x):
-        return self.head(torch.flatten(self.conv(x), 1))
+        return torch.flatten(x.sin(), 1)
 
 
 def traced_squares() -> fx.GraphModule:
     """A `GraphModule` that somebody else traced."""
-    return fx.symbolic_trace(Nested())
+    return fx.symbolic_trace(SquareAndTanh())
 
 
 def encoder() -> Encoder:

@@ -13,10 +13,28 @@ from autograder.plain import Encoder, Plain
 from autograder.retrace import RECORDED, decomposed_graph
 from autograder.rubric.canonical import Table, expressions, missing_and_extra
 from autograder.rubric.rule import Stage, rule
+from autograder.rubric.wellformed import reads
 from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence
+
+
+@rule("recorded in the new graph", Stage.FORM)
+def recorded_in_the_new_graph(evidence: Evidence) -> Iterable[Finding]:
+    """No node reads one of another graph: what rules record is where it is read."""
+    for row in evidence.graph["nodes"]:
+        for leaf in reads(row):
+            if "foreign" in leaf:
+                yield evidence.finding(
+                    "foreign-node",
+                    f"`{row['name']}` reads a node `{leaf['foreign']}` that belongs to another "
+                    "graph than the one of your result.",
+                    "Which graph does your tracer append to, and of which graph are the nodes in "
+                    "your Proxies?",
+                    nodes=(row["name"],),
+                )
+                return
 
 
 @rule("what the rules record", Stage.STRUCTURE)
@@ -40,12 +58,16 @@ def _counts(evidence: Evidence, wanted: fx.Graph) -> list[Finding]:
         if extra < 0 or (calls[function] and extra > traced[function]):
             return [_applied_twice(evidence, name, len(own), calls[function])]
         if extra > 0:
-            besides = f" Rules themselves call it {_times(calls[function])}."
+            still = f"`{own[-1]}` still calls `{name}`, for which there is a rule."
+            if calls[function]:
+                still = (
+                    f"There is a rule for `{name}`. Your result calls it {_times(len(own))}, and "
+                    f"the rules of this case call it {_times(calls[function])}."
+                )
             return [
                 evidence.finding(
                     "missed-call",
-                    f"There is a rule for `{name}`, and your result calls it "
-                    f"{_times(len(own))}.{besides if calls[function] else ''}",
+                    still,
                     "Every `call_function` node whose target is in `rules` is meant, also one "
                     "that nobody reads.",
                     nodes=own[-1:],
@@ -58,8 +80,8 @@ def _applied_twice(evidence: Evidence, name: str, got: int, wanted: int) -> Find
     has = f"calls it {_times(got)}" if got else "does not call it"
     return evidence.finding(
         "applied-twice",
-        f"The rules of this case call `{name}` {_times(wanted)}, which has a rule, too. "
-        f"These calls are to stay as they are. Your result {has}.",
+        f"`{name}` has a rule, and the rules of this case themselves call it, {_times(wanted)} for "
+        f"this model. These calls are to stay as they are. Your result {has}.",
         "Rules are applied to the nodes of the model, not to what rules record.",
     )
 
