@@ -462,6 +462,13 @@ def nodes_only(fn):
     return forward_mode(fn, arguments=lambda node: list(node.all_input_nodes))
 
 
+@wrong("a number minus a value has the value's slope", "wrong-result")
+def left_number_minus(fn):
+    return forward_mode(
+        fn, rules={"sub": lambda a, b, da, db: da - db if isinstance(a, fx.Proxy) else db}
+    )
+
+
 @wrong("numbers moved to the right", "wrong-result")
 def numbers_right(fn):
     def arguments(node):
@@ -509,6 +516,11 @@ def no_shape(fn):
         return parameter.new_tensor(slope)
 
     return plain_numbers(fn, finish)
+
+
+@wrong("a zero without dimensions for a constant function", "wrong-shape")
+def zero_without_shape(fn):
+    return forward_mode(fn, zero=lambda x: torch.zeros_like(x.sum()))
 
 
 @wrong("a full tensor of the default dtype", "wrong-dtype")

@@ -242,7 +242,22 @@ def tidy(model, target):
     return gm
 
 
+@right("looked up among named_modules")
+def among_named_modules(model, target):
+    if target not in dict(model.named_modules()):
+        raise AttributeError(f"no submodule {target!r}")
+    return open_calls(model, target)
+
+
 # ------------------------------------------------------------------ wrong: names
+
+
+@wrong("names with a dot left as they are", "crashed")
+def dotted_left(model, target):
+    def rename(target, node):
+        return node.target if "." in node.target else f"{target}.{node.target}"
+
+    return open_calls(model, target, rename=rename)
 
 
 @wrong("no prefix at all", "wrong-name")
@@ -597,6 +612,16 @@ def no_tuples(model, target):
     return gm
 
 
+@wrong("a list in place of the tuple", "wrong-structure")
+def list_for_tuple(model, target):
+    gm = open_calls(model, target)
+    output = gm.graph.output_node()
+    if isinstance(output.args[0], tuple):
+        output.args = (list(output.args[0]),)
+    gm.recompile()
+    return gm
+
+
 @wrong("the first of a tuple", "wrong-structure")
 def first_of_tuple(model, target):
     sub = model.get_submodule(target)
@@ -676,6 +701,16 @@ def key_error(model, target):
 @wrong("looked up in the trace, where a module without calls is missing", "crashed")
 def looked_up_in_the_trace(model, target):
     return copy_graphs(model, target, None)
+
+
+@wrong("only the first part of the name looked for", "wrong-exception")
+def first_part(model, target):
+    if not hasattr(model, target.split(".")[0]):
+        raise AttributeError(target)
+    module = model
+    for part in target.split("."):
+        module = module._modules[part]
+    return open_calls(model, target)
 
 
 @wrong("an AttributeError where there is no call", "crashed")
