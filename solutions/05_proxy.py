@@ -244,9 +244,8 @@ assert {name for name, _ in gm.named_parameters()} == {
 
 # %%
 assert "for" not in gm.code.replace("forward", "") and "if" not in gm.code
-assert (
-    len(gm.graph.nodes) == 1 + 2 + 2 + 1 + 2 + 1
-)  # input, linear, activations, skip, scale, output
+# input, linear, activations, skip, scale (two nodes), output
+assert len(gm.graph.nodes) == 1 + 2 + 2 + 1 + 2 + 1
 
 # %% [markdown]
 # ## 5.3 Retracing: a rule in place of a node (32 minutes)
@@ -506,7 +505,7 @@ hint("decompose")
 # %% [markdown]
 # ## 5.4 Rules that are right for every number (24 minutes)
 #
-# `(x > 0) * x` is ReLU, is it not? Try the numbers that real models produce on a bad day:
+# `(x > 0) * x` is ReLU, is it not? Try the infinities and NaN as well:
 
 # %%
 numbers = torch.tensor([2.0, -1.0, -math.inf, math.inf, math.nan])
@@ -561,7 +560,8 @@ assert textbook_tanh(numbers)[2:].isnan().all()  # inf / inf, at 1000 already
 # %% [markdown]
 # The cure is to rearrange the formula so that a large exponential can only stand *below* a fraction:
 # multiply numerator and denominator by `exp(x)`, then take the whole part out.
-# $\tanh x = \frac{e^{2x} - 1}{e^{2x} + 1} = 1 - \frac{2}{e^{2x} + 1}$
+#
+# `tanh(x)  =  (exp(2x) - 1) / (exp(2x) + 1)  =  1 - 2 / (exp(2x) + 1)`
 
 
 # %%
@@ -574,7 +574,7 @@ torch.testing.assert_close(tanh_rule(numbers), torch.tanh(numbers), equal_nan=Tr
 
 # %% [markdown]
 # Walk through it with `x = inf`: `exp` is `inf`, `2 / inf` is 0, and the result is 1. With `-inf`: `2 / (0 + 1)` is 2, and the result is -1.
-# With NaN, every step is NaN. That walk is the whole art.
+# With NaN, every step is NaN. Walk through each of your rules like this.
 #
 # A second example, for a function with `dim`. The logarithm of a sum of exponentials overflows early.
 # Subtract the largest entry first, and no exponent is above 0:
@@ -586,9 +586,8 @@ def textbook_logsumexp(x, dim):
 
 
 def logsumexp_rule(x, dim):
-    top = x.amax(
-        dim, keepdim=True
-    )  # keepdim: one number for each slice, in a shape that broadcasts
+    # keepdim: one number for each slice, in a shape that broadcasts
+    top = x.amax(dim, keepdim=True)
     return (x - top).exp().sum(dim).log() + top.squeeze(dim)
 
 
