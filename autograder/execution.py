@@ -7,6 +7,7 @@ judge has rebuilt.
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from torch import nn
 from autograder.plain import Encoder, Plain
 
 RUN_SEED = 2007
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def run_once(
@@ -79,7 +81,8 @@ def _first_line(error: BaseException) -> str:
         text = str(error).strip()
     except Exception:
         return ""
-    return text.splitlines()[0][:300] if text else ""
+    # Where an object lies in memory differs from run to run, and tells nobody anything.
+    return _ADDRESS.sub("", text.splitlines()[0])[:300] if text else ""
 
 
 def _state_of(owner: Any) -> list[tuple[torch.Tensor, torch.Tensor]]:

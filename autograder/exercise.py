@@ -35,6 +35,7 @@ class Trial:
         log: a list the case's own callbacks append to while a result runs.
         forbidden: attributes the answer may not use, as ``(owner class, name)``; with a third
             item ``"anywhere"``, use by PyTorch on the answer's behalf counts, too.
+        times: how often a repeated transform is applied, each time to what it returned.
     """
 
     args: tuple[Any, ...] = ()
@@ -45,6 +46,7 @@ class Trial:
     watch: tuple[Any, ...] = ()
     log: list[Any] = field(default_factory=list)
     forbidden: tuple[tuple[Any, ...], ...] = ()
+    times: int = 1
 
 
 @dataclass(frozen=True)

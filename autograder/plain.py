@@ -54,6 +54,8 @@ class Encoder:
             return value
         if isinstance(value, fx.Node):
             return self.node(value)
+        if isinstance(value, fx.Proxy):
+            return {"opaque": "Proxy"}  # before anything asks it for an attribute: that adds nodes
         if isinstance(value, torch.Tensor):
             return self.tensor(value)
         if isinstance(value, str):

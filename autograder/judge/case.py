@@ -51,7 +51,7 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
     if outcome.ended == "raised" and wanted:
         error = outcome.error or {}
         if wanted in error.get("types", ()):
-            return []
+            return _message(evidence, error)
         return [
             evidence.finding(
                 "wrong-exception",
@@ -93,6 +93,20 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
             )
         ]
     return None
+
+
+def _message(evidence: Evidence, error: dict[str, Any]) -> list[Finding]:
+    """Findings about the message of the exception that the case asks for."""
+    name = evidence.case.expect.get("names", "")
+    if name in error.get("says", ""):
+        return []
+    return [
+        evidence.finding(
+            "name-not-told",
+            f"{evidence.you} raised {error_text(error)} here; the message does not name `{name}`.",
+            "Whoever reads the message wants to know which name is meant.",
+        )
+    ]
 
 
 def error_text(error: dict[str, Any] | None) -> str:

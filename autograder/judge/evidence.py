@@ -11,7 +11,7 @@ import torch
 from torch import fx
 
 from autograder import targets
-from autograder.describe import describe, rebuild
+from autograder.describe import describe, rebuild, signature_of
 from autograder.execution import run_once
 from autograder.exercise import Case, Exercise, Trial
 from autograder.limits import bounded_output
@@ -73,8 +73,9 @@ class Evidence:
 
     @cached_property
     def traced(self) -> fx.GraphModule:
-        """A fresh trace of a fresh copy of the case's model."""
-        return fx.symbolic_trace(self.case.make(self._seed).model)
+        """A fresh trace of a fresh copy of the case's model, made as the case says."""
+        trace = self.case.expect.get("trace", fx.symbolic_trace)
+        return trace(self.case.make(self._seed).model)
 
     @cached_property
     def traced_graph(self) -> Plain:
@@ -84,7 +85,7 @@ class Evidence:
     @property
     def traced_signature(self) -> Plain:
         """The parameters of the traced model's ``forward``."""
-        return self.traced_graph["signature"]
+        return signature_of(self.traced, Encoder(self.trial.functions))
 
     @cached_property
     def own_code(self) -> list[tuple[str, str]]:

@@ -9,11 +9,11 @@ from typing import Any
 
 from torch import fx, nn
 
-from autograder.boxes import boxes_of
+from autograder.boxes import boxes_of, target_text
 from autograder.exercise import Case, Exercise, Trial
 from autograder.judge.evidence import Evidence, describe_inputs
 from autograder.outcome import Outcome
-from autograder.plain import Plain
+from autograder.plain import Encoder, Plain
 from autograder.rubric.compare import show
 from autograder.verdict import Box, Example
 
@@ -52,7 +52,7 @@ def _expected_and_obtained(evidence: Evidence) -> tuple[str, str]:
     if outcome.ended != "returned" or "raises" in evidence.case.expect:
         return "", ""
     if evidence.has_graph:
-        return "", (evidence.graph["code"] or "").strip()
+        return "", _code_text(outcome.value)
     if evidence.reference.value is None and evidence.reference.runs:
         return "", ""  # what is asked is not a value but what it does when it runs
     if isinstance(outcome.value, dict) and "trace_error" in outcome.value:
@@ -62,6 +62,14 @@ def _expected_and_obtained(evidence: Evidence) -> tuple[str, str]:
         show(named(evidence.reference.value, evidence.trial), 600),
         show(named(outcome.value, evidence.trial), 600),
     )
+
+
+def _code_text(value: Plain) -> str:
+    """The code of the result; of a model that was cut in two, that of both parts."""
+    code = (value["graph_module"]["code"] or "").strip()
+    if "tail" not in value:
+        return code
+    return f"# head\n{code}\n\n# tail\n{(value['tail']['code'] or '').strip()}"
 
 
 def _by_name(rows: Plain, trial: Trial) -> Plain:
@@ -94,24 +102,39 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
             return "model"
         if isinstance(value, fx.Node):
             return value.name
+        if isinstance(value, dict) and any(map(callable, value)):
+            return _table_text(value, trial)
         return getattr(value, "__name__", None) or textwrap.shorten(repr(value), 40)
 
     args = [word(value) for value in trial.args]
     args += [f"{key}={word(value)}" for key, value in trial.kwargs.items()]
-    return f"{exercise.name}({', '.join(args)})"
+    text = ", ".join(args)
+    for _ in range(trial.times):
+        text = f"{exercise.name}({text})"
+    return text
+
+
+def _table_text(table: dict[Any, Any], trial: Trial) -> str:
+    """A dictionary from functions to functions; a function's own text would name an address."""
+    plain = Encoder(trial.functions).function
+    rows = [f"{target_text(plain(k))}: {getattr(v, '__name__', v)}" for k, v in table.items()]
+    return f"{{{', '.join(rows)}}}"
 
 
 def source_of(trial: Trial) -> str:
     """The case's model (or function) as code a person can read and paste.
 
-    Functions and modules of the course that the answer is given besides, such as a pattern
-    to look for, follow behind it.
+    Classes of the course that its submodules have, and functions and modules that the answer
+    is given besides, such as a pattern to look for, follow behind it.
     """
     subject = trial.model if trial.model is not None else next(iter(trial.args), None)
     if subject is None:
         return ""
     parts = [_subject_text(subject, trial)]
-    parts += [_code_of(arg) for arg in trial.args if arg is not subject and _is_of_course(arg)]
+    if isinstance(subject, nn.Module) and not isinstance(subject, fx.GraphModule):
+        parts += [_code_of(part) for part in subject.modules() if _is_of_course(part)]
+    given = [v for arg in trial.args for v in (arg.values() if isinstance(arg, dict) else (arg,))]
+    parts += [_code_of(arg) for arg in given if arg is not subject and _is_of_course(arg)]
     return "\n\n".join(part.rstrip() for part in dict.fromkeys(parts)) + "\n"
 
 

@@ -11,6 +11,8 @@ import jupytext
 
 from autograder import references
 from autograder.exercise import Exercise
+from autograder.limits import bounded_output
+from autograder.plain import Plain
 from autograder.references import FOLDER, Reference
 from autograder.rubric.compare import difference
 from autograder.run import run
@@ -27,7 +29,8 @@ def solutions_of(chapter: str) -> dict[str, Any]:
     for i, cell in enumerate(cells):
         if i == 0 or "solve" in cell.metadata:
             code = compile(cell.source, f"<solution {chapter} cell {i}>", "exec")
-            exec(code, names)
+            with bounded_output(0):  # a first cell prints which PyTorch it runs on
+                exec(code, names)
     return names
 
 
@@ -91,14 +94,18 @@ def _chapter_json(chapter: str, stored: dict[str, Any]) -> dict[str, Any]:
 
 
 def _same(a: Reference, b: Reference) -> bool:
-    def whole(ref: Reference) -> Any:
-        rows = [[[key, value] for key, value in sorted(run.items())] for run in ref.runs]
-        return {"list": [ref.value, *({"dict": row} for row in rows)]}
-
-    try:
-        return difference(whole(a), a.tensors, whole(b), b.tensors) is None
-    except ValueError:  # one run raised and the other did not
+    if [run.get("error") for run in a.runs] != [run.get("error") for run in b.runs]:
         return False
+    return difference(_values(a), a.tensors, _values(b), b.tensors) is None
+
+
+def _values(reference: Reference) -> Plain:
+    """All values of a reference as one; what was raised is no value."""
+    rows = [
+        {"dict": [[key, run[key]] for key in sorted(run) if key != "error"]}
+        for run in reference.runs
+    ]
+    return {"list": [reference.value, *rows]}
 
 
 if __name__ == "__main__":

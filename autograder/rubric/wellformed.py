@@ -144,6 +144,18 @@ def _raw_tensors(evidence: Evidence, data: Plain) -> Iterator[Finding]:
             return
 
 
+def _proxies(evidence: Evidence, data: Plain) -> Iterator[Finding]:
+    for row in data["nodes"]:
+        if any(leaf.get("opaque") == "Proxy" for leaf in reads(row)):
+            yield evidence.finding(
+                "proxy-argument",
+                f"`{row['name']}` has a Proxy among its arguments, where a node belongs.",
+                "The methods of a `Graph` take nodes; a Proxy knows its node.",
+                nodes=(row["name"],),
+            )
+            return
+
+
 def _targets(evidence: Evidence, data: Plain) -> Iterator[Finding]:
     for name in data["unresolved"]:
         row = next(row for row in data["nodes"] if row["name"] == name)
@@ -207,7 +219,7 @@ def _ownership(evidence: Evidence, data: Plain) -> Iterator[Finding]:
             return
 
 
-_CHECKS = (_outputs, _links, _raw_tensors, _targets, _dotted_names, _code, _ownership)
+_CHECKS = (_outputs, _links, _raw_tensors, _proxies, _targets, _dotted_names, _code, _ownership)
 
 
 @rule("known targets", Stage.FORM)

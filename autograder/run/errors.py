@@ -10,17 +10,25 @@ import torch
 from autograder.execution import error_record
 from autograder.plain import Plain
 
+MAX_TEXT = 2_000
 _OWN_FOLDER = str(Path(__file__).parents[1])
 _TORCH_FOLDER = str(Path(torch.__file__).parent)
 
 
 def record_of(error: BaseException) -> Plain:
     """The exception, and the learner's own line that led to it."""
-    record = error_record(error) | {"line": 0, "text": ""}
+    record = error_record(error) | {"line": 0, "text": "", "says": _whole_text(error)}
     for frame in traceback.extract_tb(error.__traceback__):
         if _is_learners(frame.filename):
             record["line"], record["text"] = frame.lineno or 0, (frame.line or "").strip()[:200]
     return record
+
+
+def _whole_text(error: BaseException) -> str:
+    try:
+        return str(error)[:MAX_TEXT]
+    except Exception:
+        return ""
 
 
 def _is_learners(filename: str) -> bool:

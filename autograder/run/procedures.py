@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.run import functions, interpreters
+from autograder.run import functions, interpreters, modules, repeated, rules, splits
 from autograder.run.calls import Procedure
 
 PROCEDURES: dict[str, Procedure] = {
@@ -14,4 +14,9 @@ PROCEDURES: dict[str, Procedure] = {
     "interpreter": interpreters.interpreter,
     "timer": interpreters.timer,
     "transformer": interpreters.transformer,
+    "rules": rules.rules,
+    "repeated transform": repeated.repeated_transform,
+    "any module": modules.any_module,
+    "split": splits.split,
+    "after others": modules.after_others,
 }

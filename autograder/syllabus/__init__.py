@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from autograder.exercise import Exercise
-from autograder.syllabus import interpreter, manipulation, nodes, replace_pattern, start, tracing
+from autograder.syllabus import (
+    features,
+    interpreter,
+    manipulation,
+    nodes,
+    proxy,
+    replace_pattern,
+    start,
+    tracing,
+)
 
-CHAPTERS = (start, tracing, nodes, manipulation, replace_pattern, interpreter)
+CHAPTERS = (start, tracing, nodes, manipulation, replace_pattern, proxy, interpreter, features)
 
 EXERCISES: dict[str, Exercise] = {
     exercise.name: exercise for chapter in CHAPTERS for exercise in chapter.EXERCISES

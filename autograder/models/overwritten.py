@@ -1,0 +1,230 @@
+"""Small models that change in place what somebody may want, or through an alias: for `extract`."""
+
+# A learner sees these classes as they stand here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class MethodAfter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        y.relu_()
+        return y * 2
+
+
+class FunctionAfter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        return torch.sin(F.relu(y, inplace=True))
+
+
+class ModuleAfter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+        self.act = nn.ReLU(inplace=True)
+
+    def forward(self, x):
+        return self.act(self.linear(x)).exp()
+
+
+class Several(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU6(inplace=True)
+        self.swish = nn.Hardswish(inplace=True)
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        z = self.act(input=y)
+        z.add_(-2).mul_(3)
+        return self.swish(z) - torch.relu_(torch.sin(x)).sum()
+
+
+class OverInput(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 2)
+
+    def forward(self, x):
+        y = F.relu(input=x, inplace=True)
+        return self.linear(y)
+
+
+class Chained(nn.Module):
+    def forward(self, x):
+        y = x * 3
+        z = y.relu_()
+        w = torch.relu_(z - 1)
+        z.mul_(5)
+        return w + z
+
+
+class WriteUnread(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        before = y + 1
+        y.relu_()
+        after = y + 2
+        return before * after
+
+
+class OwnMemory(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.act = nn.ReLU(inplace=True)
+
+    def forward(self, x):
+        y = self.linear(x)
+        copy = torch.sin(y)
+        self.act(copy)
+        (y * 2).relu_()
+        other = self.linear(y)
+        F.relu(other, inplace=True)
+        z = y.exp()
+        return z + copy + other
+
+
+# ------------------------------------------------------------------ through an alias
+
+
+class ThroughView(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        flat = y.view(-1)
+        flat.relu_()
+        return y * 2
+
+
+class ViewOfBase(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        row = y[0]
+        y.relu_()
+        return row * 2
+
+
+class ThroughChunk(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        left, right = y.chunk(2, dim=-1)
+        F.relu(left, inplace=True)
+        return y.sum(dim=-1) + right.sum(dim=-1)
+
+
+class ThroughTranspose(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU(inplace=True)
+
+    def forward(self, x):
+        y = torch.sin(x)
+        self.act(y.T.transpose(0, 1).unsqueeze(0))
+        return y + 1
+
+
+class ThroughReshape(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        folded = torch.reshape(input=y, shape=(-1, 2)).permute(1, 0)
+        y = torch.narrow(y, 0, 0, 1)
+        torch.relu_(folded)
+        return y.flatten() - 1
+
+
+class ThroughDetach(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        y.detach().squeeze().expand(2, 4).unbind(0)[1].relu_()
+        return y * 2
+
+
+class ThroughModules(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+        self.rest = nn.Sequential(nn.Dropout(0.5), nn.Identity(), nn.Flatten(0))
+        self.act = nn.ReLU(inplace=True)
+
+    def forward(self, x):
+        y = self.linear(x)
+        self.act(self.rest(y))
+        return y * 2
+
+
+class ThroughDropout(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        z = F.dropout(y, 0.5, self.training)
+        z.relu_()
+        return y * 2
+
+
+class ThroughResult(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+        self.act = nn.ReLU(inplace=True)
+
+    def forward(self, x):
+        y = self.linear(x)
+        z = self.act(y)
+        z.sub_(1)
+        return y * 2
+
+
+class AliasThenMore(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        top, _ = torch.split(y, 2, dim=-1)
+        y.relu_()
+        z = top.exp()
+        top.mul_(2)
+        return y + z.sum()

@@ -1,0 +1,175 @@
+"""What `decompose` asks: each call of a function in `rules` is what its rule records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from torch import fx
+
+from autograder.boxes import target_text
+from autograder.plain import Encoder, Plain
+from autograder.retrace import RECORDED, decomposed_graph
+from autograder.rubric.canonical import Table, expressions, missing_and_extra
+from autograder.rubric.rule import Stage, rule
+from autograder.rubric.wellformed import reads
+from autograder.verdict import Finding
+
+if TYPE_CHECKING:
+    from autograder.judge import Evidence
+
+
+@rule("recorded in the new graph", Stage.FORM)
+def recorded_in_the_new_graph(evidence: Evidence) -> Iterable[Finding]:
+    """No node reads one of another graph: what rules record is where it is read."""
+    for row in evidence.graph["nodes"]:
+        for leaf in reads(row):
+            if "foreign" in leaf:
+                yield evidence.finding(
+                    "foreign-node",
+                    f"`{row['name']}` reads a node `{leaf['foreign']}` that belongs to another "
+                    "graph than the one of your result.",
+                    "Which graph does your tracer append to, and of which graph are the nodes in "
+                    "your Proxies?",
+                    nodes=(row["name"],),
+                )
+                return
+
+
+@rule("what the rules record", Stage.STRUCTURE)
+def what_the_rules_record(evidence: Evidence) -> Iterable[Finding]:
+    """The graph is the trace with each ruled call replaced by its rule's nodes, by no others."""
+    wanted = decomposed_graph(evidence.traced, evidence.trial.args[1])
+    yield from _counts(evidence, wanted) or _nodes(evidence, wanted)
+
+
+def _counts(evidence: Evidence, wanted: fx.Graph) -> list[Finding]:
+    """A finding if a ruled function is not called exactly as often as the rules call it."""
+    encode = Encoder(evidence.trial.functions).function
+    after = [row for row in evidence.graph["nodes"] if row["op"] == "call_function"]
+    calls = Counter(node.target for node in wanted.nodes if node.op == "call_function")
+    traced = Counter(
+        node.target for node in evidence.traced.graph.nodes if node.op == "call_function"
+    )
+    for function in evidence.trial.args[1]:
+        own = [row["name"] for row in after if row["target"] == encode(function)]
+        name, extra = target_text(encode(function)), len(own) - calls[function]
+        if extra < 0 or (calls[function] and extra > traced[function]):
+            return [_applied_twice(evidence, name, len(own), calls[function])]
+        if extra > 0:
+            still = f"`{own[-1]}` still calls `{name}`, for which there is a rule."
+            if calls[function]:
+                still = (
+                    f"There is a rule for `{name}`. Your result calls it {_times(len(own))}, and "
+                    f"the rules of this case call it {_times(calls[function])}."
+                )
+            return [
+                evidence.finding(
+                    "missed-call",
+                    still,
+                    "Every `call_function` node whose target is in `rules` is meant, also one "
+                    "that nobody reads.",
+                    nodes=own[-1:],
+                )
+            ]
+    return []
+
+
+def _applied_twice(evidence: Evidence, name: str, got: int, wanted: int) -> Finding:
+    has = f"calls it {_times(got)}" if got else "does not call it"
+    return evidence.finding(
+        "applied-twice",
+        f"`{name}` has a rule, and the rules of this case themselves call it, {_times(wanted)} for "
+        f"this model. These calls are to stay as they are. Your result {has}.",
+        "Rules are applied to the nodes of the model, not to what rules record.",
+    )
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+def _nodes(evidence: Evidence, wanted: fx.Graph) -> list[Finding]:
+    """A finding about the first node that is missing, or else the first one too many."""
+    table: Table = {}
+    data = {"nodes": _rows(evidence, wanted)}
+    want = expressions(_lists_as_tuples(data), table)
+    got = expressions(_lists_as_tuples(evidence.graph), table)
+    missing, extra = missing_and_extra(want, got)
+    if missing:
+        return [_missing(evidence, data["nodes"][missing[0]], list(wanted.nodes)[missing[0]])]
+    if extra:
+        name = evidence.graph["nodes"][extra[0]]["name"]
+        return [
+            evidence.finding(
+                "changed-too-much",
+                f"`{name}` in your result is neither a copy of a node of the model nor recorded "
+                "by a rule.",
+                "A rule is run once for each call, and no other node is added.",
+                nodes=(name,),
+            )
+        ]
+    return []
+
+
+def _rows(evidence: Evidence, graph: fx.Graph) -> list[Plain]:
+    """The nodes of a graph of ours as `describe` writes them, as far as they are compared."""
+    nodes = list(graph.nodes)
+    place = {node: i for i, node in enumerate(nodes)}
+    encoder = Encoder(evidence.trial.functions, node=lambda n: {"node": place[n]})
+    return [
+        {
+            "op": node.op,
+            "name": node.name,
+            "target": encoder.encode(node.target),
+            "args": encoder.encode(node.args),
+            "kwargs": encoder.encode(node.kwargs),
+        }
+        for node in nodes
+    ]
+
+
+def _missing(evidence: Evidence, row: Plain, node: fx.Node) -> Finding:
+    target = target_text(row["target"])
+    if RECORDED in node.meta:
+        ruled = target_text(Encoder(evidence.trial.functions).function(node.meta[RECORDED]))
+        return evidence.finding(
+            "wrong-arguments",
+            f"Run with the arguments of the model's call, the rule for `{ruled}` records a call "
+            f"of `{target}`. With these inputs, it is not in your result.",
+            "A rule takes what the call takes: nodes, lists of nodes, numbers, by position and "
+            "by keyword.",
+        )
+    return evidence.finding(
+        "other-nodes-changed",
+        f"The model's node `{row['name']}`, {_kind(row, target)}, is missing from your result, "
+        "or it does not read what it is to read.",
+        "What has no rule is copied, read or not. A copy reads the copies of what the model's "
+        "node read.",
+    )
+
+
+def _kind(row: Plain, target: str) -> str:
+    return "the output" if row["op"] == "output" else f"a `{row['op']}` of `{target}`"
+
+
+def _lists_as_tuples(data: Plain) -> Plain:
+    """The description with lists among arguments written as tuples: functions take both."""
+    nodes = []
+    for row in data["nodes"]:
+        if row["op"] != "output":
+            row = row | {"args": _tupled(row["args"]), "kwargs": _tupled(row["kwargs"])}
+        nodes.append(row)
+    return {"nodes": nodes}
+
+
+def _tupled(data: Plain) -> Plain:
+    if isinstance(data, list):
+        return [_tupled(item) for item in data]
+    if not isinstance(data, dict):
+        return data
+    ((kind, body),) = data.items()
+    if kind in ("list", "tuple"):
+        return {"tuple": [_tupled(item) for item in body]}
+    return {kind: _tupled(body) if isinstance(body, list) else body}

@@ -1,0 +1,183 @@
+"""What `extract` asks: the wanted values as they were when computed, and nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from torch import fx
+
+from autograder.plain import Encoder, Plain, kind_of
+from autograder.rubric.compare import difference, show
+from autograder.rubric.memory import needed, recorded
+from autograder.rubric.rule import Stage, rule
+from autograder.verdict import Finding
+
+if TYPE_CHECKING:
+    from autograder.judge import Evidence
+
+_COPIES = ("clone",)
+_WAYS = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
+
+
+def meant(gm: fx.GraphModule, name: str) -> fx.Node:
+    """The node that a wanted name means: a module's last call, or the node of that name."""
+    calls = {node.target: node for node in gm.graph.nodes if node.op == "call_module"}
+    return calls.get(name) or next(node for node in gm.graph.nodes if node.name == name)
+
+
+def _wanted(evidence: Evidence) -> dict[str, str]:
+    return evidence.trial.args[1]
+
+
+# ------------------------------------------------------------------ the values
+
+
+@rule("wanted values", Stage.RESULT)
+def wanted_values(evidence: Evidence) -> Iterable[Finding]:
+    """A dict with the wanted keys in order, each value as it was when it was computed."""
+    wanted = _wanted(evidence)
+    nodes = {key: meant(evidence.traced, name).name for name, key in wanted.items()}
+    for i, inputs in enumerate(evidence.trial.inputs):
+        truth = recorded(evidence.traced, inputs)
+        record = evidence.run_record(i)
+        for how in _WAYS:
+            finding = _finding_of_run(evidence, i, how, record.get(how), nodes, truth)
+            if finding:
+                yield finding
+                return
+
+
+def _finding_of_run(
+    evidence: Evidence, i: int, how: str, got: Plain, nodes: dict[str, str], truth: Any
+) -> Finding | None:
+    if got is None:
+        return None
+    where = f"On {evidence.inputs_text(i)}{_WAYS[how]}"
+    if "error" in got:
+        return evidence.finding(
+            "result-raises",
+            f"{where}, the result raised `{got['error']['type']}: {got['error']['message']}`.",
+            "Print `gm.code` and read what it computes line by line.",
+        )
+    value = got["value"]
+    wrong = _keys_finding(evidence, where, value, list(nodes))
+    if wrong:
+        return wrong
+    items = {show(key): item for key, item in value["dict"]}
+    for key, name in nodes.items():
+        found, code = _difference(evidence, how, items[repr(key)], key, truth.then[name])
+        if not found:
+            continue
+        if not _difference(evidence, how, items[repr(key)], key, truth.values[name])[0]:
+            return evidence.finding(
+                "overwritten",
+                f"{where}, the value at key {key!r} is not what `{name}` was at first, but what a "
+                "later call in place has made of it.",
+                "Which later node changes this memory, directly or through an alias?",
+                nodes=(name,),
+            )
+        return evidence.finding(
+            code if how != "interpreter" else "interpreter-disagrees",
+            f"{where}, {found}. This key stands for the node `{name}` of the model's trace.",
+            "Is it the right node, and does all that it depends on still happen, in order? "
+            "A call in place may matter though nobody reads it.",
+            nodes=(name,),
+        )
+    return None
+
+
+def _keys_finding(evidence: Evidence, where: str, value: Plain, keys: list[str]) -> Finding | None:
+    if not isinstance(value, dict) or "dict" not in value:
+        return evidence.finding(
+            "wrong-structure",
+            f"{where}, the result returns {kind_of(value)}, not a `dict`.",
+            "The output node's argument may be a dictionary whose values are nodes.",
+        )
+    got = [show(key) for key, _ in value["dict"]]
+    want = [repr(key) for key in keys]
+    listed = ", ".join(got) or "none"
+    if sorted(got) != sorted(want):
+        return evidence.finding(
+            "wrong-structure",
+            f"{where}, the keys of the result are {listed}; asked for are {', '.join(want)}.",
+            "`wanted` maps names to keys: each key stands in the result once.",
+        )
+    if got != want:
+        return evidence.finding(
+            "wrong-order",
+            f"{where}, the keys of the result stand in the order {listed}; "
+            f"in `wanted` they stand in the order {', '.join(want)}.",
+            "The order is that of `wanted`, not that of the graph.",
+        )
+    return None
+
+
+def _difference(evidence: Evidence, how: str, got: Plain, key: str, want: Any) -> tuple[str, str]:
+    encoder = Encoder()
+    plain = encoder.encode(want)
+    found = difference(
+        got, evidence.tensors_of(how), plain, encoder.tensors, f"the value at key {key!r}"
+    )
+    return (found.text, found.code) if found else ("", "")
+
+
+# ------------------------------------------------------------------ nothing else
+
+
+# Looked at last: where a value is wrong, a node that should be read looks like one too many.
+@rule("nothing else", Stage.COPY)
+def nothing_else(evidence: Evidence) -> Iterable[Finding]:
+    """No node is left that no wanted value needs."""
+    for name in _left(evidence):
+        yield evidence.finding(
+            "node-left",
+            f"`{name}` is still in your result, though no wanted value needs it.",
+            "Which nodes does a wanted value read, directly or through others? Which calls in "
+            "place change what is read, before it is read? All else goes.",
+            nodes=(name,),
+        )
+        return
+
+
+def _left(evidence: Evidence) -> Iterator[str]:
+    try:
+        module = evidence.rebuilt
+    except ValueError:
+        return  # another rule runs it, and says so
+    if module is None:
+        yield from _left_by_kind(evidence)
+        return
+    try:
+        recorder = recorded(module, evidence.trial.inputs[0])
+    except Exception:
+        return  # another rule says that it raises
+    keep = needed(recorder, {node.name for node in module.graph.nodes if node.op == "output"})
+    for node in module.graph.nodes:
+        if node.name not in keep and node.op not in ("placeholder", "output"):
+            if _name_of(node) not in _COPIES:
+                yield node.name
+
+
+def _name_of(node: fx.Node) -> str:
+    return str(node.target if node.op == "call_method" else getattr(node.target, "__name__", ""))
+
+
+def _left_by_kind(evidence: Evidence) -> Iterator[str]:
+    """Where the result calls the learner's own code: nodes of a kind there are too many of."""
+    truth = recorded(evidence.traced, evidence.trial.inputs[0])
+    wanted = {meant(evidence.traced, name).name for name in _wanted(evidence)}
+    keep = needed(truth, wanted)
+    before = evidence.traced_graph["nodes"]
+    room = Counter(_kind(row) for row in before if row["name"] in keep)
+    unneeded = {_kind(row) for row in before if row["name"] not in keep}
+    for row in evidence.graph["nodes"]:
+        kind = _kind(row)
+        room[kind] -= 1
+        if row["op"] not in ("placeholder", "output") and kind in unneeded and room[kind] < 0:
+            yield row["name"]
+
+
+def _kind(row: Plain) -> Hashable:
+    return row["op"], str(row["target"])

@@ -1,0 +1,65 @@
+"""What `build_with_proxies` asks: Proxies and no tracing, `forward(x, y)`, nothing unused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from torch import fx
+
+from autograder.rubric.compare import show
+from autograder.rubric.rule import Stage, rule
+from autograder.verdict import Finding
+
+if TYPE_CHECKING:
+    from autograder.judge import Evidence
+
+WATCHED = (
+    (fx.Tracer, "trace", "anywhere"),
+    (fx.proxy.GraphAppendingTracer, "create_proxy", "anywhere"),
+)
+"""The uses that are noted: the first is forbidden, the second is what the task asks for."""
+
+
+@rule("proxies, no tracing", Stage.KIND)
+def proxies_no_tracing(evidence: Evidence) -> Iterable[Finding]:
+    """The nodes were recorded by Proxies of a `GraphAppendingTracer`; nothing was traced."""
+    if "trace" in evidence.outcome.used:
+        yield evidence.finding(
+            "forbidden",
+            f"{evidence.you} traces a function or module, which this exercise forbids.",
+            "Here you make the graph and its placeholders yourself, and Proxies for them.",
+        )
+    elif evidence.has_graph and "create_proxy" not in evidence.outcome.used:
+        yield evidence.finding(
+            "no-proxies",
+            "No node of your graph was recorded by a Proxy of a `GraphAppendingTracer`.",
+            "Wrap the placeholders in Proxies, and call the three functions on these.",
+        )
+
+
+@rule("forward(x, y)", Stage.STRUCTURE)
+def forward_x_y(evidence: Evidence) -> Iterable[Finding]:
+    """The signature that the task names."""
+    got = evidence.graph["signature"]
+    if got != [["x", "POSITIONAL_OR_KEYWORD"], ["y", "POSITIONAL_OR_KEYWORD"]]:
+        text = ", ".join(row[0] + (f"={show(row[2])}" if len(row) > 2 else "") for row in got or [])
+        yield evidence.finding(
+            "lost-signature",
+            f"Your module has `forward({text})`, not `forward(x, y)`.",
+            "Placeholders are the signature: their targets, their order, their defaults.",
+        )
+
+
+@rule("nothing unused", Stage.STRUCTURE)
+def nothing_unused(evidence: Evidence) -> Iterable[Finding]:
+    """Every node but the output has a reader."""
+    for row in evidence.graph["nodes"]:
+        if row["op"] != "output" and not row["users"]:
+            yield evidence.finding(
+                "unused-node",
+                f"No node reads `{row['name']}`.",
+                "Each operation on a Proxy adds a node, whether you use its result or not.",
+                nodes=(row["name"],),
+            )
+            return

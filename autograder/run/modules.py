@@ -1,0 +1,60 @@
+"""How answers are exercised that give modules of any kind, or that must not remember."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import fx, nn
+
+from autograder import targets
+from autograder.execution import error_record
+from autograder.exercise import Trial
+from autograder.limits import bounded_output
+from autograder.outcome import Outcome
+from autograder.plain import Encoder
+from autograder.run.calls import Answer, call_watched, encode_result, run_recorded
+from autograder.run.errors import is_stub
+
+
+def any_module(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
+    """A function whose result is an `nn.Module`, a graph module or not; it is run as it came.
+
+    What is no graph module cannot be described; its class stands for it. No copy is run:
+    where this procedure is used, PyTorch's own modules do not survive `copy.deepcopy`.
+    """
+    result = call_watched(answer, trial, outcome)
+    traced = isinstance(result, fx.GraphModule)
+    if traced or not isinstance(result, nn.Module):
+        outcome.value = encode_result(result, trial, encoder)
+    else:
+        outcome.value = {"module": targets.class_name(type(result)).rpartition(".")[2]}
+    if not isinstance(result, nn.Module):
+        return
+    with bounded_output(0):  # FX prints whole tracebacks when a graph's code fails
+        for inputs in trial.inputs:
+            record = {"forward": run_recorded(result, result, inputs, trial, encoder)}
+            if traced:
+                call = fx.Interpreter(result).run
+                record["interpreter"] = run_recorded(call, result, inputs, trial, encoder)
+            outcome.runs.append(record)
+
+
+def after_others(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
+    """A function of a model whose result is data, called on the models of `trial.watch` first.
+
+    Each earlier call is a run with a value or an error. All is written down at the end: a
+    later call must not change what an earlier one gave.
+    """
+    earlier: list[tuple[bool, Any]] = []
+    for model in trial.watch:
+        try:
+            earlier.append((True, call_watched(answer, trial, outcome, model)))
+        except Exception as error:
+            if is_stub(error):
+                raise
+            earlier.append((False, error_record(error)))
+    last = call_watched(answer, trial, outcome)
+    for worked, value in earlier:
+        record = {"value": encoder.encode(value)} if worked else {"error": value}
+        outcome.runs.append({"forward": record})
+    outcome.value = encode_result(last, trial, encoder)

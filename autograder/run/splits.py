@@ -1,0 +1,98 @@
+"""How an answer is exercised that cuts a model in two graph modules."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from torch import fx, nn
+
+from autograder.describe import describe
+from autograder.exercise import Trial
+from autograder.limits import bounded_output
+from autograder.outcome import Outcome
+from autograder.plain import Encoder, Plain
+from autograder.run.calls import call_watched, encode_result, run_recorded
+
+
+def split(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
+    """A function that returns two graph modules, of which the second goes on from the first.
+
+    The description of the first becomes the value, as for a pass; that of the second stands
+    beside it, under ``"tail"``. Anything else that comes back is recorded as it is. In each
+    record of a run, ``crossing`` is what the first module handed over.
+    """
+    result = call_watched(answer, trial, outcome)
+    if not is_pair(result):
+        outcome.value = encode_result(result, trial, encoder)
+        return
+    head, tail = result
+    outcome.value = {
+        "graph_module": describe(head, encoder, trial.model),
+        "tail": describe(tail, encoder, trial.model),
+    }
+    with bounded_output(0):  # FX prints whole tracebacks when a graph's code fails
+        for i, inputs in enumerate(trial.inputs):
+            outcome.runs.append({})
+            for how, (first, second) in _ways(head, tail, copied=i == 0).items():
+                both = nn.ModuleList([head, tail])
+                outcome.runs[i][how] = run_both(
+                    first,
+                    second,
+                    encoder,
+                    lambda call, both=both, inputs=inputs: run_recorded(
+                        call, both, inputs, trial, encoder
+                    ),
+                )
+
+
+def is_pair(result: Any) -> bool:
+    """Whether this is a tuple of two graph modules."""
+    return (
+        isinstance(result, tuple)
+        and len(result) == 2
+        and all(isinstance(part, fx.GraphModule) for part in result)
+    )
+
+
+def run_both(
+    head: Callable[..., Any],
+    tail: Callable[..., Any],
+    encoder: Encoder,
+    run: Callable[[Callable[..., Any]], Plain],
+) -> Plain:
+    """The record of running one part on the result of the other.
+
+    Args:
+        head: the first part.
+        tail: the second.
+        encoder: takes the tensors that cross.
+        run: makes a record of a call.
+    """
+    crossing: list[Plain] = []
+
+    def call(*args: Any) -> Any:
+        values = head(*args)
+        crossing.append(encoder.encode(values))  # now: the second part may change them
+        return tail(*values) if isinstance(values, tuple) else None
+
+    return {**run(call), "crossing": crossing[0] if crossing else None}
+
+
+def _ways(head: fx.GraphModule, tail: fx.GraphModule, copied: bool) -> dict[str, Any]:
+    ways: dict[str, Any] = {
+        "forward": (head, tail),
+        "interpreter": (_interpret(head), _interpret(tail)),
+    }
+    if copied:
+        ways["copy"] = (_copy(head), _copy(tail))
+    return ways
+
+
+def _interpret(gm: fx.GraphModule) -> Callable[..., Any]:
+    return lambda *args: fx.Interpreter(gm).run(*args)
+
+
+def _copy(gm: fx.GraphModule) -> Callable[..., Any]:
+    return lambda *args: copy.deepcopy(gm)(*args)

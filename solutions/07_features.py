@@ -1,0 +1,1547 @@
+# %% [markdown]
+# # 7 · Features from inside of a model
+#
+# **After this chapter you can take any value out of a model that is not yours, and leave out what comes after it.**
+#
+# | | |
+# |---|---|
+# | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph |
+# | **Time** | about 145 minutes, 80 of them for the exercises; section 7.6 can wait for another day |
+#
+# **When you are done, you can**
+#
+# 1. take features out of a model with hooks, and say what that costs;
+# 2. make a feature extractor with torchvision, and say which part of the model is left in it;
+# 3. name a value in three ways: as FX, as torchvision, and as `nn.Module` names it;
+# 4. say why a model has one graph for training and another one for evaluation;
+# 5. find out in whose `forward` a node was made;
+# 6. write an extractor of your own, and say what an operation in place does to a feature;
+# 7. cut a model in two at a value of your choice.
+
+# %% [markdown]
+# ## A story
+#
+# A team wants to find objects in images.
+# Its detector needs two feature maps of a ResNet: what `layer3` gives, and what `layer4` gives. Papers call them C4 and C5.
+# The ResNet comes from a library. Its `forward` returns scores for a thousand classes, and nothing else.
+#
+# Somebody copies the class into the project and adds two variables to its `forward`.
+# A month later the team tries another network, and copies that class, too.
+#
+# Nobody had to copy anything. The trace of a model has a node for every value.
+# To return a value, write it into the output node.
+
+# %%
+import copy
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import matplotlib.pyplot as plt
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+from torch.fx.passes.split_module import split_module
+from torchvision.models import mobilenet_v2, resnet18, resnet50, squeezenet1_1
+from torchvision.models.feature_extraction import create_feature_extractor, get_graph_node_names
+
+from autograder import check, draw, hint, progress
+
+torch.manual_seed(7)
+print(torch.__version__)
+
+# %% [markdown]
+# ## 7.1 Hooks, and what they cost (6 minutes)
+#
+# There is a way without any graph. `module.register_forward_hook(f)` makes PyTorch call `f(module, args, result)`
+# after each call of the module. What `f` stores is a feature:
+
+# %%
+net = resnet18(num_classes=10).eval()  # random weights
+image = torch.rand(1, 3, 64, 64)
+
+
+def with_hooks(model: nn.Module, names: list[str], *args: Any) -> dict[str, torch.Tensor]:
+    """What the modules of these names return while the model runs."""
+    found = {}
+
+    def keep(name: str) -> Callable:
+        def hook(module, args, result):
+            found[name] = result
+
+        return hook
+
+    handles = [model.get_submodule(n).register_forward_hook(keep(n)) for n in names]
+    try:
+        with torch.no_grad():
+            model(*args)
+    finally:
+        for handle in handles:
+            handle.remove()  # or the model keeps the hooks
+    return found
+
+
+features = with_hooks(net, ["layer3", "layer4"], image)
+print({name: tuple(value.shape) for name, value in features.items()})
+assert features["layer4"].shape == (1, 512, 2, 2)
+
+# %% [markdown]
+# Hooks work on every model, even on one that cannot be traced. But look at what they are:
+#
+# * They see **modules** only. A value between two modules, such as the sum inside of a ResNet block, is out of reach.
+# * The **whole model** runs, with everything after the last feature.
+# * They are **state on the model**. Somebody who forgets `remove()` leaves them there for all others.
+# * A module that is called several times calls its hook several times. Above, the last call wins.
+#
+# **Predict the result.** In a ResNet block, the module `relu` is called twice. What does a hook on it see in `layer1.0`?
+#
+# ```python
+# with_hooks(net, ["layer1.0.relu"], image)
+# ```
+#
+# <details><summary>The result of the first call.</summary>
+#
+# The hook is called for it, and stores it. Then it is called again.
+# </details>
+# <details><summary>The result of the second call.</summary>
+#
+# Yes. The second result replaces the first one in the dictionary. It is what the whole block returns.
+# </details>
+# <details><summary>A list of both.</summary>
+#
+# No. A hook gets one result at a time. To keep all of them, write a hook that appends to a list.
+# </details>
+
+# %%
+twice = with_hooks(net, ["layer1.0.relu", "layer1.0"], image)
+torch.testing.assert_close(twice["layer1.0.relu"], twice["layer1.0"])
+
+# %% [markdown]
+# ## 7.2 torchvision's extractor (14 minutes)
+#
+# `create_feature_extractor(model, return_nodes)` traces the model and makes a graph module of the part you want.
+# `return_nodes` maps names inside the model to keys of your choice.
+
+# %%
+extractor = create_feature_extractor(net, {"maxpool": "stem", "layer1": "C2", "layer2": "C3"})
+with torch.no_grad():
+    features = extractor(image)
+for key, value in features.items():
+    print(f"{key:5} {tuple(value.shape)}")
+assert isinstance(extractor, fx.GraphModule)
+
+expected = with_hooks(net, ["layer1", "layer2"], image)
+torch.testing.assert_close(features["C2"], expected["layer1"])
+torch.testing.assert_close(features["C3"], expected["layer2"])
+
+# %% [markdown]
+# Here is what these features look like: of each, the two channels with the largest contrast.
+# The weights are random, so the maps show edges and blobs of the image, no objects.
+
+# %%
+rows = torch.linspace(-1, 1, 64)
+y, x = torch.meshgrid(rows, rows, indexing="ij")
+disc = ((x**2 + y**2) < 0.4).float()
+stripes = (torch.sin(12 * x) > 0).float() * (y < 0)
+picture = torch.stack([disc, stripes, (x + 1) / 2])
+
+with torch.no_grad():
+    features = extractor(picture[None])
+figure, axes = plt.subplots(1, 7, figsize=(11, 1.9))
+axes[0].imshow(picture.permute(1, 2, 0))
+axes[0].set_title("the image", fontsize=9)
+panels = []
+for key, value in features.items():
+    liveliest = value[0].std(dim=(1, 2)).argsort(descending=True)[:2]
+    panels += [(key, int(channel)) for channel in liveliest]
+for axis, (key, channel) in zip(axes[1:], panels, strict=True):
+    axis.imshow(features[key][0, channel], cmap="viridis")
+    axis.set_title(f"{key}, channel {channel}", fontsize=9)
+for axis in axes:
+    axis.set_xticks([])
+    axis.set_yticks([])
+figure.tight_layout()
+plt.show()
+
+# %% [markdown]
+# ### What is in it, and what is not
+#
+# How does the extractor get there? You know all the steps: trace, replace the output, delete dead code.
+# On a small model you can see the whole graph.
+
+
+# %%
+class Scorer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3)
+        self.pool = nn.AdaptiveAvgPool2d(1)
+        self.head = nn.Linear(4, 10)
+
+    def forward(self, x):
+        x = torch.relu(self.conv(x))
+        return self.head(self.pool(x).flatten(1))
+
+
+scorer = Scorer().eval()
+small = create_feature_extractor(scorer, {"conv": "before", "relu": "after"})
+draw.diff(fx.symbolic_trace(scorer), small)
+
+# %%
+assert [name for name, _ in small.named_children()] == ["conv"]  # no pool, no head
+assert small.conv is scorer.conv  # shared, not copied
+
+left = sum(p.numel() for p in extractor.parameters())
+total = sum(p.numel() for p in net.parameters())
+print(f"ResNet-18 up to layer2: {left:,} of {total:,} parameters")
+assert left < total / 10
+
+# %% [markdown]
+# So an extractor runs **less** than the model. This is what that is worth here, with hooks for comparison:
+
+
+# %%
+def seconds(run: Callable[[], Any], repeats: int = 7) -> float:
+    """The fastest of some runs."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+with torch.no_grad():
+    by_graph = seconds(lambda: extractor(image))
+    by_hooks = seconds(lambda: with_hooks(net, ["maxpool", "layer1", "layer2"], image))
+print(f"extractor {by_graph * 1e3:.1f} ms, hooks {by_hooks * 1e3:.1f} ms")
+
+# %% [markdown]
+# Look again at `small.conv is scorer.conv`: an extractor **shares** its layers with the model.
+# Train one, and the other one has the new weights, too. Switch one to training mode, and look what happens to the other:
+
+# %%
+assert not scorer.conv.training
+small.train()
+assert scorer.conv.training and not scorer.training  # a part of the model has been switched
+small.eval()
+assert not scorer.conv.training
+
+# %% [markdown]
+# **Predict the result.** `layer1` is no node: it is a Sequential, and tracing goes through it. Which value was `C2`?
+#
+# <details><summary>What goes into <code>layer1</code>.</summary>
+#
+# No. The cell above compared it with what <code>layer1</code> returns.
+# </details>
+# <details><summary>The value of the last node that was made inside of <code>layer1</code>.</summary>
+#
+# Yes. A name that is no node's stands for the last node whose name begins with it. In most modules this is what the module returns.
+# </details>
+# <details><summary>A list of all values inside of <code>layer1</code>.</summary>
+#
+# No. Each name gives one value.
+# </details>
+#
+# "In most modules" is not "in all". The last node need not be the one that is returned:
+
+
+# %%
+class Careful(nn.Module):
+    def forward(self, x):
+        result = torch.exp(x)
+        torch._assert(result.shape[0] > 0, "an empty batch")
+        return result
+
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.careful = Careful()
+
+    def forward(self, x):
+        return self.careful(x) + 1
+
+
+outer = Outer().eval()
+assert create_feature_extractor(outer, ["careful"])(torch.zeros(2))["careful"] is None
+result = create_feature_extractor(outer, ["careful.exp"])(torch.zeros(2))
+torch.testing.assert_close(result["careful.exp"], torch.ones(2))
+
+# %% [markdown] card="backbone_c4_c5"
+# **Given** a ResNet of torchvision: `resnet18`, `resnet50`, a ResNeXt, or one with any number of blocks.
+# All of it is in training mode, or all of it is in eval mode.
+#
+# **Return** a module that gives the dictionary `{"C4": ..., "C5": ...}` when it is called with images:
+# the outputs of `layer3` and `layer4`. Use `create_feature_extractor`.
+#
+# **Do not** change the model: not its layers, not its weights, not its mode.
+
+
+# %%
+class Stages(nn.Module):
+    """The way through a ResNet, each stage in one line."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem, self.head = nn.Conv2d(3, 4, 1), nn.Linear(4, 10)
+        for i in range(1, 5):
+            setattr(self, f"layer{i}", nn.Conv2d(4, 4, 1))
+
+    def forward(self, x):
+        x = self.layer2(self.layer1(self.stem(x)))
+        x = self.layer4(self.layer3(x))
+        return self.head(x.mean(dim=(2, 3)))
+
+
+class Wanted(Stages):
+    def forward(self, x):
+        c4 = self.layer3(self.layer2(self.layer1(self.stem(x))))
+        return {"C4": c4, "C5": self.layer4(c4)}
+
+
+draw.diff(fx.symbolic_trace(Stages()), fx.symbolic_trace(Wanted()))
+
+
+# %% solve="backbone_c4_c5"
+def backbone_c4_c5(model: nn.Module) -> nn.Module:
+    """Make a module that returns the outputs of `layer3` and `layer4` of a ResNet.
+
+    Args:
+        model: a ResNet of torchvision, all in one mode.
+
+    Returns:
+        A module that returns `{"C4": ..., "C5": ...}`.
+    """
+    ### BEGIN SOLUTION
+    # The name of a stage stands for its last node, however many blocks it has.
+    return create_feature_extractor(model, {"layer3": "C4", "layer4": "C5"})
+    ### END SOLUTION
+
+
+# %% check="backbone_c4_c5"
+check(backbone_c4_c5)
+
+# %% hint="backbone_c4_c5"
+hint("backbone_c4_c5")
+
+# %% [markdown]
+# ## 7.3 Names and modes (10 minutes)
+#
+# How do you find out which names there are? `get_graph_node_names(model)` lists them, in the order in which they run.
+# It gives two lists: one for training mode, and one for eval mode.
+
+# %%
+deep = resnet50(num_classes=10).eval()
+train_names, eval_names = get_graph_node_names(deep)
+print(f"{len(eval_names)} names, the last of them:", *eval_names[-14:], sep="\n  ")
+assert train_names == eval_names  # no difference for a ResNet
+
+# %% [markdown]
+# Older tutorials take C4 and C5 of a ResNet-50 by the names of single nodes. That works, for this one network:
+
+# %%
+by_node = create_feature_extractor(deep, {"layer3.5.relu_2": "C4", "layer4.2.relu_2": "C5"})
+with torch.no_grad():
+    for key, value in by_node(image).items():
+        print(key, tuple(value.shape))
+
+# %% raises="ValueError"
+create_feature_extractor(net, {"layer3.5.relu_2": "C4", "layer4.2.relu_2": "C5"})  # a ResNet-18
+
+# %% [markdown]
+# The error has a side effect (run with torchvision 0.29). The extractor had switched the model to training mode, and it did not come to the line that switches back:
+
+# %%
+assert net.training
+net = net.eval()
+
+# %% [markdown]
+# ### Three names for one value
+#
+# The same value has a name in FX, one in torchvision, and often one as a module. They are not the same:
+#
+# | | FX: `node.name` | torchvision | `nn.Module` |
+# |---|---|---|---|
+# | written as | `layer1_0_relu_1` | `layer1.0.relu_1` | `layer1.0.relu` |
+# | names | one node | one node, or the last one inside of a module | one module, however often it is called |
+# | a function in a block | `add`, `add_1`, … through the whole graph | `layer1.0.add`, `layer1.1.add` | none |
+# | the number at the end | FX counts in the whole graph | torchvision counts within the module | none |
+
+# %%
+names = {}
+paths = get_graph_node_names(net)[1]
+for node, path in zip(fx.symbolic_trace(net).graph.nodes, paths, strict=False):
+    names[path] = (node.name, node.target if node.op == "call_module" else "")
+for path in ("layer1.0.relu", "layer1.0.add", "layer1.0.relu_1", "layer1.1.relu", "layer1.1.add"):
+    print(f"{path:16} {names[path][0]:16} {names[path][1]}")
+assert names["layer1.1.add"] == ("add_1", "")
+assert names["layer1.0.relu_1"] == ("layer1_0_relu_1", "layer1.0.relu")
+
+# %% [markdown]
+# Not every node has a name in torchvision's lists. Buffers and constants have none:
+
+
+# %%
+class Shifted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("shift", torch.ones(3))
+
+    def forward(self, x):
+        return x + self.shift
+
+
+print(get_graph_node_names(Shifted())[1])
+print([node.name for node in fx.symbolic_trace(Shifted()).graph.nodes])
+assert "shift" not in get_graph_node_names(Shifted())[1]
+
+# %% [markdown]
+# ### Two modes, two graphs
+#
+# A trace takes one way through the code (chapter 1). If `forward` asks for `self.training`, training and evaluation go different ways.
+# torchvision traces the model **twice**, once in each mode. What it returns holds both graphs.
+
+
+# %%
+class Noisy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 3)
+
+    def forward(self, x):
+        x = self.lin(x)
+        if self.training:
+            x = x + 0.1 * torch.randn_like(x)
+        return torch.relu(x)
+
+
+noisy = Noisy()
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    train_names, eval_names = get_graph_node_names(noisy)
+print(train_names, eval_names, sep="\n")
+print(caught[0].message)
+assert "add" in train_names and "add" not in eval_names
+
+# %% [markdown]
+# A node that exists in one mode only needs the longer form, with names for each mode:
+
+# %%
+dual = create_feature_extractor(
+    noisy,
+    train_return_nodes={"add": "noisy", "relu": "out"},
+    eval_return_nodes={"lin": "noisy", "relu": "out"},
+    suppress_diff_warning=True,
+)
+dual.train()
+print([node.name for node in dual.graph.nodes])
+dual.eval()
+print([node.name for node in dual.graph.nodes])
+assert dual.graph is dual.eval_graph
+
+# %% [markdown]
+# `dual.train()` and `dual.eval()` exchange the graph. A `GraphModule` of chapter 1 cannot do this: its one graph was made in one mode.
+#
+# **Predict the result.** `fx.symbolic_trace(noisy.eval())`, and then `.train()` on the result. Does it add noise?
+#
+# <details><summary>Yes: it is in training mode.</summary>
+#
+# No. The flag is set, but nothing in the graph asks for it. The branch was decided when it was traced.
+# </details>
+# <details><summary>No: the graph has no <code>randn_like</code>.</summary>
+#
+# Yes. This is one of the silent cases of chapter 1. torchvision's two graphs are a way around it.
+# </details>
+
+# %%
+one_graph = fx.symbolic_trace(noisy.eval()).train()
+x = torch.randn(2, 3)
+torch.testing.assert_close(one_graph(x), one_graph(x))  # no noise
+noisy_twice = dual.train()(x)["noisy"], dual(x)["noisy"]
+assert not torch.equal(*noisy_twice)
+
+# %% [markdown]
+# ## 7.4 A tracer that knows where it is (25 minutes)
+#
+# How does torchvision know that a node was made in `layer1.0`? The name `add_1` does not tell, and the target does not either.
+# The *Tracer* knows it, while it traces. Two of its methods are of use:
+#
+# * `call_module(m, forward, args, kwargs)` is called for **every call of a module**, leaf or not.
+#   If `m` is a leaf, it makes a node. If not, it calls `forward(*args, **kwargs)`, and that runs the code of the module.
+# * `create_node(kind, target, args, kwargs, ...)` makes **every node**, the output too. `create_proxy` calls it,
+#   and so does whatever else needs a node.
+#
+# You override them as you override the handlers of an Interpreter: do your own work, and call `super()`.
+
+
+# %%
+class LogTracer(fx.Tracer):
+    """Prints what happens during a trace, in order."""
+
+    def call_module(self, m, forward, args, kwargs):
+        path = self.path_of_module(m)
+        kind = "leaf" if self.is_leaf_module(m, path) else "module"
+        print(f"call of the {kind} {path!r} begins")
+        result = super().call_module(m, forward, args, kwargs)
+        print(f"call of the {kind} {path!r} ends")
+        return result
+
+    def create_node(self, kind, *args, **kwargs):
+        node = super().create_node(kind, *args, **kwargs)
+        print(f"    node {node.name!r}")
+        return node
+
+
+class Gate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return torch.sigmoid(self.lin(x)) * x
+
+
+class Gated(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = Gate()
+        self.register_buffer("shift", torch.rand(3))
+
+    def forward(self, x):
+        return torch.tanh(self.gate(x + self.shift))
+
+
+graph = LogTracer().trace(Gated())
+
+# %% [markdown]
+# Read the log as a tree: `lin`, `sigmoid` and `mul` lie between the beginning and the end of `gate`, so its `forward` made them.
+# `x`, `shift`, `add` and `tanh` belong to the root.
+#
+# Whose is the node `gate_lin`? It stands between the lines of the leaf. But a leaf's `forward` never runs while you trace.
+# The code that was running is that of `gate`: there stands the call `self.lin(x)`.
+#
+# **Predict the log.** `create_node` is replaced by `create_proxy`, with the same two lines. Which node is missing in the log?
+#
+# <details><summary><code>x</code>: placeholders are made elsewhere.</summary>
+#
+# No. Placeholders come out of <code>create_proxy</code> like most nodes.
+# </details>
+# <details><summary><code>shift</code>, and the output.</summary>
+#
+# Yes. No Proxy is made for these two. A buffer becomes a node when it is met among the arguments of another one, and <code>create_arg</code> calls <code>create_node</code> itself. This is why the buffer had no name in torchvision's list, in section 7.3.
+# </details>
+# <details><summary>None: every node begins as a Proxy.</summary>
+#
+# Most do, but not all.
+# </details>
+
+
+# %%
+class ProxyTracer(fx.Tracer):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def create_proxy(self, *args, **kwargs):
+        proxy = super().create_proxy(*args, **kwargs)
+        self.seen.append(proxy.node.name)
+        return proxy
+
+
+tracer = ProxyTracer()
+graph = tracer.trace(Gated())
+missing = [node.name for node in graph.nodes if node.name not in tracer.seen]
+print(missing)
+assert missing == ["shift", "output"]
+
+# %% [markdown]
+# ### A module that calls what it does not own
+#
+# The target of a leaf's call says where the leaf **lives**. That need not be where it is **called**:
+
+
+# %%
+class Borrower(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = Gate()
+        self.layers = nn.ModuleList([nn.Linear(3, 3)])
+
+    def forward(self, x):
+        return self.layers[0](self.gate.lin(x))  # both calls stand in the root's forward
+
+
+graph = LogTracer().trace(Borrower())
+
+# %% [markdown]
+# No module `gate` and no module `layers` appears in this log. The two leaves were called by the root.
+# A `Sequential` is another matter: it has a `forward`, and that calls its children.
+#
+# ### What FX notes by itself
+#
+# FX keeps a similar record in `node.meta["nn_module_stack"]`, a dictionary of the calls that are under way.
+# (It is used by tools around `torch.export`, and not promised to stay as it is. Run with torch 2.14.)
+
+
+# %%
+class Positions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("places", torch.rand(3))
+        self.proj = nn.Linear(3, 3)
+        self.gate = Gate()
+
+    def forward(self, x):
+        return self.gate(self.gate(x)) + self.proj(self.places)
+
+
+stacks = {}
+for node in fx.symbolic_trace(Positions()).graph.nodes:
+    stacks[node.name] = list(node.meta.get("nn_module_stack", {}))
+    print(f"{node.name:12} {stacks[node.name]}")
+
+# %% [markdown]
+# Three things are different from "whose forward made it":
+#
+# * A leaf's own call counts, so `gate_lin` has `gate.lin` at the end.
+# * The second call of `gate` is called `gate@1`. (The values of the dictionary have the path without the number.)
+# * `places` was read by the root's `forward`. FX makes its node while it makes the call of `proj`, so it says `proj`.
+
+# %%
+assert stacks["gate_lin"] == ["gate", "gate.lin"]
+assert stacks["mul_1"] == ["gate@1"]
+assert stacks["places"] == ["proj"]
+
+# %% [markdown] card="node_paths"
+# **Given** a model.
+#
+# **Return** a dictionary: for each node of its trace, except the output, the node's name and a path.
+# The path is the qualified name of the module **in whose `forward` the node was made**, and `""` for the root.
+# Trace with a Tracer of your own.
+#
+# * A `call_module` node belongs to the module that makes the call.
+# * A buffer that is handed to a leaf belongs to the module that makes the call, too.
+# * Nothing may be left of an earlier call of your function, even if that raised in the middle of a trace.
+#
+# **Do not** change the model.
+
+
+# %%
+class Example(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = Gate()
+        self.body = nn.Sequential(nn.Linear(3, 3), Gate())
+
+    def forward(self, x):
+        return self.gate(self.body(x)) + x
+
+
+# node_paths(Example()):
+#   x ''          body_0 'body'   body_1_lin 'body.1'   sigmoid 'body.1'    mul 'body.1'
+#   add ''                        gate_lin 'gate'       sigmoid_1 'gate'    mul_1 'gate'
+draw(fx.symbolic_trace(Example()))
+
+
+# %% solve="node_paths"
+def node_paths(model: nn.Module) -> dict[str, str]:
+    """Say for each node of a model's trace in whose `forward` it was made.
+
+    Args:
+        model: the model to trace.
+
+    Returns:
+        The module's qualified name by the node's name; the output is left out.
+    """
+    ### BEGIN SOLUTION
+    tracer = PathTracer()  # a new one each time: nothing is left of an earlier trace
+    tracer.trace(model)
+    return tracer.paths
+    ### END SOLUTION
+
+
+### BEGIN SOLUTION
+class PathTracer(fx.Tracer):
+    """Notes for each node the path of the module whose `forward` is running."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.path = ""
+        self.paths: dict[str, str] = {}
+
+    def call_module(self, m: nn.Module, forward: Callable, args: tuple, kwargs: dict) -> Any:
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            # Reached for modules that are no leaves, after all arguments were made.
+            caller, self.path = self.path, self.path_of_module(m)
+            try:
+                return forward(*args, **kwargs)
+            finally:
+                self.path = caller
+
+        return super().call_module(m, inside, args, kwargs)
+
+    def create_node(self, kind: str, *args: Any, **kwargs: Any) -> fx.Node:
+        node = super().create_node(kind, *args, **kwargs)
+        if kind != "output":
+            self.paths[node.name] = self.path
+        return node
+
+    ### END SOLUTION
+
+
+# %% check="node_paths"
+check(node_paths)
+
+# %% hint="node_paths"
+hint("node_paths")
+
+# %% [markdown]
+# ## 7.5 An extractor of your own (55 minutes)
+#
+# You have seen what torchvision's extractor does. Now you write one, and yours will be right where torchvision's is not.
+#
+# The short version fits in a few lines: give the output node another argument, delete what is dead, recompile.
+
+
+# %%
+def up_to(model: nn.Module, name: str) -> fx.GraphModule:
+    """A module that returns the value of one node, given by its FX name."""
+    gm = fx.symbolic_trace(model)
+    node = next(n for n in gm.graph.nodes if n.name == name)
+    output = next(reversed(gm.graph.nodes))
+    output.args = (node,)  # it read something else before
+    gm.graph.eliminate_dead_code()
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+after_relu = up_to(scorer, "relu")
+x = torch.randn(1, 3, 8, 8)
+torch.testing.assert_close(after_relu(x), torch.relu(scorer.conv(x)))
+assert [name for name, _ in after_relu.named_children()] == ["conv"]
+draw.diff(fx.symbolic_trace(scorer), after_relu)
+
+# %% [markdown]
+# Placeholders stay, read or not: they are the signature of `forward`.
+#
+# The argument of an output node may be a dictionary whose values are nodes. So several values are no harder than one:
+
+# %%
+gm = fx.symbolic_trace(scorer)
+by_name = {n.name: n for n in gm.graph.nodes}
+output = next(reversed(gm.graph.nodes))
+output.args = ({"after": by_name["relu"], "before": by_name["conv"]},)
+gm.recompile()
+print(gm.code)
+assert list(gm(x)) == ["after", "before"]
+
+# %% [markdown]
+# For a name with dots you need the calls of modules. A module can be called several times.
+# A dictionary keeps the last value that it is given for a key:
+
+# %%
+gm = fx.symbolic_trace(net)
+calls = {n.target: n for n in gm.graph.nodes if n.op == "call_module"}
+print(calls["layer1.0.relu"], calls["layer1.0.bn1"])
+assert calls["layer1.0.relu"].name == "layer1_0_relu_1"  # the second of two calls
+
+# %% [markdown]
+# Does it agree with torchvision, and with hooks? Here on four networks, each at the last call of one of its modules.
+# The values agree, and so do the parameters that are left.
+
+# %%
+places = {
+    "resnet18": (net, "layer2.1.relu", "layer2.1.relu_1"),
+    "resnet50": (deep, "layer1.2.relu", "layer1.2.relu_2"),
+    "mobilenet_v2": (mobilenet_v2(num_classes=10).eval(), "features.6.conv.2", "features.6.conv.2"),
+    "squeezenet1_1": (squeezenet1_1(num_classes=10).eval(), "features.5", "features.5"),
+}
+for title, (model, module_name, torchvision_name) in places.items():
+    gm = fx.symbolic_trace(model)
+    node = {n.target: n for n in gm.graph.nodes if n.op == "call_module"}[module_name]
+    mine = up_to(model, node.name)
+    theirs = create_feature_extractor(model, [torchvision_name])
+    with torch.no_grad():
+        value = mine(image)
+        torch.testing.assert_close(value, theirs(image)[torchvision_name])
+        torch.testing.assert_close(value, with_hooks(model, [module_name], image)[module_name])
+    left = [sum(p.numel() for p in g.parameters()) for g in (mine, theirs)]
+    ops = [len([n for n in g.graph.nodes if n.op.startswith("call")]) for g in (gm, mine, theirs)]
+    print(f"{title:14} {ops[0]:3} calls, up to {module_name}: {ops[1]} (torchvision: {ops[2]})")
+    assert left[0] == left[1] < sum(p.numel() for p in model.parameters())
+
+# %% [markdown]
+# For MobileNetV2 torchvision needs fewer nodes. Its tracer treats the layers of `torchvision.ops` as leaves, and MobileNetV2 is built of them.
+#
+# ### A feature that is overwritten
+#
+# All four names above belong to values that nobody overwrites. Now ask for the value *before* a ReLU.
+# In a ResNet, `relu` is `nn.ReLU(inplace=True)`: it writes its result into the memory of its input.
+#
+# **Predict the result.** A BatchNorm gives negative values, too. How many are there under the key `"norm"`?
+#
+# ```python
+# create_feature_extractor(net, {"layer1.0.bn1": "norm", "layer1": "C2"})(image)
+# ```
+#
+# <details><summary>About half of the values: <code>bn1</code> comes before the ReLU.</summary>
+#
+# That was so when <code>bn1</code> returned. The dictionary holds the tensor, not a copy of it, and then the ReLU wrote into this tensor.
+# </details>
+# <details><summary>None.</summary>
+#
+# Yes. You asked for the value before the ReLU, and you get the value after it.
+# </details>
+# <details><summary>An error: one tensor cannot have two names.</summary>
+#
+# No. Two names for one memory are common, and PyTorch says nothing.
+# </details>
+
+
+# %%
+def negatives(value: torch.Tensor) -> int:
+    """How many entries are below zero."""
+    return int((value < 0).sum())
+
+
+with torch.no_grad():
+    alone = create_feature_extractor(net, {"layer1.0.bn1": "norm"})(image)
+    both = create_feature_extractor(net, {"layer1.0.bn1": "norm", "layer1": "C2"})(image)
+    hooked = with_hooks(net, ["layer1.0.bn1"], image)["layer1.0.bn1"]
+print("asked for alone: ", negatives(alone["norm"]))
+print("together with C2:", negatives(both["norm"]))
+print("with a hook:     ", negatives(hooked))
+assert negatives(alone["norm"]) > 0
+assert negatives(both["norm"]) == negatives(hooked) == 0
+
+# %% [markdown]
+# What you get depends on what *else* you ask for. Alone, the value is right: nothing after `bn1` was needed, so the ReLU was deleted.
+# Hooks have the same fault, for the same reason.
+#
+# The cure is a copy at the right moment: a node `clone` **directly after** the node whose value is wanted.
+# A `clone` at the end, before the output, copies what the ReLU has left.
+#
+# The other readers keep reading the original. (Why? You see it in *Common mistakes*.)
+#
+# ### A call that nobody reads
+#
+# Section 3.7 showed the other half: dead code elimination deletes calls in place that nobody reads.
+
+
+# %%
+class Unread(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.lin(x)
+        y.relu_()  # nobody reads the result of this call
+        return y * 2
+
+
+unread = Unread()
+x = torch.randn(5, 3)
+with torch.no_grad():
+    theirs = create_feature_extractor(unread, {"mul": "twice"})(x)["twice"]
+    print("model:", negatives(unread(x)), "extractor:", negatives(theirs))
+assert negatives(unread(x)) == 0 < negatives(theirs)
+draw(fx.symbolic_trace(unread))
+
+# %% [markdown]
+# `relu_` is needed for the value of `mul`: it changes what `mul` reads, before `mul` reads it.
+# It is *not* needed for the value of `lin`, which was there before.
+#
+# **Predict the graph.** Which calls are left if both `lin` and `mul` are wanted, each as it was when it was computed?
+#
+# <details><summary><code>lin</code> and <code>mul</code>.</summary>
+#
+# No. Then <code>mul</code> doubles values that no ReLU has seen.
+# </details>
+# <details><summary><code>lin</code>, <code>relu_</code>, <code>mul</code>.</summary>
+#
+# No. <code>mul</code> is right, but the value of <code>lin</code> is overwritten.
+# </details>
+# <details><summary><code>lin</code>, a <code>clone</code> of it, <code>relu_</code>, <code>mul</code>.</summary>
+#
+# Yes. The dictionary holds the clone. <code>relu_</code> and <code>mul</code> go on with the original.
+# </details>
+#
+# ### Whose memory is it?
+#
+# `y.relu_()` names its victim. But the same memory may have several names. A **view** is a tensor that looks at the memory of another one.
+
+
+# %%
+def same_memory(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether two tensors lie in one storage."""
+    return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+
+
+y = torch.randn(2, 4)
+aliases = {
+    "y[0]": y[0],
+    "y.view(-1)": y.view(-1),
+    "y.reshape(4, 2)": y.reshape(4, 2),
+    "y.transpose(0, 1)": y.transpose(0, 1),
+    "y.T": y.T,
+    "y.chunk(2, dim=1)[1]": y.chunk(2, dim=1)[1],
+    "y.expand(3, 2, 4)": y.expand(3, 2, 4),
+    "y.detach()": y.detach(),
+    "y.contiguous()": y.contiguous(),
+    "y.relu_()": y.relu_(),
+    "nn.Flatten()(y)": nn.Flatten()(y),
+    "nn.Identity()(y)": nn.Identity()(y),
+    "nn.Dropout().eval()(y)": nn.Dropout().eval()(y),
+    "F.dropout(y, training=False)": F.dropout(y, training=False),
+}
+others = {
+    "y + 0": y + 0,
+    "y.relu()": y.relu(),
+    "y.clone()": y.clone(),
+    "y.T.reshape(-1)": y.T.reshape(-1),
+    "torch.cat([y])": torch.cat([y]),
+}
+for text, value in (aliases | others).items():
+    print(f"{text:30} {'the memory of y' if same_memory(value, y) else 'memory of its own'}")
+assert all(same_memory(value, y) for value in aliases.values())
+assert not any(same_memory(value, y) for value in others.values())
+
+# %% [markdown]
+# Note four of them:
+#
+# * A dropout in eval mode returns **its input itself**.
+# * `detach` takes a tensor out of the autograd graph. It does not copy.
+# * `reshape` and `contiguous` return a view where they can, and a copy where they must. Without the data you cannot know: expect a view.
+# * In the graph, `y[0]` is a call of `operator.getitem`, and `y.T` is a call of `getattr`.
+#
+# A graph has no data in it, so your extractor has to decide this from the nodes: by the name of the function or method, or by the type of the module.
+# Here is the other question, which node *writes*. You know the answer from section 3.7:
+
+
+# %%
+def writes(gm: fx.GraphModule, node: fx.Node) -> bool:
+    """Whether a node changes the memory of its first input."""
+    if node.op == "call_module":
+        return getattr(gm.get_submodule(node.target), "inplace", False)
+    if node.op == "call_function":
+        return node.kwargs.get("inplace", False) or node.target.__name__.endswith("_")
+    return node.op == "call_method" and node.target.endswith("_")
+
+
+gm = fx.symbolic_trace(net)
+found = [n.name for n in gm.graph.nodes if writes(gm, n)]
+print(found[:4], len(found))
+assert all("relu" in name for name in found)
+
+# %% [markdown]
+# (`operator.and_` and its like are pure, and `__setitem__` writes. Neither comes up in this chapter's models.)
+#
+# ### Backwards through the graph
+#
+# Now put it together. Go through the nodes **from the end to the beginning**, and keep two sets: the nodes that are needed,
+# and the memories that a needed node reads later. A node is needed if
+#
+# 1. it is wanted, or
+# 2. a needed node reads its value, or
+# 3. it writes into a memory that a needed node reads later.
+#
+# Say that a memory is called like the node that made it. By hand, for `Unread` and the wanted value `mul`:
+#
+# | node, from the end | needed? | memories that are read later |
+# |---|---|---|
+# | `mul` | yes, it is wanted | `lin` |
+# | `relu_` | yes, it writes into the memory `lin` | `lin` |
+# | `lin` | yes, `mul` reads it | `lin`, `x` |
+#
+# With `lin` as the wanted value, the memory `lin` is not in the last column when you come to `relu_`. So `relu_` goes.
+
+# %% [markdown] card="extract"
+# **Given** a model and a dictionary `wanted`. It maps names to keys. A name is the name of a node, or the qualified name of a leaf module.
+#
+# **Return** a new `GraphModule` that returns a dictionary with these keys, in this order.
+#
+# * A module that is called several times means its last call.
+#   Where a name is both a node's and a module's, the last call of the module is meant.
+# * A value that a later call in place would overwrite, directly or through an alias, is returned as it was when it was computed.
+#   Calls in place are methods and functions such as `relu_` and `add_`, calls with `inplace=True`, and modules whose `inplace` is true.
+# * Nothing remains that no wanted value needs: no node and no submodule. A call in place is needed only if it changes what a wanted value still reads.
+# * The signature stays, and with it every placeholder.
+# * An unknown name: `ValueError`, with the name in its message.
+#
+# All wanted values are tensors. The output node is never wanted. Copies may stand wherever you like.
+#
+# **Do not** change the model.
+
+
+# %%
+class Before(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 4)
+        self.act = nn.ReLU(inplace=True)
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x):
+        y = self.act(self.lin(x))
+        return self.head(y.exp())
+
+
+class After(Before):  # for {"act": "after", "lin": "before"}
+    def forward(self, x):
+        y = self.lin(x)
+        before = y.clone()
+        return {"after": self.act(y), "before": before}
+
+
+draw.diff(fx.symbolic_trace(Before()), fx.symbolic_trace(After()))
+
+
+# %% solve="extract"
+### BEGIN SOLUTION
+PASS_ON = set(
+    "getitem getattr view view_as reshape flatten unflatten ravel squeeze unsqueeze transpose "
+    "permute movedim t narrow select diagonal expand expand_as unfold chunk split tensor_split "
+    "unbind detach contiguous to dropout dropout1d dropout2d dropout3d alpha_dropout".split()
+)
+MODULES_PASS_ON = (nn.Identity, nn.Flatten, nn.Unflatten, nn.modules.dropout._DropoutNd)
+
+
+def called(node: fx.Node) -> str:
+    """The name of the function or method that a node calls."""
+    return node.target if isinstance(node.target, str) else node.target.__name__
+
+
+def writes(gm: fx.GraphModule, node: fx.Node) -> bool:
+    """Whether a node changes the memory of its first input."""
+    if node.op == "call_module":
+        return getattr(gm.get_submodule(node.target), "inplace", False)
+    if node.op not in ("call_function", "call_method"):
+        return False
+    return node.kwargs.get("inplace", False) or called(node).rstrip("_") + "_" == called(node)
+
+
+def passes_on(gm: fx.GraphModule, node: fx.Node) -> bool:
+    """Whether a node's value may lie in the memory of its first input."""
+    if node.op == "call_module":
+        return isinstance(gm.get_submodule(node.target), MODULES_PASS_ON)
+    return node.op in ("call_function", "call_method") and called(node) in PASS_ON
+
+
+### END SOLUTION
+
+
+def extract(model: nn.Module, wanted: dict[str, str]) -> fx.GraphModule:
+    """Return a module that computes the wanted values of `model`, and nothing else."""
+    ### BEGIN SOLUTION
+    gm = fx.symbolic_trace(model)
+    nodes = [node for node in gm.graph.nodes if node.op != "output"]
+
+    # 1. Which node does a name mean? A module's last call wins, also over a node of that name.
+    meant = {node.name: node for node in nodes}
+    meant |= {node.target: node for node in nodes if node.op == "call_module"}
+    for name in wanted:
+        if name not in meant:
+            raise ValueError(f"the model has no node and calls no module named {name!r}")
+    chosen = dict.fromkeys(meant[name] for name in wanted)
+
+    # 2. In whose memory does a value lie? In that of the node that made it.
+    memory: dict[fx.Node, fx.Node] = {}
+    for node in nodes:
+        inputs = node.all_input_nodes
+        shared = inputs and (writes(gm, node) or passes_on(gm, node))
+        memory[node] = memory[inputs[0]] if shared else node
+
+    # 3. What is needed? Backwards, with the memory that is read later, or changed later.
+    needed, read, changed, overwritten = set(), set(), set(), set()
+    for node in reversed(nodes):
+        if node in chosen and memory[node] in changed:
+            overwritten.add(node)
+        matters = writes(gm, node) and memory[node] in read
+        if node in chosen or matters or not needed.isdisjoint(node.users):
+            needed.add(node)
+            read.update(memory[other] for other in (node, *node.all_input_nodes))
+            if writes(gm, node):
+                changed.add(memory[node])
+
+    # 4. Return what is wanted; copy what a later node changes, directly after it was computed.
+    value = {node: node for node in chosen}
+    for node in overwritten:
+        with gm.graph.inserting_after(node):
+            value[node] = gm.graph.call_method("clone", (node,))
+    output = next(reversed(gm.graph.nodes))
+    output.args = ({key: value[meant[name]] for name, key in wanted.items()},)
+    for node in reversed(nodes):
+        if node not in needed and node.op != "placeholder":
+            gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+    ### END SOLUTION
+
+
+# %% check="extract"
+check(extract)
+
+# %% hint="extract"
+hint("extract")
+
+# %% [markdown]
+# Your extractor gives the BatchNorm's values before the ReLU, whatever else you ask for. And the unread call is where it belongs.
+# (This cell uses your function. Run it again when the check has passed.)
+
+# %%
+try:
+    mine = extract(net, {"layer1.0.bn1": "norm", "layer1.0.relu": "block"})
+    twice = extract(unread, {"mul": "twice"})
+except NotImplementedError:
+    print("extract is not written yet")
+else:
+    with torch.no_grad():
+        values = mine(image)
+        print("below zero, in a ResNet:", negatives(values["norm"]))
+        torch.testing.assert_close(values["norm"], alone["norm"])
+        torch.testing.assert_close(twice(x)["twice"], unread(x))
+
+# %% [markdown]
+# ## 7.6 Cut a model in two (35 minutes)
+#
+# A model does not fit on one device, or its first half runs on a phone and the rest on a server.
+# Then you need two modules: a **head** and a **tail**. The tail goes on with what the head returns.
+#
+# A chain is easy. At every place, one value crosses:
+
+
+# %%
+def cut_chain(model: nn.Module, name: str) -> tuple[fx.GraphModule, fx.GraphModule]:
+    """Cut a model in which every node reads only the node before it."""
+    gm = fx.symbolic_trace(model)
+    first, second = fx.Graph(), fx.Graph()
+    graph, value = first, {}
+    for node in gm.graph.nodes:
+        value[node] = graph.node_copy(node, value.__getitem__)
+        if node.name == name:
+            first.output(value[node])
+            graph, value = second, {node: second.placeholder(node.name)}
+    return fx.GraphModule(gm, first), fx.GraphModule(gm, second)
+
+
+class Chain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 4)
+        self.out = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.out(torch.tanh(self.lin(x))).softmax(dim=-1)
+
+
+chain = Chain()
+first, second = cut_chain(chain, "tanh")
+print(first.code, second.code)
+torch.testing.assert_close(second(first(x)), chain(x))
+
+# %% [markdown]
+# `graph.node_copy(node, f)` copies a node of another graph. `f` says for each node that it reads which node of the new graph to read instead.
+# `fx.GraphModule(gm, graph)` takes over what the graph calls and reads. It does not copy: both parts use the model's own layers.
+
+# %%
+assert first.lin is chain.lin and second.out is chain.out
+assert not hasattr(first, "out")  # the head has only what it calls
+draw.diff(first, second)
+
+# %% [markdown]
+# ### What crosses
+#
+# Real models are no chains. Look at this one, cut after `lin`:
+
+
+# %%
+class Skipping(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.rand(3))
+        self.lin = nn.Linear(3, 3)
+
+    def forward(self, x, shift=0.5):
+        early = torch.sin(x * self.scale)
+        y = self.lin(early)
+        return (y * early + early + shift) * self.scale
+
+
+draw(fx.symbolic_trace(Skipping()))
+
+# %% [markdown]
+# **Predict the tuple.** The head ends with `lin`. Which values must the tail be given?
+#
+# <details><summary><code>lin</code>, the last value of the head.</summary>
+#
+# Not enough. The tail multiplies it by <code>sin</code>, and nobody has computed that on its side.
+# </details>
+# <details><summary><code>lin</code> and <code>sin</code>.</summary>
+#
+# Almost. The tail reads an input of the model, too: <code>shift</code>.
+# </details>
+# <details><summary><code>shift</code>, <code>sin</code> and <code>lin</code>, each once.</summary>
+#
+# Yes. <code>sin</code> has two readers in the tail, and crosses once. <code>scale</code> need not cross: a parameter can be read again with a <code>get_attr</code> node on the other side.
+# </details>
+# <details><summary><code>x</code>, <code>shift</code>, <code>sin</code> and <code>lin</code>.</summary>
+#
+# No. Nobody reads <code>x</code> after <code>lin</code>. On a slow line between two devices, each value that crosses for nothing costs time.
+# </details>
+#
+# So a value crosses if it stands before the cut and has a user after it:
+
+# %%
+nodes = list(fx.symbolic_trace(Skipping()).graph.nodes)
+for place, cut in enumerate(nodes[:-1]):
+    rest = set(nodes[place + 1 :])
+    crossing = [n.name for n in nodes[: place + 1] if rest & set(n.users) and n.op != "get_attr"]
+    print(f"after {cut.name:8} {crossing}")
+    if cut.name == "lin":
+        assert crossing == ["shift", "sin", "lin"]
+
+# %% [markdown]
+# A value that crosses comes into the tail as a placeholder. What was an *input* of the model is there a placeholder already.
+# Do not copy that node. It carries what belongs to the model's signature: a default, or the star of `*rest`.
+
+
+# %%
+def copies_placeholder() -> fx.Graph:
+    """A tail that begins with a copy of the model's placeholder `shift`."""
+    tail = fx.Graph()
+    placeholder = next(n for n in nodes if n.name == "shift")
+    shift = tail.node_copy(placeholder)
+    sin = tail.placeholder("sin")
+    tail.output(tail.call_function(torch.add, (sin, shift)))
+    return tail
+
+
+print(copies_placeholder().python_code("self").src)
+
+# %% raises="SyntaxError"
+fx.GraphModule(nn.Module(), copies_placeholder())  # a parameter without a default after one with
+
+# %% [markdown]
+# **Right:** `tail.placeholder(node.name)` for every value that crosses, inputs too.
+
+# %% [markdown] card="split_at"
+# **Given** a model, and the name of a node of its trace.
+#
+# **Return** a tuple of two graph modules, `head` and `tail`.
+#
+# * `head` has all nodes up to and including the named one, `tail` has the rest. Whether somebody reads a node does not matter, only its place.
+# * `head` has the signature of the model. `head(*args)` returns a **tuple**, and `tail(*head(*args))` is the model's result.
+# * In the tuple is what the tail needs, inputs and earlier values too, each **once**, and nothing else. The order is free.
+#   The value of the named node may cross even if nobody reads it. A `get_attr` node may be made again in the tail; then its value need not cross.
+# * Both use the model's own parameters, not copies.
+# * An unknown name, a placeholder, or the output: `ValueError`.
+#
+# **Do not** change the model.
+
+
+# %%
+class Model(nn.Module):
+    def forward(self, x):
+        early = torch.sin(x)
+        late = torch.exp(early)
+        return late * early
+
+
+class Head(nn.Module):  # split_at(Model(), "exp")
+    def forward(self, x):
+        early = torch.sin(x)
+        late = torch.exp(early)
+        return (early, late)
+
+
+class Tail(nn.Module):
+    def forward(self, sin, exp):
+        return exp * sin
+
+
+torch.testing.assert_close(Tail()(*Head()(x)), Model()(x))
+draw.diff(fx.symbolic_trace(Head()), fx.symbolic_trace(Tail()))
+
+
+# %% solve="split_at"
+def split_at(model: nn.Module, name: str) -> tuple[fx.GraphModule, fx.GraphModule]:
+    """Cut `model` after the node `name`: `tail(*head(*args))` is the model's result."""
+    ### BEGIN SOLUTION
+    gm = fx.symbolic_trace(model)
+    nodes = list(gm.graph.nodes)
+    place = {node.name: i for i, node in enumerate(nodes)}.get(name)
+    if place is None or nodes[place].op in ("placeholder", "output"):
+        raise ValueError(f"the model has no node {name!r} at which it can be cut")
+    first, rest = nodes[: place + 1], nodes[place + 1 :]
+    crossing = [node for node in first if not set(node.users).isdisjoint(rest)]
+
+    head = fx.Graph()
+    new: dict[fx.Node, fx.Node] = {}
+    for node in first:
+        new[node] = head.node_copy(node, new.__getitem__)
+    head.output(tuple(new[node] for node in crossing))
+
+    tail = fx.Graph()
+    new = {node: tail.placeholder(node.name) for node in crossing}
+    for node in rest:
+        new[node] = tail.node_copy(node, new.__getitem__)
+    return fx.GraphModule(gm, head), fx.GraphModule(gm, tail)
+    ### END SOLUTION
+
+
+# %% check="split_at"
+check(split_at)
+
+# %% hint="split_at"
+hint("split_at")
+
+# %% [markdown]
+# PyTorch has a tool for more than two parts: `torch.fx.passes.split_module`. A callback says for each node to which part it belongs.
+# It is internal and may change. (Run with torch 2.14.)
+
+# %%
+skipping = Skipping()
+gm = fx.symbolic_trace(skipping)
+order = [n.name for n in gm.graph.nodes]
+parts = split_module(gm, skipping, lambda node: int(order.index(node.name) > order.index("lin")))
+print(parts.code)
+x = torch.randn(2, 3)
+torch.testing.assert_close(parts(x), skipping(x))
+
+# %% [markdown]
+# ## Common mistakes
+#
+# Some of these stand in tutorials. Here you see them fail.
+#
+# ### The node of one network, used for another
+#
+# `layer4.2.relu_2` is the last node of `layer4` in a ResNet-50. In another ResNet it may be missing, as in section 7.3.
+# Worse is a name that exists everywhere, and means something else:
+
+# %%
+nodes = ["layer3.0.relu_1", "layer3"]
+for title, model in (("ResNet-18", net), ("ResNet-50", deep)):
+    with torch.no_grad():
+        found = create_feature_extractor(model, nodes)(image)
+    shapes = {key: tuple(value.shape) for key, value in found.items()}
+    print(f"{title}: {shapes}")
+    assert (shapes["layer3.0.relu_1"] == shapes["layer3"]) == (model is net)
+
+# %% [markdown]
+# **Right:** name the stage, `layer3`, if you want what the stage returns.
+#
+# ### A module that is called twice
+#
+# Somebody wants what a block's `relu` gives at last, and asks for `layer1.0.relu`. But that is the name of a node, too: of the *first* call.
+
+# %%
+with torch.no_grad():
+    found = create_feature_extractor(net, ["layer1.0.relu", "layer1.0"])(image)
+    hooked = with_hooks(net, ["layer1.0.relu"], image)["layer1.0.relu"]
+assert not torch.equal(found["layer1.0.relu"], hooked)  # the first call, and the last one
+torch.testing.assert_close(found["layer1.0"], hooked)
+
+# %% [markdown]
+# **Right:** look at `get_graph_node_names(model)` before you write a name down. `layer1.0.relu_1` is the second call.
+#
+# ### A number at the end of a module's name
+#
+# torchvision takes a number at the end of a name for FX's counter, cuts it off, and counts anew (run with torchvision 0.29).
+# If your module has such a name itself, you get another one's value, without a word:
+
+
+# %%
+class Numbered(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc_1 = nn.Linear(3, 3)
+        self.fc_2 = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.fc_2(self.fc_1(x))
+
+
+numbered = Numbered().eval()
+x = torch.randn(2, 3)
+print(get_graph_node_names(numbered)[1])
+value = create_feature_extractor(numbered, ["fc_1"])(x)["fc_1"]
+torch.testing.assert_close(value, numbered.fc_2(numbered.fc_1(x)))  # this is fc_2
+
+# %% [markdown]
+# **Right:** look at `get_graph_node_names(model)`, and compare the feature with a hook once. A name such as `fc1`, without `_`, is safe.
+#
+# ### A copy of torchvision's extractor
+#
+# `copy.deepcopy` of an extractor is in **training mode**, whatever the extractor was in (run with torchvision 0.29).
+# So a BatchNorm in the copy uses the statistics of the batch.
+
+# %%
+twin = copy.deepcopy(extractor)
+assert not extractor.training and twin.training
+with torch.no_grad():
+    right = extractor(image)["C2"]
+    torch.testing.assert_close(copy.deepcopy(extractor).eval()(image)["C2"], right)
+    assert not torch.allclose(twin(image)["C2"], right)
+
+# %% [markdown]
+# **Right:** call `.train(extractor.training)` on the copy.
+#
+# ### A model with parts in different modes
+#
+# Many people freeze BatchNorm: they train the model with its BatchNorm modules in eval mode.
+# To trace in both modes, torchvision switches the whole model, and afterwards gives **all** parts the mode of the root.
+
+# %%
+tuned = resnet18(num_classes=10).train()
+tuned.bn1.eval()  # frozen
+create_feature_extractor(tuned, ["layer1"])
+assert tuned.bn1.training  # no more
+
+# %% [markdown]
+# **Right:** make the extractor first, and freeze afterwards.
+#
+# ### The tracer's notes belong to the class
+
+
+# %%
+class Remembers(fx.Tracer):
+    made: list[str] = []  # one list for all tracers
+
+    def create_node(self, *args, **kwargs):
+        node = super().create_node(*args, **kwargs)
+        self.made.append(node.name)
+        return node
+
+
+Remembers().trace(Gate())
+second = Remembers()
+graph = second.trace(Gate())
+assert len(second.made) == 2 * len(graph.nodes)
+
+# %% [markdown]
+# **Right:** make the list in `__init__`, after `super().__init__()`. And make a new Tracer for each trace.
+#
+# ### What is noted is not taken back when a trace raises
+
+
+# %%
+class Undecided(nn.Module):
+    def forward(self, x):
+        return x if x.sum() > 0 else -x
+
+
+class DepthTracer(fx.Tracer):
+    depth = 0
+
+    def call_module(self, m, forward, args, kwargs):
+        self.depth += 1
+        result = super().call_module(m, forward, args, kwargs)
+        self.depth -= 1  # not reached if something raises
+        return result
+
+
+tracer = DepthTracer()
+try:
+    tracer.trace(nn.Sequential(Undecided()))
+except fx.proxy.TraceError:
+    print("depth after the error:", tracer.depth)
+assert tracer.depth == 1  # the trace is over
+
+# %% [markdown]
+# **Right:** `try: ... finally: self.depth -= 1`.
+#
+# ### The copy comes too late
+#
+# A `clone` before the output copies what the calls in place have left.
+
+
+# %%
+def late_clone(model: nn.Module, name: str, after: str) -> fx.GraphModule:
+    """Two values of a model; the first one is cloned at the end."""
+    gm = fx.symbolic_trace(model)
+    by_name = {n.name: n for n in gm.graph.nodes}
+    output = next(reversed(gm.graph.nodes))
+    with gm.graph.inserting_before(output):
+        copy_node = gm.graph.call_method("clone", (by_name[name],))
+    output.args = ({"before": copy_node, "after": by_name[after]},)
+    gm.recompile()
+    return gm
+
+
+x = torch.randn(5, 3)
+assert negatives(late_clone(unread, "lin", "mul")(x)["before"]) == 0  # overwritten
+
+# %% [markdown]
+# **Right:** `with gm.graph.inserting_after(node)`.
+#
+# ### The readers read the copy
+#
+# "Then let all readers read the clone, and return the original" looks safe, too.
+# It breaks the alias: a view that was taken before, or a base that is changed later, no longer has the same memory as the clone.
+
+
+# %%
+class RowLater(nn.Module):
+    def forward(self, x):
+        y = x + 1
+        row = y[0]
+        y.mul_(10)  # changes `row`, too
+        return row + 1
+
+
+gm = fx.symbolic_trace(RowLater())
+row = next(n for n in gm.graph.nodes if n.name == "getitem")
+with gm.graph.inserting_after(row):
+    kept = gm.graph.call_method("clone", (row,))
+row.replace_all_uses_with(kept, delete_user_cb=lambda user: user is not kept)
+gm.recompile()
+print(gm.code)
+zeros = torch.zeros(2, 2)
+assert torch.equal(RowLater()(zeros), torch.full((2,), 11.0))
+assert torch.equal(gm(zeros), torch.full((2,), 2.0))  # wrong
+
+# %% [markdown]
+# **Right:** the clone is for the dictionary alone. All other readers keep reading the original.
+#
+# ### `detach` is taken for a copy
+#
+# `detach` gives another tensor, and the same memory.
+
+# %%
+y = torch.tensor([-1.0, 2.0])
+kept = y.detach()
+y.relu_()
+assert torch.equal(kept, torch.tensor([0.0, 2.0]))  # overwritten
+
+# %% [markdown]
+# ## Recap
+#
+# 1. A hook sees what modules return, and the whole model runs. An extractor is a shorter graph, and can return any value.
+# 2. torchvision names a value by its place: `layer1.0.relu_1`. The name of a module stands for the last node inside. There is a graph for each mode.
+# 3. A Tracer knows where it is: `call_module` is called for every call of a module, `create_node` makes every node.
+# 4. A feature that is overwritten later needs a copy directly after it was computed. A call in place that nobody reads may be needed.
+# 5. To cut a model in two, find the values that are made before the cut and read after it.
+#
+# See how far you are:
+
+# %%
+progress()
+
+# %% [markdown]
+# ## What was not taught here
+#
+# | topic | where |
+# |---|---|
+# | modules that cannot be traced, and leaves of your own choice | chapter 8 |
+# | comparing two models so that you can trust it | chapter 9 |
+# | measuring two models against each other | chapter 10 |
+# | the graphs of `torch.export`, and their names | chapter 11 |
+#
+# In torchvision's documentation: *Feature extraction for model inspection*. In PyTorch's: the reference of `torch.fx.Tracer`,
+# and `torch.nn.Module.register_forward_hook`.
+# (`nn_module_stack` in `node.meta` and `torch.fx.passes` are not promised to stay as they are.)
