@@ -49,13 +49,14 @@ def _counts(evidence: Evidence, wanted: fx.Graph) -> list[Finding]:
     encode = Encoder(evidence.trial.functions).function
     after = [row for row in evidence.graph["nodes"] if row["op"] == "call_function"]
     calls = Counter(node.target for node in wanted.nodes if node.op == "call_function")
+    read = Counter(node.target for node in _read(wanted) if node.op == "call_function")
     traced = Counter(
         node.target for node in evidence.traced.graph.nodes if node.op == "call_function"
     )
     for function in evidence.trial.args[1]:
         own = [row["name"] for row in after if row["target"] == encode(function)]
         name, extra = target_text(encode(function)), len(own) - calls[function]
-        if extra < 0 or (calls[function] and extra > traced[function]):
+        if len(own) < read[function] or (calls[function] and extra > traced[function]):
             return [_applied_twice(evidence, name, len(own), calls[function])]
         if extra > 0:
             still = f"`{own[-1]}` still calls `{name}`, for which there is a rule."
@@ -74,6 +75,17 @@ def _counts(evidence: Evidence, wanted: fx.Graph) -> list[Finding]:
                 )
             ]
     return []
+
+
+def _read(graph: fx.Graph) -> set[fx.Node]:
+    """The nodes whose values reach the output. Whether others are there makes no difference."""
+    waiting = [node for node in graph.nodes if node.op == "output"]
+    found = set(waiting)
+    while waiting:
+        new = [node for node in waiting.pop().all_input_nodes if node not in found]
+        found.update(new)
+        waiting += new
+    return found
 
 
 def _applied_twice(evidence: Evidence, name: str, got: int, wanted: int) -> Finding:
@@ -97,8 +109,10 @@ def _nodes(evidence: Evidence, wanted: fx.Graph) -> list[Finding]:
     want = expressions(_lists_as_tuples(data), table)
     got = expressions(_lists_as_tuples(evidence.graph), table)
     missing, extra = missing_and_extra(want, got)
-    if missing:
-        return [_missing(evidence, data["nodes"][missing[0]], list(wanted.nodes)[missing[0]])]
+    nodes, read = list(wanted.nodes), _read(wanted)
+    for place in missing:
+        if nodes[place] in read:
+            return [_missing(evidence, data["nodes"][place], nodes[place])]
     if extra:
         name = evidence.graph["nodes"][extra[0]]["name"]
         return [
@@ -145,8 +159,7 @@ def _missing(evidence: Evidence, row: Plain, node: fx.Node) -> Finding:
         "other-nodes-changed",
         f"The model's node `{row['name']}`, {_kind(row, target)}, is missing from your result, "
         "or it does not read what it is to read.",
-        "What has no rule is copied, read or not. A copy reads the copies of what the model's "
-        "node read.",
+        "What has no rule is copied. A copy reads the copies of what the model's node read.",
     )
 
 

@@ -442,10 +442,22 @@ def only_read(model, rules):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("dead code eliminated", "other-nodes-changed")
+@wrong("dead code eliminated", "wrong-result")
 def with_dce(model, rules):
     gm = new_graph(model, rules)
     gm.graph.eliminate_dead_code()
+    gm.recompile()
+    return gm
+
+
+@right("functions that nobody reads are dropped, except those in place")
+def sound_clean_up(model, rules):
+    gm = new_graph(model, rules)
+    for node in reversed(gm.graph.nodes):
+        name = getattr(node.target, "__name__", "_")
+        pure = not name.endswith("_") and node.kwargs.keys().isdisjoint(("out", "inplace"))
+        if node.op == "call_function" and not node.users and pure:
+            gm.graph.erase_node(node)
     gm.recompile()
     return gm
 

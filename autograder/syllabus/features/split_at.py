@@ -137,12 +137,12 @@ SPLIT_AT = Exercise(
         cut("redraw: in place", "in place", zoo.InPlace, "linear", (WIDE,), hidden=True),
     ),  # fmt: skip
     rubric=(
-        two_graph_modules,
+        two_graph_modules.because("says what came back, before anything in it is looked at"),
         caller_untouched,
-        wellformed_parts,
-        signature_of_head,
+        wellformed_parts.because("says what is wrong with a graph, before it raises"),
+        signature_of_head.because("says which parameters are lost, before a call raises"),
         parameters_shared,
-        nodes_on_their_side,
+        nodes_on_their_side.because("names the node, where other rules name what it would cross"),
         what_crosses,
         the_models_result,
         copies,
