@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -23,7 +24,7 @@ def recipes(most: int) -> st.SearchStrategy[Recipe]:
     """Recipes of at most that many steps."""
     return st.builds(
         Recipe,
-        steps=st.lists(_steps, max_size=most).map(tuple),
+        steps=st.lists(_steps, min_size=1, max_size=most).map(tuple),
         part=st.lists(_steps, max_size=3).map(tuple),
         shape=st.integers(0, 7),
         inputs=st.integers(0, 7),
@@ -61,4 +62,36 @@ def drawn(most: int, count: int, number: int) -> tuple[Recipe, ...]:
         found.append(recipe)
 
     note()
-    return tuple(found)
+    return tuple(_turned(recipe, number + place) for place, recipe in enumerate(found))
+
+
+def _turned(recipe: Recipe, by: int) -> Recipe:
+    """The recipe with every choice moved on, for each recipe by another amount.
+
+    Hypothesis likes to draw a value once more that it has drawn before, in one example and from
+    one to the next. A few dozen recipes have to show as much as they can.
+    """
+
+    def moved(steps: tuple[Step, ...], start: int) -> tuple[Step, ...]:
+        return tuple(
+            replace(
+                step,
+                op=(step.op + 23 * (by + start) + 11 * place) % 64,
+                number=(step.number + by + place) % 6,
+                layer=(step.layer + by + 2 * place) % 6,
+            )
+            for place, step in enumerate(steps)
+        )
+
+    return replace(
+        recipe,
+        steps=moved(recipe.steps, 0),
+        part=moved(recipe.part, 5),
+        shape=(recipe.shape + by) % 8,
+        inputs=(recipe.inputs + 3 * by) % 8,
+        result=(recipe.result + 5 * by) % 8,
+        form=(recipe.form + by) % 4,
+        training=recipe.training ^ bool(by % 2),
+        dtype=(recipe.dtype + by // 2) % 4,
+        choice=(recipe.choice + 19 * by) % 64,
+    )
