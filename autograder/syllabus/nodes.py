@@ -30,6 +30,7 @@ from autograder.rubric.by_hand import (
 )
 from autograder.rubric.nodes import inputs_of_each_node, right_codes, right_counts, right_names
 from autograder.syllabus import nodes_hints as hints
+from autograder.syllabus.nodes_random import COUNTS, DEAD, INPUTS, NO_ELIMINATION, OWN_LIST
 
 assert broken_places  # importing it fills the bank
 CHAPTER = "02_nodes"
@@ -66,11 +67,10 @@ COUNT_OPS = Exercise(
         right_counts,
     ),
     hints=hints.COUNT_OPS,
+    random=COUNTS,
 )
 
 # ------------------------------------------------------------------ inputs_of
-
-OWN_LIST = ((fx.Node, "all_input_nodes"), (fx.Node, "_input_nodes"))
 
 
 def graph_case(
@@ -119,6 +119,7 @@ INPUTS_OF = Exercise(
         inputs_of_each_node,
     ),
     hints=hints.INPUTS_OF,
+    random=INPUTS,
 )
 
 # ------------------------------------------------------------------ build_by_hand
@@ -193,11 +194,10 @@ BUILD_BY_HAND = Exercise(
         copies,
     ),
     hints=hints.BUILD_BY_HAND,
+    not_random="it takes a linear layer and a tensor, no model",
 )  # fmt: skip
 
 # ------------------------------------------------------------------ dead_nodes
-
-NO_ELIMINATION = ((fx.Graph, "eliminate_dead_code", "anywhere"),)
 
 
 def dead_case(
@@ -242,6 +242,7 @@ DEAD_NODES = Exercise(
         right_names,
     ),
     hints=hints.DEAD_NODES,
+    random=DEAD,
 )
 
 # ------------------------------------------------------------------ wellformed

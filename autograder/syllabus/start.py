@@ -6,6 +6,7 @@ from autograder.exercise import Aspect, Exercise
 from autograder.models import model_case
 from autograder.models import tracing as zoo
 from autograder.rubric import caller_untouched, returns, right_value
+from autograder.syllabus.nodes_random import NAMES
 
 NODE_NAMES = Exercise(
     name="node_names",
@@ -50,6 +51,7 @@ for node in ...:    # all nodes, in order
 return result
 ```""",
     ),
+    random=NAMES,
 )
 
 EXERCISES = (NODE_NAMES,)

@@ -36,6 +36,7 @@ from autograder.rubric.tracing import (
 )
 from autograder.syllabus import tracing_cases
 from autograder.syllabus import tracing_hints as hints
+from autograder.syllabus.nodes_random import TABLE
 
 CHAPTER = "01_tracing"
 
@@ -77,6 +78,7 @@ NODE_TABLE = Exercise(
         right_value,
     ),
     hints=hints.NODE_TABLE,
+    random=TABLE,
 )
 
 # ------------------------------------------------------------------ is_faithful
@@ -187,6 +189,7 @@ SIGN_FLIP = Exercise(
         agrees_with_branch,
     ),
     hints=hints.SIGN_FLIP,
+    not_random="it takes a tensor, no model",
 )  # fmt: skip
 
 # ------------------------------------------------------------------ specialize

@@ -81,7 +81,8 @@ def program_of(recipe: Recipe, vocabulary: Vocabulary) -> Program:
     shape = vocabulary.shapes[recipe.shape % len(vocabulary.shapes)]
     kind = vocabulary.inputs[recipe.inputs % len(vocabulary.inputs)]
     tensor = "y" if recipe.returns % 3 or not vocabulary.namesakes else vocabulary.namesakes[0]
-    second = {"tensor": tensor, "row": tensor, "default": "k=2.0", "star": "*rest"}.get(kind)
+    named = {"tensor": tensor, "row": tensor, "default": "k=2.0", "star": "*rest"}
+    second = named.get(kind, kind)
     writer = _Writer(vocabulary, shape)
     parts = []
     if vocabulary.parts and recipe.part:
@@ -91,7 +92,7 @@ def program_of(recipe: Recipe, vocabulary: Vocabulary) -> Program:
         inner.lines.append(f"return {_together([value.name for value in ends])}")
         parts.append(_text("Part", ["x"], inner))
         writer.part = any(not value.narrow for value in ends)
-    outer = _Class([Value("x")], list(NUMBERS) + (["k"] if kind == "default" else []))
+    outer = _Class([Value("x")], list(NUMBERS) + (["k"] if "k=" in f" {second}" else []))
     if kind in ("tensor", "row"):
         outer.values.insert(0, Value(tensor, narrow=kind == "row" and bool(shape)))
     if kind == "star":
@@ -203,6 +204,7 @@ def _returned(kind: str, writing: _Class, pick: int, *, dead: bool) -> str:
         "tuple": f"({last}, {other}{more})",
         "dict": f'{{"first": {other}, "last": ' + (f"[{last}{more}]}}" if more else f"{last}}}"),
         "nested": f'[{last}, {{"others": ({other}, 2{more}), "nothing": None}}]',
+        "nothing": "None",
     }[kind]
 
 

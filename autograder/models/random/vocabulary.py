@@ -52,8 +52,9 @@ class Vocabulary:
         ops: the operations, the ones that the exercise is about first.
         shapes: shapes of the first input.
         dtypes: of parameters and inputs.
-        results: kinds of what is returned: ``value``, ``tuple``, ``dict``, ``nested``.
-        inputs: kinds of further parameters: ``""``, ``tensor``, ``row``, ``default``, ``star``.
+        results: kinds of what is returned: ``value``, ``tuple``, ``dict``, ``nested``, ``nothing``.
+        inputs: kinds of further parameters: ``""``, ``tensor``, ``row``, ``default``, ``star``;
+            or their text, for which the exercise itself makes the inputs.
         training: whether models in training mode are drawn.
         traced: whether models are drawn that are traces themselves.
         namesakes: names for attributes and parameters that mislead who goes by names.
