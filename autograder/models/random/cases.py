@@ -39,6 +39,8 @@ class RandomModels:
         complete: gives a trial what the exercise needs besides a model: further arguments,
             callbacks; the number chooses.
         count: how many are tried.
+        expect: what every case demands beyond the oracle.
+        expecting: what a case demands besides, by its trial.
     """
 
     vocabulary: Vocabulary
@@ -46,6 +48,7 @@ class RandomModels:
     complete: Callable[[Trial, int], Trial] = _as_it_is
     count: int = COUNT
     expect: dict[str, Any] = field(default_factory=dict)
+    expecting: Callable[[Trial], dict[str, Any]] | None = None
 
     def cases(self, seed: int = 0, count: int | None = None) -> tuple[Case, ...]:
         """The cases of a seed."""
@@ -73,7 +76,8 @@ class RandomModels:
             )
             return self.complete(trial, recipe.choice)
 
-        return Case(name, RANDOM.key, make, expect=self.expect, oracle=self.oracle, recipe=recipe)
+        expect = self.expect | (self.expecting(make(0)) if self.expecting else {})
+        return Case(name, RANDOM.key, make, expect=expect, oracle=self.oracle, recipe=recipe)
 
     def smallest(self, case: Case, fails: Callable[[Case], bool]) -> Case:
         """The smallest random case that fails, on the way from one that does."""

@@ -111,7 +111,7 @@ class _Writer:
 
     def __init__(self, vocabulary: Vocabulary, shape: tuple[int, ...]) -> None:
         self.usable, self.shape = vocabulary.usable(shape), shape
-        self.namesakes = vocabulary.namesakes
+        self.namesakes, self.second_names = vocabulary.namesakes, vocabulary.second_names
         self.part = False
 
     def write(self, into: _Class, steps: Sequence[Step]) -> None:
@@ -153,7 +153,7 @@ class _Writer:
         same = [name for name, code in into.attributes.items() if code == made]
         if step.layer == 2 and same:
             return f"self.{same[-1]}"
-        if step.layer == 3 and same:
+        if step.layer == 3 and same and self.second_names:
             made = f"self.{same[0]}"
         elif step.layer == 4 and called:
             made = f"nn.Sequential({made})"
@@ -175,7 +175,7 @@ def _attribute_name(made: str) -> str:
     if made.startswith("buffer"):
         return "offset"
     return {"Parameter": "weight", "Sequential": "block"}.get(
-        kind := re.match(r"nn\.(\w+)", made)[1],  # type: ignore[index]
+        kind := re.match(r"(?:nn\.)?(\w+)", made)[1],  # type: ignore[index]
         kind.lower(),
     )
 

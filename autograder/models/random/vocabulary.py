@@ -22,7 +22,7 @@ class Op:
             ``{x}``, ``{y}`` values of just the model's shape, ``{n}`` is a number. What stands
             in brackets is an attribute of the model: ``[nn.ReLU()]({a})``,
             ``{a} * [nn.Parameter(torch.ones(D))]``; there, ``D`` is the size of the last dimension
-            and ``C`` that of the second.
+            and ``C`` that of the second. ``[Block()]({x})``: a class among the vocabulary's names.
         dims: the fewest and the most dimensions the model's shape may have.
         column: whether the last dimension of what comes out is 1.
         outs: how many values come out; several come as a tuple, none is a statement.
@@ -36,7 +36,7 @@ class Op:
     @cached_property
     def layers(self) -> tuple[str, ...]:
         """The attributes it needs, each as the code that makes it."""
-        return tuple(re.findall(r"\[((?:nn\.|buffer)[^\]]*)\]", self.text))
+        return tuple(re.findall(r"\[((?:nn\.|buffer|[A-Z]\w*\()[^\]]*)\]", self.text))
 
 
 def ops(*texts: str, dims: tuple[int, int] = (0, 4), outs: int = 1) -> tuple[Op, ...]:
@@ -61,6 +61,7 @@ class Vocabulary:
         dead: whether there may be nodes that nobody reads. Without them, what was there before a
             pass cannot be mistaken for what the pass left behind.
         parts: whether a model may have a module with a ``forward`` of its own.
+        second_names: whether one module may have two names.
         names: what the templates may use besides `torch`, `nn`, `F` and `operator`.
         most: the most steps.
     """
@@ -75,6 +76,7 @@ class Vocabulary:
     namesakes: tuple[str, ...] = ()
     dead: bool = True
     parts: bool = True
+    second_names: bool = True
     names: dict[str, Callable[..., Any]] = field(default_factory=dict)
     most: int = 8
 

@@ -87,4 +87,5 @@ BACKBONE_C4_C5 = Exercise(
         *BACKBONE[1:],
     ),
     hints=HINTS,
+    not_random="it is about torchvision's ResNets, whose stages have fixed names",
 )  # fmt: skip

@@ -13,6 +13,7 @@ from autograder.models import T, model_case
 from autograder.models import decomposing as zoo
 from autograder.rubric import PASS
 from autograder.rubric.decomposing import recorded_in_the_new_graph, what_the_rules_record
+from autograder.syllabus.proxy import drawn_decompose
 
 X, WIDE = T(2, 3), T(4, 3)
 
@@ -146,4 +147,5 @@ DECOMPOSE = Exercise(
         what_the_rules_record,
     ),
     hints=HINTS,
+    random=drawn_decompose.DECOMPOSE,
 )  # fmt: skip

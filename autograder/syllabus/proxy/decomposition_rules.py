@@ -136,4 +136,5 @@ DECOMPOSITION_RULES = Exercise(
         right_wherever_finite,
     ),
     hints=HINTS,
+    not_random="it takes no model: its rules are tried on the numbers that are hard for them",
 )  # fmt: skip
