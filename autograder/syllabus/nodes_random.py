@@ -132,7 +132,7 @@ def _counted(model: nn.Module) -> dict[str, int]:
 
 
 COUNTS = RandomModels(
-    Vocabulary(CALLS + COMMON, inputs=KINDS, training=True, namesakes=("get_attr", "output")),
+    Vocabulary(CALLS + COMMON, inputs=KINDS, training=True, namesakes=("get_attr", "placeholder")),
     answer_of(_counted),
     perhaps_renamed,
 )
@@ -141,9 +141,8 @@ COUNTS = RandomModels(
 
 
 def _nested(*values: Any, **named: Any) -> Any:
-    """A function that takes anything; its value is the first tensor in it."""
-    found = (leaf for leaf in _leaves((values, named)) if isinstance(leaf, torch.Tensor))
-    return next(found)
+    """A function that takes anything; its value is the sum of the tensors in it."""
+    return sum(leaf for leaf in _leaves((values, named)) if isinstance(leaf, torch.Tensor))
 
 
 def _recorded(*calls: str) -> tuple[Op, ...]:
@@ -191,11 +190,11 @@ INPUTS = RandomModels(
         )
         + _recorded(
             "nested([{a}, {b}], {c})",
-            'nested({{"b": {a}, "a": [{b}, {c}]}}, {b})',
+            'nested({"b": {a}, "a": [{b}, {c}]}, {b})',
             "nested({b}, last=({a}, [{c}]), first={b})",
             "nested({a}, slice({b}, {c}, {a}), 'some text')",
-            "nested([[{a}]], (({b}, {c}), [{a}]))",
-            "nested(table={{'rows': slice({b}, {a}, None)}}, other={a})",
+            "nested([[{a}]], (({b}, {c}), [{a}]), {b})",
+            "nested(table={'rows': slice({b}, {a}, None)}, other={a})",
             "nested(last={c}, first={a})",
             "nested({a}, slice(None, None, {b}), slice({c}, None))",
         )
@@ -240,7 +239,7 @@ DEAD = RandomModels(
             "[nn.Parameter(torch.ones(()))].exp().neg()",
             "[nn.ReLU()]({a}).abs()",
             "[buffer(torch.ones(()))] + 1",
-            "[{a}.neg(), {{'one': {b}.abs()}}]",
+            "[{a}.neg(), {'one': {b}.abs()}]",
             outs=0,
         )
         + ops(
@@ -251,7 +250,7 @@ DEAD = RandomModels(
         + COMMON,
         results=("value", "tuple", "dict", "nested", "nothing"),
         inputs=KINDS,
-        namesakes=("output", "dead"),
+        namesakes=("unused", "dead"),
     ),
     answer_of(_eliminated),
     _without_elimination,
