@@ -21,6 +21,7 @@ from autograder.randomly import fails
 from autograder.run import run
 from autograder.syllabus import EXERCISES
 from tests.answers import Answer, all_answers
+from tests.bench.randoms import alone
 
 WITH = {name: e for name, e in EXERCISES.items() if e.random}
 RIGHT = [a for a in all_answers() if a.finding is None and a.exercise in WITH]
@@ -78,9 +79,11 @@ def test_random_models_can_be_pasted_traced_and_run(name: str) -> None:
     random = WITH[name].random
     for case in random.cases(seed=3, count=15):
         scope: dict[str, object] = dict(random.vocabulary.names)
-        exec(PASTED + program_of(case.recipe, random.vocabulary).source, scope)
+        program = program_of(case.recipe, random.vocabulary)
+        exec(PASTED + program.source, scope)
         trial = case.make(0)
-        gm = fx.symbolic_trace(trial.model)
+        # Where a case spoils the trace, the model it was made of is tried.
+        gm = fx.symbolic_trace(trial.model or program.model(random.vocabulary.names).double())
         assert trial.inputs
         gm(*trial.inputs[0])
         allowed = (RuntimeError,) if case.expect.get("may raise") else ()
@@ -143,3 +146,18 @@ def test_a_case_fails_only_for_those_it_is_to_fail() -> None:
     (case,) = exercise.random.cases(seed=0, count=1)
     outcome = run(exercise, first("add_to_mul", None).write, case)
     assert not fails(exercise, case, outcome)
+
+
+IN_FORM = {None, "not-attempted", "returned-none", "wrong-kind", "not-a-graph-module", "crashed"}
+"""Findings of right answers, and of wrong ones that any case at all would show."""
+
+SOME = 5
+"""How many wrong answers of an exercise are tried on random models alone; `make bench` tries all."""
+
+
+@pytest.mark.parametrize("name", BY_EXERCISE)
+def test_random_models_find_wrong_answers_alone(name: str) -> None:
+    wrong = [a for a in all_answers() if a.exercise == name and a.finding not in IN_FORM]
+    some = wrong[:: max(1, len(wrong) // SOME)]
+    found = [not alone(WITH[name], answer).passed for answer in some]
+    assert sum(found) > len(found) / 2, [str(a) for a, hit in zip(some, found) if not hit]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.builder import build, chapters
+from autograder.classroom.replay import CannotReplay, replay
 from autograder.exercise import RANDOM
 from autograder.learner import verdict_on
 from autograder.syllabus import EXERCISES, of_chapter
@@ -87,3 +88,10 @@ def test_part_of_the_class_is_graded_by_nbgrader(tmp_path: Path) -> None:
     assert problems == []
     assert [row for row in rows if not row.agrees] == []
     assert len(rows) == 3 * len(of_chapter("02_nodes"))
+    verdict = replay(tmp_path / "a classroom", "dan", "count_ops")
+    assert verdict.status == "failed"
+    assert verdict.score == float(all_but("count_ops", "graphs"))
+    with pytest.raises(CannotReplay, match="Grade the chapter first"):
+        replay(tmp_path / "a classroom", "ada", "count_ops")
+    with pytest.raises(CannotReplay, match="no exercise called 'count_cops'"):
+        replay(tmp_path / "a classroom", "dan", "count_cops")
