@@ -143,6 +143,7 @@ def _subject_text(subject: Any, trial: Trial) -> str:
     if isinstance(subject, fx.GraphModule) and trial.model is None:
         # Where no model was given, the graph itself is the subject, and may say otherwise.
         text += f"\n\n# and this graph\n{subject.graph}"
+        text += "".join(f"\n# made with {step}" for step in subject.meta.get("made", ()))
     return text
 
 

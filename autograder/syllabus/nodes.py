@@ -31,6 +31,7 @@ from autograder.rubric.by_hand import (
 from autograder.rubric.nodes import inputs_of_each_node, right_codes, right_counts, right_names
 from autograder.syllabus import nodes_hints as hints
 from autograder.syllabus.nodes_random import COUNTS, DEAD, INPUTS, NO_ELIMINATION, OWN_LIST
+from autograder.syllabus.wellformed_random import FAULTY
 
 assert broken_places  # importing it fills the bank
 CHAPTER = "02_nodes"
@@ -294,6 +295,7 @@ WELLFORMED = Exercise(
         right_codes,
     ),
     hints=hints.WELLFORMED,
+    random=FAULTY,
 )
 
 EXERCISES: tuple[Exercise, ...] = (COUNT_OPS, INPUTS_OF, BUILD_BY_HAND, DEAD_NODES, WELLFORMED)

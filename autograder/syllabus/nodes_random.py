@@ -140,7 +140,7 @@ COUNTS = RandomModels(
 # ------------------------------------------------------------------ inputs_of
 
 
-def _nested(*values: Any, **named: Any) -> Any:
+def nested(*values: Any, **named: Any) -> Any:
     """A function that takes anything; its value is the sum of the tensors in it."""
     return sum(leaf for leaf in _leaves((values, named)) if isinstance(leaf, torch.Tensor))
 
@@ -201,7 +201,7 @@ INPUTS = RandomModels(
         + CALLS[4:6]
         + COMMON,
         inputs=KINDS,
-        names={"nested": wrapped(_nested)},
+        names={"nested": wrapped(nested)},
     ),
     _each_node,
     _traced,

@@ -1,0 +1,76 @@
+"""Chapter 02: the random models of `wellformed`, sound ones and ones given known faults."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from torch import fx
+
+from autograder.exercise import Trial
+from autograder.models.faults import STEPS, Step
+from autograder.models.random import COMMON, RandomModels, Vocabulary, ops
+from autograder.references import Reference
+from autograder.syllabus.nodes_random import CALLS, KINDS
+
+CODES = "codes of its faults"
+# The output after what needs it; old code last, for nothing is recompiled after it.
+KINDS_OF_FAULTS = (
+    "foreign-node",
+    "raw-tensor",
+    "undefined-use",
+    "missing-target",
+    "dotted-name",
+    "output",
+    "stale-code",
+)
+
+
+def _chosen(random: Random, choice: int) -> list[Step]:
+    """What is done to a module: things that do no harm, and faults with different codes."""
+    if choice == 0:
+        return []
+    kinds = random.sample(KINDS_OF_FAULTS, choice % 5)
+    ordered = [kind for kind in KINDS_OF_FAULTS if kind in kinds]
+    harmless = random.sample(STEPS[""], 1 + choice // 5 % 2)
+    return [*harmless, *(random.choice(STEPS[kind]) for kind in ordered)]
+
+
+def with_faults(trial: Trial, choice: int) -> Trial:
+    """The model's trace; most get faults, some only what looks like one."""
+    gm = fx.symbolic_trace(trial.model)
+    steps = _chosen(Random(choice), choice)
+    places = Random(choice + 64 * len(gm.graph.nodes))
+    codes: set[str] = set()
+    for step in steps:
+        codes |= step.apply(gm, places)
+        if step.kind != "stale-code":
+            gm.recompile()
+    gm.meta[CODES] = sorted(codes)
+    gm.meta["made"] = [step.says for step in steps]
+    return replace(trial, args=(gm,), model=None, watch=(gm,))
+
+
+def _codes(trial: Trial) -> Reference:
+    (gm,) = trial.args
+    return Reference({"list": gm.meta[CODES]})
+
+
+FAULTY = RandomModels(
+    Vocabulary(
+        ops(
+            "torch.relu({a})",
+            "[nn.ReLU()]({a})",
+            "[nn.Sequential(nn.Identity(), nn.Sequential(nn.ReLU()))]({a})",
+            "[nn.Parameter(torch.ones(()))] * {a}",
+            "[nn.Softplus()]({a}) + [buffer(torch.ones(()))]",
+        )
+        + CALLS[8:]
+        + COMMON,
+        results=("value", "tuple", "dict", "nested", "nothing"),
+        inputs=KINDS,
+        most=5,
+    ),
+    _codes,
+    with_faults,
+)
