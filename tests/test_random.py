@@ -152,12 +152,12 @@ IN_FORM = {None, "not-attempted", "returned-none", "wrong-kind", "not-a-graph-mo
 """Findings of right answers, and of wrong ones that any case at all would show."""
 
 SOME = 5
-"""How many wrong answers of an exercise are tried on random models alone; `make bench` tries all."""
+"""About how many wrong answers of an exercise are tried; `make bench` tries all."""
 
 
 @pytest.mark.parametrize("name", BY_EXERCISE)
 def test_random_models_find_wrong_answers_alone(name: str) -> None:
     wrong = [a for a in all_answers() if a.exercise == name and a.finding not in IN_FORM]
     some = wrong[:: max(1, len(wrong) // SOME)]
-    found = [not alone(WITH[name], answer).passed for answer in some]
-    assert sum(found) > len(found) / 2, [str(a) for a, hit in zip(some, found) if not hit]
+    missed = [str(answer) for answer in some if alone(WITH[name], answer).passed]
+    assert len(missed) < len(some) / 2, missed
