@@ -40,7 +40,7 @@ class RandomModels:
             callbacks; the number chooses.
         count: how many are tried.
         expect: what every case demands beyond the oracle.
-        expecting: what a case demands besides, by its trial.
+        expecting: what a case demands besides, by its recipe.
     """
 
     vocabulary: Vocabulary
@@ -48,7 +48,7 @@ class RandomModels:
     complete: Callable[[Trial, int], Trial] = _as_it_is
     count: int = COUNT
     expect: dict[str, Any] = field(default_factory=dict)
-    expecting: Callable[[Trial], dict[str, Any]] | None = None
+    expecting: Callable[[Recipe], dict[str, Any]] | None = None
 
     def cases(self, seed: int = 0, count: int | None = None) -> tuple[Case, ...]:
         """The cases of a seed."""
@@ -76,7 +76,7 @@ class RandomModels:
             )
             return self.complete(trial, recipe.choice)
 
-        expect = self.expect | (self.expecting(make(0)) if self.expecting else {})
+        expect = self.expect | (self.expecting(recipe) if self.expecting else {})
         return Case(name, RANDOM.key, make, expect=expect, oracle=self.oracle, recipe=recipe)
 
     def smallest(self, case: Case, fails: Callable[[Case], bool]) -> Case:

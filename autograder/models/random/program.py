@@ -148,10 +148,10 @@ class _Writer:
         into.values += [Value(name, narrow) for name in names]
 
     def _attribute(self, into: _Class, layer: str, step: Step, text: str) -> str:
-        made = self._sizes(layer)
+        made = self._sizes(layer.removeprefix("="))
         called = f"[{layer}]({{" in text and text.count("{") == 1
         same = [name for name, code in into.attributes.items() if code == made]
-        if step.layer == 2 and same:
+        if (step.layer == 2 or layer.startswith("=")) and same:
             return f"self.{same[-1]}"
         if step.layer == 3 and same and self.second_names:
             made = f"self.{same[0]}"

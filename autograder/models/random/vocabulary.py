@@ -22,7 +22,8 @@ class Op:
             ``{x}``, ``{y}`` values of just the model's shape, ``{n}`` is a number. What stands
             in brackets is an attribute of the model: ``[nn.ReLU()]({a})``,
             ``{a} * [nn.Parameter(torch.ones(D))]``; there, ``D`` is the size of the last dimension
-            and ``C`` that of the second. ``[Block()]({x})``: a class among the vocabulary's names.
+            and ``C`` that of the second. ``[Block()]({x})``: a class among the vocabulary's names;
+            ``[=nn.ReLU()]``: the latest one there is, to call it again.
         dims: the fewest and the most dimensions the model's shape may have.
         column: whether the last dimension of what comes out is 1.
         outs: how many values come out; several come as a tuple, none is a statement.
@@ -36,7 +37,7 @@ class Op:
     @cached_property
     def layers(self) -> tuple[str, ...]:
         """The attributes it needs, each as the code that makes it."""
-        return tuple(re.findall(r"\[((?:nn\.|buffer|[A-Z]\w*\()[^\]]*)\]", self.text))
+        return tuple(re.findall(r"\[((?:=?nn\.|buffer|[A-Z]\w*\()[^\]]*)\]", self.text))
 
 
 def ops(*texts: str, dims: tuple[int, int] = (0, 4), outs: int = 1) -> tuple[Op, ...]:

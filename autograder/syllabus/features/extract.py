@@ -22,6 +22,7 @@ from autograder.rubric import (
 )
 from autograder.rubric.extracting import nothing_else, wanted_values
 from autograder.rubric.replacements import no_unused_modules
+from autograder.syllabus.features import drawn_extract
 
 X, WIDE = T(2, 3), T(4, 3)
 IMAGE = T(1, 3, 4, 4)
@@ -295,4 +296,5 @@ EXTRACT = Exercise(
         copies,
     ),
     hints=HINTS,
+    random=drawn_extract.EXTRACT,
 )

@@ -12,6 +12,7 @@ from autograder.models import paths as zoo
 from autograder.models import real as networks
 from autograder.rubric import caller_untouched, returns
 from autograder.rubric.paths import path_for_each_node
+from autograder.syllabus.features import drawn_paths
 
 Make = Callable[[], nn.Module]
 
@@ -116,4 +117,5 @@ NODE_PATHS = Exercise(
         path_for_each_node,
     ),
     hints=HINTS,
+    random=drawn_paths.PATHS,
 )  # fmt: skip

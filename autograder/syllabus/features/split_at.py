@@ -21,6 +21,7 @@ from autograder.rubric.splitting import (
     two_graph_modules,
     wellformed_parts,
 )
+from autograder.syllabus.features import drawn_split
 
 X, WIDE = T(2, 3), T(4, 3)
 
@@ -148,4 +149,5 @@ SPLIT_AT = Exercise(
         copies,
     ),
     hints=HINTS,
+    random=drawn_split.SPLIT,
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import fx
+from torch import fx, nn
 from torch.nn import functional as F
 
 from autograder.exercise import Trial
@@ -24,7 +25,7 @@ VOCABULARY = Vocabulary(
     ops(
         "torch.square({a})",
         "torch.square({a}) * torch.square({a})",
-        "torch.sub({a}, {b})",
+        "torch.sub({a}, {b}) * torch.sub({a}, {b})",
         "torch.sub({a}, other={b}, alpha=3)",
         "torch.sub(other={a}, input={b})",
         "torch.add({a}, {b}, alpha={n})",
@@ -90,7 +91,8 @@ RULES: dict[Callable[..., Any], tuple[Callable[..., Any], ...]] = {
 
 def with_rules(trial: Trial, choice: int) -> Trial:
     """The trial with rules for all functions that its model calls, or for some of them."""
-    called = {n.target for n in fx.symbolic_trace(trial.model).graph.nodes}
+    model = trial.model
+    called = _called(model) if isinstance(model, fx.GraphModule) else _called_in(type(model))
     rules: Rules = {}
     for place, (function, kinds) in enumerate(RULES.items()):
         if function in called and (choice % 4 != 3 or (place + choice // 4) % 2):
@@ -98,6 +100,15 @@ def with_rules(trial: Trial, choice: int) -> Trial:
     if torch.pow in rules:  # its rule has a loop, for which it needs a number
         rules[torch.numel] = zoo.three_rule
     return replace(trial, args=(trial.model, rules))
+
+
+@lru_cache(maxsize=64)
+def _called_in(cls: type[nn.Module]) -> set[Any]:
+    return _called(fx.symbolic_trace(cls()))
+
+
+def _called(gm: fx.GraphModule) -> set[Any]:
+    return {node.target for node in gm.graph.nodes}
 
 
 def by_rules(trial: Trial) -> Reference:
