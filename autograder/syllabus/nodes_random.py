@@ -76,7 +76,9 @@ CALLS = (
         "[nn.Sequential(nn.Identity(), nn.Sequential(nn.ReLU()))]({a})",
         "{a} - [buffer(torch.ones(()))]",
     ),
-    *ops("{x}[{y}.dim() - {y}.dim() : {y}.shape[0]]", "F.pad({x}, [0, {a}.dim() * 0])", dims=(1, 4)),
+    *ops(
+        "{x}[{y}.dim() - {y}.dim() : {y}.shape[0]]", "F.pad({x}, [0, {a}.dim() * 0])", dims=(1, 4)
+    ),
 )
 MISLEADING = ("max", "input", "relu_1", "add")
 
@@ -255,4 +257,3 @@ DEAD = RandomModels(
     answer_of(_eliminated),
     _without_elimination,
 )
-

@@ -37,6 +37,7 @@ from autograder.rubric.tracing import (
 from autograder.syllabus import tracing_cases
 from autograder.syllabus import tracing_hints as hints
 from autograder.syllabus.nodes_random import TABLE
+from autograder.syllabus.tracing_random import SPECIALIZED
 
 CHAPTER = "01_tracing"
 
@@ -102,6 +103,7 @@ IS_FAITHFUL = Exercise(
     cases=tracing_cases.CASES,
     rubric=(returns("bool"), left_as_given, right_judgement),
     hints=hints.IS_FAITHFUL,
+    not_random="its cards say why a trace differs or agrees, which nobody knows of a drawn model",
 )
 
 # ------------------------------------------------------------------ sign_flip
@@ -292,6 +294,7 @@ SPECIALIZE = Exercise(
         copies,
     ),
     hints=hints.SPECIALIZE,
+    random=SPECIALIZED,
 )  # fmt: skip
 
 EXERCISES = (NODE_TABLE, IS_FAITHFUL, SIGN_FLIP, SPECIALIZE)
