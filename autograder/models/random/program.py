@@ -149,7 +149,7 @@ class _Writer:
 
     def _attribute(self, into: _Class, layer: str, step: Step, text: str) -> str:
         made = self._sizes(layer.removeprefix("="))
-        called = f"[{layer}]({{" in text and text.count("{") == 1
+        called = text.count("{") == 1 and any(f"[{layer}]({{{x}}})" in text for x in "abcxy")
         same = [name for name, code in into.attributes.items() if code == made]
         if (step.layer == 2 or layer.startswith("=")) and same:
             return f"self.{same[-1]}"

@@ -37,7 +37,7 @@ class Op:
     @cached_property
     def layers(self) -> tuple[str, ...]:
         """The attributes it needs, each as the code that makes it."""
-        return tuple(re.findall(r"\[((?:=?nn\.|buffer|[A-Z]\w*\()[^\]]*)\]", self.text))
+        return tuple(re.findall(r"\[((?:=?nn\.|buffer|=?[A-Z]\w*\()[^\]]*)\]", self.text))
 
 
 def ops(*texts: str, dims: tuple[int, int] = (0, 4), outs: int = 1) -> tuple[Op, ...]:

@@ -34,7 +34,7 @@ VOCABULARY = Vocabulary(
         dims=(1, 4),
     )
     + COMMON,
-    inputs=("", "tensor", "row", "default", "star"),
+    inputs=("", "default", "star", "tensor", "default", "row"),
     training=True,
     namesakes=("sin", "mul_1"),
 )

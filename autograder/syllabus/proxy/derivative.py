@@ -22,6 +22,7 @@ from autograder.rubric import (
     wellformed,
 )
 from autograder.rubric.derivatives import parameter_kept, right_slope
+from autograder.syllabus.proxy import drawn_derivative
 
 X, POINT, CUBE = T(5), T(), T(2, 1, 3)
 SINGLE = T(4, dtype=torch.float32)
@@ -182,4 +183,5 @@ DERIVATIVE = Exercise(
         copies,
     ),
     hints=HINTS,
+    random=drawn_derivative.DERIVATIVE,
 )

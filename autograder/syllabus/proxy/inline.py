@@ -18,6 +18,7 @@ from autograder.rubric.inlining import (
     shared_parameters,
     target_inlined,
 )
+from autograder.syllabus.proxy import drawn_inline
 
 X, WIDE = T(2, 3), T(4, 3)
 _MISSING = "What does `model.get_submodule` do with a name that leads nowhere?"
@@ -158,4 +159,5 @@ INLINE = Exercise(
         nothing_to_inline,
     ),
     hints=HINTS,
+    random=drawn_inline.INLINE,
 )
