@@ -8,11 +8,13 @@ from random import Random
 from torch import fx
 
 from autograder.exercise import Trial
+from autograder.models import faults_elsewhere
 from autograder.models.faults import STEPS, Step
 from autograder.models.random import COMMON, RandomModels, Vocabulary, ops
 from autograder.references import Reference
 from autograder.syllabus.nodes_random import CALLS, KINDS
 
+assert faults_elsewhere  # importing it adds steps
 CODES = "codes of its faults"
 # The output after what needs it; old code last, for nothing is recompiled after it.
 KINDS_OF_FAULTS = (
@@ -30,9 +32,9 @@ def _chosen(random: Random, choice: int) -> list[Step]:
     """What is done to a module: things that do no harm, and faults with different codes."""
     if choice == 0:
         return []
-    kinds = random.sample(KINDS_OF_FAULTS, choice % 5)
+    kinds = random.sample(KINDS_OF_FAULTS, 2 + choice % 3 if choice % 5 else 0)
     ordered = [kind for kind in KINDS_OF_FAULTS if kind in kinds]
-    harmless = random.sample(STEPS[""], 1 + choice // 5 % 2)
+    harmless = random.sample(STEPS[""], 2)
     return [*harmless, *(random.choice(STEPS[kind]) for kind in ordered)]
 
 
@@ -67,7 +69,7 @@ FAULTY = RandomModels(
         )
         + CALLS[8:]
         + COMMON,
-        results=("value", "tuple", "dict", "nested", "nothing"),
+        results=("value", "tuple", "nothing", "dict", "nested", "nothing"),
         inputs=KINDS,
         most=5,
     ),
