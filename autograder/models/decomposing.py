@@ -99,6 +99,10 @@ def swap_sub_rule(input, other):
     return torch.add(input, other, alpha=-1)
 
 
+def relu_rule(input, inplace=False):
+    return torch.clamp(input, min=0)
+
+
 def flatten_rule(x, start_dim):
     return x.reshape(*(x.shape[i] for i in range(start_dim)), -1)
 

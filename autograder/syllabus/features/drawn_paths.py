@@ -27,7 +27,7 @@ VOCABULARY = Vocabulary(
         "[buffer(torch.ones(()))] + {a}",
         "[nn.Tanh()]([buffer(torch.ones(()))]) + {a}",
         "[nn.Sequential(nn.Sigmoid(), nn.ReLU())][1]({a})",
-        "{a} - {b}.sum()",
+        "{x} - {b}.sum()",
     )
     + ops(
         "[nn.Linear(D, D)].weight.sum() * {x}",

@@ -63,10 +63,6 @@ VOCABULARY = Vocabulary(
 )
 
 
-def relu_rule(input, inplace=False):  # noqa: ANN001, ANN201, D103
-    return torch.clamp(input, min=0)
-
-
 # For each function the rules that fit the way in which the models call it.
 RULES: dict[Callable[..., Any], tuple[Callable[..., Any], ...]] = {
     torch.square: (zoo.square_rule, zoo.exp_twice_rule),
@@ -85,7 +81,7 @@ RULES: dict[Callable[..., Any], tuple[Callable[..., Any], ...]] = {
     torch.tanh: (zoo.tanh_rule,),
     torch.exp: (zoo.exp_twice_rule,),
     operator.truediv: (zoo.quotient_rule,),
-    F.relu: (relu_rule,),
+    F.relu: (zoo.relu_rule,),
 }
 
 
