@@ -40,7 +40,7 @@ VOCABULARY = Vocabulary(
         "torch.pow({a}, exponent=2)",
         "torch.pow({a}, torch.numel({b}))",
         "{x} * torch.mean({a})",
-        "torch.clamp({a}, torch.amin({x}), 0.5)",
+        "torch.clamp({a}, torch.amin({x}), {y})",
         "{x} + torch.argmax({y})",
         "torch.positive({a})",
         "torch.tanh({a})",

@@ -45,6 +45,7 @@ VOCABULARY = Vocabulary(
         "{a} * {n}",
         "{n} + {a}",
         "{n} - {a}",
+        "torch.sub(other=x, input={a}) * {b}",
         "{n} - torch.sin({a})",
         "torch.sub(other={a}, input={n} - x)",
         "torch.cos({a}) * ({n} - {b})",
