@@ -207,6 +207,7 @@ INPUTS = RandomModels(
     ),
     _each_node,
     _traced,
+    count=14,
 )
 
 # ------------------------------------------------------------------ dead_nodes
@@ -256,4 +257,5 @@ DEAD = RandomModels(
     ),
     answer_of(_eliminated),
     _without_elimination,
+    count=14,
 )
