@@ -63,6 +63,7 @@ class Case:
         expect: what the case demands beyond the reference, read by rubric properties.
         oracle: works out what must come of it, where no reference is stored.
         recipe: what a random model was made from.
+        known: what a judge has worked out about it, which is the same for every answer.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Case:
     expect: dict[str, Any] = field(default_factory=dict)
     oracle: Callable[[Trial], Reference] | None = None
     recipe: Recipe | None = None
+    known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from autograder.exercise import Exercise
 from autograder.judge import judge
+from autograder.models.random.cases import AT_HAND
 from autograder.randomly import with_random_models
 from autograder.run import run_cases
 from autograder.syllabus import EXERCISES
@@ -56,7 +57,10 @@ def verdict_on(exercise: Exercise, answer: Any, *, hidden: bool) -> Verdict:
     verdict = judge(exercise, outcomes, cases)
     if exercise.random is None:
         return verdict
-    return with_random_models(exercise, exercise.random, answer, verdict, outcomes, cases)
+    count = None if hidden else min(AT_HAND, exercise.random.count)
+    return with_random_models(
+        exercise, exercise.random, answer, verdict, outcomes, cases, count=count
+    )
 
 
 def check(answer: Any, *, hidden: bool = False) -> None:

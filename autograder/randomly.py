@@ -28,6 +28,7 @@ def with_random_models(
     outcomes: list[Outcome],
     cases: tuple[Case, ...],
     seed: int = 0,
+    count: int | None = None,
 ) -> Verdict:
     """The verdict with the share of random models in it.
 
@@ -39,10 +40,11 @@ def with_random_models(
         outcomes: those of the hand-picked cases.
         cases: the hand-picked cases.
         seed: picks the random models.
+        count: how many are tried; all of the exercise's by default.
     """
     if not verdict.passed:
         return without_random_models(verdict)
-    drawn = random.cases(seed)
+    drawn = random.cases(seed, count)
     held = frozenset(case.name for case in cases)
     outcomes = list(outcomes)
     for case in drawn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
@@ -56,7 +56,7 @@ class Evidence:
     def reference(self) -> Reference:
         """What the reference solution gave on this case, or what the case's oracle says."""
         if self.case.oracle is not None:
-            return self.case.oracle(self.case.make(self._seed))
+            return self._known("oracle", lambda: self.case.oracle(self.case.make(self._seed)))
         return reference(self.exercise.chapter, self.exercise.name, self.case.name)
 
     # ---------------------------------------------------------------- the result's graph
@@ -80,12 +80,21 @@ class Evidence:
     @cached_property
     def traced_graph(self) -> Plain:
         """The description of the fresh trace."""
-        return describe(self.traced, Encoder(self.trial.functions))
+        return self._known("traced", lambda: describe(self.traced, Encoder(self.trial.functions)))
 
     @property
     def traced_signature(self) -> Plain:
         """The parameters of the traced model's ``forward``."""
-        return signature_of(self.traced, Encoder(self.trial.functions))
+        return self._known(
+            "signature", lambda: signature_of(self.traced, Encoder(self.trial.functions))
+        )
+
+    def _known(self, what: str, work_out: Callable[[], Any]) -> Any:
+        """Something about the case itself, worked out for the first answer that is judged."""
+        key = what, self._seed
+        if key not in self.case.known:
+            self.case.known[key] = work_out()
+        return self.case.known[key]
 
     @cached_property
     def own_code(self) -> list[tuple[str, str]]:

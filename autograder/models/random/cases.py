@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from autograder.references import Reference
 
 COUNT = 20
+"""How many random models an answer is tried on when it is graded."""
+
+AT_HAND = 8
+"""How many of them a learner waits for in a notebook."""
 
 
 def _as_it_is(trial: Trial, choice: int) -> Trial:
@@ -49,13 +53,18 @@ class RandomModels:
     count: int = COUNT
     expect: dict[str, Any] = field(default_factory=dict)
     expecting: Callable[[Recipe], dict[str, Any]] | None = None
+    _made: dict[tuple[int, int], tuple[Case, ...]] = field(default_factory=dict, compare=False)
 
     def cases(self, seed: int = 0, count: int | None = None) -> tuple[Case, ...]:
-        """The cases of a seed."""
-        recipes = drawn(self.vocabulary.most, count or self.count, seed)
-        return tuple(
-            self.case(recipe, f"random model {i}") for i, recipe in enumerate(recipes, start=1)
-        )
+        """The cases of a seed; with fewer, the first of them."""
+        count = count or self.count
+        if (seed, count) not in self._made:
+            recipes = drawn(self.vocabulary.most, max(count, self.count), seed)[:count]
+            self._made.clear()  # whoever tries many seeds shall not keep all of their models
+            self._made[seed, count] = tuple(
+                self.case(recipe, f"random model {i}") for i, recipe in enumerate(recipes, start=1)
+            )
+        return self._made[seed, count]
 
     def case(self, recipe: Recipe, name: str) -> Case:
         """The case of a recipe."""
