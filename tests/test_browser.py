@@ -119,16 +119,28 @@ class Notebook:
         )
 
     def run_all(self) -> None:
-        self.page.get_by_role("menuitem", name="Run", exact=True).click()
-        self.page.get_by_role("menuitem", name=re.compile("^Run All Cells")).first.click()
-        # Prompts show a star only once the kernel has taken the cells.
-        first = self.panel.locator(".jp-CodeCell .jp-InputPrompt").first
-        self.page.wait_for_function(
-            "prompt => /\\[\\d+\\]/.test(prompt.textContent)",
-            arg=first.element_handle(),
-            timeout=EXECUTION_MS,
-        )
+        # On a busy machine a click may come before JupyterLab listens to it.
+        for patience in (20_000, 40_000, EXECUTION_MS):
+            self.page.get_by_role("menuitem", name="Run", exact=True).click()
+            self.page.get_by_role("menuitem", name=re.compile("^Run All Cells")).first.click()
+            if self._has_begun(patience):
+                break
         self.wait_until_done()
+
+    def _has_begun(self, patience: int) -> bool:
+        """Whether the kernel takes the cells: prompts show a star, or a number, only then."""
+        first = self.panel.locator(".jp-CodeCell .jp-InputPrompt").first
+        try:
+            self.page.wait_for_function(
+                "prompt => /\\[(\\*|\\d+)\\]/.test(prompt.textContent)",
+                arg=first.element_handle(),
+                timeout=patience,
+            )
+        except Exception as error:
+            if "Timeout" not in type(error).__name__ or patience == EXECUTION_MS:
+                raise
+            return False
+        return True
 
     def wait_until_done(self) -> None:
         self.page.wait_for_timeout(500)
