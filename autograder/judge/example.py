@@ -24,7 +24,7 @@ def example_of(exercise: Exercise, case: Case, outcome: Outcome, seed: int) -> E
         return Example(case=case.name)
     trial = case.make(seed)
     evidence = Evidence(exercise, case, outcome, seed)
-    pictured = isinstance(trial.model, nn.Module) and outcome.ended != "not attempted"
+    pictured = _is_traced(trial.model) and outcome.ended != "not attempted"
     expected, obtained = _expected_and_obtained(evidence)
     return Example(
         case=case.name,
@@ -36,6 +36,11 @@ def example_of(exercise: Exercise, case: Case, outcome: Outcome, seed: int) -> E
         before=_boxes(lambda: evidence.traced_graph) if pictured else (),
         after=_boxes(lambda: evidence.graph) if evidence.has_graph else (),
     )
+
+
+def _is_traced(model: Any) -> bool:
+    """Whether this is a model with nodes of its own; a layer of PyTorch is only a part of one."""
+    return isinstance(model, nn.Module) and not fx.Tracer().is_leaf_module(model, "")
 
 
 def _boxes(description: Callable[[], Plain]) -> tuple[Box, ...]:
