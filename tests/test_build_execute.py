@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbgrader.preprocessors import CheckCellMetadata
 from nbgrader.validator import Validator
 
 from autograder import builder
@@ -18,12 +21,17 @@ def source(folder: Path, text: str = CHAPTER) -> builder.forms.NotebookNode:
     return builder.source_notebook(build_fixture.write(folder, text), CARDS)
 
 
-def validate(folder: Path, notebook: builder.forms.NotebookNode, timeout: int = 60) -> dict:
-    """What ``nbgrader validate`` and JupyterLab's Validate button say of a notebook."""
+def validate(folder: Path, notebook: builder.forms.NotebookNode, *, run: bool = True) -> dict:
+    """What ``nbgrader validate`` and JupyterLab's Validate button say of a notebook.
+
+    Without `run` they are asked about a notebook as it is, after it has been run.
+    """
     path = folder / "notebook.ipynb"
-    path.write_text(builder.as_text(notebook), encoding="utf-8")
+    path.write_text(nbformat.writes(notebook), encoding="utf-8")
     validator = Validator()
-    validator.config.Execute.timeout = timeout
+    if not run:
+        validator.preprocessors = [CheckCellMetadata]
+    validator.config.Execute.timeout = 60
     return validator.validate(str(path))
 
 
@@ -120,33 +128,61 @@ def test_validate_rejects_the_released_form(tmp_path: Path) -> None:
     assert all("NotImplementedError" in cell["raw_error"] for cell in failed)
 
 
-# The project's own chapters
+# The project's own chapters: each is run once in either form
+
+
+@lru_cache
+def run_solved(path: Path) -> builder.forms.NotebookNode:
+    """A chapter with its solutions, executed."""
+    return builder.execute(builder.source_notebook(path))
+
+
+@lru_cache
+def run_released(path: Path) -> builder.forms.NotebookNode:
+    """A chapter as learners get it, executed."""
+    return builder.execute(builder.build(path), unsolved=True)
+
+
+by_chapter = pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=pytest.mark.xdist_group(f"chapter {path.stem}"))
+        for path in builder.chapters()
+    ],
+)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", builder.chapters(), ids=lambda path: path.stem)
+@by_chapter
 def test_every_cell_of_a_solved_chapter_succeeds(path: Path, total) -> None:
-    run = builder.execute(builder.source_notebook(path))
+    run = run_solved(path)
     total("cells executed in solved chapters", sum(c.cell_type == "code" for c in run.cells))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", builder.chapters(), ids=lambda path: path.stem)
+@by_chapter
 def test_in_an_unsolved_chapter_only_the_checks_fail(path: Path) -> None:
     """So that "Run all" goes from the first to the last cell of what learners get."""
-    run = builder.execute(builder.build(path), unsolved=True)
-    for cell in run.cells:
+    for cell in run_released(path).cells:
         if cell.id.startswith("check-"):
             assert [output for output in cell.outputs if output.output_type == "error"], cell.id
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", builder.chapters(), ids=lambda path: path.stem)
+@by_chapter
 def test_nbgrader_validates_a_solved_chapter_and_no_released_one(
     path: Path, tmp_path: Path
 ) -> None:
-    assert validate(tmp_path, builder.source_notebook(path)) == {}
-    released = builder.build(path)
-    checks = [c.source for c in released.cells if c.id.startswith("check-")]
-    failed = [cell["source"] for cell in validate(tmp_path, released)["failed"]]
+    assert validate(tmp_path, run_solved(path), run=False) == {}
+    run = run_released(path)
+    checks = [cell.source for cell in run.cells if cell.id.startswith("check-")]
+    failed = [cell["source"] for cell in validate(tmp_path, run, run=False)["failed"]]
     assert failed == checks
+
+
+@pytest.mark.slow
+def test_nbgrader_runs_and_validates_a_whole_chapter(tmp_path: Path) -> None:
+    first = builder.chapters()[0]
+    assert validate(tmp_path, builder.source_notebook(first)) == {}
+    failed = validate(tmp_path, builder.build(first))["failed"]
+    assert [cell["source"] for cell in failed] == ["check(node_names)"]

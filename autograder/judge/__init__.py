@@ -101,7 +101,13 @@ def _smallest(failing: list[Case], seed: int) -> Case | None:
 
 
 def _size(case: Case, seed: int) -> int:
-    model = case.make(seed).model
+    key = "size", seed
+    if key not in case.known:
+        case.known[key] = _number_of_nodes(case.make(seed).model)
+    return case.known[key]
+
+
+def _number_of_nodes(model: nn.Module | None) -> int:
     if not isinstance(model, nn.Module):
         return 0
     try:
