@@ -26,16 +26,14 @@ OTHERS = {
 
 PARTIAL = {
     "NegSigmSwap": text_of("NegSigmSwap", "Sigmoid modules are swapped, too"),
-    "record_shapes": text_of("record_shapes", "type(value) is list"),
-    "first_nonfinite": text_of("first_nonfinite", "only the sum is looked at"),
-    "count_flops": text_of("count_flops", "no Conv1d"),
+    "record_shapes": text_of("record_shapes", "defaults are not known"),
+    "first_nonfinite": text_of("first_nonfinite", "an empty string if all is well"),
     "AddToMul": text_of("AddToMul", "placeholders lose theirs"),
 }
 PARTIAL_EARNS = {
     "NegSigmSwap": all_but("NegSigmSwap", "others"),
-    "record_shapes": all_but("record_shapes", "nested"),  # what `topk` gives is no plain tuple
-    "first_nonfinite": all_but("first_nonfinite", "clean"),
-    "count_flops": all_but("count_flops", "convolutions"),
+    "record_shapes": all_but("record_shapes", "inputs"),
+    "first_nonfinite": all_but("first_nonfinite", "clean", "networks"),  # where all is finite
     "AddToMul": all_but("AddToMul", "meta"),
 }
 
