@@ -43,8 +43,15 @@ def grade(name: str, answer: Any) -> Verdict:
     return verdict_on(exercise_called(name), answer, hidden=True)
 
 
-def verdict_on(exercise: Exercise, answer: Any, *, hidden: bool) -> Verdict:
-    """Run an answer on an exercise's cases and judge it."""
+def verdict_on(exercise: Exercise, answer: Any, *, hidden: bool, seed: int = 0) -> Verdict:
+    """Run an answer on an exercise's cases and judge it.
+
+    Args:
+        exercise: the exercise.
+        answer: what the learner wrote.
+        hidden: try the cases that are used when a submission is graded, too.
+        seed: picks the random models; 0 in a notebook, the student's own in a classroom.
+    """
     if not callable(answer):
         finding = Finding(
             "wrong-kind",
@@ -59,7 +66,7 @@ def verdict_on(exercise: Exercise, answer: Any, *, hidden: bool) -> Verdict:
         return verdict
     count = None if hidden else min(AT_HAND, exercise.random.count)
     return with_random_models(
-        exercise, exercise.random, answer, verdict, outcomes, cases, count=count
+        exercise, exercise.random, answer, verdict, outcomes, cases, seed, count
     )
 
 
