@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -24,6 +26,7 @@ from autograder.syllabus import EXERCISES
 from tests.answers import Answer, all_answers
 from tests.bench.randoms import alone
 
+ROOT = Path(__file__).parents[1]
 WITH = {name: e for name, e in EXERCISES.items() if e.random}
 RIGHT = [a for a in all_answers() if a.finding is None and a.exercise in WITH]
 
@@ -35,14 +38,23 @@ def test_every_exercise_has_random_models_or_says_why_not() -> None:
         assert (exercise.random is None) == bool(exercise.not_random), exercise.name
 
 
-def test_recipes_are_the_same_in_every_process() -> None:
+def test_recipes_are_the_same_in_every_process(tmp_path: Path) -> None:
+    """Whatever modules are there; and nothing is written beside the notebook."""
+    own = tmp_path / "own.py"
+    own.write_text(f"numbers = {list(range(60))}", encoding="utf-8")
     program = (
-        "from autograder.models.random.draw import drawn;"
-        "print(*[recipe.to_json() for recipe in drawn(8, 12, 5)])"
+        "import own; from autograder.models.random.draw import drawn;"
+        "print(*[recipe.to_json() for recipe in drawn(8, 40, 5)])"
     )
-    command = [sys.executable, "-c", program]
-    texts = {subprocess.check_output(command, text=True).strip() for _ in range(2)}
-    assert texts == {" ".join(recipe.to_json() for recipe in drawn(8, 12, 5))}
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    text = subprocess.check_output(
+        [sys.executable, "-Bc", program],
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": path},
+    )
+    assert text.split() == [recipe.to_json() for recipe in drawn(8, 40, 5)]
+    assert list(tmp_path.iterdir()) == [own]
 
 
 def test_a_recipe_survives_its_text() -> None:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
+from autograder.models.random.plainly import BACKEND
 from autograder.models.random.recipe import Recipe, Step
 
 _small = st.integers(0, 7)
@@ -54,6 +55,7 @@ def drawn(most: int, count: int, number: int) -> tuple[Recipe, ...]:
         max_examples=count,
         phases=[Phase.generate],
         database=None,
+        backend=BACKEND,
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
