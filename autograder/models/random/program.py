@@ -153,7 +153,8 @@ class _Writer:
         same = [name for name, code in into.attributes.items() if code == made]
         if (step.layer == 2 or layer.startswith("=")) and same:
             return f"self.{same[-1]}"
-        if step.layer == 3 and same and self.second_names:
+        # A buffer under a second name would be a plain attribute, which `.to()` passes over.
+        if step.layer == 3 and same and self.second_names and not made.startswith("buffer"):
             made = f"self.{same[0]}"
         elif step.layer == 4 and called:
             made = f"nn.Sequential({made})"

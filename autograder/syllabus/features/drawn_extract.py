@@ -81,7 +81,7 @@ def some_wanted(trial: Trial, choice: int) -> Trial:
         name = node.target if node.op == "call_module" and choice % 7 else node.name
         wanted.setdefault(name, f"key {8 - place}")
         if choice % 8 == 4:  # the same node by both of its names
-            wanted.setdefault(node.name, "key 7")
+            wanted.setdefault(node.name, f"key {5 - place}")
     return replace(trial, args=(model, wanted))
 
 
