@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 COUNT = 20
 """How many random models an answer is tried on when it is graded."""
 
-AT_HAND = 8
+AT_HAND = 5
 """How many of them a learner waits for in a notebook."""
 
 
