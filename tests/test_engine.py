@@ -425,7 +425,7 @@ def test_check_raises_one_clean_error(
     def toy(model: nn.Module) -> fx.GraphModule:
         return fx.symbolic_trace(model)
 
-    monkeypatch.setitem(learner.EXERCISES, "toy", TOY)
+    monkeypatch.setattr(learner, "EXERCISES", {"toy": TOY})
     monkeypatch.chdir(tmp_path)
     with pytest.raises(CheckFailed, match="toy"):
         check(toy)
@@ -435,7 +435,7 @@ def test_check_raises_one_clean_error(
 def test_progress_is_kept_beside_the_notebook(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(learner.EXERCISES, "toy", TOY)
+    monkeypatch.setattr(learner, "EXERCISES", {"toy": TOY})
     monkeypatch.chdir(tmp_path)
 
     def toy(model: nn.Module) -> fx.GraphModule:

@@ -6,14 +6,19 @@ import pytest
 
 from autograder import grade
 from autograder.references.generate import solutions_of, write_all
-from autograder.syllabus import CHAPTERS, EXERCISES
+from autograder.syllabus import CHAPTERS, EXERCISES, exercises_in
 
-STEMS = [chapter.EXERCISES[0].chapter for chapter in CHAPTERS if chapter.EXERCISES]
+STEMS = list(dict.fromkeys(exercise.chapter for exercise in EXERCISES.values()))
 
 
 @pytest.mark.parametrize("chapter", STEMS)
 def test_references_are_fresh(chapter: str) -> None:
     assert write_all(check_only=True, only=(chapter,)) == [], "run `fxcourse references`"
+
+
+def test_the_syllabus_names_what_its_modules_hold() -> None:
+    for home, names in CHAPTERS.items():
+        assert [exercise.name for exercise in exercises_in(home)] == names.split()
 
 
 @pytest.mark.parametrize("name", EXERCISES)

@@ -75,3 +75,9 @@ def all_answers() -> tuple[Answer, ...]:
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")
     return tuple(_ANSWERS)
+
+
+def answers_to(exercise: str) -> tuple[Answer, ...]:
+    """The answers to one exercise; no others are imported."""
+    importlib.import_module(f"{__name__}.{exercise}")
+    return tuple(answer for answer in _ANSWERS if answer.exercise == exercise)
