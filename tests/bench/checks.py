@@ -1,21 +1,26 @@
-"""How long a check takes, beside an import of torch in the same run."""
+"""How long a check takes, beside an import of torch in the same run.
+
+Each chapter has a process of its own, as it has in JupyterLab; before each one, an import of
+torch is timed.
+"""
 
 from __future__ import annotations
 
+import multiprocessing
 import statistics
 import subprocess
 import sys
 import time
-from collections import defaultdict
-from dataclasses import replace
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field, replace
 
 from rich.console import Console
 from rich.table import Table
 
 from autograder.exercise import Exercise
 from autograder.learner import verdict_on
-from autograder.syllabus import EXERCISES
-from tests.answers import all_answers
+from autograder.syllabus import CHAPTERS, EXERCISES
+from tests.answers import answers_to
 
 REPEATS = 3
 ANSWERS = 3
@@ -23,12 +28,35 @@ ANSWERS = 3
 
 
 def import_seconds() -> float:
-    """Median seconds of ``import torch`` in a fresh process."""
+    """Seconds of ``import torch`` in a fresh process."""
     program = "import time; t = time.perf_counter(); import torch; print(time.perf_counter() - t)"
-    return statistics.median(
-        float(subprocess.check_output([sys.executable, "-c", program], text=True))
-        for _ in range(REPEATS)
-    )
+    return float(subprocess.check_output([sys.executable, "-c", program], text=True))
+
+
+@dataclass
+class Times:
+    """Seconds of an exercise's check, and how many cases it tries."""
+
+    exercise: str
+    cases: int
+    whole: list[float] = field(default_factory=list)
+    without_random: list[float] = field(default_factory=list)
+
+
+def times_of(chapter: str) -> list[Times]:
+    """Seconds of the checks of a chapter's right answers; run in a process of its own."""
+    found = []
+    for name in CHAPTERS[chapter].split():
+        exercise = EXERCISES[name]
+        row = Times(name, len(exercise.visible_cases()))
+        right = [answer for answer in answers_to(name) if answer.finding is None]
+        for answer in right[:ANSWERS]:
+            row.whole += seconds_of(exercise, answer.write)
+            if exercise.random:
+                without = replace(exercise, random=None)
+                row.without_random += seconds_of(without, answer.write)
+        found.append(row)
+    return found
 
 
 def seconds_of(exercise: Exercise, answer: object) -> list[float]:
@@ -44,28 +72,27 @@ def seconds_of(exercise: Exercise, answer: object) -> list[float]:
 
 def report(console: Console) -> None:
     """Print one row an exercise, then the figures for the whole course."""
-    unit = import_seconds()
-    whole: dict[str, list[float]] = defaultdict(list)
-    picked: dict[str, list[float]] = defaultdict(list)
-    for name, exercise in EXERCISES.items():
-        right = [a for a in all_answers() if a.exercise == name and a.finding is None]
-        for answer in right[:ANSWERS]:
-            whole[name] += seconds_of(exercise, answer.write)
-            if exercise.random:
-                without = replace(exercise, random=None)
-                picked[name] += seconds_of(without, answer.write)
+    imports, rows = [], []
+    with ProcessPoolExecutor(
+        1, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1
+    ) as pool:
+        for chapter in CHAPTERS:
+            imports.append(import_seconds())
+            rows += pool.submit(times_of, chapter).result()
+    unit = statistics.median(imports)
     table = Table(
         "exercise", "cases", "median s", "without random", "of an import",
         title="Checks of right answers in a warm process",
     )  # fmt: skip
-    for name, values in whole.items():
-        median = statistics.median(values)
-        less = f"{statistics.median(picked[name]):.3f}" if name in picked else "-"
-        cases = str(len(EXERCISES[name].visible_cases()))
-        table.add_row(name, cases, f"{median:.3f}", less, f"{median / unit:.2f}")
+    for row in rows:
+        median = statistics.median(row.whole)
+        less = f"{statistics.median(row.without_random):.3f}" if row.without_random else "-"
+        cases = str(row.cases)
+        table.add_row(row.exercise, cases, f"{median:.3f}", less, f"{median / unit:.2f}")
     console.print(table)
-    everything = sorted(value for values in whole.values() for value in values)
+    everything = sorted(value for row in rows for value in row.whole)
     median, slow = statistics.median(everything), everything[int(0.95 * (len(everything) - 1))]
-    console.print(f"import torch: {unit:.2f} s")
+    spread = f"{min(imports):.2f} to {max(imports):.2f}"
+    console.print(f"import torch: {unit:.2f} s, median of {len(imports)} ({spread})")
     console.print(f"median check: {median:.3f} s = {median / unit:.2f} of an import (aim: 0.25)")
     console.print(f"95th percentile: {slow:.3f} s = {slow / unit:.2f} of an import (aim: 1.00)")

@@ -1,13 +1,19 @@
-"""What random models are worth: what they find alone, how small, how fast; false alarms."""
+"""What random models are worth: what they find alone, how small, how fast; false alarms.
+
+Each exercise has a process of its own, as a learner's kernel has: a trace takes time for
+every class of modules that there is, and thousands of models are thousands of classes.
+"""
 
 from __future__ import annotations
 
+import gc
+import multiprocessing
 import os
 import statistics
 import time
 from collections import defaultdict
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -19,12 +25,13 @@ from autograder.randomly import with_random_models
 from autograder.run import run
 from autograder.syllabus import EXERCISES
 from autograder.verdict import Verdict
-from tests.answers import Answer, all_answers
+from tests.answers import Answer, answers_to
 
 MODELS = int(os.environ.get("BENCH_MODELS", "2000"))
 """How many random models each right answer is tried on."""
 
-WITH = {name: exercise for name, exercise in EXERCISES.items() if exercise.random}
+BATCH = 50
+"""How many of them are alive at a time."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +53,14 @@ class Found:
     seconds: float
 
 
-def look(place: int) -> Found:
-    """Try an answer, by its place in the exam, on the random models of its exercise."""
-    answer = all_answers()[place]
-    exercise = WITH[answer.exercise]
+def look(name: str) -> list[Found]:
+    """Try the wrong answers to an exercise on its random models alone."""
+    exercise = EXERCISES[name]
     exercise.random.cases()
+    return [_look(exercise, a) for a in answers_to(name) if a.finding is not None]
+
+
+def _look(exercise: Exercise, answer: Answer) -> Found:
     start = time.process_time()
     verdict = alone(exercise, answer)
     seconds = time.process_time() - start
@@ -64,36 +74,44 @@ def alone(exercise: Exercise, answer: Answer) -> Verdict:
     return with_random_models(exercise, exercise.random, answer.write, held, [], ())
 
 
-def alarms(place: int) -> list[str]:
-    """The random models that break a right answer, in words."""
-    answer = all_answers()[place]
-    exercise = WITH[answer.exercise]
+def alarms(name: str) -> tuple[str, int, list[str]]:
+    """The random models that break right answers to an exercise, in words.
+
+    Returns:
+        The exercise, the number of its right answers, and a line for each false alarm.
+    """
+    exercise = EXERCISES[name]
+    right = [answer for answer in answers_to(name) if answer.finding is None]
     found = []
-    for case in exercise.random.cases(seed=99, count=MODELS):
-        verdict = judge(exercise, [run(exercise, answer.write, case)], (case,))
-        if not verdict.passed:
-            words = verdict.findings[0].message if verdict.findings else verdict.status
-            found.append(f"{answer}, {case.name}: {words}")
-    return found
-
-
-def places(*, right: bool) -> list[int]:
-    """The places of the right, or wrong, answers to exercises with random models."""
-    return [
-        place
-        for place, answer in enumerate(all_answers())
-        if answer.exercise in WITH and (answer.finding is None) == right
-    ]
+    for seed in range(-(-MODELS // BATCH)):
+        for case in exercise.random.cases(seed=99 + seed, count=BATCH):
+            for answer in right:
+                verdict = judge(exercise, [run(exercise, answer.write, case)], (case,))
+                if not verdict.passed:
+                    words = verdict.findings[0].message if verdict.findings else verdict.status
+                    found.append(f"{answer}, seed {99 + seed}, {case.name}: {words}")
+        gc.collect()
+    return name, len(right), found
 
 
 def report(console: Console) -> None:
     """Print what random models find alone, then how often they are wrong."""
-    with ProcessPoolExecutor() as pool:
-        _print_found(console, pool.map(look, places(right=False)))
-        right = places(right=True)
-        complaints = [words for found in pool.map(alarms, right) for words in found]
+    names = [name for name, exercise in EXERCISES.items() if exercise.random]
+    with ProcessPoolExecutor(
+        mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1
+    ) as pool:
+        _print_found(console, [row for rows in pool.map(look, names) for row in rows])
+        _print_alarms(console, [pool.submit(alarms, name) for name in names])
+
+
+def _print_alarms(console: Console, waiting: list[Future]) -> None:
+    answers, complaints = 0, []
+    for done in as_completed(waiting):
+        name, right, found = done.result()
+        answers, complaints = answers + right, complaints + found
+        console.print(f"  {name}: {len(found)} false alarms, {right} right answers")
     console.print(
-        f"false alarms: {len(complaints)} over {MODELS} models for each of {len(right)} right "
+        f"false alarms: {len(complaints)} over {MODELS} models for each of {answers} right "
         "answers (aim: 0)"
     )
     for words in complaints[:20]:
