@@ -7,8 +7,7 @@ from typing import Any
 
 from autograder.labels import Ref, label
 from autograder.plain import Plain
-from autograder.rubric.compare import show
-from autograder.rubric.wellformed import reads
+from autograder.reading import reads, show
 from autograder.verdict import Box
 
 _SHORT = {"torch.nn.functional.": "F.", "torch._C._nn.": "F.", "torch.functional.": "torch."}

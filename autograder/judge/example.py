@@ -14,7 +14,7 @@ from autograder.exercise import Case, Exercise, Trial
 from autograder.judge.evidence import Evidence, describe_inputs
 from autograder.outcome import Outcome
 from autograder.plain import Encoder, Plain
-from autograder.rubric.compare import show
+from autograder.reading import show
 from autograder.verdict import Box, Example
 
 

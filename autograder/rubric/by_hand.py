@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from autograder.plain import Plain
-from autograder.rubric.compare import show
+from autograder.reading import show
 from autograder.rubric.rule import Stage, rule
 from autograder.verdict import Finding
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 
 from autograder.plain import Plain, kind_of
+from autograder.reading import show
 
 Table = list[torch.Tensor]
 
@@ -129,24 +130,3 @@ def _distance(got: torch.Tensor, want: torch.Tensor) -> str:
     if not torch.equal(got.isnan(), want.isnan()):
         return f"NaN stands in {int(got.isnan().sum())} entries, not in {int(want.isnan().sum())}"
     return f"the largest difference is {worst:.3g}"
-
-
-def show(value: Plain, limit: int = 160) -> str:
-    """A plain value as Python would write it, cut to size."""
-    text = _show(value)
-    return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
-def _show(value: Plain) -> str:
-    if not isinstance(value, dict):
-        return repr(value)
-    ((kind, body),) = value.items()
-    if kind == "list":
-        return "[" + ", ".join(map(_show, body)) + "]"
-    if kind == "tuple":
-        return "(" + ", ".join(map(_show, body)) + (",)" if len(body) == 1 else ")")
-    if kind == "dict":
-        return "{" + ", ".join(f"{_show(k)}: {_show(v)}" for k, v in body) + "}"
-    if kind == "set":
-        return "{" + ", ".join(map(_show, body)) + "}" if body else "set()"
-    return f"<tensor {body}>" if kind == "tensor" else str(body)

@@ -10,10 +10,10 @@ from torch import fx
 
 from autograder.boxes import target_text
 from autograder.plain import Encoder, Plain
+from autograder.reading import reads
 from autograder.retrace import RECORDED, decomposed_graph
 from autograder.rubric.canonical import Table, expressions, missing_and_extra
 from autograder.rubric.rule import Stage, rule
-from autograder.rubric.wellformed import reads
 from autograder.verdict import Finding
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from autograder.plain import Plain
+from autograder.reading import show
 from autograder.rubric.canonical import Table, expressions, missing_and_extra
-from autograder.rubric.compare import difference, show
+from autograder.rubric.compare import difference
 from autograder.rubric.edits import calls, keyword
 from autograder.rubric.rule import Stage, rule
 from autograder.verdict import Finding

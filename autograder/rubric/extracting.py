@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from torch import fx
 
 from autograder.plain import Encoder, Plain, kind_of
-from autograder.rubric.compare import difference, show
+from autograder.reading import show
+from autograder.rubric.compare import difference
 from autograder.rubric.memory import needed, recorded
 from autograder.rubric.rule import Stage, rule
 from autograder.verdict import Finding

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from autograder.plain import Encoder, Plain, kind_of
-from autograder.rubric.compare import difference, show
+from autograder.reading import show
+from autograder.rubric.compare import difference
 from autograder.rubric.rule import Rule, Stage, rule
 from autograder.verdict import Finding
 

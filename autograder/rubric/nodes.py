@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from autograder.plain import Plain, kind_of
-from autograder.rubric.compare import show
+from autograder.reading import show
 from autograder.rubric.rule import Stage, rule
 from autograder.verdict import Finding
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from torch import nn
 
 from autograder.plain import Plain, kind_of
-from autograder.rubric.compare import show
+from autograder.reading import show
 from autograder.rubric.rule import Rule, Stage
 from autograder.verdict import Finding
 

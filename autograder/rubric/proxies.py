@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from torch import fx
 
-from autograder.rubric.compare import show
+from autograder.reading import show
 from autograder.rubric.rule import Stage, rule
 from autograder.verdict import Finding
 

@@ -17,7 +17,7 @@ from torch import fx
 
 from autograder.models.measured import SPIN
 from autograder.plain import Plain, kind_of
-from autograder.rubric.compare import show
+from autograder.reading import show
 from autograder.rubric.rule import Stage, rule
 from autograder.verdict import Finding
 

@@ -11,9 +11,9 @@ from torch import fx, nn
 
 from autograder.boxes import target_text
 from autograder.plain import Encoder, Plain
+from autograder.reading import reads
 from autograder.rubric.compare import difference
 from autograder.rubric.rule import Stage, rule
-from autograder.rubric.wellformed import reads
 from autograder.verdict import Finding
 
 if TYPE_CHECKING:

@@ -5,32 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from autograder.plain import Plain
+from autograder.reading import reads
 from autograder.rubric.rule import Stage, rule
 from autograder.verdict import Finding
 
 if False:  # for type checkers
     from autograder.judge import Evidence
-
-
-def leaves(data: Plain) -> Iterator[dict[str, Plain]]:
-    """Every non-container leaf of plain arguments, however deeply nested."""
-    if not isinstance(data, dict):
-        return
-    ((kind, body),) = data.items()
-    if kind in ("list", "tuple", "slice", "set"):
-        for item in body:
-            yield from leaves(item)
-    elif kind == "dict":
-        for key, value in body:
-            yield from leaves(key)
-            yield from leaves(value)
-    else:
-        yield data
-
-
-def reads(row: Plain) -> list[dict[str, Plain]]:
-    """The leaves of a node's arguments."""
-    return [*leaves(row["args"]), *leaves(row["kwargs"])]
 
 
 @rule("wellformed", Stage.FORM)

@@ -1,0 +1,102 @@
+"""The few system calls that the box needs and Python does not offer."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+
+NEW_MOUNTS, NEW_HOST, NEW_IPC = 0x00020000, 0x04000000, 0x08000000
+NEW_USER, NEW_PROCESSES, NEW_NETWORK = 0x10000000, 0x20000000, 0x40000000
+
+READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC = 0x1, 0x2, 0x4, 0x8
+REMOUNT, BIND, RECURSIVE, PRIVATE = 0x20, 0x1000, 0x4000, 0x40000
+_DETACH = 0x2
+
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
+_MOUNT_SETATTR = 442  # the same number on every architecture
+_AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(result: int, what: str) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+
+
+def unshare(flags: int) -> None:
+    """Leave namespaces that are shared with other processes."""
+    _checked(_libc.unshare(flags), "unshare")
+
+
+def mount(source: str, target: str, kind: str | None, flags: int, data: str = "") -> None:
+    """Mount a file system."""
+    arguments = source.encode(), target.encode(), kind and kind.encode()
+    done = _libc.mount(*arguments, ctypes.c_ulong(flags), data.encode() or None)
+    _checked(done, f"mounting {target}")
+
+
+def make_read_only(target: str) -> None:
+    """Make a mount and all mounts below it read-only, without devices and set-uid files."""
+
+    class Attributes(ctypes.Structure):
+        _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "spread", "userns")]
+
+    wanted = Attributes(READ_ONLY | NO_SUID | NO_DEVICES, 0, 0, 0)
+    size = ctypes.c_size_t(ctypes.sizeof(wanted))
+    path = ctypes.c_char_p(target.encode())
+    done = _libc.syscall(
+        _MOUNT_SETATTR, _AT_FDCWD, path, _AT_RECURSIVE, ctypes.byref(wanted), size
+    )  # fmt: skip
+    _checked(done, f"making {target} read-only")
+
+
+def change_root(new: str) -> None:
+    """Make a mount the root of the file system, and let go of the old one."""
+    os.chdir(new)
+    number = _PIVOT_ROOT.get(platform.machine())
+    if number is None:
+        raise OSError(f"the box does not know the architecture {platform.machine()}")
+    _checked(_libc.syscall(number, b".", b"."), "pivot_root")
+    _checked(_libc.umount2(b".", _DETACH), "umount")
+    os.chdir("/")
+
+
+def _prctl(option: int, *values: int | ctypes.c_void_p) -> None:
+    padded = (*values, 0, 0, 0, 0)[:4]
+    arguments = [v if isinstance(v, ctypes.c_void_p) else ctypes.c_ulong(v) for v in padded]
+    _checked(_libc.prctl(option, *arguments), "prctl")
+
+
+def die_with_parent() -> None:
+    """Be killed when the parent process ends."""
+    _prctl(_PR_SET_PDEATHSIG, 9)
+
+
+def be_opaque() -> None:
+    """Let no other process of the same user look into this one."""
+    _prctl(_PR_SET_DUMPABLE, 0)
+
+
+def gain_nothing() -> None:
+    """Give up what set-uid programs could bring."""
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def drop_capabilities() -> None:
+    """Give up every privilege that a user namespace gave."""
+    version = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    _checked(_libc.capset(version, (ctypes.c_uint32 * 6)()), "capset")
+
+
+def filter_calls(program: bytes) -> None:
+    """Have the kernel ask a BPF program about every system call from now on."""
+
+    class Program(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_char_p)]
+
+    wanted = Program(len(program) // 8, program)
+    _prctl(_PR_SET_SECCOMP, 2, ctypes.cast(ctypes.pointer(wanted), ctypes.c_void_p))

@@ -1,0 +1,229 @@
+"""An IPython shell without a kernel: runs cells, and records what they show as outputs.
+
+It stands in for ipykernel's, which needs sockets and threads, and cannot be forked. What a cell
+may show is bounded here for honest notebooks; the grader bounds it again.
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+import os
+import subprocess
+import sys
+from typing import Any
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets import Type
+from traitlets.config import Config
+
+MAX_PRINTED = 200_000
+"""Characters that one cell may print; the rest is dropped."""
+
+MAX_SHOWN = 10_000_000
+"""Bytes of other output of one cell; the rest is dropped."""
+
+Output = dict[str, Any]
+
+
+class Record:
+    """What the cell that runs has shown so far, as notebooks have it."""
+
+    def __init__(self) -> None:
+        self.outputs: list[Output] = []
+        self._shown: dict[str, Output] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Start with the next cell."""
+        self.outputs = []
+        self._printed = self._size = 0
+        self._clear = False
+
+    def write(self, name: str, text: str) -> None:
+        """Take what is printed to a stream."""
+        left = MAX_PRINTED - self._printed
+        self._printed += len(text)
+        if left <= 0:
+            return
+        if len(text) > left:
+            note = f"\n… of what this cell printed, {MAX_PRINTED:,} characters are kept\n"
+            text = text[:left] + note
+        last = self.outputs[-1] if self.outputs and not self._clear else {}
+        if last.get("output_type") == "stream" and last["name"] == name:
+            last["text"] += text
+        else:
+            self._add({"output_type": "stream", "name": name, "text": text})
+
+    def show(self, output: Output, display_id: str | None = None, *, update: bool = False) -> None:
+        """Take a rich output, or what takes the place of an earlier one."""
+        if update:
+            if display_id in self._shown:
+                self._shown[display_id].update(data=output["data"], metadata=output["metadata"])
+            return
+        self._size += len(repr(output))
+        if self._size > MAX_SHOWN:
+            if self._size < 2 * MAX_SHOWN:
+                self.write("stderr", "\n… further output was dropped\n")
+                self._size = 2 * MAX_SHOWN
+            return
+        self._add(output)
+        if display_id is not None:
+            self._shown[display_id] = output
+
+    def clear(self, wait: bool) -> None:
+        """Forget what the cell has shown, at once or when something new comes."""
+        if wait:
+            self._clear = True
+        else:
+            self.outputs.clear()
+
+    def _add(self, output: Output) -> None:
+        if self._clear:
+            self.outputs.clear()
+            self._clear = False
+        self.outputs.append(output)
+
+
+class Stream(io.TextIOBase):
+    """Standard output, or standard error, of cells."""
+
+    encoding = "utf-8"
+    errors = "strict"
+
+    def __init__(self, record: Record, name: str, descriptor: int) -> None:
+        self._record, self.name, self._descriptor = record, name, descriptor
+
+    def writable(self) -> bool:
+        """It can be written to."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Take some text."""
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        self._record.write(self.name, text)
+        return len(text)
+
+    def fileno(self) -> int:
+        """Where child processes print to."""
+        return self._descriptor
+
+
+class _Publisher(DisplayPublisher):
+    record: Record
+
+    def publish(
+        self,
+        data: dict[str, Any],
+        metadata: dict[str, Any] | None = None,
+        source: object = None,
+        *,
+        transient: dict[str, Any] | None = None,
+        update: bool = False,
+        **_: Any,
+    ) -> None:
+        output = {"output_type": "display_data", "data": data, "metadata": metadata or {}}
+        self.record.show(output, (transient or {}).get("display_id"), update=update)
+
+    def clear_output(self, wait: bool = False) -> None:
+        self.record.clear(wait)
+
+
+class _Hook(DisplayHook):
+    record: Record
+
+    def write_output_prompt(self) -> None:
+        pass
+
+    def write_format_data(self, data: dict[str, Any], metadata: Any = None) -> None:
+        self.record.show(
+            {
+                "output_type": "execute_result",
+                "data": data,
+                "metadata": metadata or {},
+                "execution_count": self.prompt_count,
+            }
+        )
+
+    def finish_displayhook(self) -> None:
+        self.flush_needed = False
+
+
+class Shell(InteractiveShell):
+    """The shell of one notebook."""
+
+    display_pub_class = Type(_Publisher)
+    displayhook_class = Type(_Hook)
+
+    def _showtraceback(self, etype: type, evalue: BaseException, stb: list[str]) -> None:
+        self.display_pub.record._add(
+            {
+                "output_type": "error",
+                "ename": str(getattr(etype, "__name__", etype))[:200],
+                "evalue": _text(evalue)[:20_000],
+                "traceback": [str(line)[:20_000] for line in stb[:200]],
+            }
+        )
+
+    def system(self, command: str) -> None:
+        """Run a command of a shell: ``!echo``."""
+        done = subprocess.run(
+            self.var_expand(command, depth=1), shell=True, text=True, errors="replace",
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        sys.stdout.write(done.stdout)
+        self.user_ns["_exit_code"] = done.returncode
+
+    system_piped = system_raw = system
+
+    def getoutput(self, command: str, split: bool = True, depth: int = 0) -> Any:
+        """Run a command of a shell, and return what it prints: ``x = !echo``."""
+        from IPython.utils.text import LSString, SList
+
+        text = subprocess.run(
+            self.var_expand(command, depth=depth + 1), shell=True, text=True, errors="replace",
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        ).stdout  # fmt: skip
+        return SList(text.splitlines()) if split else LSString(text)
+
+    def ask_exit(self) -> None:
+        """End Python, as ``quit()`` does in a kernel."""
+        os._exit(0)
+
+
+def _text(value: BaseException) -> str:
+    try:
+        return str(value)
+    except Exception:
+        return ""
+
+
+def make_shell() -> tuple[Shell, Record]:
+    """The shell of this process. It starts no thread and writes no file."""
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.HistoryManager.hist_file = ":memory:"
+    config.InteractiveShell.colors = "neutral"
+    config.InteractiveShell.cache_size = 1000
+    shell = Shell.instance(config=config)
+    record = Record()
+    shell.display_pub.record = shell.displayhook.record = record
+    builtins.input = _no_input
+    return shell, record
+
+
+def take_streams(record: Record) -> None:
+    """Let what cells print go to the record, and that of child processes nowhere."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stdout = sys.__stdout__ = Stream(record, "stdout", 1)
+    sys.stderr = sys.__stderr__ = Stream(record, "stderr", 2)
+
+
+def _no_input(prompt: object = "") -> str:
+    raise EOFError("input() was called, but nobody is there to answer while a notebook is graded.")
