@@ -7,9 +7,10 @@ On disk it is a JSON header followed by the raw bytes of its tensors.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, get_args
 
 import torch
 
@@ -88,11 +89,32 @@ class Outcome:
         size = int.from_bytes(file.read(8), "little")
         if size > MAX_HEADER:
             raise ValueError("the outcome's header is too large")
-        header = json.loads(file.read(size))
+        try:
+            header = json.loads(file.read(size))
+        except RecursionError:
+            raise ValueError("the outcome's header is nested too deeply") from None
         if not isinstance(header, dict) or set(header) != set(cls.__dataclass_fields__):
             raise ValueError("the outcome's header has the wrong fields")
+        if not all(is_sound(header[name]) for name, is_sound in _SOUND.items()):
+            raise ValueError("the outcome's header has fields of the wrong types")
         header["tensors"] = _read_tensors(file, header["tensors"])
         return cls(**header)
+
+
+def _are_texts(value: object) -> bool:
+    return type(value) is list and all(type(item) is str for item in value)
+
+
+_SOUND: dict[str, Callable[[Any], bool]] = {
+    "case": lambda value: type(value) is str,
+    "ended": lambda value: value in get_args(Ended) and type(value) is str,
+    "error": lambda value: value is None or type(value) is dict,
+    "runs": lambda value: type(value) is list and all(type(run) is dict for run in value),
+    "changed": _are_texts,
+    "used": _are_texts,
+    "printed": lambda value: type(value) is str,
+    "tensors": lambda value: type(value) is list and all(type(row) is dict for row in value),
+}
 
 
 def tensor_bytes(tensor: torch.Tensor) -> bytes:
@@ -108,7 +130,8 @@ def tensor_from_bytes(blob: bytes, dtype: str, shape: list[int]) -> torch.Tensor
         ValueError: if dtype, shape and number of bytes do not fit together.
     """
     kind = getattr(torch, dtype, None)
-    if not isinstance(kind, torch.dtype) or not all(type(n) is int and n >= 0 for n in shape):
+    sound = type(shape) is list and all(type(n) is int and n >= 0 for n in shape)
+    if not isinstance(kind, torch.dtype) or not sound:
         raise ValueError("a tensor of an unknown dtype or shape")
     count = 1
     for n in shape:
@@ -121,8 +144,9 @@ def tensor_from_bytes(blob: bytes, dtype: str, shape: list[int]) -> torch.Tensor
 
 
 def _read_tensors(file: BinaryIO, rows: list[dict[str, Any]]) -> list[torch.Tensor]:
-    if sum(int(row["bytes"]) for row in rows) > MAX_TENSORS:
+    sizes = [row.get("bytes") for row in rows]
+    if not all(type(size) is int and size >= 0 for size in sizes) or sum(sizes) > MAX_TENSORS:
         raise ValueError("the outcome's tensors are too large")
     return [
-        tensor_from_bytes(file.read(int(row["bytes"])), row["dtype"], row["shape"]) for row in rows
+        tensor_from_bytes(file.read(row["bytes"]), str(row["dtype"]), row["shape"]) for row in rows
     ]

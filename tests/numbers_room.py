@@ -74,7 +74,7 @@ def grade(room: Path, students: dict[str, NotebookNode | str], **settings: objec
     Returns:
         nbgrader's log.
     """
-    known = {"syllabus": numbers_syllabus.__name__, "timeout": 10, "case_cpu": 1.0, **settings}
+    known = {"syllabus": numbers_syllabus.__name__, "cell_cpu": 10.0, "case_cpu": 1.0, **settings}
     log = ""
     with (
         mock.patch("autograder.judge.evidence.reference", lambda *key: Reference(value=0)),

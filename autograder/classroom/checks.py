@@ -1,38 +1,31 @@
-"""Execution of a submission: check cells are not run but answered by a verdict.
+"""nbgrader's step that executes a notebook: in the box, with verdicts in place of check cells.
 
-Where a check cell stands, the answer is tried in the student's kernel on all cases of its
-exercise. What comes of that is judged here, outside the kernel. The verdict's card becomes
-the cell's output; its score goes to `scores` through the resources, where no cell can reach it.
+The verdict's card becomes the check cell's output; its score goes to `scores` through the
+resources, where no cell can reach it.
 """
 
 from __future__ import annotations
 
 import importlib
-import logging
-import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from nbformat.notebooknode import NotebookNode
-from nbformat.v4 import new_output
-from traitlets import Float, Integer, Unicode
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Bool, Float, Integer, Unicode
 
-from autograder.classroom import trial
-from autograder.classroom.judging import is_missing, untried, verdict_on
-from autograder.classroom.masters import checked_exercise
+from autograder.classroom.beside import files_beside
+from autograder.classroom.cards import SCORES, show_verdicts
 from autograder.classroom.seeds import note_seed, seed_of
-from autograder.classroom.sturdy import SturdyExecute
-from autograder.exercise import Exercise
+from autograder.classroom.sitting import Patience, Sitting
+from autograder.classroom.warmth import hidden_by_name, imports_of, source_for
+from autograder.sandbox.bounds import MIB, Bounds
+from autograder.sandbox.worker import Chapter
 from autograder.verdict import Verdict
 
-_log = logging.getLogger(__name__)
 
-SCORES = "fxcourse_scores"
-"""The key of the resources under which scores from 0 to 1 stand, by grade id."""
-
-
-class ExecuteChecks(SturdyExecute):
+class ExecuteChecks(NbGraderPreprocessor):
     """Runs a notebook's cells, and has the answers at its check cells tried and judged."""
 
     syllabus = Unicode("autograder.syllabus", help="The module whose EXERCISES are graded.").tag(
@@ -41,106 +34,75 @@ class ExecuteChecks(SturdyExecute):
     secret = Unicode("", help="What the seeds of the students' random models come from.").tag(
         config=True
     )
+    sandbox = Bool(
+        True, help="Whether notebooks run in a box. Without, they can do what you can do."
+    ).tag(config=True)
     seed = Integer(None, allow_none=True, help="The seed; without one, that of the student.")
     only = Unicode("", help="The one exercise that is tried; without one, all are.")
+    cell_cpu = Float(30.0, help="Processor seconds for a cell.").tag(config=True)
+    cell_wall = Float(120.0, help="Seconds for a cell.").tag(config=True)
     case_cpu = Float(10.0, help="Processor seconds for an answer on one case.").tag(config=True)
     case_wall = Float(60.0, help="Seconds for an answer on one case.").tag(config=True)
-    trial_patience = Float(
-        240.0, help="Seconds for an answer on all cases; it is killed then, and earns nothing."
+    trial = Float(
+        240.0, help="Seconds for an answer on all cases; it is ended then, and earns nothing."
     ).tag(config=True)
+    notebook = Float(
+        1800.0, help="Seconds that one notebook may take; cells after that are not run."
+    ).tag(config=True)
+    restarts = Integer(10, help="Processes that one notebook may use up.").tag(config=True)
+    memory = Integer(2048, help="MiB that one notebook may use.").tag(config=True)
 
     def preprocess(
-        self, nb: NotebookNode, resources: dict[str, Any], km: Any = None
+        self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Run a notebook in place, and put the scores of its checks into the resources."""
-        self._exercises: Mapping[str, Exercise] = importlib.import_module(self.syllabus).EXERCISES
-        self._verdicts: dict[int, Verdict] = {}
-        own = seed_of(self.secret, resources["nbgrader"]["student"])
-        self._seed = own if self.seed is None else self.seed
-        nb, resources = super().preprocess(nb, resources, km)
-        note_seed(nb, self._seed)
-        resources[SCORES] = {
-            nb.cells[index].metadata.nbgrader["grade_id"]: verdict.score
-            for index, verdict in self._verdicts.items()
-        }
+        """Run a notebook in place, and put the scores of its checks into the resources.
+
+        Raises:
+            NoBox: notebooks cannot be boxed here.
+        """
+        ids = resources["nbgrader"]
+        own = seed_of(self.secret, ids["student"]) if self.seed is None else self.seed
+        self.sitting = self.sitting_of(nb, ids, resources["metadata"]["path"], own)
+        verdicts = self.sitting.hold()
+        note_seed(nb, own)
+        resources[SCORES] = show_verdicts(nb, self.sitting.exercises, verdicts)
         return nb, resources
+
+    def sitting_of(self, nb: NotebookNode, ids: dict[str, str], folder: str, seed: int) -> Sitting:
+        """What is to be done with a notebook."""
+        chapter = ids["notebook"]
+        exercises = importlib.import_module(self.syllabus).EXERCISES
+        return Sitting(
+            nb,
+            exercises,
+            source_for(self.chapter(ids["assignment"], chapter), boxed=self.sandbox),
+            seed=seed,
+            files=files_beside(Path(folder)),
+            patience=self.patience(),
+            only=self.only,
+            warn=lambda text: self.log.warning("%s, %s: %s", ids["student"], chapter, text),
+        )
+
+    def chapter(self, assignment: str, chapter: str) -> Chapter:
+        """What the processes for a chapter's notebooks are made ready for."""
+        course = CourseDirectory(config=self.config)
+        given = course.format_path(course.source_directory, ".", assignment)
+        return Chapter(
+            chapter,
+            syllabus=self.syllabus,
+            imports=imports_of(Path(given) / f"{chapter}.ipynb"),
+            covered=hidden_by_name(Path(course.root)),
+            bounds=Bounds(memory=self.memory * MIB, wall=self.notebook),
+        )
+
+    def patience(self) -> Patience:
+        """How long the parts of a notebook may take."""
+        return Patience(
+            self.cell_cpu, self.cell_wall, self.case_cpu, self.case_wall, self.trial,
+            self.notebook, self.restarts,
+        )  # fmt: skip
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
         """The verdicts by exercise, once the notebook has been run."""
-        return {verdict.exercise: verdict for verdict in self._verdicts.values()}
-
-    def prepare(self) -> None:
-        """Load what trying answers needs, so that it takes no student's time."""
-        super().prepare()
-        self.ask(f"__import__({trial.__name__!r})")
-
-    def visit(self, cell: NotebookNode, index: int) -> None:
-        """Run a cell, or try the answer that it checks."""
-        exercise = self._checked(cell)
-        if exercise is None:
-            self.run(cell, index)
-        elif self.only in ("", exercise.name):
-            self._record(index, exercise, self._try(exercise, index))
-
-    def finish(self) -> None:
-        """Try answers once more that were not there at the place of their check."""
-        last = len(self.nb.cells) - 1
-        for index, verdict in list(self._verdicts.items()):
-            if is_missing(verdict) and self.has_kernel():
-                exercise = self._exercises[verdict.exercise]
-                again = self._try(exercise, last)
-                if not is_missing(again):
-                    self._record(index, exercise, again)
-
-    def is_replayed(self, cell: NotebookNode) -> bool:
-        """Check cells are not: their answers have been judged."""
-        return self._checked(cell) is None
-
-    def _checked(self, cell: NotebookNode) -> Exercise | None:
-        return self._exercises.get(checked_exercise(cell) or "")
-
-    def _record(self, index: int, exercise: Exercise, verdict: Verdict) -> None:
-        self._verdicts[index] = verdict
-        cell = self.nb.cells[index]
-        cell.outputs, cell.execution_count = [_card(verdict, exercise)], None
-
-    def _try(self, exercise: Exercise, index: int) -> Verdict:
-        if not self.has_kernel():
-            return untried(exercise)
-        with tempfile.TemporaryDirectory(prefix="fxcourse-") as name:
-            folder = Path(name)
-            lost = self._try_in(folder, exercise, index)
-            verdict = verdict_on(exercise, folder, self._seed, interrupted=self.out_of_time)
-        if lost:
-            self.restart(index)
-        return verdict
-
-    def _try_in(self, folder: Path, exercise: Exercise, index: int) -> bool:
-        """Let the kernel try an answer; whether that cost the kernel."""
-        limits = self.case_cpu, self.case_wall
-        code = trial.as_source(exercise.name, folder, self.syllabus, *limits, self._seed)
-        try:
-            # The trial ends itself. The limit is for answers that cannot be ended from within.
-            self.aside(code, index, timeout=self.trial_patience)
-        except Exception as error:
-            self.warn(f"trying {exercise.name} ended or blocked Python")
-            self.log.debug("%r", error)
-            return True
-        return False
-
-
-def _card(verdict: Verdict, exercise: Exercise) -> NotebookNode:
-    """The output of a check cell."""
-    from autograder.show.card import card_html, card_text
-
-    try:
-        shown = {
-            "text/html": card_html(verdict, exercise),
-            "text/plain": card_text(verdict, exercise),
-        }
-    except Exception:  # a picture that cannot be drawn must not cost the submission
-        _log.exception("The card of %s could not be drawn", exercise.name)
-        first = verdict.findings[0].message if verdict.findings else ""
-        shown = {"text/plain": f"{exercise.name}: {verdict.status}. {first}"}
-    return new_output("display_data", data=shown)
+        return {verdict.exercise: verdict for verdict in self.sitting.verdicts.values()}

@@ -1,48 +1,83 @@
-"""From what a trial left in its folder to a verdict, in a process that runs no student's code."""
+"""From what a notebook's process says of an answer to a verdict. No student's code is run here."""
 
 from __future__ import annotations
 
-import json
+import io
 import logging
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
-from autograder.classroom.trial import STATE
-from autograder.exercise import Exercise
+from autograder.exercise import Case, Exercise
 from autograder.judge import judge
 from autograder.outcome import Outcome
-from autograder.randomly import judge_random_models
+from autograder.randomly import judge_random_models, without_random_models
 from autograder.references import MissingReference
 from autograder.verdict import Finding, Status, Verdict
 
 _log = logging.getLogger(__name__)
 
 
-def verdict_on(
-    exercise: Exercise, folder: Path, seed: int = 0, *, interrupted: bool = False
-) -> Verdict:
-    """The verdict on the answer that was tried. What the folder says is a claim, read as such.
+@dataclass(frozen=True)
+class Claims:
+    """What a notebook's process says of an answer. Nothing in it is to be relied upon.
 
-    Args:
-        exercise: the exercise.
-        folder: where the trial left its outcomes.
-        seed: the seed of its random models.
-        interrupted: whether the trial was stopped because it took too long.
+    Attributes:
+        state: ``"tried"``, ``"undefined"``, ``"not callable"``; ``"lost"`` where the process is
+            gone, which the grader has seen for itself.
+        kind: of what it is that cannot be called.
+        case: the last case that was begun.
+        how: how the process ended.
+        outcomes: one for each case, as bytes.
+    """
+
+    state: str = ""
+    kind: str = ""
+    case: str = ""
+    how: str = ""
+    outcomes: list[bytes] = field(default_factory=list)
+
+
+def verdict_on(exercise: Exercise, claims: Claims) -> Verdict:
+    """The verdict on an answer that was tried on the hand-picked cases.
 
     Raises:
         MissingReference: the course's own reference files are out of date.
     """
-    state = _state(folder)
-    match state.get("state"):
-        case "tried":
-            return _judge(exercise, _outcomes(exercise, folder), seed)
+    match claims.state:
         case "undefined":
             return _undefined(exercise)
         case "not callable":
-            return _not_callable(exercise, state.get("type", ""))
-        case "trying":
-            return _lost(exercise, state.get("case", ""), interrupted)
+            return _not_callable(exercise, claims.kind)
+        case "lost":
+            return _lost(exercise, claims)
+        case "tried":
+            verdict = _judged(exercise, lambda: judge(exercise, _outcomes(exercise.cases, claims)))
+            if exercise.random and verdict.shares and not verdict.passed:
+                return without_random_models(verdict)
+            return verdict
     return untried(exercise)
+
+
+def verdict_on_drawn(exercise: Exercise, verdict: Verdict, drawn: Claims, seed: int) -> Verdict:
+    """The verdict on an answer for which all hand-picked cases held, with its random models.
+
+    Args:
+        exercise: the exercise, which has random models.
+        verdict: the verdict on the hand-picked cases.
+        drawn: the claims about the random models.
+        seed: their seed.
+    """
+    if drawn.state == "tried":
+        return _judged(exercise, lambda: _judge_drawn(exercise, verdict, drawn, seed))
+    without = without_random_models(verdict)
+    lost = _lost(exercise, drawn) if drawn.state == "lost" else untried(exercise)
+    return replace(lost, score=without.score, shares=without.shares, cases=without.cases)
+
+
+def _judge_drawn(exercise: Exercise, verdict: Verdict, drawn: Claims, seed: int) -> Verdict:
+    outcomes = _outcomes(exercise.random.cases(seed), drawn)
+    found = judge_random_models(exercise, exercise.random, verdict, outcomes, seed)
+    return replace(found, cases=verdict.cases + len(outcomes))
 
 
 def untried(exercise: Exercise) -> Verdict:
@@ -74,14 +109,18 @@ def _not_callable(exercise: Exercise, kind: str) -> Verdict:
     return _nothing(exercise, "failed", "wrong-kind", message, look)
 
 
-def _lost(exercise: Exercise, case: str, interrupted: bool) -> Verdict:
+def _lost(exercise: Exercise, said: Claims) -> Verdict:
     """The verdict where an answer did not come back from a case."""
     names = {known.name for known in exercise.cases}
-    where = f" on the case “{case}”" if case in names else ""
-    if interrupted:
+    where = f" on the case “{said.case}”" if said.case in names else ""
+    if said.how == "out of time":
         message = f"`{exercise.name}` did not come to an end{where}, and could not be stopped."
         look = "Look for a loop that never ends, with a `try` in it that catches everything."
         return _nothing(exercise, "crashed", "out-of-time", message, look)
+    if said.how == "out of memory":
+        message = f"`{exercise.name}` used up all memory that a notebook may use{where}."
+        look = "Look for a list or a tensor that grows with every step."
+        return _nothing(exercise, "crashed", "out-of-memory", message, look)
     message = f"`{exercise.name}` ended Python itself while it was tried{where}."
     look = "Look for calls that end the process, such as `os._exit`, and for endless recursion."
     return _nothing(exercise, "crashed", "ended-python", message, look)
@@ -91,14 +130,12 @@ def _nothing(exercise: Exercise, status: Status, code: str, message: str, look: 
     return Verdict(exercise.name, status, 0.0, (Finding(code, message, look),))
 
 
-def _judge(exercise: Exercise, outcomes: list[Outcome], seed: int) -> Verdict:
+def _judged(exercise: Exercise, work_out: Callable[[], Verdict]) -> Verdict:
     try:
-        verdict = judge(exercise, outcomes)
-        if exercise.random:
-            verdict = judge_random_models(exercise, exercise.random, verdict, outcomes, seed)
+        verdict = work_out()
     except MissingReference:
         raise
-    except Exception:
+    except Exception:  # whatever is wrong with what a student's process has sent
         _log.exception("The answer to %s could not be judged", exercise.name)
         message = f"What `{exercise.name}` did could not be judged."
         return _nothing(exercise, "failed", "unreadable", message, "Ask the person who grades.")
@@ -108,24 +145,16 @@ def _judge(exercise: Exercise, outcomes: list[Outcome], seed: int) -> Verdict:
     return replace(verdict, findings=(Finding("unrecorded", message),))
 
 
-def _state(folder: Path) -> dict[str, str]:
-    try:
-        found = json.loads((folder / STATE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return {k: v for k, v in found.items() if isinstance(v, str)} if isinstance(found, dict) else {}
-
-
-def _outcomes(exercise: Exercise, folder: Path) -> list[Outcome]:
-    """The sound outcomes among those that were left."""
-    found = []
-    most = len(exercise.cases) + (exercise.random.count if exercise.random else 0)
-    for number in range(most):
-        path = folder / f"{number:03}.outcome"
-        if not path.exists():
-            continue
+def _outcomes(cases: tuple[Case, ...], claims: Claims) -> list[Outcome]:
+    """The sound outcomes among those that are claimed; one for a case, and only for these."""
+    found: dict[str, Outcome] = {}
+    names = {case.name for case in cases}
+    for blob in claims.outcomes[: len(cases)]:
         try:
-            found.append(Outcome.load(path))
-        except Exception as error:  # whatever a student's process may have written
-            _log.warning("An outcome of %s is not sound: %r", exercise.name, error)
-    return found
+            outcome = Outcome.read(io.BytesIO(blob))
+        except Exception as error:  # whatever a student's process may have sent
+            _log.warning("An outcome is not sound: %s", repr(error)[:500])
+            continue
+        if outcome.case in names:
+            found[outcome.case] = outcome
+    return list(found.values())

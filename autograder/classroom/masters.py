@@ -77,25 +77,34 @@ def masters_of(db_url: str, notebook: str, assignment: str) -> dict[str, Master]
         nbgrader.api.MissingEntry: the gradebook has no such notebook.
     """
     with Gradebook(db_url) as gradebook:
-        kept = gradebook.find_notebook(notebook, assignment)
-        points = {cell.name: cell.max_score for cell in (*kept.grade_cells, *kept.task_cells)}
-        grade = {cell.name for cell in kept.grade_cells}
-        solution = {cell.name for cell in kept.solution_cells}
-        task = {cell.name for cell in kept.task_cells}
-        return {
-            cell.name: Master(
-                cell.name,
-                cell.cell_type,
-                cell.source,
-                cell.checksum,
-                cell.locked,
-                cell.name in grade,
-                cell.name in solution,
-                cell.name in task,
-                points.get(cell.name),
-            )
-            for cell in kept.source_cells
-        }
+        return masters_in(gradebook, notebook, assignment)
+
+
+def masters_in(gradebook: Gradebook, notebook: str, assignment: str) -> dict[str, Master]:
+    """The tracked cells of a notebook by grade id.
+
+    Raises:
+        nbgrader.api.MissingEntry: the gradebook has no such notebook.
+    """
+    kept = gradebook.find_notebook(notebook, assignment)
+    points = {cell.name: cell.max_score for cell in (*kept.grade_cells, *kept.task_cells)}
+    grade = {cell.name for cell in kept.grade_cells}
+    solution = {cell.name for cell in kept.solution_cells}
+    task = {cell.name for cell in kept.task_cells}
+    return {
+        cell.name: Master(
+            cell.name,
+            cell.cell_type,
+            cell.source,
+            cell.checksum,
+            cell.locked,
+            cell.name in grade,
+            cell.name in solution,
+            cell.name in task,
+            points.get(cell.name),
+        )
+        for cell in kept.source_cells
+    }
 
 
 def grade_id(cell: NotebookNode) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import nbformat
@@ -10,6 +11,7 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 
+from autograder.classroom.clean import clean_notebook
 from autograder.classroom.form import put_in_form
 from autograder.classroom.masters import masters_of
 from autograder.classroom.repairs import STEPS, Masters
@@ -17,6 +19,7 @@ from autograder.classroom.repairs import STEPS, Masters
 NOTES = "fxcourse"
 """The key of the notebook's metadata under which repairs are noted."""
 
+_log = logging.getLogger(__name__)
 _UNREADABLE = {"unreadable": True}
 
 
@@ -40,12 +43,26 @@ def repair(nb: NotebookNode, masters: Masters) -> list[str]:
     Returns:
         One sentence for each repair.
     """
-    unreadable = nb.metadata.get(NOTES) == _UNREADABLE
-    repairs = ["The file could not be read as a notebook."] if unreadable else []
-    for step in (lambda nb, _: put_in_form(nb), *STEPS):
+    repairs = ["The file could not be read as a notebook."] if is_unreadable(nb) else []
+    for step in (lambda nb, _: put_in_form(nb), *STEPS, lambda nb, _: clean_notebook(nb)):
         repairs += step(nb, masters)
     nb.metadata[NOTES] = {"repairs": repairs}
     return repairs
+
+
+def read_forgivingly(text: bytes) -> NotebookNode:
+    """A notebook from a file's bytes; in place of what is none, an empty one that says so."""
+    try:
+        return nbformat.reads(text.decode("utf-8-sig"), as_version=4)
+    except Exception as error:  # a student's file may hold anything at all
+        _log.debug("Not a notebook: %s", repr(error)[:500])
+        note = new_markdown_cell("**This file could not be read as a notebook.**")
+        return new_notebook(cells=[note], metadata={NOTES: _UNREADABLE})
+
+
+def is_unreadable(nb: NotebookNode) -> bool:
+    """Whether this stands for a file that is no notebook."""
+    return nb.metadata.get(NOTES) == _UNREADABLE
 
 
 class ForgivingReader(NotebookExporter):
@@ -59,10 +76,13 @@ class ForgivingReader(NotebookExporter):
         self, file_stream: Any, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[str, dict[str, Any]]:
         """Read a notebook and convert it."""
+        name = getattr(file_stream, "name", "?")
         try:
-            nb = nbformat.read(file_stream, as_version=4)
-        except Exception as error:  # a student's file may hold anything at all
-            self.log.error("%s could not be read: %s", getattr(file_stream, "name", "?"), error)
-            note = new_markdown_cell("**This file could not be read as a notebook.**")
-            nb = new_notebook(cells=[note], metadata={NOTES: _UNREADABLE})
+            text = file_stream.read().encode("utf-8", "surrogatepass")
+        except (OSError, ValueError) as error:
+            self.log.error("%s could not be read: %s", name, error)
+            text = b""
+        nb = read_forgivingly(text)
+        if is_unreadable(nb):
+            self.log.error("%s could not be read as a notebook", name)
         return self.from_notebook_node(nb, resources=resources, **kw)

@@ -40,7 +40,7 @@ def recognise(nb: NotebookNode, masters: Masters) -> Iterator[str]:
             continue
         found = [c for c in nb.cells if grade_id(c) is None and _looks_like(c, master)]
         if found:
-            found[-1].metadata["nbgrader"] = master.metadata()
+            found[-1].metadata["nbgrader"] = NotebookNode(master.metadata())
             yield f"The cell `{master.name}` had lost its metadata; it was recognised again."
 
 
@@ -150,7 +150,7 @@ def add_missing(nb: NotebookNode, masters: Masters) -> Iterator[str]:
         if master.name in present or not (master.grade or master.task):
             continue
         new = new_code_cell if master.cell_type == "code" else new_markdown_cell
-        cell = new(master.source, metadata={"nbgrader": master.metadata()})
+        cell = new(master.source, metadata={"nbgrader": NotebookNode(master.metadata())})
         nb.cells.insert(_place_of(master, nb), cell)
         yield f"The cell `{master.name}` was missing; it was put back."
 

@@ -1,33 +1,58 @@
-"""Scores for the gradebook, from verdicts only."""
+"""From verdicts to points: in the gradebook, where nbgrader writes them."""
 
 from __future__ import annotations
 
+import copy
+import math
+from collections.abc import Mapping
 from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import SaveAutoGrades
+from nbgrader.utils import determine_grade
 
-from autograder.classroom.checks import SCORES
+from autograder.classroom.cards import SCORES
 from autograder.classroom.masters import checked_exercise
 
 
-class SaveVerdicts(SaveAutoGrades):
-    """Gives each check the share of its points that its verdict says; zero without a verdict.
+def auto_score(cell: NotebookNode, shares: Mapping[str, float]) -> float | None:
+    """The points of a graded cell; ``None`` where a person must look at it.
 
-    Cells with points that are not checks of the course (tests that an instructor added, answers
-    that people grade) go nbgrader's own way.
+    A check of the course gets the share of its points that its verdict says, and nothing without
+    a verdict. Other cells with points (tests that an instructor added, answers that people grade)
+    go nbgrader's way, but a warning costs nothing, and no output is worth more than full marks.
+
+    Args:
+        cell: the cell, after it was run.
+        shares: by grade id, from 0 to 1.
     """
+    data = cell.metadata["nbgrader"]
+    most = float(data.get("points") or 0.0)
+    if checked_exercise(cell) is not None:
+        return shares.get(data["grade_id"], 0.0) * most
+    points, _ = determine_grade(_without_warnings(cell))
+    if points is None:
+        return None
+    return points if math.isfinite(points) and 0 <= points <= most else 0.0
+
+
+def _without_warnings(cell: NotebookNode) -> NotebookNode:
+    if cell.cell_type != "code":
+        return cell
+    kept = copy.copy(cell)
+    kept.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+    return kept
+
+
+class SaveVerdicts(SaveAutoGrades):
+    """Gives each graded cell its points; see `auto_score`."""
 
     def _add_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
-        if checked_exercise(cell) is None:
-            super()._add_score(cell, resources)
-            return
-        name = cell.metadata.nbgrader["grade_id"]
+        name = cell.metadata["nbgrader"]["grade_id"]
         grade = self.gradebook.find_grade(
             name, self.notebook_id, self.assignment_id, self.student_id
         )
-        share = resources.get(SCORES, {}).get(name, 0.0)
-        grade.auto_score = share * grade.max_score
+        grade.auto_score = auto_score(cell, resources.get(SCORES, {}))
         # As in nbgrader: what a person has graded before is for a person to look at again.
-        grade.needs_manual_grade = grade.manual_score is not None
+        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
         self.gradebook.db.commit()

@@ -16,6 +16,8 @@ _ARGUMENTS = "Read again what the exercise says about arguments that do not fit.
 def findings_of(exercise: Exercise, case: Case, outcome: Outcome, seed: int = 0) -> list[Finding]:
     """What is wrong with one outcome: the findings of the first stage that has any."""
     evidence = Evidence(exercise, case, outcome, seed)
+    if says_nothing(evidence):
+        return []
     ended = _ending(evidence)
     if ended is not None:
         return ended
@@ -27,6 +29,18 @@ def findings_of(exercise: Exercise, case: Case, outcome: Outcome, seed: int = 0)
         stage = prop.stage
         found += _look(prop, evidence)
     return found
+
+
+def says_nothing(evidence: Evidence) -> bool:
+    """Whether this is a random model that cannot be run as the task wants it.
+
+    What is drawn fits together, but a replaced function may give another shape, and a fixed
+    value may be of a type that an operation does not take.
+    """
+    case = evidence.case
+    if case.oracle is None or "raises" in case.expect:
+        return False
+    return any("error" in run for run in evidence.reference.runs)
 
 
 def _look(prop: Property, evidence: Evidence) -> list[Finding]:

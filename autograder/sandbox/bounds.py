@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import signal
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,21 +32,29 @@ class Bounds:
 
 def take_on(bounds: Bounds) -> None:
     """Set what the kernel holds this process to, and those that it starts."""
-    _set(resource.RLIMIT_CORE, 0)
-    _set(resource.RLIMIT_CPU, int(bounds.cpu) + 5)
-    _set(resource.RLIMIT_FSIZE, bounds.disk)
-    _set(resource.RLIMIT_NOFILE, bounds.files)
-    _set(resource.RLIMIT_NPROC, bounds.processes)
-    _set(resource.RLIMIT_MEMLOCK, 0)
-    _set(resource.RLIMIT_MSGQUEUE, 0)
-    _set(resource.RLIMIT_DATA, _data_now() + bounds.memory)
+    import resource  # not on Windows
+
+    def hold(limit: int, value: int) -> None:
+        _, hard = resource.getrlimit(limit)
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(limit, (value, value))
+
+    hold(resource.RLIMIT_CORE, 0)
+    hold(resource.RLIMIT_CPU, int(bounds.cpu) + 5)
+    hold(resource.RLIMIT_FSIZE, bounds.disk)
+    hold(resource.RLIMIT_NOFILE, bounds.files)
+    hold(resource.RLIMIT_NPROC, bounds.processes)
+    hold(resource.RLIMIT_MEMLOCK, 0)
+    hold(resource.RLIMIT_MSGQUEUE, 0)
+    hold_memory(bounds.memory)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing too much is an error like others
 
 
-def _set(limit: int, value: int) -> None:
-    _, hard = resource.getrlimit(limit)
-    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-    resource.setrlimit(limit, (value, value))
+def hold_memory(more: int) -> None:
+    """Let this process have so many bytes of memory more than it has now."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_DATA, (_data_now() + more,) * 2)
 
 
 def _data_now() -> int:

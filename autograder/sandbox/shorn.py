@@ -11,12 +11,9 @@ import importlib
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
-import autograder
 from autograder.exercise import Case, Exercise
 
-PACKAGE = str(Path(autograder.__file__).parent)
 _FORGOTTEN = (
     "autograder.builder", "autograder.classroom", "autograder.judge", "autograder.learner",
     "autograder.models.random.oracles", "autograder.randomly", "autograder.references",

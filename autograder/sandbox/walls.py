@@ -11,11 +11,16 @@ import os
 import sys
 import sysconfig
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+import autograder
 from autograder.sandbox import linux
 
 HOME = "/home/student"
+COURSE = str(Path(autograder.__file__).parent)
+"""The course's own package, which is not to be read inside the walls."""
+
 _NOBODY = 65534
 _SYSTEM = (
     "/bin", "/lib", "/lib32", "/lib64", "/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64",
@@ -50,13 +55,20 @@ def plan(root: str, covered: tuple[str, ...], disk: int) -> Plan:
         covered: folders that must look empty, wherever they are.
         disk: bytes that can be written.
     """
+    inside = [path for path in covered if is_shown(path)]
+    return Plan(root, _shown(), tuple(inside), disk)
+
+
+def is_shown(path: str) -> bool:
+    """Whether a path can be seen inside the walls, if it is not covered."""
+    return any(_is_below(path, home) for home in _shown())
+
+
+@cache
+def _shown() -> tuple[str, ...]:
     homes = {sys.prefix, sys.base_prefix, *sysconfig.get_paths().values()}
-    python = [
-        home for home in homes if not home.startswith("/usr") or home.startswith("/usr/local")
-    ]
-    shown = _outermost([*filter(os.path.exists, (*_SYSTEM, *python))])
-    inside = [path for path in covered if any(_is_below(path, home) for home in shown)]
-    return Plan(root, shown, tuple(inside), disk)
+    python = [home for home in homes if not home.startswith("/usr") or "/local" in home]
+    return _outermost([*filter(os.path.exists, (*_SYSTEM, *python))])
 
 
 def _outermost(paths: list[str]) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ only way to the outside.
 from __future__ import annotations
 
 import gc
-import importlib
 import json
 import os
 import signal
@@ -16,14 +15,8 @@ import sys
 import tempfile
 from typing import Any, NoReturn
 
-from autograder.sandbox import bounds, calls, keeper, linux, shell, shorn, standin, student, walls
+from autograder.sandbox import bounds, calls, keeper, linux, ready, student, walls
 from autograder.sandbox.bounds import Bounds
-
-_ALWAYS = (
-    "autograder.given", "autograder.show.card", "autograder.show.draw", "autograder.show.hints",
-    "autograder.show.display", "autograder.show.page", "autograder.show.picture",
-    "autograder.show.shapes", "autograder.show.late",
-)  # fmt: skip
 
 
 def main() -> None:
@@ -31,14 +24,15 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     wanted = json.loads(sys.argv[2])
     sys.argv = [""]
-    if sys.platform == "linux":
-        linux.die_with_parent()
-    started = _get_ready(wanted)
+    linux.die_with_parent()
+    started = ready.get_ready(wanted)
+    gc.freeze()  # so that forked processes share what is here
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the grader decides what a Ctrl-C ends
     limits = Bounds(**wanted["bounds"])
+    os.environ["HOME"] = walls.HOME
     with tempfile.TemporaryDirectory(prefix="fxcourse-root-", ignore_cleanup_errors=True) as root:
         # Not cleaned up by forked processes: they never get to the end of this block.
-        plan = walls.plan(root, (shorn.PACKAGE, *wanted["covered"]), limits.disk)
+        plan = walls.plan(root, (walls.COURSE, *wanted["covered"]), limits.disk)
         control.sendall(b"\1")
         while True:
             request, wires, _, _ = socket.recv_fds(control, 1, 2)
@@ -48,37 +42,9 @@ def main() -> None:
             talk, word = (socket.socket(fileno=number) for number in wires)
             if os.fork() == 0:
                 control.close()
-                _be_notebook(talk, word, plan, limits, started, boxed=wanted["boxed"])
+                _be_notebook(talk, word, plan, limits, started)
             talk.close()
             word.close()
-
-
-def _get_ready(wanted: dict[str, Any]) -> tuple[Any, ...]:
-    """Import what the chapter's cells will import, and forget what they must not find."""
-    made, record = shell.make_shell()
-    for name in (*_ALWAYS, *wanted["imports"]):
-        try:
-            importlib.import_module(name)
-        except Exception:  # a cell that imports it will say so
-            continue
-    _warm_up_plots()
-    exercises = shorn.exercises_of(wanted["syllabus"], wanted["chapter"])
-    for exercise in exercises.values():
-        for case in exercise.cases[:1]:
-            case.make(0)
-    shorn.forget(wanted["syllabus"])
-    standin.install(exercises)
-    os.environ["HOME"] = walls.HOME
-    os.environ.pop("PYTHONPATH", None)
-    gc.freeze()  # so that forked processes share what is here
-    return made, record, exercises
-
-
-def _warm_up_plots() -> None:
-    import matplotlib.pyplot as plt
-
-    plt.figure().savefig(os.devnull, format="png")
-    plt.close("all")
 
 
 def _reap() -> None:
@@ -96,8 +62,6 @@ def _be_notebook(
     plan: walls.Plan,
     limits: Bounds,
     started: tuple[Any, ...],
-    *,
-    boxed: bool,
 ) -> NoReturn:
     """Become the process of one notebook; never returns."""
     try:
@@ -105,13 +69,9 @@ def _be_notebook(
 
         def work() -> None:
             bounds.take_on(limits)
-            if boxed:
-                calls.refuse_calls()
+            calls.refuse_calls()
             student.serve(*started, talk)
 
-        if not boxed:
-            os.chdir(tempfile.mkdtemp(prefix="fxcourse-"))
-            keeper.keep(work, word, limits)
         walls.separate()
         inner = os.fork()
         if inner == 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import select
 import socket
 import subprocess
@@ -11,8 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from autograder.sandbox.bounds import Bounds
 from autograder.sandbox.frames import Broken, Frame, TooLate, receive, send
@@ -46,7 +46,6 @@ class Chapter:
         imports: modules that its cells import.
         covered: folders that must not be seen from inside.
         bounds: what one notebook may take.
-        boxed: whether notebooks run behind walls.
     """
 
     name: str
@@ -54,28 +53,41 @@ class Chapter:
     imports: tuple[str, ...] = ()
     covered: tuple[str, ...] = ()
     bounds: Bounds = Bounds()
-    boxed: bool = True
+
+    def as_plain(self) -> dict[str, Any]:
+        """What the process is told."""
+        return {
+            "syllabus": self.syllabus,
+            "chapter": self.name,
+            "imports": self.imports,
+            "covered": self.covered,
+            "bounds": asdict(self.bounds),
+        }
+
+
+class Source(Protocol):
+    """Where processes for notebooks come from."""
+
+    def notebook(self) -> Notebook: ...
+
+    def close(self) -> None: ...
 
 
 class Warm:
-    """A warm process; `notebook` forks one for a notebook.
+    """A warm process; `notebook` forks one for a notebook, in a box.
 
     Raises:
-        NoBox: it does not come up, or a notebook cannot be boxed.
+        NoBox: it does not come up.
     """
 
     def __init__(self, chapter: Chapter) -> None:
         if sys.platform != "linux":
             raise NoBox("Notebooks can only be run in a box on Linux.")
-        self.chapter = chapter
         ours, theirs = socket.socketpair()
-        wanted = {
-            "syllabus": chapter.syllabus, "chapter": chapter.name, "imports": chapter.imports,
-            "covered": chapter.covered, "boxed": chapter.boxed, "bounds": asdict(chapter.bounds),
-        }  # fmt: skip
         start = "from autograder.sandbox.warm import main; main()"
+        told = [str(theirs.fileno()), json.dumps(chapter.as_plain())]
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", start, str(theirs.fileno()), json.dumps(wanted)],
+            [sys.executable, "-P", "-c", start, *told],
             pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, env=_environment(), cwd="/",
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
@@ -125,18 +137,43 @@ class Warm:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-
-    def __enter__(self) -> Warm:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
         self._process.stdout.close()
+
+
+class Unboxed:
+    """Starts a process for each notebook; what runs there can do what the user can do."""
+
+    def __init__(self, chapter: Chapter) -> None:
+        self._chapter = chapter
+
+    def notebook(self) -> Notebook:
+        """A new process for a notebook.
+
+        Raises:
+            NoBox: it does not come up.
+        """
+        token = secrets.token_hex(16)
+        start = "from autograder.sandbox.alone import main; main()"
+        with socket.create_server(("127.0.0.1", 0)) as door:
+            port = str(door.getsockname()[1])
+            told = [port, token, json.dumps(self._chapter.as_plain())]
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-c", start, *told], env=os.environ | _environment(),
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+            door.settimeout(PATIENCE)
+            try:
+                talk, _ = door.accept()
+                talk.settimeout(None)
+                if talk.recv(len(token), socket.MSG_WAITALL).decode() != token:
+                    raise OSError("somebody else answered")
+            except OSError as error:
+                process.kill()
+                raise NoBox(f"The process for notebooks did not come up: {error}") from None
+        return Notebook(talk, None, process)
+
+    def close(self) -> None:
+        """Nothing is left between notebooks."""
 
 
 def _environment() -> dict[str, str]:
@@ -155,8 +192,13 @@ def _environment() -> dict[str, str]:
 class Notebook:
     """The process in which one notebook is worked through."""
 
-    def __init__(self, talk: socket.socket, word: socket.socket) -> None:
-        self._talk, self._word = talk, word
+    def __init__(
+        self,
+        talk: socket.socket,
+        word: socket.socket | None,
+        process: subprocess.Popen[bytes] | None = None,
+    ) -> None:
+        self._talk, self._word, self._process = talk, word, process
 
     def step(
         self,
@@ -198,11 +240,15 @@ class Notebook:
 
     def _how(self, otherwise: str) -> str:
         """What the keeper says of the end."""
-        if not select.select([self._word], [], [], 1.0)[0]:
+        if self._word is None or not select.select([self._word], [], [], 1.0)[0]:
             return otherwise
         return self._word.recv(2000).decode(errors="replace") or otherwise
 
     def close(self) -> None:
         """End it, and everything that it has started."""
         self._talk.close()
-        self._word.close()
+        if self._word is not None:
+            self._word.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()

@@ -1,0 +1,55 @@
+"""Puts verdicts into a notebook: the card below each check cell, and its share of the points."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_output
+
+from autograder.exercise import Exercise
+from autograder.verdict import Verdict
+
+_log = logging.getLogger(__name__)
+
+SCORES = "fxcourse_scores"
+"""The key of nbgrader's resources under which shares from 0 to 1 stand, by grade id."""
+
+
+def show_verdicts(
+    nb: NotebookNode, exercises: Mapping[str, Exercise], verdicts: Mapping[int, Verdict]
+) -> dict[str, float]:
+    """Make each verdict's card the output of its check cell.
+
+    Args:
+        nb: the notebook, changed in place.
+        exercises: the exercises by name.
+        verdicts: by the number of the check cell, from 0.
+
+    Returns:
+        The shares of the points, by grade id.
+    """
+    shares = {}
+    for index, verdict in verdicts.items():
+        cell = nb.cells[index]
+        cell.outputs = [card_of(verdict, exercises[verdict.exercise])]
+        cell.execution_count = None
+        shares[cell.metadata["nbgrader"]["grade_id"]] = verdict.score
+    return shares
+
+
+def card_of(verdict: Verdict, exercise: Exercise) -> NotebookNode:
+    """The output of a check cell."""
+    from autograder.show.card import card_html, card_text
+
+    try:
+        shown = {
+            "text/html": card_html(verdict, exercise),
+            "text/plain": card_text(verdict, exercise),
+        }
+    except Exception:  # a picture that cannot be drawn must not cost the submission
+        _log.exception("The card of %s could not be drawn", exercise.name)
+        first = verdict.findings[0].message if verdict.findings else ""
+        shown = {"text/plain": f"{exercise.name}: {verdict.status}. {first}"}
+    return new_output("display_data", data=shown)

@@ -1,0 +1,287 @@
+"""Grades a class: looks at what was handed in, has it graded side by side, and writes it down."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import MissingEntry
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+
+from autograder.classroom.beside import files_beside
+from autograder.classroom.checks import ExecuteChecks
+from autograder.classroom.create import api
+from autograder.classroom.journal import Entry, Journal, digest_of
+from autograder.classroom.lanes import in_lanes
+from autograder.classroom.ledger import Ledger, clean_up
+from autograder.classroom.preflight import Handed, look_at, students_of
+from autograder.classroom.seeds import seed_of
+from autograder.classroom.unit import Graded, Terms, Unit
+from autograder.classroom.warmth import no_box
+from autograder.sandbox.worker import NoBox
+
+HOME = ".fxcourse"
+"""The folder in a classroom that holds the journal, and the lock."""
+
+
+class CannotGrade(Exception):
+    """Nothing was graded; the message says why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one submission.
+
+    Attributes:
+        student: whose it is.
+        chapter: the chapter.
+        status: how it ended, one of `unit.STATUSES`.
+        score: points that it earned.
+        max_score: points that it could earn.
+        notes: what was refused, repaired or happened, a sentence each.
+        seconds: how long it took.
+        again: whether it was graded in this run, not before.
+    """
+
+    student: str
+    chapter: str
+    status: str
+    score: float
+    max_score: float
+    notes: tuple[str, ...]
+    seconds: float
+    again: bool = True
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What became of a class.
+
+    Attributes:
+        rows: one for each submission.
+        seconds: how long it took in all.
+    """
+
+    rows: tuple[Row, ...]
+    seconds: float
+
+
+Tell = Callable[[Row, int, int], None]
+"""Is told of each submission: what became of it, how many are done, and of how many."""
+
+
+def grade_class(
+    room: Path,
+    chapters: Sequence[str] | None = None,
+    *,
+    jobs: int = 1,
+    sandbox: bool = True,
+    force: bool = False,
+    db_url: str | None = None,
+    cluster: str | None = None,
+    settings: dict[str, Any] | None = None,
+    say: Tell | None = None,
+) -> Summary:
+    """Grade what a class has handed in.
+
+    What was graded before and has not changed is not graded again. Killed at any moment, the
+    next run goes on, and ends with the same gradebook.
+
+    Args:
+        room: the classroom.
+        chapters: the chapters; all that have been released by default.
+        jobs: how many submissions are graded at the same time.
+        sandbox: run notebooks in a box.
+        force: grade again what was graded before.
+        db_url: the gradebook, where it is not the one that the classroom names.
+        cluster: the address of a Dask scheduler whose workers grade.
+        settings: of `ExecuteChecks`, beside those in the classroom's configuration.
+        say: is told of each submission.
+
+    Raises:
+        CannotGrade: nothing was graded.
+    """
+    start = time.perf_counter()
+    room = room.expanduser().resolve()
+    if not (room / "nbgrader_config.py").is_file():
+        raise CannotGrade(
+            f"{room} is not a classroom: it has no nbgrader_config.py. "
+            "Make one with: fxcourse classroom create DIR"
+        )
+    with only_one(room):
+        marking = _Marking(room, sandbox=sandbox, db_url=db_url, settings=settings or {})
+        try:
+            rows = marking.grade(chapters, jobs=jobs, force=force, cluster=cluster, say=say)
+        finally:
+            marking.ledger.close()
+    return Summary(tuple(rows), time.perf_counter() - start)
+
+
+class _Marking:
+    """One run over a classroom."""
+
+    def __init__(
+        self, room: Path, *, sandbox: bool, db_url: str | None, settings: dict[str, Any]
+    ) -> None:
+        self.room = room
+        self.config: Config = api(room).config
+        self.config.ExecuteChecks.update(settings)
+        if not sandbox:
+            self.config.ExecuteChecks.sandbox = False
+        if db_url:
+            self.config.CourseDirectory.db_url = db_url
+        course = CourseDirectory(config=self.config)
+        self.execute = ExecuteChecks(config=self.config)
+        self.source = Path(course.format_path(course.source_directory, ".", "."))
+        self.ledger = Ledger(room, self.config, course.db_url, course.course_id)
+        self.journal = Journal(room / HOME / "journal.jsonl")
+
+    def grade(
+        self,
+        chapters: Sequence[str] | None,
+        *,
+        jobs: int,
+        force: bool,
+        cluster: str | None,
+        say: Tell | None,
+    ) -> list[Row]:
+        chosen = self._choose(chapters)
+        if self.execute.sandbox and not cluster and (why_not := no_box()):
+            raise CannotGrade(why_not)
+        clean_up(self.room)
+        waiting = {chapter: students_of(self.room, chapter) for chapter in chosen}
+        count = sum(map(len, waiting.values()))
+        if not count:
+            raise CannotGrade(
+                f"Nothing was handed in. Put notebooks into "
+                f"{self.room / 'submitted'}/STUDENT/{chosen[0]}/{chosen[0]}.ipynb"
+            )
+        rows: list[Row] = []
+        for chapter in chosen:
+            for row in self._grade_chapter(chapter, waiting[chapter], jobs, force, cluster):
+                rows.append(row)
+                if say:
+                    say(row, len(rows), count)
+        return sorted(rows, key=lambda row: (row.chapter, row.student))
+
+    def _choose(self, chapters: Sequence[str] | None) -> list[str]:
+        known = self.ledger.chapters()
+        if not known:
+            raise CannotGrade("The gradebook has no chapters. Is this the right gradebook?")
+        chosen = []
+        for word in chapters or known:
+            found = [
+                name for name in known if word in (name, name[:2]) or word.zfill(2) == name[:2]
+            ]
+            if not found:
+                raise CannotGrade(f"There is no chapter '{word}'. Chapters: {', '.join(known)}.")
+            chosen += found
+        return list(dict.fromkeys(chosen))
+
+    def _grade_chapter(
+        self, chapter: str, students: list[str], jobs: int, force: bool, cluster: str | None
+    ) -> Iterator[Row]:
+        terms = self._terms(chapter)
+        given = files_beside(self.source / chapter)
+        graded_before = set() if force else self.ledger.graded_students(chapter)
+        beside: dict[str, tuple[Handed, str]] = {}
+        old: list[Row] = []
+
+        def units() -> Iterator[Unit]:
+            for student in students:
+                handed = look_at(self.room, student, chapter)
+                seed = seed_of(self.execute.secret, student)
+                files = handed.files | given  # the course's own files come last, and win
+                digest = digest_of(handed.text or b"", sorted(files.items()), seed, terms)
+                entry = self.journal.find(student, chapter, digest)
+                if entry and student in graded_before and self._has_folder(student, chapter):
+                    old.append(_row_of(entry, again=False))
+                    continue
+                beside[student] = replace(handed, files=files), digest
+                yield Unit(student, handed.text, files, seed, handed.notes)
+
+        for graded in self._graded(units(), terms, min(jobs, len(students)), cluster):
+            while old:
+                yield old.pop()
+            handed, digest = beside.pop(graded.student)
+            yield self._write(graded, handed, digest)
+        yield from old
+
+    def _graded(
+        self, units: Iterator[Unit], terms: Terms, jobs: int, cluster: str | None
+    ) -> Iterator[Graded]:
+        if cluster:
+            from autograder.classroom.cluster import on_cluster
+
+            return on_cluster(units, terms, cluster)
+        return in_lanes(units, terms, max(1, jobs))
+
+    def _terms(self, chapter: str) -> Terms:
+        try:
+            masters = self.ledger.masters(chapter)
+        except MissingEntry:
+            raise CannotGrade(f"The gradebook has no notebook of {chapter}.") from None
+        ready = self.execute.chapter(chapter, chapter)
+        return Terms(chapter, masters, ready, self.execute.patience(), self.execute.sandbox)
+
+    def _has_folder(self, student: str, chapter: str) -> bool:
+        return (self.room / "autograded" / student / chapter / f"{chapter}.ipynb").is_file()
+
+    def _write(self, graded: Graded, handed: Handed, digest: str) -> Row:
+        stamp = handed.folder / "timestamp.txt"
+        timestamp = ""
+        if stamp.is_file() and not stamp.is_symlink() and not handed.folder.is_symlink():
+            with contextlib.suppress(OSError):
+                timestamp = stamp.read_bytes()[:200].decode(errors="replace")
+        notes = (*graded.notes, *self.ledger.write(graded, handed.files, timestamp))
+        most = sum(score.most for score in graded.scores.values())
+        entry = Entry(
+            graded.student, graded.chapter, digest, graded.status, graded.points, most, notes,
+            round(graded.seconds, 3),
+        )  # fmt: skip
+        self.journal.add(entry)
+        return _row_of(entry, again=True)
+
+
+def _row_of(entry: Entry, *, again: bool) -> Row:
+    return Row(
+        entry.student, entry.chapter, entry.status, entry.points, entry.most, entry.notes,
+        entry.seconds, again,
+    )  # fmt: skip
+
+
+@contextlib.contextmanager
+def only_one(room: Path) -> Iterator[None]:
+    """Hold a classroom, so that there is one writer.
+
+    Raises:
+        CannotGrade: somebody else holds it.
+    """
+    path = room / HOME / "lock"
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w") as file:
+        try:
+            _lock(file)
+        except OSError:
+            raise CannotGrade(f"{room} is being graded already, by another process.") from None
+        yield
+
+
+def _lock(file: Any) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+__all__ = ["CannotGrade", "NoBox", "Row", "Summary", "grade_class", "only_one"]

@@ -1,0 +1,137 @@
+"""The one writer of grades: into the gradebook, and the folder of graded notebooks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import AssignLatePenalties
+from nbgrader.utils import parse_utc
+from traitlets.config import Config
+
+from autograder.classroom.masters import Master, masters_in
+from autograder.classroom.unit import Graded
+
+
+class Ledger:
+    """Writes what graders have found; one submission at a time, whole or not at all.
+
+    Args:
+        room: the classroom.
+        config: nbgrader's configuration of it.
+        db_url: its gradebook.
+        course: nbgrader's name of the course.
+    """
+
+    def __init__(self, room: Path, config: Config, db_url: str, course: str) -> None:
+        self.room, self.config, self.db_url = room, config, db_url
+        self.gradebook = Gradebook(db_url, course)
+
+    def close(self) -> None:
+        """Let go of the gradebook."""
+        self.gradebook.close()
+
+    def masters(self, chapter: str) -> dict[str, Master]:
+        """The tracked cells of a chapter, by grade id.
+
+        Raises:
+            nbgrader.api.MissingEntry: the gradebook has no such chapter.
+        """
+        return masters_in(self.gradebook, chapter, chapter)
+
+    def chapters(self) -> list[str]:
+        """The assignments that the gradebook has."""
+        return sorted(assignment.name for assignment in self.gradebook.assignments)
+
+    def graded_students(self, chapter: str) -> set[str]:
+        """Students of whom every grade of a chapter is there."""
+        return {
+            submission.student_id
+            for submission in self.gradebook.assignment_submissions(chapter)
+            if submission.notebooks
+            and all(g.auto_score is not None or g.manual_score is not None or g.needs_manual_grade
+                    for notebook in submission.notebooks for g in notebook.grades)
+        }  # fmt: skip
+
+    def write(self, graded: Graded, files: Mapping[str, bytes], timestamp: str) -> tuple[str, ...]:
+        """Write down what became of a submission.
+
+        Args:
+            graded: what became of it.
+            files: what lies beside the graded notebook.
+            timestamp: when it was handed in, as a file says it; may be nonsense.
+
+        Returns:
+            What was noticed, a sentence each.
+        """
+        when, notes = _moment(timestamp)
+        self._write_folder(graded, files, timestamp if when else "")
+        self._write_grades(graded, when)
+        return notes
+
+    def _write_grades(self, graded: Graded, when: datetime | None) -> None:
+        book = self.gradebook
+        book.update_or_create_student(graded.student)
+        more = {"timestamp": when} if when else {}
+        submission = book.update_or_create_submission(graded.chapter, graded.student, **more)
+        for notebook in submission.notebooks:
+            for grade in notebook.grades:
+                score = graded.scores.get(grade.name)
+                grade.auto_score = score.points if score else 0.0
+                # As in nbgrader: what a person has graded before is for a person to look at again.
+                by_hand = grade.manual_score is not None or grade.auto_score is None
+                grade.needs_manual_grade = by_hand
+            for comment in notebook.comments:
+                untouched = comment.name in graded.unanswered
+                comment.auto_comment = "No response." if untouched else None
+        book.db.commit()
+        if when is not None and submission.total_seconds_late > 0:
+            self._penalize(graded)
+
+    def _penalize(self, graded: Graded) -> None:
+        """Let nbgrader's plugin say what being late costs."""
+        from nbformat.v4 import new_notebook
+
+        ids = {"notebook": graded.chapter, "assignment": graded.chapter}
+        ids |= {"student": graded.student, "db_url": self.db_url}
+        AssignLatePenalties(config=self.config).preprocess(new_notebook(), {"nbgrader": ids})
+        self.gradebook.db.expire_all()
+
+    def _write_folder(self, graded: Graded, files: Mapping[str, bytes], timestamp: str) -> None:
+        home = self.room / "autograded" / graded.student
+        home.mkdir(parents=True, exist_ok=True)
+        building = Path(tempfile.mkdtemp(prefix=f".{graded.chapter}-", dir=home))
+        for name, content in files.items():
+            path = building / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        notebook = building / f"{graded.chapter}.ipynb"
+        notebook.write_text(graded.text, encoding="utf-8", newline="\n")
+        if timestamp:
+            (building / "timestamp.txt").write_text(timestamp, encoding="utf-8")
+        building.chmod(0o755)
+        final = home / graded.chapter
+        if final.exists():
+            shutil.rmtree(final)
+        os.replace(building, final)
+
+
+def _moment(timestamp: str) -> tuple[datetime | None, tuple[str, ...]]:
+    if not timestamp.strip():
+        return None, ()
+    try:
+        return parse_utc(timestamp.strip()[:100]), ()
+    except (ValueError, OverflowError, TypeError):
+        return None, ("timestamp.txt does not hold a time; it counts as not late.",)
+
+
+def clean_up(room: Path) -> None:
+    """Take away folders that were being written when a run was stopped."""
+    for left in (room / "autograded").glob("*/.*-*"):
+        if left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)

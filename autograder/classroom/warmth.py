@@ -1,0 +1,80 @@
+"""Keeps the processes that notebooks are forked from, one for each chapter that is graded here."""
+
+from __future__ import annotations
+
+import ast
+import atexit
+import sys
+from functools import cache
+from pathlib import Path
+
+import nbformat
+
+from autograder.sandbox.probe import why_no_box
+from autograder.sandbox.worker import Chapter, NoBox, Source, Unboxed, Warm
+
+_kept: dict[tuple[Chapter, bool], Source] = {}
+
+
+def source_for(chapter: Chapter, *, boxed: bool = True) -> Source:
+    """Where processes for a chapter's notebooks come from; made when first asked for.
+
+    Raises:
+        NoBox: notebooks cannot be boxed here. The message says why, and what to do.
+    """
+    key = chapter, boxed
+    if key not in _kept:
+        if boxed and (why_not := no_box()):
+            raise NoBox(why_not)
+        _kept[key] = Warm(chapter) if boxed else Unboxed(chapter)
+    return _kept[key]
+
+
+@cache
+def no_box() -> str | None:
+    """Why notebooks cannot be boxed here; asked of the machine once."""
+    return why_no_box()
+
+
+@atexit.register
+def let_go() -> None:
+    """End the kept processes."""
+    while _kept:
+        _kept.popitem()[1].close()
+
+
+def hidden_by_name(room: Path) -> tuple[str, ...]:
+    """The classroom's folder, where it lies among what notebooks can see of this machine."""
+    if sys.platform != "linux":
+        return ()
+    from autograder.sandbox.walls import is_shown
+
+    folder = str(room.resolve())
+    return (folder,) if is_shown(folder) else ()
+
+
+def imports_of(path: Path) -> tuple[str, ...]:
+    """The modules that a notebook of the course imports; none where it cannot be read."""
+    try:
+        nb = nbformat.read(path, as_version=4)
+    except Exception:  # a notebook that an instructor has changed; imports then take their time
+        return ()
+    found: set[str] = set()
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            found |= _imports_in(cell.source)
+    return tuple(sorted(name for name in found if name.partition(".")[0] != "autograder"))
+
+
+def _imports_in(source: str) -> set[str]:
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return set()
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module)
+    return {name for name in found if name.partition(".")[0] not in sys.builtin_module_names}

@@ -1,0 +1,69 @@
+"""Says whether notebooks can be boxed on this machine, and if not, what to do about it."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import tempfile
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING or sys.platform == "linux":
+    from autograder.sandbox import calls, walls
+
+_UNBOXED = (
+    "To run students' code without a box, with all that you may do yourself: --no-sandbox, or "
+    "c.ExecuteChecks.sandbox = False in nbgrader_config.py."
+)
+_NOT_LINUX = (
+    "Notebooks are run in a box, and the box needs Linux. Use a Linux machine, a virtual one, or "
+    f"WSL 2 on Windows. {_UNBOXED}"
+)
+_REFUSED = (
+    "This kernel does not let the grader box notebooks ({error}). On Ubuntu: "
+    "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0. On other systems: sudo sysctl "
+    "-w user.max_user_namespaces=10000. In a container: start it with --cap-add SYS_ADMIN "
+    f"--security-opt seccomp=unconfined --security-opt apparmor=unconfined. {_UNBOXED}"
+)
+
+
+def why_no_box() -> str | None:
+    """Why notebooks cannot be boxed here, and what to do; ``None`` where they can."""
+    if sys.platform != "linux":
+        return _NOT_LINUX
+    start = "from autograder.sandbox.probe import try_walls; try_walls()"
+    tried = subprocess.run([sys.executable, "-P", "-c", start], capture_output=True, text=True)
+    if tried.returncode == 0:
+        return None
+    lines = tried.stderr.strip().splitlines() or [f"code {tried.returncode}"]
+    return _REFUSED.format(error=lines[-1])
+
+
+def try_walls() -> None:
+    """Raise the walls around a child of this process, and end with what it ends with."""
+    with tempfile.TemporaryDirectory(prefix="fxcourse-root-") as root:
+        plan = walls.plan(root, (walls.COURSE,), 1 << 20)
+        child = os.fork()
+        if child == 0:
+            _go_in(plan)
+        _, status = os.waitpid(child, 0)
+    sys.exit(os.waitstatus_to_exitcode(status))
+
+
+def _go_in(plan: walls.Plan) -> NoReturn:
+    code = 1
+    try:
+        walls.separate()
+        if inner := os.fork():
+            _, status = os.waitpid(inner, 0)
+            code = os.waitstatus_to_exitcode(status)
+        else:
+            walls.enclose(plan)
+            calls.refuse_calls()
+            importlib.import_module("zipapp")  # whether Python's own files can be read in there
+            code = 0
+    except BaseException as error:
+        print(error, file=sys.stderr, flush=True)
+    finally:
+        os._exit(code)
