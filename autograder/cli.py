@@ -153,6 +153,53 @@ def doctor() -> None:
     out.print("\nThis machine is ready for the course.")
 
 
+@app.command()
+def grade(
+    folder: Annotated[Path, typer.Argument(help="The classroom.")],
+    chapter: Annotated[
+        str | None,
+        typer.Argument(help="Chapters such as 01,03; all that were released."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("-j", "--jobs", min=1, help="Submissions at a time; one a core.")
+    ] = None,
+    sandbox: Annotated[
+        bool,
+        typer.Option(help="Run students' code in a box. Without, it can do what you can do."),
+    ] = True,
+    force: Annotated[
+        bool, typer.Option("--force", help="Grade again what was graded and has not changed.")
+    ] = False,
+    db: Annotated[
+        str | None, typer.Option(help="Another gradebook, such as postgresql://USER@HOST/NAME.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="A Dask scheduler whose workers grade: tcp://HOST:8786.")
+    ] = None,
+) -> None:
+    """Grade what a class has handed in. Stopped at any moment, it goes on where it was."""
+    os.environ.update(_with_scripts_on_path())
+    try:
+        from autograder.classroom import grading, report
+    except ImportError as error:
+        err.print(f"[red]Nothing was graded.[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+    words = [word.strip() for word in chapter.split(",")] if chapter else None
+    try:
+        with report.Watch(out) as watch:
+            summary = grading.grade_class(
+                folder, words, jobs=jobs or os.cpu_count() or 1, sandbox=sandbox, force=force,
+                db_url=db, cluster=cluster, say=watch.tell,
+            )  # fmt: skip
+    except (grading.CannotGrade, grading.NoBox) as error:
+        err.print(f"[red]Grading stopped.[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        err.print("Stopped. What is graded is kept; the same command goes on from here.")
+        raise typer.Exit(130) from None
+    report.print_summary(summary, out)
+
+
 def _pass_on(name: str, module: str, help: str) -> None:
     """Mount a typer app that lives in another module, and import it only when it is called."""
 
