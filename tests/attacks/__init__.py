@@ -46,6 +46,9 @@ SUSPECT = GRADED | {"tampered"}
 REFUSED = frozenset({"refused", "unreadable", "tampered"})
 ANY = ENDED | SUSPECT | REFUSED
 
+HONEST = ("0-honest", "n-honest", "zz-honest")
+"""The ids of the honest students, who are graded before, between and after the attackers."""
+
 RETARGET = """\
 from torch import fx
 

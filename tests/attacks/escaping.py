@@ -44,7 +44,6 @@ for up in ("..", "../..", "../../..", "../../../.."):
             open(os.path.join(up, name), "a").write("# fxcourse-pwned")
             print("LOOT", up, name)
 """,
-        stock=True,
     ),
     _escape(
         "escaping-loopback",
@@ -117,7 +116,7 @@ for pid in {os.getppid(), 1} - {0, os.getpid()}:
     except OSError:
         pass
 """,
-        doubt="A helper inside of the box that is the same user can be traced; what it can say must "
+        doubt="A helper inside of the box that is the same user can be traced; what it says must "
         "then be worth no more than what the student's process can say.",
     ),
     _escape(
@@ -163,7 +162,7 @@ if libc.unshare(0x10000000 | 0x00020000) == 0:
         for n in range(20):
             open(f"/tmp/{n}", "wb").write(bytes(10_000_000))
 """,
-        doubt="Unless `user.max_user_namespaces` is 0 in the box or `unshare` is filtered, a student can "
+        doubt="Unless `user.max_user_namespaces` is 0 in the box or `unshare` is filtered, one can "
         "make namespaces in it, and a tmpfs whose pages no watch of resident memory sees.",
     ),
     _escape(

@@ -145,7 +145,7 @@ except OSError as error:
 if written >= 4_000_000_000:
     print("LOOT: 4 GB")
 """,
-        doubt="Pages of a memfd that is not mapped are in nobody's resident memory: without a cgroup, "
+        doubt="Pages of a memfd that is not mapped are in no resident memory: without a cgroup, "
         "only limits on open files times file size bound them.",
     ),
     _waste(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.attacks import DUE, ENDED, RIGHT, SUSPECT, Attack
 from tests.attacks._forging import forging, forging_bytes, forging_graphs
 from tests.submissions.edits import add
+from tests.submissions.exam import text_of
 
 START = "00_start"
 CLAIM = "What was said is read as a claim, found unsound, and earns nothing."
@@ -21,6 +22,8 @@ def framed(blob=b"", **fields):
     return len(head).to_bytes(8, "little") + head + blob
 """
 TOUCH = "touch /tmp/fxcourse-pwned-faking"
+TRIED = "Tried on this commit: it happens in the judge."
+ADD_TO_MUL = text_of("add_to_mul", "operands exchanged")
 
 
 def _bytes(name: str, tries: str, forged: str, must: str = CLAIM, **more: object) -> Attack:
@@ -30,10 +33,16 @@ def _bytes(name: str, tries: str, forged: str, must: str = CLAIM, **more: object
     return Attack(name, tries, must, cell, START, answer, states=STATES, **more)
 
 
-def _graph(name: str, tries: str, spoil: str, must: str = NO_CODE, **more: object) -> Attack:
-    """An attacker who answers rightly, but whose graphs say something else besides."""
+def _graph(
+    name: str, tries: str, spoil: str, must: str = NO_CODE, doubt: str = "", most: float = 4
+) -> Attack:
+    """An attacker who answers rightly, but whose graphs say something else besides.
+
+    The rubric of `add_to_mul` does not mind other nodes before it runs what was rebuilt.
+    """
     cell = forging_graphs(f"def spoil(graph):\n{spoil}")
-    return Attack(name, tries, must, cell, answers=RIGHT, may=DUE, states=STATES, **more)
+    answers, may = {"add_to_mul": ADD_TO_MUL}, {"add_to_mul": most}
+    return Attack(name, tries, must, cell, answers=answers, may=may, states=STATES, doubt=doubt)
 
 
 ATTACKS = [
@@ -211,94 +220,122 @@ def retarget(model, old, new):
     _graph(
         "faking-placeholder",
         "A placeholder's target is code: it becomes a default argument.",
-        f"    graph['nodes'][0]['target'] += \"=__import__('os').system('{TOUCH}-placeholder')\"",
-        doubt="FX writes a placeholder's target into the code that the judge compiles; tried on "
-        "`rebuild` of this commit, the command runs in the judge.",
+        f"""\
+    graph["nodes"][0]["target"] += "=__import__('os').system('{TOUCH}-placeholder')"
+""",
+        doubt=f"FX writes a placeholder's target into the code that it compiles. {TRIED}",
     ),
     _graph(
         "faking-method",
         "A method's name is code that ends the string in which FX writes it.",
-        "    graph['nodes'][1].update(op='call_method', target="
-        f'\'a", None) or getattr(__import__("os"), "system")("{TOUCH}-method")'
-        " or getattr(x, \"neg')",
-        doubt='FX writes `getattr(x, "{target}")`; tried on `rebuild` of this commit, the '
-        "command runs in the judge.",
+        f"""\
+    name = 'a", None) or getattr(__import__("os"), "system")("{TOUCH}-method") or getattr(x, "neg'
+    graph["nodes"].insert(-1, call(name, {{"node": 0}}, op="call_method"))
+""",
+        doubt=f'FX writes `getattr(x, "{{target}}")` into the code that it compiles. {TRIED}',
     ),
     _graph(
         "faking-keyword",
         "The name of a keyword argument is code.",
-        "    graph['nodes'][1]['kwargs'] = {'dict': [["
-        f"\"out=[None, __import__('os').system('{TOUCH}-keyword')][0], alpha\", 1]]}}",
-        doubt="FX writes the names of keyword arguments into the code that the judge compiles.",
+        f"""\
+    name = "out=[None, __import__('os').system('{TOUCH}-keyword')][0], alpha"
+    row = call({{"function": "torch.neg"}}, {{"node": 0}})
+    graph["nodes"].insert(-1, row | {{"kwargs": {{"dict": [[name, 1]]}}}})
+""",
+        doubt=f"FX writes the names of keyword arguments into the code that it compiles. {TRIED}",
     ),
     _graph(
         "faking-name",
         "Names of nodes, modules and attributes are code.",
-        f"    evil = \"x=__import__('os').system('{TOUCH}-name')\"\n"
-        "    for row in graph['nodes']:\n"
-        "        row['name'] = evil\n"
-        "    graph['modules'][0]['params'][evil] = None\n"
-        "    graph['modules'][0]['attrs'] = {evil: 1, '__class__': 2, 'forward': 3}",
+        f"""\
+    evil = "x=__import__('os')or'{TOUCH}-name'"
+    for row in graph["nodes"]:
+        row["name"] = evil
+    graph["modules"][0]["attrs"] = {{evil: 1, "__class__": 2, "forward": 3}}
+""",
     ),
-    _graph(
+    Attack(
         "faking-eval",
-        "A graph gets `eval` by `getattr` and `operator`, and calls it.",
-        "    get, item = {'function': 'builtins.getattr'}, {'function': 'operator.getitem'}\n"
-        "    words = [(get, 'backward'), (get, '__func__'), (get, '__globals__'),\n"
-        "             (item, '__builtins__'), (item, 'eval')]\n"
-        "    rows, output = graph['nodes'][:-1], graph['nodes'][-1]\n"
-        "    at = 0\n"
-        "    for target, word in words:\n"
-        "        rows.append(call(target, {'node': at}, word))\n"
-        "        at = len(rows) - 1\n"
-        "    rows.append(call({'function': 'operator.call'}, {'node': at},\n"
-        f"                     \"__import__('os').system('{TOUCH}-eval')\"))\n"
-        "    graph['nodes'] = [*rows, output]",
-        doubt="`builtins.getattr` and all of `operator` are on the list; tried on `rebuild` of "
-        "this commit, the command runs in the judge.",
+        "A true graph, not a forged one, gets `eval` by `getattr` and `operator`, and calls it.",
+        NO_CODE,
+        answers={
+            "add_to_mul": f"""\
+import operator
+import torch
+from torch import fx
+
+def add_to_mul(model):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if node.target in (torch.add, operator.add):
+            node.target = torch.mul
+    *_, output = gm.graph.nodes
+    with gm.graph.inserting_before(output):
+        at = next(iter(gm.graph.nodes))
+        for word in ("backward", "__func__", "__globals__"):
+            at = gm.graph.call_function(getattr, (at, word))
+        for word in ("__builtins__", "eval"):
+            at = gm.graph.call_function(operator.getitem, (at, word))
+        text = "__import__('os').system('{TOUCH}-eval')"
+        gm.graph.call_function(operator.call, (at, text))
+    gm.recompile()
+    return gm
+"""
+        },
+        may={"add_to_mul": 4},
+        states=STATES,
+        doubt=f"`builtins.getattr` and all of `operator` are on the list of targets. {TRIED}",
     ),
     _graph(
         "faking-tofile",
         "A graph calls `.numpy().tofile(path)` on its input.",
-        "    rows, output = graph['nodes'][:-1], graph['nodes'][-1]\n"
-        "    rows.append(call('numpy', {'node': 0}, op='call_method'))\n"
-        "    rows.append(call('tofile', {'node': len(rows) - 1}, '/tmp/fxcourse-pwned-tofile',\n"
-        "                     op='call_method'))\n"
-        "    graph['nodes'] = [*rows, output]",
-        doubt="Methods may have any name without underscores; tried on `rebuild` of this commit, "
-        "the judge writes the file.",
+        """\
+    graph["nodes"].insert(-1, call("numpy", {"node": 0}, op="call_method"))
+    at = {"node": len(graph["nodes"]) - 2}
+    graph["nodes"].insert(-1, call("tofile", at, "/tmp/fxcourse-pwned-tofile", op="call_method"))
+""",
+        doubt=f"A method may have any name without underscores. {TRIED}",
     ),
     _graph(
         "faking-from-file",
         "A graph calls `torch.ops.aten.from_file`, shared, so that it writes.",
-        "    graph['nodes'].insert(-1, call({'function': 'torch.ops.aten.from_file'},\n"
-        "                          '/tmp/fxcourse-pwned-from-file', True, 8))",
-        doubt="Only `torch.from_file` is barred, not its `aten` form; tried on `rebuild` of this "
-        "commit, the judge makes the file.",
+        """\
+    function = {"function": "torch.ops.aten.from_file"}
+    graph["nodes"].insert(-1, call(function, "/tmp/fxcourse-pwned-from-file", True, 8))
+""",
+        doubt=f"`torch.from_file` is barred, but not its `aten` form. {TRIED}",
     ),
     _graph(
         "faking-memory",
         "A graph makes a tensor of 6 GB when it is run.",
-        "    graph['nodes'].insert(-1, call({'function': 'torch.ones'}, 1_500_000_000))",
+        """\
+    graph["nodes"].insert(-1, call({"function": "torch.ones"}, 1_500_000_000))
+""",
         "The judge has limits of its own; nobody else loses anything.",
         doubt="The judge runs the graph itself, without a limit on its memory.",
     ),
     _graph(
         "faking-endless-graph",
         "A graph works out 7 to the power of ten thousand millions.",
-        "    graph['nodes'].insert(-1, call({'function': 'operator.pow'}, 7, 10**10))",
+        """\
+    graph["nodes"].insert(-1, call({"function": "operator.pow"}, 7, 10**10))
+""",
         "The judge has limits of its own; nobody else loses anything.",
         doubt="One operation of Python on large numbers cannot be interrupted by a signal: only a "
         "process that can be killed holds.",
     ),
     _graph(
         "faking-codegen",
-        "A graph says that it has a code generator of its own, and cannot be run.",
-        "    graph['codegen'] = 'Other'\n    graph['nodes'][1]['kwargs'] = {'dict': []}",
+        "A graph says that it has a code generator of its own, and calls what is not asked for.",
+        """\
+    graph["codegen"] = "Other"
+    graph["nodes"].insert(-1, call({"function": "torch.erfinv"}, {"node": 0}))
+    graph["nodes"][-1]["args"] = {"tuple": [{"node": len(graph["nodes"]) - 2}]}
+""",
         "A graph that the judge cannot run itself earns nothing.",
-        doubt="With another `codegen` nothing is rebuilt, and `same_result` compares claims only. "
-        "Here the graph was right; an answer to be forged needs true values, which an answer "
-        "that calls the model can have.",
+        doubt="With another `codegen` nothing is rebuilt, and `same_result` compares claims only: "
+        f"this wrong graph gets full marks. {TRIED}",
+        most=0,
     ),
     Attack(
         "faking-runs",

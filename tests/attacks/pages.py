@@ -19,7 +19,8 @@ def _cells(*cells: NotebookNode) -> tuple[Edit, ...]:
 
 
 def _shows(mime: str, data: str) -> str:
-    return f"from IPython.display import publish_display_data\npublish_display_data({{{mime!r}: {data!r}}})"
+    shown = {mime: data}
+    return f"from IPython.display import publish_display_data\npublish_display_data({shown!r})"
 
 
 def _attached() -> NotebookNode:

@@ -201,7 +201,7 @@ for module in list(sys.modules.values()):
                 "    return gm", "    model.eval_was_here = model._modules.clear()\n    return gm"
             )
         },
-        doubt="What an answer did to objects in its own process only that process can say. A second "
+        doubt="What an answer did to objects of its process only that process can say. A second "
         "process that holds the caller's model does not help: the answer runs where the model is.",
     ),
     Attack(
@@ -209,11 +209,11 @@ for module in list(sys.modules.values()):
         "The forbidden attribute is fetched before the trial begins to watch it.",
         "The exercise forbids it, so nothing is earned.",
         "from torch import fx\n"
-        "theirs = fx.Node.all_input_nodes.fget if hasattr(fx.Node.all_input_nodes, 'fget') else None"
-        "\nown = fx.Graph.eliminate_dead_code",
+        "theirs = fx.Node.all_input_nodes.__get__\n"
+        "own = fx.Graph.eliminate_dead_code",
         chapter=NODES,
         answers={
-            "inputs_of": "def inputs_of(node):\n    return theirs(node)",
+            "inputs_of": "def inputs_of(node):\n    return list(theirs(node))",
             "dead_nodes": """\
 def dead_nodes(model):
     gm = fx.symbolic_trace(model)
