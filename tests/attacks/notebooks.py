@@ -108,7 +108,7 @@ def _own_grade_cells(nb: NotebookNode) -> None:
 
 
 MAGIC = "def retarget(model, old, new):\n" + "    !ls\n" * 700
-DEEP = "retarget = " + "(" * 5_000 + ")" * 5_000 + "\n" + "x = " + "-" * 200_000 + "1"
+DEEP = "retarget = " + "-" * 200_000 + "1"
 
 ATTACKS = [
     # ---------------------------------------------------------------- forged metadata
@@ -364,7 +364,7 @@ ATTACKS = [
     ),
     Attack(
         "notebooks-deep-code",
-        "A copied answer has 5,000 brackets, and 200,000 signs.",
+        "A copied answer has 200,000 signs before a number.",
         "It is graded as code that Python cannot read.",
         edits=(duplicate("retarget", DEEP),),
         states=SUSPECT | ENDED,

@@ -19,7 +19,7 @@ class Nothing(ast.NodeTransformer):
     def visit_Assert(self, node): return ast.Pass()
     def visit_Call(self, node):
         called = getattr(node.func, "id", "")
-        return ast.Constant(4.0) if called in ("check", "grade") else node
+        return ast.Constant(2.0) if called in ("check", "grade") else node
 
 get_ipython().ast_transformers.append(Nothing())
 """,
@@ -27,9 +27,9 @@ get_ipython().ast_transformers.append(Nothing())
     ),
     Attack(
         "patching-input-transformer",
-        "Every later cell becomes the number of its points.",
+        "Every later cell becomes the number of points.",
         NO_USE,
-        "get_ipython().input_transformers_post.append(lambda lines: ['6.0'])",
+        "get_ipython().input_transformers_post.append(lambda lines: ['2.0'])",
         stock=True,
     ),
     Attack(
@@ -48,10 +48,10 @@ torch.Tensor.__eq__ = lambda *a: torch.tensor(True)
     ),
     Attack(
         "patching-check",
-        "The names `check` and `grade` are given to functions that return full marks.",
+        "The names `check` and `grade` become functions that return the points of an exercise.",
         NO_USE,
         "import autograder\n"
-        "check = grade = lambda *a, **k: 6.0\n"
+        "check = grade = lambda *a, **k: 2.0\n"
         "autograder.check = autograder.grade = check",
         stock=True,
     ),
@@ -91,14 +91,14 @@ socket.socket.sendall = lambda self, data, *a: sendall(self, better(data), *a)
     ),
     Attack(
         "patching-displayhook",
-        "A result of full marks is displayed before and after every cell.",
+        "A result of two points is displayed before and after every cell.",
         "What a cell displays decides nothing.",
         """\
 shell = get_ipython()
-shell.displayhook(6.0)
-shell.events.register("pre_run_cell", lambda *a: shell.displayhook(6.0))
+shell.displayhook(2.0)
+shell.events.register("pre_run_cell", lambda *a: shell.displayhook(2.0))
 shell.events.register("post_run_cell", lambda *a: shell.displayhook(float("nan")))
-6.0
+2.0
 """,
         stock=True,
     ),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from autograder.syllabus import of_chapter
 from tests.attacks import ENDED, Attack
 from tests.submissions.edits import add
 
 START, NODES = "00_start", "02_nodes"
 ABSENT = "There is nothing of the kind in the box."
+BLANK = {exercise.name: "# see above" for exercise in of_chapter("03_manipulation")}
+"""No stubs that would hide what a cell above has defined."""
 
 SEARCH = """\
 def look(path):
@@ -97,6 +100,7 @@ for up in ("..", "../..", "../../..", "../../../.."):
             if "BEGIN SOLUTION" in "".join(cell["source"]):
                 exec("".join(cell["source"]))
 """,
+        answers=BLANK,
         stock=True,
     ),
     Attack(
@@ -113,6 +117,7 @@ for up in ("..", "../..", "../../..", "../../../.."):
                 if cell["cell_type"] == "code" and "def " in "".join(cell["source"]):
                     exec("".join(cell["source"]))
 """,
+        answers=BLANK,
         stock=True,
     ),
     Attack(
