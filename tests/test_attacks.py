@@ -73,6 +73,7 @@ def test_attack_says_what_it_is(attack: Attack) -> None:
             ast.parse(text)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Non-unique cell id")
 def test_every_attack_can_be_handed_in(tmp_path: Path) -> None:
     (tmp_path / "nbgrader_config.py").touch()
