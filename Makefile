@@ -6,6 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 PY := .venv/bin/python
 LAB_ARGS ?=
 BENCH_ARGS ?=
+ATTACKS_ARGS ?=
 PYTEST_ARGS ?= -n auto --dist loadgroup
 
 # The first of these that the course supports and that can make an environment.
@@ -13,7 +14,7 @@ FIND_PYTHON = for p in "$(PYTHON)" python3.11 python3.12 python3.13 python3 pyth
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
 		2>/dev/null && echo "$$p" && break; done
 
-.PHONY: help lab test build solutions grade-demo bench doctor
+.PHONY: help lab test build solutions grade-demo attacks bench doctor
 .DEFAULT_GOAL := help
 
 help:
@@ -24,6 +25,7 @@ help:
 	@echo "make solutions   execute all chapters in solved form, into build/solutions/"
 	@echo "make bench       figures about the checks; BENCH_ARGS=checks for their times alone"
 	@echo "make grade-demo  grade a class with nbgrader, and compare every score with what it must be"
+	@echo "make attacks     grade a class with attackers in it; ATTACKS_ARGS=--stock compares with nbgrader"
 
 lab: .venv/.installed
 	@$(PY) -m autograder.cli lab $(LAB_ARGS)
@@ -45,6 +47,10 @@ bench: .venv/.installed-test
 grade-demo: .venv/.installed-test
 	@echo "==> Grading a class in a temporary folder (a few minutes)"
 	@$(PY) -m tests.submissions.demo
+
+attacks: .venv/.installed-test
+	@echo "==> Grading attackers among honest students in a temporary folder (many minutes)"
+	@$(PY) -m tests.attacks $(ATTACKS_ARGS)
 
 # All three run, whatever the others say, so that one run shows everything there is to mend.
 test: .venv/.installed-test

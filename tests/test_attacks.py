@@ -1,0 +1,106 @@
+"""The attacks are what they say; a dozen of them, of all kinds, gain nothing."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.syllabus import EXERCISES
+from tests.attacks import ANY, HONEST, PWNED, Attack, all_attacks, kinds
+from tests.attacks._traces import active_parts
+
+COURSE = Path(__file__).parents[1] / "course"
+KINDS = {
+    "equality",
+    "escaping",
+    "exhausting",
+    "faking",
+    "files",
+    "notebooks",
+    "pages",
+    "patching",
+    "prying",
+    "redirecting",
+}
+DOZEN = (
+    "equality-result",
+    "escaping-signals",
+    "escaping-unshare",
+    "exhausting-daemon",
+    "exhausting-heap",
+    "faking-eval",
+    "faking-quantized",
+    "files-pipe-beside",
+    "notebooks-magic-lines",
+    "pages-html",
+    "patching-displayhook",
+    "prying-memory",
+)
+"""One of each kind or two: those that what is easily changed later would let through."""
+
+
+def test_all_kinds_are_there() -> None:
+    found = kinds()
+    assert set(found) == KINDS
+    assert all(len(attacks) >= 6 for attacks in found.values())
+    for kind, attacks in found.items():
+        assert all(attack.name.startswith(f"{kind}-") for attack in attacks)
+
+
+def test_names_and_ids_are_unique() -> None:
+    attacks = all_attacks()
+    assert len({attack.name for attack in attacks}) == len(attacks)
+    assert len({attack.id for attack in attacks} | set(HONEST)) == len(attacks) + len(HONEST)
+
+
+def test_honest_students_stand_before_between_and_after() -> None:
+    ids = sorted(attack.id for attack in all_attacks() if not attack.student)
+    assert HONEST[0] < ids[0] < HONEST[1] < ids[-1] < HONEST[2]
+
+
+@pytest.mark.parametrize("attack", all_attacks(), ids=lambda attack: attack.name)
+def test_attack_says_what_it_is(attack: Attack) -> None:
+    for sentence in (attack.tries, attack.must):
+        assert not sentence[0].islower() and sentence.endswith(".") and "\n" not in sentence
+    assert attack.states and attack.states <= ANY
+    assert set(attack.answers) | set(attack.earns) | set(attack.may) <= set(EXERCISES)
+    assert not (attack.stock and PWNED in attack.cell)
+    for text in (attack.cell, *attack.answers.values()):
+        if not text.startswith("%"):
+            ast.parse(text)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Non-unique cell id")
+def test_every_attack_can_be_handed_in(tmp_path: Path) -> None:
+    (tmp_path / "nbgrader_config.py").touch()
+    released = {c.stem: nbformat.read(c, as_version=4) for c in COURSE.glob("0[0-3]*.ipynb")}
+    for attack in all_attacks():
+        folder = attack.put(tmp_path, released[attack.chapter])
+        assert folder.is_symlink() or folder.is_dir()
+        assert all(least <= most for least, most in attack.points().values())
+
+
+def test_active_parts_of_a_page_are_found() -> None:
+    evil = (
+        '<script>FXPAGE()</script><img src=x onerror="FXPAGE()">'
+        '<a href=" java\nscript:FXPAGE()">x</a><iframe srcdoc="FXPAGE"></iframe>'
+    )
+    assert len(active_parts(evil)) == 4
+    assert active_parts("<p>&lt;script&gt;FXPAGE()&lt;/script&gt;</p><p>FXPAGE()</p>") == []
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("attacks")
+def test_a_dozen_attacks_gain_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("autograder.classroom.grading")
+    from tests.attacks._class import AttackedClass
+
+    attacked = AttackedClass(tmp_path, [a for a in all_attacks() if a.name in DOZEN])
+    assert len(attacked.attacks) == len(DOZEN)
+    attacked.make()
+    found = attacked.grade(jobs=1)
+    assert (found.attacks, found.honest, found.room) == ({}, {}, [])
