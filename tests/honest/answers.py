@@ -23,54 +23,54 @@ SUBMISSIONS = [
         "a full signature, with defaults and a keyword more",
         answers={
             "retarget": """
-        def retarget(
-            model: nn.Module,
-            old: Callable[..., Any],
-            new: Callable[..., Any],
-            *,
-            verbose: bool = False,
-        ) -> "fx.GraphModule":
-            gm: fx.GraphModule = fx.symbolic_trace(model)
-            for node in gm.graph.find_nodes(op="call_function", target=old):
-                node.target = new
-                if verbose:
-                    print(node.format_node())
-            gm.recompile()
-            return gm
-    """
+                def retarget(
+                    model: nn.Module,
+                    old: Callable[..., Any],
+                    new: Callable[..., Any],
+                    *,
+                    verbose: bool = False,
+                ) -> "fx.GraphModule":
+                    gm: fx.GraphModule = fx.symbolic_trace(model)
+                    for node in gm.graph.find_nodes(op="call_function", target=old):
+                        node.target = new
+                        if verbose:
+                            print(node.format_node())
+                    gm.recompile()
+                    return gm
+            """
         },
     ),
     honest(
         "decorated",
         "a decorator with wraps around the answer",
         cell("""
-        import time
-        from functools import wraps
+            import time
+            from functools import wraps
 
-        def timed(function):
-            @wraps(function)
-            def run(*args, **kwargs):
-                start = time.perf_counter()
-                try:
-                    return function(*args, **kwargs)
-                finally:
-                    print(f"{time.perf_counter() - start:.3f} s")
+            def timed(function):
+                @wraps(function)
+                def run(*args, **kwargs):
+                    start = time.perf_counter()
+                    try:
+                        return function(*args, **kwargs)
+                    finally:
+                        print(f"{time.perf_counter() - start:.3f} s")
 
-            return run
-    """),
+                return run
+        """),
         answers={"retarget": f"@timed\n{RETARGET}"},
     ),
     honest(
         "decorated-plainly",
         "a decorator that does not pass the name on",
         cell("""
-        def logged(function):
-            def run(*args):
-                print(len(args), "arguments")
-                return function(*args)
+            def logged(function):
+                def run(*args):
+                    print(len(args), "arguments")
+                    return function(*args)
 
-            return run
-    """),
+                return run
+        """),
         answers={"retarget": f"@logged\n{RETARGET}"},
     ),
     honest(
@@ -109,21 +109,21 @@ SUBMISSIONS = [
         "an object that can be called",
         answers={
             "retarget": """
-        class Retarget:
-            def __init__(self):
-                self.calls = 0
+                class Retarget:
+                    def __init__(self):
+                        self.calls = 0
 
-            def __call__(self, model, old, new):
-                self.calls += 1
-                gm = fx.symbolic_trace(model)
-                for node in gm.graph.nodes:
-                    if node.op == "call_function" and node.target is old:
-                        node.target = new
-                gm.recompile()
-                return gm
+                    def __call__(self, model, old, new):
+                        self.calls += 1
+                        gm = fx.symbolic_trace(model)
+                        for node in gm.graph.nodes:
+                            if node.op == "call_function" and node.target is old:
+                                node.target = new
+                        gm.recompile()
+                        return gm
 
-        retarget = Retarget()
-    """
+                retarget = Retarget()
+            """
         },
     ),
     honest(
@@ -131,16 +131,16 @@ SUBMISSIONS = [
         "a bound method",
         answers={
             "retarget": """
-        class Passes:
-            def retarget(self, model, old, new):
-                gm = fx.symbolic_trace(model)
-                for node in gm.graph.find_nodes(op="call_function", target=old):
-                    node.target = new
-                gm.recompile()
-                return gm
+                class Passes:
+                    def retarget(self, model, old, new):
+                        gm = fx.symbolic_trace(model)
+                        for node in gm.graph.find_nodes(op="call_function", target=old):
+                            node.target = new
+                        gm.recompile()
+                        return gm
 
-        retarget = Passes().retarget
-    """
+                retarget = Passes().retarget
+            """
         },
     ),
     honest(
@@ -154,23 +154,23 @@ SUBMISSIONS = [
         "tracer-outside",
         "a Tracer and a GraphModule subclass of the notebook",
         cell("""
-        class OwnTracer(fx.Tracer):
-            def is_leaf_module(self, m, module_qualified_name):
-                return super().is_leaf_module(m, module_qualified_name)
+            class OwnTracer(fx.Tracer):
+                def is_leaf_module(self, m, module_qualified_name):
+                    return super().is_leaf_module(m, module_qualified_name)
 
-        class OwnModule(fx.GraphModule):
-            pass
-    """),
+            class OwnModule(fx.GraphModule):
+                pass
+        """),
         answers={
             "retarget": """
-        def retarget(model, old, new):
-            tracer = OwnTracer()
-            graph = tracer.trace(model)
-            for node in graph.nodes:
-                if node.op == "call_function" and node.target is old:
-                    node.target = new
-            return OwnModule(tracer.root, graph)
-    """
+                def retarget(model, old, new):
+                    tracer = OwnTracer()
+                    graph = tracer.trace(model)
+                    for node in graph.nodes:
+                        if node.op == "call_function" and node.target is old:
+                            node.target = new
+                    return OwnModule(tracer.root, graph)
+            """
         },
     ),
     honest(
@@ -198,12 +198,12 @@ SUBMISSIONS = [
         cell("def finished(gm):\n    gm.recompile()\n    return gm", below="retarget"),
         answers={
             "retarget": """
-            def retarget(model, old, new):
-                gm = fx.symbolic_trace(model)
-                for node in calls_of(gm, old):
-                    node.target = new
-                return finished(gm)
-        """
+                def retarget(model, old, new):
+                    gm = fx.symbolic_trace(model)
+                    for node in calls_of(gm, old):
+                        node.target = new
+                    return finished(gm)
+            """
         },
     ),
     honest(
@@ -232,17 +232,17 @@ SUBMISSIONS = [
         "from torch.fx import *, and from torch import *",
         answers={
             "retarget": """
-        from torch.fx import *
-        from torch import *
-        from torch.fx import symbolic_trace
+                from torch.fx import *
+                from torch import *
+                from torch.fx import symbolic_trace
 
-        def retarget(model, old, new):
-            gm = symbolic_trace(model)
-            for node in gm.graph.find_nodes(op="call_function", target=old):
-                node.target = new
-            gm.recompile()
-            return gm
-    """
+                def retarget(model, old, new):
+                    gm = symbolic_trace(model)
+                    for node in gm.graph.find_nodes(op="call_function", target=old):
+                        node.target = new
+                    gm.recompile()
+                    return gm
+            """
         },
     ),
     honest(
@@ -250,16 +250,16 @@ SUBMISSIONS = [
         "everything under other names",
         answers={
             "retarget": """
-        import torch as t
-        import torch.fx as tfx
-        from torch.fx import GraphModule as GM
+                import torch as t
+                import torch.fx as tfx
+                from torch.fx import GraphModule as GM
 
-        def retarget(model, old, new):
-            graph = (tracer := tfx.Tracer()).trace(model)
-            for node in graph.find_nodes(op="call_function", target=old):
-                node.target = new
-            return GM(tracer.root, graph)
-    """
+                def retarget(model, old, new):
+                    graph = (tracer := tfx.Tracer()).trace(model)
+                    for node in graph.find_nodes(op="call_function", target=old):
+                        node.target = new
+                    return GM(tracer.root, graph)
+            """
         },
     ),
     honest(
@@ -267,16 +267,16 @@ SUBMISSIONS = [
         "imports within the answer",
         answers={
             "retarget": """
-        def retarget(model, old, new):
-            import copy
-            from torch.fx import symbolic_trace
+                def retarget(model, old, new):
+                    import copy
+                    from torch.fx import symbolic_trace
 
-            gm = copy.deepcopy(symbolic_trace(model))
-            for node in gm.graph.find_nodes(op="call_function", target=old):
-                node.target = new
-            gm.recompile()
-            return gm
-    """
+                    gm = copy.deepcopy(symbolic_trace(model))
+                    for node in gm.graph.find_nodes(op="call_function", target=old):
+                        node.target = new
+                    gm.recompile()
+                    return gm
+            """
         },
     ),
     honest(
@@ -306,7 +306,9 @@ SUBMISSIONS = [
         "other-letters",
         "names and comments in other languages",
         answers={
-            "retarget": RETARGET.replace("node", "узел").replace("gm", "größe")
+            "retarget": RETARGET.replace("node.", "узел.")
+            .replace("node in", "узел in")
+            .replace("gm", "größe")
             + "  # 这里返回结果 ✓",
         },
     ),
@@ -321,11 +323,11 @@ SUBMISSIONS = [
         "recursive-helper",
         "eval mode and train mode are left as the answer likes",
         cell("""
-        def each(module):
-            yield module
-            for child in module.children():
-                yield from each(child)
-    """),
+            def each(module):
+                yield module
+                for child in module.children():
+                    yield from each(child)
+        """),
         answers={
             "retarget": RETARGET.replace("    gm =", "    list(each(model))\n    gm =", 1),
         },
@@ -347,12 +349,12 @@ SUBMISSIONS = [
         chapter="01_tracing",
         answers={
             "node_table": """
-            def node_table(model):
-                return [
-                    (node.op, node.name, len(node.all_input_nodes), len(node.users))
-                    for node in fx.symbolic_trace(model).graph.nodes
-                ]
-        """,
+                def node_table(model):
+                    return [
+                        (node.op, node.name, len(node.all_input_nodes), len(node.users))
+                        for node in fx.symbolic_trace(model).graph.nodes
+                    ]
+            """,
             "sign_flip": "def sign_flip(x):\n    return torch.where(x.sum() > 0, x, -x)",
         },
     ),
@@ -447,15 +449,15 @@ SUBMISSIONS = [
         chapter="06_interpreter",
         answers={
             "NegSigmSwap": """
-        @marked
-        class NegSigmSwap(Base):
-            def call_function(self, target, args, kwargs):
-                return super().call_function(self.swaps.get(target, target), args, kwargs)
+                @marked
+                class NegSigmSwap(Base):
+                    def call_function(self, target, args, kwargs):
+                        return super().call_function(self.swaps.get(target, target), args, kwargs)
 
-            def call_method(self, target, args, kwargs):
-                names = {"neg": "sigmoid", "sigmoid": "neg"}
-                return super().call_method(names.get(target, target), args, kwargs)
-    """
+                    def call_method(self, target, args, kwargs):
+                        names = {"neg": "sigmoid", "sigmoid": "neg"}
+                        return super().call_method(names.get(target, target), args, kwargs)
+            """
         },
     ),
     honest(

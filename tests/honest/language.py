@@ -174,7 +174,7 @@ SUBMISSIONS = [
         'if __name__ == "__main__": around an experiment',
         cell("""
             def main():
-                print(fx.symbolic_trace(torch.relu).code)
+                print(fx.symbolic_trace(nn.ReLU()).code)
 
             if __name__ == "__main__":
                 main()
@@ -209,7 +209,7 @@ SUBMISSIONS = [
                     case _:
                         return node.op
 
-            if (n := len([kind(node) for node in fx.symbolic_trace(torch.relu).graph.nodes])) > 1:
+            if (n := len([kind(node) for node in fx.symbolic_trace(nn.ReLU()).graph.nodes])) > 1:
                 print(f"{n=}")
         """),
     ),

@@ -3,6 +3,14 @@
 from tests.honest import RETARGET, cell, honest
 
 SUBMISSIONS = [
+    honest(
+        "magics-with-the-answer",
+        "magics in the answer's own cell, as if it were the first of a notebook",
+        answers={
+            "retarget": "%matplotlib inline\n%load_ext autoreload\n%autoreload 2\n"
+            f"%config InlineBackend.figure_format = 'svg'\n!echo ready\n\n{RETARGET}"
+        },
+    ),
     honest("time-cell", "%%time over the answer", answers={"retarget": f"%%time\n{RETARGET}"}),
     honest(
         "time-lines",
@@ -78,7 +86,7 @@ SUBMISSIONS = [
         "config",
         "%config of the pictures, %precision and an alias",
         cell(
-            "%config InlineBackend.figure_format = 'retina'\n%precision 3\n%alias say echo\nsay x"
+            "%config InlineBackend.figure_format = 'retina'\n%precision 3\n%alias say echo\n%say x"
         ),
     ),
     honest(

@@ -19,17 +19,17 @@ SUBMISSIONS = [
         "the answer warns and writes to stderr whenever it is called",
         answers={
             "retarget": """
-            import sys
-            import warnings
+                import sys
+                import warnings
 
-            def retarget(model, old, new):
-                warnings.warn("retarget is called")
-                print("called", file=sys.stderr)
-                gm = fx.symbolic_trace(model)
-                for node in gm.graph.find_nodes(op="call_function", target=old):
-                    node.target = new
-                gm.recompile()
-                return gm
+                def retarget(model, old, new):
+                    warnings.warn("retarget is called")
+                    print("called", file=sys.stderr)
+                    gm = fx.symbolic_trace(model)
+                    for node in gm.graph.find_nodes(op="call_function", target=old):
+                        node.target = new
+                    gm.recompile()
+                    return gm
             """
         },
     ),
