@@ -474,6 +474,15 @@ def test_html_that_is_too_much_takes_no_time(text: str) -> None:
     assert output.data
 
 
+@pytest.mark.parametrize("begin", ["\\begin{a}", "\\\\[", "\\\\(", "$", "[", "<b>", "<!--"])
+def test_markdown_that_is_too_much_takes_no_time(begin: str) -> None:
+    cell = new_markdown_cell(begin * (40_000 // len(begin)))
+    start = time.perf_counter()
+    clean_cell(cell)
+    body(new_notebook(cells=[cell]))
+    assert time.perf_counter() - start < 5
+
+
 def test_metadata_of_notebooks() -> None:
     nb = new_notebook(cells=[new_code_cell("x"), new_markdown_cell("y")])
     nb.metadata.update(

@@ -574,6 +574,9 @@ def _watched(source: str) -> _Watch | None:
     return watch
 
 
+_NOT_SHOWN = "(The text of this cell cannot be shown.)"
+
+
 def clean_markdown(source: str) -> tuple[str, list[str]]:
     """Markdown with nothing active in it, and what was found; harmless markdown is not touched."""
     # Most cells are the course's own, and the same in every submission.
@@ -582,12 +585,14 @@ def clean_markdown(source: str) -> tuple[str, list[str]]:
 
 def _clean_markdown(source: str) -> tuple[str, list[str]]:
     plain = _HREF.sub(r"\\href{#}", source)
+    if _takes_too_long(plain):
+        return _NOT_SHOWN, ["text that takes too long to render"]
     watch = _watched(plain)
     found = ["text that cannot be rendered"] if watch is None else watch.found()
     if plain != source:
         found.append("a link that is not safe")
     if watch is None or watch.found():
-        attempts = [_fenced(plain), "(The text of this cell cannot be shown.)"]
+        attempts = [_fenced(plain), _NOT_SHOWN]
         if watch is not None:
             attempts.insert(0, _mended(plain, watch))
         plain = next(text for text in attempts if (w := _watched(text)) and not w.found())
@@ -595,6 +600,16 @@ def _clean_markdown(source: str) -> tuple[str, list[str]]:
 
 
 _clean_often = lru_cache(maxsize=1024)(_clean_markdown)
+
+
+_LONGEST = 50_000_000
+
+
+def _takes_too_long(source: str) -> bool:
+    # After each of these, nbconvert reads on to the end of the cell; after "[", of the line.
+    begins = sum(source.count(begin) for begin in ("\\begin{", "\\\\[", "\\\\("))
+    brackets = sum(line.count("[") * len(line) for line in source.split("\n"))
+    return begins * len(source) + brackets > _LONGEST
 
 
 def _mended(source: str, watch: _Watch) -> str:
