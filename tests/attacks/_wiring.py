@@ -19,11 +19,7 @@ class Row(NamedTuple):
 def grade(room: Path, jobs: int, say: Callable[[str], None]) -> list[Row]:
     """Grade everything that was handed in, in the box."""
     from autograder.classroom.grading import grade_class
+    from autograder.classroom.report import line_about
 
-    summary = grade_class(room, jobs=jobs, sandbox=True, say=say)
-    return [
-        Row(row.student, row.chapter, row.status, "\n".join(map(str, row.notes or ())))
-        if not isinstance(row.notes, str)
-        else Row(row.student, row.chapter, row.status, row.notes)
-        for row in summary.rows
-    ]
+    summary = grade_class(room, jobs=jobs, say=lambda row, done, count: say(line_about(row)))
+    return [Row(r.student, r.chapter, r.status, "\n".join(r.notes)) for r in summary.rows]
