@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-
 SHORT = {
     "cell_cpu": 10.0,
     "cell_wall": 25.0,
