@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from autograder.classroom import watchdog
 from autograder.exercise import Case, Exercise
 from autograder.judge import judge
 from autograder.outcome import Outcome
@@ -132,7 +133,8 @@ def _nothing(exercise: Exercise, status: Status, code: str, message: str, look: 
 
 def _judged(exercise: Exercise, work_out: Callable[[], Verdict]) -> Verdict:
     try:
-        verdict = work_out()
+        with watchdog.armed():
+            verdict = work_out()
     except MissingReference:
         raise
     except Exception:  # whatever is wrong with what a student's process has sent

@@ -6,10 +6,8 @@ anything: what it had in hand is tried once more by a new one, and then given up
 
 from __future__ import annotations
 
-import faulthandler
 import logging
 import multiprocessing
-import os
 import queue
 import sys
 import threading
@@ -17,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
+from autograder.classroom import watchdog
 from autograder.classroom.unit import Graded, Terms, Unit, grade_unit, nothing_from
 from autograder.references import MissingReference
 from autograder.sandbox.bounds import MIB
@@ -26,9 +25,6 @@ _log = logging.getLogger(__name__)
 
 JUDGE_MEMORY = 4096 * MIB
 """Bytes that a grader may use above what it starts with."""
-
-SLACK = 600.0
-"""Seconds that judging a notebook may take, beyond the time that the notebook itself may."""
 
 _LOST = "Judging what this notebook returned ended the grader, twice. It earns nothing."
 
@@ -111,6 +107,7 @@ def _begin() -> None:
     """Bound what this grader may use: it looks at what students' processes have sent."""
     import signal
 
+    watchdog.allow()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what a Ctrl-C ends
     if sys.platform == "linux":
         from autograder.sandbox.bounds import hold_memory
@@ -121,16 +118,11 @@ def _begin() -> None:
 
 
 def _grade(unit: Unit, terms: Terms) -> Graded:
-    # Whatever hangs, in whatever library, this process ends, and the unit is given up.
-    with open(os.devnull, "w") as nowhere:
-        faulthandler.dump_traceback_later(terms.patience.notebook + SLACK, exit=True, file=nowhere)
-        try:
-            return grade_unit(unit, terms)
-        except (NoBox, MissingReference):
-            raise  # not the student's doing: nobody can be graded like this
-        except Exception as error:
-            _log.exception("The notebook of %s could not be graded", unit.student)
-            why = f"It could not be graded: {type(error).__name__}: {error}"[:500]
-            return nothing_from(unit, terms, f"{why} Please report this, with the notebook.")
-        finally:
-            faulthandler.cancel_dump_traceback_later()
+    try:
+        return grade_unit(unit, terms)
+    except (NoBox, MissingReference):
+        raise  # not the student's doing: nobody can be graded like this
+    except Exception as error:
+        _log.exception("The notebook of %s could not be graded", unit.student)
+        why = f"It could not be graded: {type(error).__name__}: {error}"[:500]
+        return nothing_from(unit, terms, f"{why} Please report this, with the notebook.")

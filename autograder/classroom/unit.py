@@ -16,6 +16,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader import utils
 from nbgrader.preprocessors import LimitOutput
 
+from autograder.classroom import watchdog
 from autograder.classroom.cards import show_verdicts
 from autograder.classroom.masters import Master
 from autograder.classroom.repair import is_unreadable, read_forgivingly, repair
@@ -124,9 +125,10 @@ def grade_unit(unit: Unit, terms: Terms) -> Graded:
         NoBox: notebooks cannot be boxed here.
     """
     start = time.perf_counter()
-    nb = read_forgivingly(unit.text if unit.text is not None else b"")
-    unreadable = is_unreadable(nb)
-    repairs = repair(nb, terms.masters)
+    with watchdog.armed():
+        nb = read_forgivingly(unit.text if unit.text is not None else b"")
+        unreadable = is_unreadable(nb)
+        repairs = repair(nb, terms.masters)
     _clear(nb)
     exercises = importlib.import_module(terms.ready.syllabus).EXERCISES
     notes = list(unit.notes)
