@@ -20,16 +20,18 @@ class Cluster:
 
     Args:
         home: a folder for what they write.
+        path: where the scheduler looks for packages first.
     """
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, path: str = str(ROOT)) -> None:
         self.home = home
         self._processes: list[subprocess.Popen[bytes]] = []
-        path = home / "scheduler.json"
+        file = home / "scheduler.json"
         self.scheduler = self._start(
-            "scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(path)
-        )
-        self.address = _wait_for_address(path)
+            "scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file),
+            PYTHONPATH=path,
+        )  # fmt: skip
+        self.address = _wait_for_address(file)
 
     def worker(self, *options: str, path: str = str(ROOT), **environment: str) -> subprocess.Popen:
         """Start a worker with one thread; by default, one that has this course."""
@@ -57,9 +59,9 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def running(home: Path) -> Iterator[Cluster]:
+def running(home: Path, path: str = str(ROOT)) -> Iterator[Cluster]:
     """A cluster without workers."""
-    cluster = Cluster(home)
+    cluster = Cluster(home, path)
     try:
         yield cluster
     finally:

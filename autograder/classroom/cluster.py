@@ -7,6 +7,7 @@ The gradebook and the journal stay with the one writer, who reads what comes fro
 from __future__ import annotations
 
 import contextlib
+import pickle
 import queue
 import time
 from collections.abc import Iterable, Iterator
@@ -35,8 +36,8 @@ _MISSING = (
 )
 _KEPT = "What is graded is kept; the same command goes on from here."
 _LOST = (
-    "The machines that graded this notebook were lost, time and again. It earns nothing so far; "
-    "grade it again with --force, on one machine."
+    "The machines that graded this notebook were lost, time and again. It earns nothing so far. To "
+    "grade it on this machine: nbgrader autograde {chapter} --student {student} --force"
 )
 
 
@@ -100,7 +101,7 @@ def _examine(client: Any, terms: Terms, address: str) -> None:
 
 
 def _why_unfit(worker: Worker | BaseException, own: str) -> str:
-    if isinstance(worker, ImportError):
+    if _is_missing(worker):
         return f"it does not have this course, or not all of it ({_short(worker)}). Install it."
     if not isinstance(worker, Worker):
         return f"it does not answer as it should ({_short(worker)})."
@@ -112,7 +113,7 @@ class _Work:
 
     def __init__(self, client: Any, terms: Terms, address: str, units: Iterator[Unit]) -> None:
         self._client, self._terms, self._address, self._units = client, terms, address, units
-        self._course = which_course()
+        self._packed, self._course = pickle.dumps(terms), which_course()
         self._under_way: dict[str, tuple[Any, Unit]] = {}  # by the scheduler's key
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._workers_seen = time.monotonic()
@@ -135,7 +136,9 @@ class _Work:
         """Send submissions, as many as the workers that there are now can use."""
         most = max(1, AHEAD * self._graders())
         while len(self._under_way) < most and (unit := next(self._units, None)) is not None:
-            future = self._client.submit(grade_there, unit, self._terms, self._course, pure=False)
+            future = self._client.submit(
+                grade_there, pickle.dumps(unit), self._packed, self._course, pure=False
+            )
             self._under_way[future.key] = future, unit
             future.add_done_callback(lambda future: self._ended.put(future.key))
 
@@ -165,28 +168,33 @@ class _Work:
 
     def _fetch(self, future: Any, unit: Unit) -> Graded | None:
         """What became of a submission; nothing where it is on its way again."""
-        from distributed import KilledWorker
+        from distributed import CancelledError, KilledWorker
 
         try:
             found = future.result(timeout=WORKERS)
         except KilledWorker:
-            return nothing_from(unit, self._terms, _LOST)
+            why = _LOST.format(chapter=self._terms.chapter, student=unit.student)
+            return nothing_from(unit, self._terms, why)
         except TimeoutError:  # its worker was lost after it was done; another one does it again
             self._look()
             self._ended.put(future.key)
             return None
         except Unfit as error:
             raise CannotGrade(f"{error} {_KEPT}") from None
-        except ImportError as error:
-            raise CannotGrade(
-                f"A worker does not have this course, or not all of it ({_short(error)}). {_KEPT}"
-            ) from None
-        except Exception as error:
+        except (OSError, RuntimeError, CancelledError) as error:
             raise CannotGrade(_scheduler_lost(self._address, error)) from None
+        except Exception as error:
+            what = "does not have this course, or not all of it" if _is_missing(error) else "failed"
+            raise CannotGrade(f"A worker {what} ({_short(error)}). {_KEPT}") from None
         expected = (unit.student, self._terms.chapter)
         if not isinstance(found, Graded) or (found.student, found.chapter) != expected:
             raise CannotGrade(f"A worker sent back something that is no result. {_KEPT}")
         return found
+
+
+def _is_missing(error: object) -> bool:
+    """Whether it says that a module is not there; Dask gives some errors as their text."""
+    return isinstance(error, ImportError) or "ModuleNotFoundError" in str(error)
 
 
 def _no_workers(address: str) -> str:
