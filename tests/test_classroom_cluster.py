@@ -159,7 +159,7 @@ def test_scheduler_without_workers_is_said(
         grade(room, cluster=machines.address)
 
 
-def test_worker_without_the_course_is_named(
+def test_worker_or_scheduler_without_the_course_is_named(
     room: Path, machines: dask_cluster.Cluster, tmp_path: Path
 ) -> None:
     (tmp_path / "empty" / "autograder").mkdir(parents=True)
@@ -167,6 +167,11 @@ def test_worker_without_the_course_is_named(
     machines.worker("--no-nanny", path=str(tmp_path / "empty"))
     with pytest.raises(CannotGrade, match="worker tcp://.*it does not have this course"):
         grade(room, cluster=machines.address)
+
+    (tmp_path / "another").mkdir()
+    with dask_cluster.running(tmp_path / "another", str(tmp_path / "empty")) as without:
+        with pytest.raises(CannotGrade, match="scheduler at tcp://.*it does not have this course"):
+            grade(room, cluster=without.address)
 
 
 def test_worker_with_another_course_is_named(

@@ -86,7 +86,13 @@ def _connected(address: str) -> Iterator[Any]:
 
 
 def _examine(client: Any, terms: Terms, address: str) -> None:
-    """See that there are workers, and that each of them can grade."""
+    """See that there are workers, that each can grade, and that the scheduler knows the course."""
+    try:
+        client.run_on_scheduler(which_course)
+    except OSError as error:
+        raise CannotGrade(_scheduler_lost(address, error)) from None
+    except Exception as error:
+        raise CannotGrade(f"The Dask scheduler at {address}: {_missing(error)}") from None
     try:
         client.wait_for_workers(1, timeout=WORKERS)
         found = client.run(show, terms.boxed, on_error="return")
@@ -102,7 +108,7 @@ def _examine(client: Any, terms: Terms, address: str) -> None:
 
 def _why_unfit(worker: Worker | BaseException, own: str) -> str:
     if _is_missing(worker):
-        return f"it does not have this course, or not all of it ({_short(worker)}). Install it."
+        return _missing(worker)
     if not isinstance(worker, Worker):
         return f"it does not answer as it should ({_short(worker)})."
     return worker.no_box if worker.course == own else OTHER_COURSE
@@ -190,6 +196,10 @@ class _Work:
         if not isinstance(found, Graded) or (found.student, found.chapter) != expected:
             raise CannotGrade(f"A worker sent back something that is no result. {_KEPT}")
         return found
+
+
+def _missing(error: object) -> str:
+    return f"it does not have this course, or not all of it ({_short(error)}). Install it there."
 
 
 def _is_missing(error: object) -> bool:
