@@ -73,6 +73,10 @@ class Server:
         """Make the role that needs a password."""
         self._tell("postgres", f"CREATE ROLE careful LOGIN SUPERUSER PASSWORD '{PASSWORD}'")
 
+    def make_role_without_rights(self) -> None:
+        """Make the role `stranger`, which may connect and no more."""
+        self._tell("postgres", "CREATE ROLE stranger LOGIN")
+
     def stop(self) -> None:
         """Stop it at once, as a lost machine would."""
         _run(self.home, "pg_ctl", "-D", str(self.home / "data"), "-m", "immediate", "stop")

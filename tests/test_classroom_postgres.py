@@ -16,7 +16,7 @@ from autograder.classroom import database
 from autograder.classroom.create import CannotCreate, create
 from autograder.classroom.grading import CannotGrade, grade_class
 from autograder.cli import app
-from tests import numbers_room, postgres_server
+from tests import numbers_graded, numbers_room, postgres_server
 from tests.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results
 from tests.submissions import room as rooms
 
@@ -61,9 +61,12 @@ def in_postgres(folder: Path, source: Path, address: str) -> Path:
 
 
 def test_points_are_those_of_a_gradebook_in_a_file(
-    server: postgres_server.Server, source: Path, tmp_path: Path
+    server: postgres_server.Server,
+    source: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    pytest.importorskip("psycopg")
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))  # for nbgrader's commands
     address = server.make("the class")
     room = in_postgres(tmp_path, source, address)
     named = database.with_driver(address)
@@ -87,8 +90,12 @@ def test_points_are_those_of_a_gradebook_in_a_file(
     assert exported.returncode == 0, exported.stdout
     lines = (room / "grades.csv").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 1 + len(WORTH)
-    again = rooms.nbgrader(room, "db", "upgrade")
-    assert again.returncode == 0, again.stdout
+    syllabus = f"--ExecuteChecks.syllabus={numbers_graded.__name__}"
+    one = ["07_numbers", "--student", "ann", "--force"]
+    for command in (["autograde", *one, syllabus], ["generate_feedback", *one], ["db", "upgrade"]):
+        done = rooms.nbgrader(room, *command)
+        assert done.returncode == 0, done.stdout
+    assert kept(named) == kept(f"sqlite:///{tmp_path / 'copy' / 'gradebook.db'}")
 
     with pytest.raises(CannotCreate, match="another class"):
         create(tmp_path / "other", {"07_numbers": numbers_room.chapter(tmp_path)}, db_url=address)
@@ -169,6 +176,18 @@ def test_gradebook_that_cannot_be_used_is_said_clearly(
     with pytest.raises(CannotCreate, match=says) as stopped:
         create(tmp_path / "new", chapter, db_url=address)
     assert SECRET not in str(stopped.value) and not (tmp_path / "new").exists()
+
+
+def test_role_that_may_not_make_tables_is_told_so(
+    server: postgres_server.Server, source: Path, tmp_path: Path
+) -> None:
+    server.make("not ours")
+    server.make_role_without_rights()
+    address = server.address("not%20ours", who="stranger")
+    with pytest.raises(CannotGrade, match="cannot be used: permission denied"):
+        grade_class(Path(shutil.copytree(source, tmp_path / "class")), db_url=address)
+    with pytest.raises(CannotCreate, match="cannot be used: permission denied"):
+        create(tmp_path / "new", {"07_numbers": numbers_room.chapter(tmp_path)}, db_url=address)
 
 
 def test_driver_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -154,7 +154,11 @@ class _Marking:
         self.db_url = _usable(course.db_url)
         self.execute = ExecuteChecks(config=self.config)
         self.source = Path(course.format_path(course.source_directory, ".", "."))
-        self.ledger = Ledger(room, self.config, self.db_url, course.course_id)
+        try:
+            self.ledger = Ledger(room, self.config, self.db_url, course.course_id)
+        except SQLAlchemyError as error:
+            why = what_failed(error, self.db_url)
+            raise CannotGrade(f"The gradebook cannot be used: {why}") from None
         self.journal = Journal(room / HOME / "journal.jsonl")
 
     def grade(
