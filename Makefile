@@ -24,8 +24,8 @@ help:
 	@echo "make build       generate course/*.ipynb from solutions/*.py"
 	@echo "make solutions   execute all chapters in solved form, into build/solutions/"
 	@echo "make bench       figures about the checks; BENCH_ARGS=checks for their times alone"
-	@echo "make grade-demo  grade a class with nbgrader, and compare every score with what it must be"
-	@echo "make attacks     grade a class with attackers in it; ATTACKS_ARGS=--stock compares with nbgrader"
+	@echo "make grade-demo  grade a class, and compare every score with what it must be"
+	@echo "make attacks     grade attackers, and odd but honest work; ATTACKS_ARGS=--stock tries nbgrader, too"
 
 lab: .venv/.installed
 	@$(PY) -m autograder.cli lab $(LAB_ARGS)
@@ -51,6 +51,8 @@ grade-demo: .venv/.installed-test
 attacks: .venv/.installed-test
 	@echo "==> Grading attackers among honest students in a temporary folder (many minutes)"
 	@$(PY) -m tests.attacks $(ATTACKS_ARGS)
+	@echo "==> Grading unusual but honest submissions (some minutes)"
+	@$(PY) -m tests.honest
 
 # All three run, whatever the others say, so that one run shows everything there is to mend.
 test: .venv/.installed-test

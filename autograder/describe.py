@@ -16,6 +16,7 @@ import torch
 from torch import fx, nn
 
 from autograder import targets
+from autograder.admission import admit
 from autograder.plain import Decoder, Encoder, Plain
 
 MAX_NODES = 5_000
@@ -207,20 +208,13 @@ def _rebuild_node(row: Plain, graph: fx.Graph, decoder: Decoder) -> fx.Node:
     target = row["target"]
     if not isinstance(target, str):
         target = decoder.decode(target)
-    if row["op"] == "call_method" and str(target).startswith("__") and not _is_operator(target):
-        raise ValueError(f"the method {target} may not be called here")
     try:
-        args, kwargs = decoder.decode(row["args"]), decoder.decode(row["kwargs"])
-        node = graph.create_node(row["op"], target, tuple(args), kwargs, name=row["name"])
+        args, kwargs = tuple(decoder.decode(row["args"])), dict(decoder.decode(row["kwargs"]))
+        admit(row["op"], target, args, kwargs)
+        node = graph.create_node(row["op"], target, args, kwargs, name=str(row["name"]))
     except (IndexError, AssertionError, TypeError, RuntimeError) as error:
         raise ValueError(str(error)) from None
     return node
-
-
-def _is_operator(method: str) -> bool:
-    import operator
-
-    return hasattr(operator, method) or method in ("__len__", "__radd__", "__rmul__", "__rsub__")
 
 
 def _rebuild_modules(rows: list[Plain], tensors: list[torch.Tensor]) -> nn.Module:
@@ -247,6 +241,8 @@ def _rebuild_module(
     nn.Module.__init__(module)
     decoder = Decoder(tensors)
     for name, value in row["attrs"].items():
+        if name in _MODULE_INTERNALS or name.startswith("__"):
+            continue
         try:
             module.__dict__[name] = decoder.decode(value)
         except ValueError:

@@ -136,6 +136,16 @@ def nbgrader() -> Finding:
     return Finding("nbgrader", "ok", "The commands nbgrader and alembic are on your PATH.")
 
 
+def box() -> Finding:
+    """Whether students' notebooks can be boxed; only instructors need it."""
+    from autograder.sandbox.probe import why_no_box
+
+    why_not = why_no_box()
+    if why_not:
+        return Finding("Box", "info", f"Only for grading a class: {why_not}")
+    return Finding("Box", "ok", "Students' notebooks can be graded in a box.")
+
+
 def _activate() -> str:
     scripts = Path(sys.executable).parent
     if os.name == "nt":
@@ -187,6 +197,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     matplotlib,
     kernel,
     nbgrader,
+    box,
     write_access,
     chromium,
 )

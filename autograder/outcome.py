@@ -117,6 +117,13 @@ _SOUND: dict[str, Callable[[Any], bool]] = {
 }
 
 
+_DTYPES = frozenset(
+    "bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 float16 bfloat16 float32 float64 "
+    "complex32 complex64 complex128 float8_e4m3fn float8_e5m2".split()
+)
+"""Of tensors that are read; making others, such as quantized ones, from raw bytes ends Python."""
+
+
 def tensor_bytes(tensor: torch.Tensor) -> bytes:
     """The tensor's elements as raw bytes, in row-major order."""
     flat = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1)
@@ -129,7 +136,7 @@ def tensor_from_bytes(blob: bytes, dtype: str, shape: list[int]) -> torch.Tensor
     Raises:
         ValueError: if dtype, shape and number of bytes do not fit together.
     """
-    kind = getattr(torch, dtype, None)
+    kind = getattr(torch, dtype, None) if dtype in _DTYPES else None
     sound = type(shape) is list and all(type(n) is int and n >= 0 for n in shape)
     if not isinstance(kind, torch.dtype) or not sound:
         raise ValueError("a tensor of an unknown dtype or shape")

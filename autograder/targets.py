@@ -17,7 +17,10 @@ from functools import lru_cache
 from typing import Any
 
 import torch
+from torch._ops import OpOverload, OpOverloadPacket
 from torch.fx.node import _get_qualified_name
+
+from autograder.admission import METHODS
 
 _BUILTINS = frozenset(
     "abs all any bool divmod float getattr hash int isinstance len max min pow print range "
@@ -36,7 +39,10 @@ _NAMESPACES = (
     "torch._C._special",
     "torch._C._fft",
 )
-_MODULE_ROOTS = ("torch.nn.modules.", "torch.ao.nn.", "autograder.")
+_OPERATORS = frozenset(name for name in dir(operator) if callable(getattr(operator, name)))
+_OPERATOR_BARRED = frozenset("attrgetter call itemgetter length_hint loader methodcaller".split())
+_ATEN_BARRED = frozenset("from_file save".split())
+_MODULE_ROOTS = ("torch.nn.modules.", "torch.ao.nn.", "autograder.given", "autograder.models.")
 
 
 def function_name(function: Callable[..., Any]) -> str | None:
@@ -63,10 +69,10 @@ def function_of(name: str) -> Callable[..., Any]:
     """
     space, _, leaf = name.rpartition(".")
     found = None
-    if leaf.startswith("__") and space != "operator":
+    if leaf.startswith("__") and space not in ("operator", "torch._tensor.Tensor", "torch.Tensor"):
         raise LookupError(name)
-    if space == "operator":
-        found = getattr(operator, leaf, None)
+    if space == "operator" and leaf.strip("_") not in _OPERATOR_BARRED:
+        found = getattr(operator, leaf, None) if leaf in _OPERATORS else None
     elif space == "math":
         found = getattr(math, leaf, None)
     elif space == "builtins" and leaf in _BUILTINS:
@@ -81,15 +87,26 @@ def function_of(name: str) -> Callable[..., Any]:
         if space == "torch.nn.functional":
             parent = torch.nn
         found = getattr(getattr(parent, space.rpartition(".")[2]), leaf, None)
+        if getattr(found, "__module__", None) not in (None, space, "torch._jit_internal"):
+            found = None  # what the namespace itself imports: helpers, not operations
     elif space == "torch._tensor.Tensor" or space == "torch.Tensor":
-        found = getattr(torch.Tensor, leaf, None)
+        found = getattr(torch.Tensor, leaf, None) if leaf in METHODS else None
     elif space.startswith("torch.ops.aten."):
-        found = getattr(getattr(torch.ops.aten, space.rpartition(".")[2]), leaf, None)
+        found = _aten(space.rpartition(".")[2], leaf)
     elif space == "torch.ops.aten":
-        found = getattr(torch.ops.aten, leaf, None)
+        found = _aten(leaf)
     if not callable(found):
         raise LookupError(name)
     return found
+
+
+def _aten(name: str, overload: str = "") -> Callable[..., Any] | None:
+    if name in _ATEN_BARRED or name.startswith("__"):
+        return None
+    found = getattr(torch.ops.aten, name, None)
+    if overload:
+        found = getattr(found, overload, None)
+    return found if isinstance(found, OpOverload | OpOverloadPacket) else None
 
 
 def class_name(cls: type) -> str:

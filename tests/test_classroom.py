@@ -41,7 +41,11 @@ def test_layout(room: Path) -> None:
         "README.md",
     }
     readme = (room / "README.md").read_text(encoding="utf-8")
-    assert 8 <= readme.count("\n") <= 16 and f"nbgrader autograde {name}" in readme
+    assert (
+        8 <= readme.count("\n") <= 16
+        and "fxcourse grade ." in readme
+        and f"nbgrader autograde {name}" in readme
+    )
 
 
 def test_released_notebook_is_the_builders(room: Path, tmp_path: Path) -> None:

@@ -67,8 +67,9 @@ _STYLES = frozenset(
     "color cursor display empty-cells flex flex-direction flex-wrap float font font-family "
     "font-size font-style font-variant font-weight gap height justify-content letter-spacing "
     "line-height list-style list-style-type max-height max-width min-height min-width overflow "
-    "overflow-wrap overflow-x overflow-y table-layout text-align text-decoration text-indent "
-    "text-transform vertical-align white-space width word-break word-spacing word-wrap".split()
+    "overflow-wrap overflow-x overflow-y table-layout text-align text-decoration "
+    "text-decoration-color text-indent text-transform vertical-align white-space width word-break "
+    "word-spacing word-wrap".split()
 )
 _BOXES = re.compile(r"(margin|padding|border)(-(top|right|bottom|left))?(-(color|style|width))?"
                     r"|border-(color|style|width)")  # fmt: skip
@@ -220,6 +221,7 @@ class Html:
         if closes:
             return self._end(tag, name)
         kept = [part for part in _ATTRIBUTE.finditer(tag[3]) if self._may_stay(name, part)]
+        kept = list({part[1].lower(): part for part in reversed(kept)}.values())[::-1]
         if name in TAGS - _EMPTY:
             self.open.append(name)
         if len(kept) == len(_ATTRIBUTE.findall(tag[3])):
@@ -280,9 +282,10 @@ def clean_html(text: str) -> str | None:
         text = _replaced(text, name, lambda part: "")
     text = _replaced(text, "svg", _as_picture)
     strict = Html()
-    strict.read(text)
+    mended = strict.read(text)
     if strict.found or strict.closers():
-        if text.count("<") > _MOST_TAGS or _depth(text) > _DEEPEST:
+        text = mended
+        if text.count("<") + text.count("&") > _MOST_TAGS or _depth(text) > _DEEPEST:
             return None
         text = Cleaner(
             tags=TAGS,
@@ -571,6 +574,9 @@ def _watched(source: str) -> _Watch | None:
     return watch
 
 
+_NOT_SHOWN = "(The text of this cell cannot be shown.)"
+
+
 def clean_markdown(source: str) -> tuple[str, list[str]]:
     """Markdown with nothing active in it, and what was found; harmless markdown is not touched."""
     # Most cells are the course's own, and the same in every submission.
@@ -578,14 +584,15 @@ def clean_markdown(source: str) -> tuple[str, list[str]]:
 
 
 def _clean_markdown(source: str) -> tuple[str, list[str]]:
-    source = _HALF.sub("\N{REPLACEMENT CHARACTER}", source)
     plain = _HREF.sub(r"\\href{#}", source)
+    if _takes_too_long(plain):
+        return _NOT_SHOWN, ["text that takes too long to render"]
     watch = _watched(plain)
     found = ["text that cannot be rendered"] if watch is None else watch.found()
     if plain != source:
         found.append("a link that is not safe")
     if watch is None or watch.found():
-        attempts = [_fenced(plain), "(The text of this cell cannot be shown.)"]
+        attempts = [_fenced(plain), _NOT_SHOWN]
         if watch is not None:
             attempts.insert(0, _mended(plain, watch))
         plain = next(text for text in attempts if (w := _watched(text)) and not w.found())
@@ -593,6 +600,16 @@ def _clean_markdown(source: str) -> tuple[str, list[str]]:
 
 
 _clean_often = lru_cache(maxsize=1024)(_clean_markdown)
+
+
+_LONGEST = 50_000_000
+
+
+def _takes_too_long(source: str) -> bool:
+    # After each of these, nbconvert reads on to the end of the cell; after "[", of the line.
+    begins = sum(source.count(begin) for begin in ("\\begin{", "\\\\[", "\\\\("))
+    brackets = sum(line.count("[") * len(line) for line in source.split("\n"))
+    return begins * len(source) + brackets > _LONGEST
 
 
 def _mended(source: str, watch: _Watch) -> str:
@@ -616,7 +633,7 @@ _EMPTY_PICTURE = (
 )
 _RAW = re.compile(
     rf"<\s*/?\s*({'|'.join(sorted(ACTIVE - {'data', 'map', 'set', 'output', 'label', 'title'}))})\b"
-    r"|<[^>]*[\s/\"']on\w+\s*=|(java|vb)script\s*:",
+    r"|<[^>]*[\s/\"']on\w+\s*=|[\"'(=<]\s*(java|vb)script\s*:",
     re.I,
 )
 
@@ -680,10 +697,10 @@ def clean_notebook(nb: NotebookNode) -> list[str]:
     said = []
     for number, cell in enumerate(nb.cells, start=1):
         cell.metadata = NotebookNode(_known_cell_metadata(cell.get("metadata")))
+        cell.source = _HALF.sub("\N{REPLACEMENT CHARACTER}", cell.source)
         if cell.cell_type == "code":
             # The templates show an execution count as it is.
             cell.execution_count = _count(cell.get("execution_count"))
-            cell.source = _HALF.sub("\N{REPLACEMENT CHARACTER}", cell.source)
         sentence = clean_cell(cell)
         if sentence:
             said.append(f"Cell {number}: {sentence}")
@@ -702,6 +719,8 @@ def _known_metadata(metadata: Any) -> dict[str, Any]:
     kept |= {key: metadata[key] for key in ("nbgrader", "fxcourse") if key in metadata}
     if not kept.get("kernelspec", {}).get("name"):
         kept.pop("kernelspec", None)
+    else:
+        kept["kernelspec"].setdefault("display_name", kept["kernelspec"]["name"])
     if not kept.get("language_info", {}).get("name"):
         kept.pop("language_info", None)
     return kept

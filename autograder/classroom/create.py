@@ -49,7 +49,7 @@ Run these commands in this folder, in the environment in which the course is ins
 
 1. Give your students `release/{chapter}/{chapter}.ipynb`.
 2. Put their work into `submitted/STUDENT/{chapter}/{chapter}.ipynb` (`nbgrader zip_collect` helps).
-3. `nbgrader autograde {chapter}`: the grades, in {gradebook}. Repairs are in the log.
+3. `fxcourse grade .`: the grades, in {gradebook}; `nbgrader autograde {chapter}` gives the same.
 4. `nbgrader generate_feedback {chapter}`: pages for the students, in `feedback/`.
 5. `nbgrader export`: all grades, in `grades.csv`.
 6. `fxcourse classroom replay . STUDENT EXERCISE`: how an answer was judged, once more.

@@ -17,6 +17,9 @@ from traitlets.config import Config
 from autograder.classroom.masters import Master, masters_in
 from autograder.classroom.unit import Graded
 
+_PAGES = frozenset(".htm .html .mht .mhtml .shtml .svg .svgz .swf .xht .xhtml .xml .xsl".split())
+"""Files that a browser would run; Formgrader shows graded folders from its own address."""
+
 
 class Ledger:
     """Writes what graders have found; one submission at a time, whole or not at all.
@@ -107,11 +110,13 @@ class Ledger:
         home.mkdir(parents=True, exist_ok=True)
         building = Path(tempfile.mkdtemp(prefix=f".{graded.chapter}-", dir=home))
         for name, content in files.items():
+            if Path(name).suffix.lower() in _PAGES:
+                continue
             path = building / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         notebook = building / f"{graded.chapter}.ipynb"
-        notebook.write_text(graded.text, encoding="utf-8", newline="\n")
+        notebook.write_text(graded.text, encoding="utf-8", errors="replace", newline="\n")
         if timestamp:
             (building / "timestamp.txt").write_text(timestamp, encoding="utf-8")
         building.chmod(0o755)

@@ -81,11 +81,17 @@ def _stands_alone(source: str) -> bool:
     """Whether a cell is Python by itself, and does not begin within something."""
     if source.lstrip("\n").startswith((" ", "\t")):
         return False  # IPython would run it, without the indentation
+    if len(source) > _LONG or source.count("\n") > _MANY:
+        return True  # nobody splits such an answer by mistake, and parsing it may take for ever
     try:
         ast.parse(TransformerManager().transform_cell(source))
-    except (SyntaxError, ValueError):
+    except Exception:  # a student's text may break the parser in any way
         return False
     return True
+
+
+_LONG, _MANY = 20_000, 400
+"""Characters and lines of a cell beyond which nobody asks whether it is Python."""
 
 
 def keep_one_of_each(nb: NotebookNode, masters: Masters) -> Iterator[str]:

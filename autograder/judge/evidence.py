@@ -121,10 +121,13 @@ class Evidence:
         """The result as the judge rebuilt it; ``None`` where it calls the learner's own code.
 
         Raises:
-            ValueError: if the description does not fit together.
+            ValueError: if the description does not fit together, or the graph's code is not
+                written by FX itself.
         """
-        if self.own_code or self.graph["codegen"] != "CodeGen":
+        if self.own_code:
             return None
+        if self.graph["codegen"] != "CodeGen":
+            raise ValueError(f"its code is written by `{self.graph['codegen']}`, not by FX itself")
         return rebuild(self.graph, self.outcome.tensors, self.trial.functions)
 
     # ---------------------------------------------------------------- running it

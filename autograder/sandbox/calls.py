@@ -19,11 +19,13 @@ _REFUSED = {
     "fsopen": (430, 430), "init_module": (175, 105), "io_uring_setup": (425, 425),
     "kexec_file_load": (320, 294), "kexec_load": (246, 104), "keyctl": (250, 219),
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "mount": (165, 40),
-    "mount_setattr": (442, 442), "move_mount": (429, 429), "name_to_handle_at": (303, 264),
+    "mount_setattr": (442, 442), "move_mount": (429, 429), "mq_open": (240, 180),
+    "name_to_handle_at": (303, 264),
     "open_by_handle_at": (304, 265), "open_tree": (428, 428), "perf_event_open": (298, 241),
     "personality": (135, 92), "pidfd_getfd": (438, 438), "pivot_root": (155, 41),
     "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "ptrace": (101, 117),
     "quotactl": (179, 60), "reboot": (169, 142), "request_key": (249, 218), "setns": (308, 268),
+    "shmget": (29, 194),
     "swapon": (167, 224), "umount2": (166, 39), "unshare": (272, 97), "userfaultfd": (323, 282),
 }  # fmt: skip
 _CLONE, _CLONE3, _SOCKET = (56, 220), (435, 435), (41, 198)

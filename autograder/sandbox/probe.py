@@ -6,11 +6,10 @@ import importlib
 import os
 import subprocess
 import sys
-import tempfile
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING or sys.platform == "linux":
-    from autograder.sandbox import calls, walls
+    from autograder.sandbox import calls, scratch, walls
 
 _UNBOXED = (
     "To run students' code without a box, with all that you may do yourself: --no-sandbox, or "
@@ -42,12 +41,11 @@ def why_no_box() -> str | None:
 
 def try_walls() -> None:
     """Raise the walls around a child of this process, and end with what it ends with."""
-    with tempfile.TemporaryDirectory(prefix="fxcourse-root-") as root:
-        plan = walls.plan(root, (walls.COURSE,), 1 << 20)
-        child = os.fork()
-        if child == 0:
-            _go_in(plan)
-        _, status = os.waitpid(child, 0)
+    plan = walls.plan(scratch.root(), (walls.COURSE,), 1 << 20)
+    child = os.fork()
+    if child == 0:
+        _go_in(plan)
+    _, status = os.waitpid(child, 0)
     sys.exit(os.waitstatus_to_exitcode(status))
 
 

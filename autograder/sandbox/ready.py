@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -36,8 +37,9 @@ def get_ready(wanted: dict[str, Any]) -> tuple[Any, ...]:
     for exercise in exercises.values():
         for case in exercise.cases[:1]:
             case.make(0)
-    shorn.forget(wanted["syllabus"])
+    shorn.forget(exercises.values(), wanted["syllabus"])
     standin.install(exercises)
+    gc.collect()  # what was forgotten is in circles, and still there until now
     os.environ.pop("PYTHONPATH", None)
     return made, record, exercises
 

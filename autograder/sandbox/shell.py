@@ -111,6 +111,24 @@ class Stream(io.TextIOBase):
         """Where child processes print to."""
         return self._descriptor
 
+    @property
+    def buffer(self) -> _Bytes:
+        """The stream for bytes."""
+        return _Bytes(self)
+
+
+class _Bytes(io.RawIOBase):
+    """The same stream, for what prints bytes."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return self._stream.write(bytes(data).decode("utf-8", "replace"))
+
 
 class _Publisher(DisplayPublisher):
     record: Record
@@ -188,6 +206,9 @@ class Shell(InteractiveShell):
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         ).stdout  # fmt: skip
         return SList(text.splitlines()) if split else LSString(text)
+
+    def enable_gui(self, gui: object = None) -> None:
+        """There are no windows; plots become outputs."""
 
     def ask_exit(self) -> None:
         """End Python, as ``quit()`` does in a kernel."""

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from typing import Any, NoReturn
 
-from autograder.sandbox import bounds, calls, keeper, linux, ready, student, walls
+from autograder.sandbox import bounds, calls, keeper, linux, ready, scratch, student, walls
 from autograder.sandbox.bounds import Bounds
 
 
@@ -30,21 +30,21 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the grader decides what a Ctrl-C ends
     limits = Bounds(**wanted["bounds"])
     os.environ["HOME"] = walls.HOME
-    with tempfile.TemporaryDirectory(prefix="fxcourse-root-", ignore_cleanup_errors=True) as root:
-        # Not cleaned up by forked processes: they never get to the end of this block.
-        plan = walls.plan(root, (walls.COURSE, *wanted["covered"]), limits.disk)
-        control.sendall(b"\1")
-        while True:
-            request, wires, _, _ = socket.recv_fds(control, 1, 2)
-            _reap()
-            if not request:
-                return
-            talk, word = (socket.socket(fileno=number) for number in wires)
-            if os.fork() == 0:
-                control.close()
-                _be_notebook(talk, word, plan, limits, started)
-            talk.close()
-            word.close()
+    tempfile.tempdir = None
+    os.environ["TMPDIR"] = "/tmp"
+    plan = walls.plan(scratch.root(), (walls.COURSE, *wanted["covered"]), limits.disk)
+    control.sendall(b"\1")
+    while True:
+        request, wires, _, _ = socket.recv_fds(control, 1, 2)
+        _reap()
+        if not request:
+            return
+        talk, word = (socket.socket(fileno=number) for number in wires)
+        if os.fork() == 0:
+            control.close()
+            _be_notebook(talk, word, plan, limits, started)
+        talk.close()
+        word.close()
 
 
 def _reap() -> None:

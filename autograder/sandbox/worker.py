@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
+from autograder.sandbox import scratch
 from autograder.sandbox.bounds import Bounds
 from autograder.sandbox.frames import Broken, Frame, TooLate, receive, send
 
@@ -84,11 +86,13 @@ class Warm:
         if sys.platform != "linux":
             raise NoBox("Notebooks can only be run in a box on Linux.")
         ours, theirs = socket.socketpair()
+        self._folder = scratch.own()
         start = "from autograder.sandbox.warm import main; main()"
         told = [str(theirs.fileno()), json.dumps(chapter.as_plain())]
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", start, *told],
-            pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, env=_environment(), cwd="/",
+            pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, cwd="/",
+            env=_environment() | {"TMPDIR": str(self._folder)},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         theirs.close()
@@ -102,8 +106,9 @@ class Warm:
         except OSError:
             ready = b""
         if not ready:
+            self._process.kill()
+            said = self._process.communicate()[0].decode(errors="replace").strip()
             self.close()
-            said = self._process.stdout.read().decode(errors="replace").strip()
             raise NoBox(f"The process for notebooks did not come up: {said[-2000:]}")
 
     @property
@@ -138,6 +143,7 @@ class Warm:
             self._process.kill()
             self._process.wait()
         self._process.stdout.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 class Unboxed:

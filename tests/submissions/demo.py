@@ -1,4 +1,4 @@
-"""Grades the class with the real nbgrader and compares every score: `make grade-demo`."""
+"""Grades the class as an instructor does, and compares every score: `make grade-demo`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder.classroom.create import choose, create
+from autograder.classroom.grading import grade_class
 from tests.submissions import Submission, all_submissions
 from tests.submissions import room as rooms
 
 AT_ONCE = 2
-"""Chapters that are graded at the same time."""
+"""Notebooks that are graded, and chapters whose feedback is made, at the same time."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def main() -> int:
 def grade(
     room: Path, submissions: list[Submission], say: Callable[[str], None] = lambda text: None
 ) -> tuple[list[Row], list[str]]:
-    """Make a classroom, hand in, autograde, make feedback, and export.
+    """Make a classroom, hand in, grade, make feedback, and export.
 
     Returns:
         A row for each exercise of each submission, and what else was not as it must be.
@@ -77,11 +78,10 @@ def grade(
     say(f"A class of {students} hands in {len(submissions)} notebooks ...")
     make_room(room, submissions)
     problems = []
-    for name, step in (
-        ("autograde", autograde),
-        ("generate_feedback", feedback),
-        ("export", exported),
-    ):
+    say("fxcourse grade ...")
+    summary = grade_class(room, jobs=AT_ONCE)
+    say(f"{len(summary.rows)} notebooks graded in {summary.seconds:.0f} s.")
+    for name, step in (("generate_feedback", feedback), ("export", exported)):
         say(f"nbgrader {name} ...")
         problems += step(room, submissions)
     return list(compare(room, submissions)), problems
@@ -97,11 +97,6 @@ def make_room(room: Path, submissions: list[Submission]) -> None:
         path = rooms.hand_in(room, submission.student, submission.chapter, work)
         for name, content in submission.beside.items():
             (path.parent / name).write_text(content, encoding="utf-8")
-
-
-def autograde(room: Path, submissions: list[Submission]) -> list[str]:
-    """Grade every chapter; what went wrong, if anything."""
-    return _for_each_chapter(room, submissions, "autograde")
 
 
 def feedback(room: Path, submissions: list[Submission]) -> list[str]:

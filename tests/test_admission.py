@@ -1,0 +1,106 @@
+"""A graph that the judge rebuilds can do no more than compute with tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import fx, nn
+
+from autograder import targets
+from autograder.describe import describe, rebuild
+from autograder.outcome import tensor_from_bytes
+from autograder.plain import Encoder, Plain
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.relu(x) + 1
+
+
+def described() -> tuple[Plain, list[torch.Tensor]]:
+    encoder = Encoder()
+    return describe(fx.symbolic_trace(Model()), encoder), encoder.tensors
+
+
+def changed(place: int, **row: Any) -> Plain:
+    data, _ = described()
+    data["nodes"][place] |= row
+    return data
+
+
+X, RELU = 0, 1
+NOTHING = {"tuple": []}
+EVIL = {
+    "an input's name that is code": changed(X, target="x=print('run')"),
+    "an input that is a keyword": changed(X, target="lambda"),
+    "a method's name that is code": changed(RELU, op="call_method", target='neg") or print("run'),
+    "a chain of methods": changed(RELU, op="call_method", target="numpy.tofile"),
+    "a method that leaves PyTorch": changed(RELU, op="call_method", target="numpy"),
+    "a method that takes a callback": changed(RELU, op="call_method", target="apply_"),
+    "a method that calls": changed(RELU, op="call_method", target="__call__"),
+    "a keyword that is code": changed(
+        RELU, kwargs={"dict": [["inplace=print('run') or False, x", False]]}
+    ),
+    "a path that is code": changed(
+        RELU, op="get_attr", target='a"); print("run', args={"tuple": []}
+    ),
+    "a path into Python": changed(RELU, op="get_attr", target="__class__", args=NOTHING),
+    "getattr of anything": changed(
+        RELU, target={"function": "builtins.getattr"}, args={"tuple": [{"node": 0}, "__class__"]}
+    ),
+    "getattr with a name that is worked out": changed(
+        RELU, target={"function": "builtins.getattr"}, args={"tuple": [{"node": 0}, {"node": 0}]}
+    ),
+    "a function that calls others": changed(RELU, target={"function": "operator.call"}),
+    "a function that makes getters": changed(RELU, target={"function": "operator.attrgetter"}),
+    "eval": changed(RELU, target={"function": "builtins.eval"}),
+    "a file that becomes a tensor": changed(
+        RELU, target={"function": "torch.ops.aten.from_file"}, args={"tuple": ["/tmp/x", True, 1]}
+    ),
+    "a function that a namespace has imported": changed(
+        RELU, target={"function": "torch.nn.functional.handle_torch_function"}
+    ),
+    "a method by way of its function": changed(RELU, target={"function": "torch.Tensor.apply_"}),
+    "an opcode that there is not": changed(RELU, op="call_anything"),
+    "a node that comes later": changed(RELU, args={"tuple": [{"node": 2}]}),
+}
+
+
+@pytest.mark.parametrize("name", EVIL)
+def test_evil_graph_is_not_rebuilt(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    _, tensors = described()
+    with pytest.raises(ValueError):
+        rebuild(EVIL[name], tensors, {})
+    assert "run" not in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"op": "call_method", "target": "relu"},
+        {"op": "call_method", "target": "__neg__"},
+        {"op": "call_method", "target": "size"},
+        {"target": {"function": "builtins.getattr"}, "args": {"tuple": [{"node": 0}, "shape"]}},
+        {"target": {"function": "operator.neg"}},
+        {"target": {"function": "torch.nn.functional.relu"}},
+        {"target": {"function": "torch.ops.aten.relu.default"}},
+    ],
+    ids=str,
+)
+def test_plain_graph_is_rebuilt(row: Plain) -> None:
+    _, tensors = described()
+    rebuilt = rebuild(changed(RELU, **row), tensors, {})
+    assert len(rebuilt.graph.nodes) == 4
+
+
+@pytest.mark.parametrize("name", ["autograder.cli.Model", "autograder.judge.Evidence", "os.path"])
+def test_only_modules_of_pytorch_and_of_cases_are_made(name: str) -> None:
+    assert not targets.is_known_class(name)
+
+
+@pytest.mark.parametrize("dtype", ["quint8", "qint32", "nonsense", "Tensor", "__class__"])
+def test_tensors_of_odd_types_are_not_read(dtype: str) -> None:
+    with pytest.raises(ValueError):
+        tensor_from_bytes(b"\0" * 4, dtype, [4])
