@@ -30,13 +30,17 @@ def create(
     chapters: Annotated[
         str | None, typer.Option(help="Chapters such as 01,03; all of them by default.")
     ] = None,
+    db: Annotated[
+        str | None,
+        typer.Option(help="The gradebook, such as postgresql://USER@HOST/NAME; a file by default."),
+    ] = None,
 ) -> None:
     """Make a classroom: source/, release/, nbgrader_config.py, gradebook.db and README.md."""
     from autograder.classroom import create as making
 
     try:
         chosen = making.choose(chapters)
-        making.create(folder, chosen, say=lambda text: out.print(escape(text)))
+        making.create(folder, chosen, say=lambda text: out.print(escape(text)), db_url=db)
     except making.CannotCreate as error:
         err.print(f"[red]No classroom was made.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None

@@ -10,13 +10,24 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from nbformat.notebooknode import NotebookNode
+from nbgrader.api import Gradebook, SubmittedAssignment
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.builder import as_text, chapters, source_notebook
 from autograder.builder.refusal import BuildRefused
 from autograder.classroom.config import find_scripts
+from autograder.classroom.database import (
+    NoGradebook,
+    has_password,
+    shown,
+    try_out,
+    what_failed,
+    with_driver,
+    without_password,
+)
 
 CONFIG = '''\
 """How nbgrader grades this class. Settings of your own go below the last line."""
@@ -25,7 +36,7 @@ from autograder.classroom.config import configure
 
 c = get_config()  # noqa: F821
 c.CourseDirectory.course_id = {course!r}
-configure(c)
+{database}configure(c)
 
 # The random models that answers are tried on come from this and from the student's name.
 c.ExecuteChecks.secret = {secret!r}
@@ -38,7 +49,7 @@ Run these commands in this folder, in the environment in which the course is ins
 
 1. Give your students `release/{chapter}/{chapter}.ipynb`.
 2. Put their work into `submitted/STUDENT/{chapter}/{chapter}.ipynb` (`nbgrader zip_collect` helps).
-3. `fxcourse grade .`: the grades, in `gradebook.db`; `nbgrader autograde {chapter}` gives the same.
+3. `fxcourse grade .`: the grades, in {gradebook}; `nbgrader autograde {chapter}` gives the same.
 4. `nbgrader generate_feedback {chapter}`: pages for the students, in `feedback/`.
 5. `nbgrader export`: all grades, in `grades.csv`.
 6. `fxcourse classroom replay . STUDENT EXERCISE`: how an answer was judged, once more.
@@ -83,6 +94,7 @@ def create(
     folder: Path,
     notebooks: Mapping[str, NotebookNode],
     say: Callable[[str], None] = lambda text: None,
+    db_url: str | None = None,
 ) -> None:
     """Make a classroom, whole or not at all.
 
@@ -90,6 +102,7 @@ def create(
         folder: where; it may be there already if it is empty.
         notebooks: chapters in source form, by their names.
         say: is told what is being done.
+        db_url: the gradebook; by default, a file in the classroom.
 
     Raises:
         CannotCreate: there is something in the folder, or the classroom could not be made.
@@ -99,13 +112,14 @@ def create(
         raise CannotCreate(f"{folder} is there already, and is not an empty folder.")
     if not notebooks:
         raise CannotCreate("There are no chapters to make a classroom of.")
+    db_url = _empty_gradebook(db_url, folder.name) if db_url else None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         building = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except OSError as error:
         raise CannotCreate(f"{folder} cannot be made: {error.strerror}.") from None
     try:
-        _fill(building, folder.name, notebooks, say)
+        _fill(building, folder.name, notebooks, say, db_url)
         building.chmod(0o755)
         if folder.exists():
             folder.rmdir()
@@ -115,23 +129,56 @@ def create(
 
 
 def _fill(
-    folder: Path, course: str, notebooks: Mapping[str, NotebookNode], say: Callable[[str], None]
+    folder: Path,
+    course: str,
+    notebooks: Mapping[str, NotebookNode],
+    say: Callable[[str], None],
+    db_url: str | None,
 ) -> None:
+    database = f"c.CourseDirectory.db_url = {db_url!r}\n" if db_url else ""
+    first, secret = next(iter(notebooks)), secrets.token_hex(16)
+    book = "the gradebook that nbgrader_config.py names" if db_url else "`gradebook.db`"
     texts = {
-        "nbgrader_config.py": CONFIG.format(course=course, secret=secrets.token_hex(16)),
-        "README.md": README.format(chapter=next(iter(notebooks)), all=", ".join(notebooks)),
+        "nbgrader_config.py": CONFIG.format(course=course, secret=secret, database=database),
+        "README.md": README.format(chapter=first, all=", ".join(notebooks), gradebook=book),
     }
     for name, notebook in notebooks.items():
         (folder / "source" / name).mkdir(parents=True)
         texts[f"source/{name}/{name}.ipynb"] = as_text(notebook)
     for path, text in texts.items():
         (folder / path).write_text(text, encoding="utf-8", newline="\n")
+    if db_url and has_password(db_url):
+        (folder / "nbgrader_config.py").chmod(0o600)
     nbgrader = api(folder)
     for name in notebooks:
         say(f"{name}: making what students get ...")
         result = nbgrader.generate_assignment(name)
         if not result["success"]:
-            raise CannotCreate(f"nbgrader could not release {name}:\n{result['log']}")
+            log = without_password(result["log"], db_url) if db_url else result["log"]
+            raise CannotCreate(f"nbgrader could not release {name}:\n{log}")
+
+
+def _empty_gradebook(db_url: str, course: str) -> str:
+    """The address of a gradebook that no other class uses: names in it are not kept apart."""
+    try:
+        address = with_driver(db_url)
+        try_out(address)
+    except NoGradebook as error:
+        raise CannotCreate(str(error)) from None
+    find_scripts()
+    try:
+        with Gradebook(address, course) as book:
+            others = [kept for kept in book.assignments if kept.course_id != course]
+            used = bool(others) or book.db.query(SubmittedAssignment).count() > 0
+    except SQLAlchemyError as error:
+        why = what_failed(error, address)
+        raise CannotCreate(f"The gradebook cannot be used: {why}") from None
+    if used:
+        raise CannotCreate(
+            f"The gradebook {shown(address)} is that of another class. Make a database for this "
+            "one, with: createdb NAME"
+        )
+    return address
 
 
 def api(folder: Path) -> NbGraderAPI:

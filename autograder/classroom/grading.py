@@ -10,13 +10,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import MissingEntry
+from nbgrader.api import InvalidEntry, MissingEntry
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from autograder.classroom.beside import files_beside
 from autograder.classroom.checks import ExecuteChecks
 from autograder.classroom.create import api
+from autograder.classroom.database import (
+    MAX_NAME,
+    NoGradebook,
+    is_storable,
+    try_out,
+    what_failed,
+    with_driver,
+)
 from autograder.classroom.journal import Entry, Journal, digest_of
 from autograder.classroom.lanes import in_lanes
 from autograder.classroom.ledger import Ledger, clean_up
@@ -118,6 +127,11 @@ def grade_class(
         marking = _Marking(room, sandbox=sandbox, db_url=db_url, settings=settings or {})
         try:
             rows = marking.grade(chapters, jobs=jobs, force=force, cluster=cluster, say=say)
+        except (SQLAlchemyError, InvalidEntry) as error:  # the second one stands for the first
+            why = what_failed(error, marking.db_url)
+            raise CannotGrade(
+                f"The gradebook does not answer any more: {why} What is graded is kept."
+            ) from None
         finally:
             marking.ledger.close()
     return Summary(tuple(rows), time.perf_counter() - start)
@@ -137,9 +151,14 @@ class _Marking:
         if db_url:
             self.config.CourseDirectory.db_url = db_url
         course = CourseDirectory(config=self.config)
+        self.db_url = _usable(course.db_url)
         self.execute = ExecuteChecks(config=self.config)
         self.source = Path(course.format_path(course.source_directory, ".", "."))
-        self.ledger = Ledger(room, self.config, course.db_url, course.course_id)
+        try:
+            self.ledger = Ledger(room, self.config, self.db_url, course.course_id)
+        except SQLAlchemyError as error:
+            why = what_failed(error, self.db_url)
+            raise CannotGrade(f"The gradebook cannot be used: {why}") from None
         self.journal = Journal(room / HOME / "journal.jsonl")
 
     def grade(
@@ -173,7 +192,11 @@ class _Marking:
     def _choose(self, chapters: Sequence[str] | None) -> list[str]:
         known = self.ledger.chapters()
         if not known:
-            raise CannotGrade("The gradebook has no chapters. Is this the right gradebook?")
+            raise CannotGrade(
+                "The gradebook has no chapters. Is this the right gradebook? To begin a new one "
+                "for this class, name it in nbgrader_config.py as c.CourseDirectory.db_url, and "
+                "run 'nbgrader generate_assignment CHAPTER --force' for each chapter."
+            )
         chosen = []
         for word in chapters or known:
             found = [
@@ -195,6 +218,9 @@ class _Marking:
 
         def units() -> Iterator[Unit]:
             for student in students:
+                if not is_storable(student):
+                    old.append(_not_taken(student, chapter))
+                    continue
                 handed = look_at(self.room, student, chapter)
                 seed = seed_of(self.execute.secret, student)
                 files = handed.files | given  # the course's own files come last, and win
@@ -247,6 +273,23 @@ class _Marking:
         )  # fmt: skip
         self.journal.add(entry)
         return _row_of(entry, again=True)
+
+
+def _usable(db_url: str) -> str:
+    """The gradebook's address, once it has answered."""
+    try:
+        address = with_driver(db_url)
+        try_out(address)
+    except NoGradebook as error:
+        raise CannotGrade(str(error)) from None
+    return address
+
+
+def _not_taken(student: str, chapter: str) -> Row:
+    """The row of a student whom no database could hold; it stays out of the gradebook."""
+    name = student.encode(errors="replace").decode()
+    note = f"The gradebook holds names of up to {MAX_NAME} characters; rename the folder."
+    return Row(name, chapter, "refused", 0.0, 0.0, (note,), 0.0)
 
 
 def _row_of(entry: Entry, *, again: bool) -> Row:

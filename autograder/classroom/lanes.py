@@ -49,7 +49,7 @@ def in_lanes(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]
             return None if stop.is_set() else next(source, None)
 
     def work() -> None:
-        lane = _Lane(terms)
+        lane = Lane(terms)
         try:
             while (unit := take()) is not None:
                 done.put(lane.grade(unit))
@@ -76,7 +76,7 @@ def in_lanes(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]
         stop.set()
 
 
-class _Lane:
+class Lane:
     """One grader, replaced when it is lost."""
 
     def __init__(self, terms: Terms) -> None:
