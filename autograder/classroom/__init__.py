@@ -2,7 +2,7 @@
 
 nbgrader stays what its users know; `config` names our parts at its extension points. `grading`
 grades a class without it: `preflight` looks at what was handed in, `lanes` grade `unit` by unit,
-side by side, and the `ledger` and the `journal` are written by one process.
+side by side or on a `cluster`, and the `ledger` and the `journal` are written by one process.
 
 Both ways use the same parts. `repair` puts submitted notebooks right, and `clean` takes out what
 would run in a browser. A `sitting` works a notebook through in the box of `autograder.sandbox`;
