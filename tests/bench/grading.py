@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbformat.notebooknode import NotebookNode
+from nbgrader.api import Gradebook
 from rich.console import Console
 from rich.table import Table
 
@@ -149,8 +150,6 @@ def _is_full(points: float | None, most: float) -> bool:
 
 
 def _most(room: Path, chapter: str) -> dict[str, float]:
-    from nbgrader.api import Gradebook
-
     with Gradebook(f"sqlite:///{room / 'gradebook.db'}") as book:
         cells = book.find_notebook(chapter, chapter).grade_cells
         return {cell.name.removeprefix("check-"): cell.max_score for cell in cells}
