@@ -6,20 +6,30 @@ import sys
 
 from rich.console import Console
 
-from tests.bench import checks, randoms
+from tests.bench import checks, grading, grading_kills, grading_size, randoms
 
-PARTS = {"checks": checks.report, "random": randoms.report}
+PARTS = {"checks": checks.report, "random": randoms.report, "grading": grading.report}
+"""What is printed by default."""
+
+ALONE = {
+    "throughput": grading.throughput,
+    "size": grading_size.report,
+    "kills": grading_kills.report,
+    "beside": grading_kills.report_beside,
+}
+"""The parts of ``grading``, which can be asked for one by one."""
 
 
 def main() -> None:
     """Print the figures."""
+    known = PARTS | ALONE
     wanted = sys.argv[1:] or list(PARTS)
-    unknown = [name for name in wanted if name not in PARTS]
+    unknown = [name for name in wanted if name not in known]
     if unknown:
-        sys.exit(f"There is no part {unknown[0]!r}; there are {', '.join(PARTS)}.")
+        sys.exit(f"There is no part {unknown[0]!r}; there are {', '.join(known)}.")
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
     for name in wanted:
-        PARTS[name](console)
+        known[name](console)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,188 @@
+"""A class of any size, made from the answers of the exam, with the score that each must get.
+
+What is chosen has one score whatever the seed of the student's random models is: right answers,
+and wrong ones that fail a hand-picked case.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from autograder.classroom.create import choose, create
+from autograder.exercise import Exercise
+from autograder.randomly import without_random_models
+from autograder.syllabus import EXERCISES, of_chapter
+from tests.answers import Answer, answers_to, examine
+from tests.submissions import room as rooms
+from tests.submissions.edits import edited, fill
+from tests.submissions.exam import text_of
+
+KNOWN = "known_scores.json"
+"""The file in the classroom that says what everybody must get; grading does not read it."""
+
+RIGHT, WRONG = 0.70, 0.25
+"""The shares of right and of wrong answers; the others are not attempted."""
+
+WRONG_ONES = 8
+"""How many wrong answers to an exercise a class draws from: each has to be examined first."""
+
+TAKES_LONG = {("probe_values", "probes that are probed")}
+"""Answers that take as long as the rest of a class. What they get is tried elsewhere."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a student writes into one answer cell.
+
+    Attributes:
+        style: of the exam's answer; empty where the cell is left as it is.
+        text: the cell's source.
+        points: what it must get.
+    """
+
+    style: str = ""
+    text: str = ""
+    points: float = 0.0
+
+
+Scores = dict[str, dict[str, dict[str, float]]]
+"""Points by chapter, student and exercise."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A score in the gradebook that is not as it must be."""
+
+    chapter: str
+    student: str
+    exercise: str
+    expected: float
+    obtained: float | None
+
+
+def make(room: Path, chapters: str, students: int, seed: int = 0) -> Scores:
+    """Make a classroom, hand everything in, and note what everybody must get.
+
+    Args:
+        room: an empty folder, or one that is not there yet.
+        chapters: numbers or names, separated by commas.
+        students: how many there are.
+        seed: decides who answers what.
+
+    Raises:
+        autograder.classroom.create.CannotCreate: the classroom cannot be made there.
+    """
+    notebooks = choose(chapters)
+    create(room, notebooks)
+    scores: Scores = {}
+    for chapter in notebooks:
+        released = rooms.released(room, chapter)
+        scores[chapter] = {}
+        for student in names(students):
+            chosen = choices(chapter, student, seed)
+            written = {name: choice.text for name, choice in chosen.items() if choice.style}
+            work = edited(released, *(fill(name, text) for name, text in written.items()))
+            rooms.hand_in(room, student, chapter, work)
+            scores[chapter][student] = {name: chosen[name].points for name in chosen}
+    (room / KNOWN).write_text(json.dumps(scores, indent=1) + "\n", encoding="utf-8")
+    return scores
+
+
+def names(students: int) -> list[str]:
+    """The students' names, such as ``student-0042``; in the same order as a list of them."""
+    return [f"student-{number:04}" for number in range(1, students + 1)]
+
+
+def choices(chapter: str, student: str, seed: int = 0) -> dict[str, Choice]:
+    """What a student answers to each exercise of a chapter."""
+    drawn = random.Random(f"{seed} {chapter} {student}")
+    found = {}
+    for exercise in of_chapter(chapter):
+        right, wrong = pool(exercise.name)
+        at = drawn.random()
+        if at < RIGHT:
+            found[exercise.name] = drawn.choice(right)
+        elif at < RIGHT + WRONG and wrong:
+            found[exercise.name] = drawn.choice(wrong)
+        else:
+            found[exercise.name] = Choice()
+    return found
+
+
+@cache
+def pool(name: str) -> tuple[tuple[Choice, ...], tuple[Choice, ...]]:
+    """Right and wrong answers to an exercise that can stand in a cell."""
+    exercise = EXERCISES[name]
+    known = list(answers_to(name))
+    random.Random(name).shuffle(known)
+    right = [Choice(a.style, text, exercise.points) for a, text in _usable(known, wrong=False)]
+    wrong: list[Choice] = []
+    for answer, text in _usable(known, wrong=True):
+        if len(wrong) == WRONG_ONES:
+            break
+        share = _share_of_wrong(exercise, answer)
+        if share is not None:
+            wrong.append(Choice(answer.style, text, share * exercise.points))
+    return tuple(right), tuple(wrong)
+
+
+def _usable(answers: Sequence[Answer], *, wrong: bool) -> Iterator[tuple[Answer, str]]:
+    """Answers of one kind with their text, where that defines the exercise's name by itself."""
+    for answer in answers:
+        taken = (answer.finding is not None) == wrong
+        if not taken or (answer.exercise, answer.style) in TAKES_LONG:
+            continue
+        try:
+            text = text_of(answer.exercise, answer.style)
+            found: dict[str, object] = {}
+            exec(compile(text, answer.style, "exec"), found)
+        except Exception:  # it is made by a function, or needs more than its module's top level
+            continue
+        if answer.exercise in found:
+            yield answer, text
+
+
+def _share_of_wrong(exercise: Exercise, answer: Answer) -> float | None:
+    """The share of the points of a wrong answer; ``None`` where it depends on the seed."""
+    _, verdict = examine(answer)
+    if verdict.passed:
+        return None
+    if exercise.random and verdict.shares:
+        verdict = without_random_models(verdict)
+    return verdict.score
+
+
+def known_scores(room: Path) -> Scores:
+    """What everybody in a class of `make` must get.
+
+    Raises:
+        OSError: it is not such a class.
+    """
+    return json.loads((room / KNOWN).read_text(encoding="utf-8"))
+
+
+def differences(room: Path, scores: Mapping[str, Mapping[str, Mapping[str, float]]]) -> tuple[
+    int, list[Difference]
+]:  # fmt: skip
+    """Compare the gradebook with what everybody must get, score by score.
+
+    Returns:
+        How many scores there are, and those that differ.
+    """
+    count, found = 0, []
+    for chapter, students in scores.items():
+        obtained = rooms.points(room, chapter)
+        waiting = set(rooms.waiting(room, chapter))
+        for student, expected in students.items():
+            got = {} if student in waiting else obtained.get(student, {})
+            for name, points in expected.items():
+                count += 1
+                there = got.get(name)
+                if there is None or abs(there - points) > 1e-6:
+                    found.append(Difference(chapter, student, name, points, there))
+    return count, found
