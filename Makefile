@@ -24,15 +24,9 @@ help:
 	@echo "make doctor      check this machine, and say how to mend it"
 	@echo "make build       generate course/*.ipynb from solutions/*.py"
 	@echo "make solutions   execute all chapters in solved form, into build/solutions/"
-<<<<<<< HEAD
-	@echo "make bench       figures about the checks; BENCH_ARGS=checks for their times alone"
+	@echo "make bench       figures (hours); BENCH_ARGS=checks, random or grading for one part"
 	@echo "make grade-demo  grade a class, and compare every score with what it must be"
 	@echo "make attacks     grade attackers, and odd but honest work; ATTACKS_ARGS=--stock tries nbgrader, too"
-=======
-	@echo "make bench       figures about checks and grading (an hour or more); BENCH_ARGS=checks, random or grading for one"
-	@echo "make grade-demo  grade a class with nbgrader, and compare every score with what it must be"
-	@echo "make attacks     grade a class with attackers in it; ATTACKS_ARGS=--stock compares with nbgrader"
->>>>>>> bench
 
 lab: .venv/.installed
 	@$(PY) -m autograder.cli lab $(LAB_ARGS)
