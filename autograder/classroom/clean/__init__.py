@@ -1,0 +1,78 @@
+"""Nothing that a student wrote runs in the browser of the person who grades it.
+
+Formgrader and the feedback pages show raw HTML as it is: that of outputs, of markdown, of
+diagrams in markdown, and even an execution count. Here HTML is accepted as it stands only if
+every parser reads it in the same way and every tag in it is known to be harmless. Other HTML
+of outputs is made anew by `bleach`; in markdown, what is not harmless is shown as text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from nbformat.notebooknode import NotebookNode
+
+from autograder.classroom.clean.cells import clean_cell
+from autograder.classroom.clean.outputs import clean_outputs
+from autograder.classroom.clean.values import HALF, whole_number
+
+__all__ = ["clean_cell", "clean_notebook", "clean_outputs"]
+
+
+_WORD = re.compile(r"[\w .,+()/:-]{0,80}")
+_NOT_FOR_US = ("comment", "score", "extra_credit")
+
+
+def clean_notebook(nb: NotebookNode) -> list[str]:
+    """Mend markdown and raw cells in place, and drop all metadata that nobody needs.
+
+    Outputs are left to `clean_outputs`, since those of check cells are ours.
+
+    Returns:
+        A sentence for each cell that was not harmless.
+    """
+    nb.metadata = NotebookNode(_known_metadata(nb.metadata))
+    said = []
+    for number, cell in enumerate(nb.cells, start=1):
+        cell.metadata = NotebookNode(_known_cell_metadata(cell.get("metadata")))
+        cell.source = HALF.sub("\N{REPLACEMENT CHARACTER}", cell.source)
+        if cell.cell_type == "code":
+            # The templates show an execution count as it is.
+            cell.execution_count = whole_number(cell.get("execution_count"))
+        sentence = clean_cell(cell)
+        if sentence:
+            said.append(f"Cell {number}: {sentence}")
+    return said
+
+
+def _known_metadata(metadata: Any) -> dict[str, Any]:
+    known = {"kernelspec": ("name", "display_name", "language"),
+             "language_info": ("name", "version", "mimetype", "file_extension",
+                               "pygments_lexer")}  # fmt: skip
+    kept: dict[str, Any] = {}
+    for key, names in known.items():
+        part = metadata.get(key)
+        if isinstance(part, dict):
+            kept[key] = {n: part[n] for n in names if _is_word(part.get(n))}
+    kept |= {key: metadata[key] for key in ("nbgrader", "fxcourse") if key in metadata}
+    if not kept.get("kernelspec", {}).get("name"):
+        kept.pop("kernelspec", None)
+    else:
+        kept["kernelspec"].setdefault("display_name", kept["kernelspec"]["name"])
+    if not kept.get("language_info", {}).get("name"):
+        kept.pop("language_info", None)
+    return kept
+
+
+def _known_cell_metadata(metadata: Any) -> dict[str, Any]:
+    metadata = metadata if isinstance(metadata, dict) else {}
+    kept = {k: metadata[k] for k in ("editable", "deletable") if isinstance(metadata.get(k), bool)}
+    own = metadata.get("nbgrader")
+    if isinstance(own, dict) and re.fullmatch(r"[\w-]{1,100}", str(own.get("grade_id", "-"))):
+        kept["nbgrader"] = {k: v for k, v in own.items() if k not in _NOT_FOR_US}
+    return kept
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and bool(_WORD.fullmatch(value))

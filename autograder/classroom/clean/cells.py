@@ -1,0 +1,173 @@
+"""Markdown and raw cells, without what would run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbformat.notebooknode import NotebookNode
+
+from autograder.classroom.clean.harmless import ACTIVE, harmless_url
+from autograder.classroom.clean.strict import Html
+from autograder.classroom.clean.values import LINK_IN_FORMULA, PICTURES, valid_picture
+
+
+class _Watch(IPythonRenderer):
+    """Renders markdown as the templates do, and sees all in it that is not escaped there."""
+
+    def __init__(self) -> None:
+        super().__init__(escape=False)
+        self.html = Html(ids=True)
+        self.mended: list[tuple[str, str]] = []
+        self.urls: list[str] = []
+        self.pictures: list[str] = []
+
+    def _see(self, raw: str) -> str:
+        mended = self.html.read(raw)
+        if mended != raw:
+            self.mended.append((raw, mended))
+        return raw
+
+    def inline_html(self, html: str) -> str:
+        return self._see(html)
+
+    def block_html(self, html: str) -> str:
+        return self._see(html)
+
+    def block_mermaidjs(self, code: str) -> str:
+        self._see(code.strip())
+        return super().block_mermaidjs(code)
+
+    def link(self, text: str, url: str, title: str | None = None) -> str:
+        if not harmless_url(url):
+            self.urls.append(url)
+        return super().link(text, url, title)
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        if url.startswith("attachment:"):
+            self.pictures.append(url.removeprefix("attachment:"))
+        elif not harmless_url(url, picture=True):
+            self.urls.append(url)
+        return super().image(text, url.replace("attachment:", "#"), title)
+
+    def found(self) -> list[str]:
+        """What is not harmless, in a few fixed words."""
+        links = ["a link that is not safe"] if self.urls else []
+        left = ["a tag that was not closed"] if self.html.closers() else []
+        return list(dict.fromkeys([*self.html.found, *links, *left]))
+
+
+def _watched(source: str) -> _Watch | None:
+    watch = _Watch()
+    try:
+        MarkdownWithMath(renderer=watch).render(source)
+    except Exception:  # what cannot be rendered here, the templates cannot show either
+        return None
+    return watch
+
+
+_NOT_SHOWN = "(The text of this cell cannot be shown.)"
+
+
+def clean_markdown(source: str) -> tuple[str, list[str]]:
+    """Markdown with nothing active in it, and what was found; harmless markdown is not touched."""
+    # Most cells are the course's own, and the same in every submission.
+    return (_clean_often if len(source) < 10_000 else _clean_markdown)(source)
+
+
+def _clean_markdown(source: str) -> tuple[str, list[str]]:
+    plain = LINK_IN_FORMULA.sub(r"\\href{#}", source)
+    if _takes_too_long(plain):
+        return _NOT_SHOWN, ["text that takes too long to render"]
+    watch = _watched(plain)
+    found = ["text that cannot be rendered"] if watch is None else watch.found()
+    if plain != source:
+        found.append("a link that is not safe")
+    if watch is None or watch.found():
+        attempts = [_fenced(plain), _NOT_SHOWN]
+        if watch is not None:
+            attempts.insert(0, _mended(plain, watch))
+        plain = next(text for text in attempts if (w := _watched(text)) and not w.found())
+    return plain, list(dict.fromkeys(found))
+
+
+_clean_often = lru_cache(maxsize=1024)(_clean_markdown)
+
+
+_LONGEST = 50_000_000
+
+
+def _takes_too_long(source: str) -> bool:
+    # After each of these, nbconvert reads on to the end of the cell; after "[", of the line.
+    begins = sum(source.count(begin) for begin in ("\\begin{", "\\\\[", "\\\\("))
+    brackets = sum(line.count("[") * len(line) for line in source.split("\n"))
+    return begins * len(source) + brackets > _LONGEST
+
+
+def _mended(source: str, watch: _Watch) -> str:
+    for raw, mended in watch.mended:
+        source = source.replace(raw, mended)
+    for url in watch.urls:
+        for before in ("(", "<", "]: ", "]:"):
+            source = source.replace(f"{before}{url}", f"{before}#not-shown")
+    closers = "".join(f"</{tag}>" for tag in watch.html.closers())
+    return f"{source}\n\n{closers}" if closers else source
+
+
+def _fenced(source: str) -> str:
+    longest = max(map(len, re.findall(r"`+", source)), default=0)
+    fence = "`" * max(longest + 1, 3)
+    return f"{fence}text\n{source}\n{fence}"
+
+
+_EMPTY_PICTURE = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
+)
+_RAW = re.compile(
+    rf"<\s*/?\s*({'|'.join(sorted(ACTIVE - {'data', 'map', 'set', 'output', 'label', 'title'}))})\b"
+    r"|<[^>]*[\s/\"']on\w+\s*=|[\"'(=<]\s*(java|vb)script\s*:",
+    re.I,
+)
+
+
+def clean_cell(cell: NotebookNode) -> str | None:
+    """Mend a markdown or raw cell in place.
+
+    Returns:
+        A sentence about what was found, or ``None`` if the cell was harmless.
+    """
+    if cell.cell_type == "raw":
+        if not _RAW.search(cell.source):
+            return None
+        cell.source = cell.source.replace("<", "&lt;")
+        cell.source = re.sub(r"(?i)(java|vb)(script)\s*:", r"\1-\2 ", cell.source)
+        return "What could act in a browser is shown as text."
+    if cell.cell_type != "markdown":
+        return None
+    cell.source, found = clean_markdown(cell.source)
+    said = [f"What could act in a browser is shown as text: {', '.join(found)}."] if found else []
+    return " ".join([*said, *_clean_attachments(cell)]) or None
+
+
+def _clean_attachments(cell: NotebookNode) -> Iterator[str]:
+    """Only pictures are kept. For one that is missing, the templates would show no page at all."""
+    given = cell.pop("attachments", None)
+    given = given if isinstance(given, dict) else {}
+    kept = {}
+    for name, bundle in given.items():
+        bundle = bundle if isinstance(bundle, dict) else {}
+        pictures = {m: p for m in PICTURES if (p := valid_picture(bundle.get(m)))}
+        if pictures:
+            kept[name] = pictures
+    if len(kept) < len(given):
+        yield "An attachment that is no picture was taken out."
+    watch = _watched(cell.source) if "attachment:" in cell.source else None
+    missing = [name for name in (watch.pictures if watch else []) if name not in kept]
+    for name in missing:
+        kept[name] = {"image/png": _EMPTY_PICTURE}
+    if missing and len(kept) - len(missing) == len(given):
+        yield "An attached picture is missing; an empty one stands in its place."
+    if kept:
+        cell["attachments"] = kept

@@ -1,0 +1,140 @@
+"""Outputs of cells, without what would run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_output
+
+from autograder.classroom.clean.cells import clean_markdown
+from autograder.classroom.clean.rewritten import clean_html, clean_svg
+from autograder.classroom.clean.values import (
+    HALF,
+    LINK_IN_FORMULA,
+    PICTURES,
+    joined,
+    valid_picture,
+    whole_number,
+)
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_CONTROL = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?"
+    r"|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]",
+    re.S,
+)
+
+
+def clean_outputs(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    """The outputs of a student's cells, as they may be shown. Ours, the cards, are not for this.
+
+    They are claims of the student's Python: each part is looked at, whatever its type.
+    """
+    return [cleaned for output in outputs for cleaned in _clean_output(output)]
+
+
+def _clean_output(output: Any) -> Iterator[NotebookNode]:
+    kind = output.get("output_type") if isinstance(output, dict) else None
+    if kind == "stream":
+        name = "stderr" if output.get("name") == "stderr" else "stdout"
+        yield new_output("stream", name=name, text=clean_text(joined(output.get("text"))))
+    elif kind == "error":
+        lines = output.get("traceback")
+        yield new_output(
+            "error",
+            ename=clean_text(joined(output.get("ename"))),
+            evalue=clean_text(joined(output.get("evalue"))),
+            traceback=[clean_text(line) for line in lines if isinstance(line, str)]
+            if isinstance(lines, list)
+            else [],
+        )
+    elif kind in ("display_data", "execute_result"):
+        data = output.get("data")
+        kept = _clean_data(data if isinstance(data, dict) else {})
+        metadata = _clean_metadata(output.get("metadata"))
+        count = {"execution_count": whole_number(output.get("execution_count"))}
+        yield new_output(
+            kind, data=kept, metadata=metadata, **(count if kind == "execute_result" else {})
+        )
+
+
+def clean_text(text: str) -> str:
+    """Text as a terminal leaves it: colours stay, and of lines written over, the last."""
+    text = _printable(text, colours=True)
+    if "\r" not in text:
+        return text
+    lines = ([part for part in line.split("\r") if part] for line in text.split("\n"))
+    return "\n".join(parts[-1] if parts else "" for parts in lines)
+
+
+def _printable(text: str, *, colours: bool = False) -> str:
+    def kept(found: re.Match[str]) -> str:
+        return found[0] if colours and _COLOUR.fullmatch(found[0]) else ""
+
+    text = _CONTROL.sub(kept, text).replace("\r\n", "\n")
+    return HALF.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _clean_data(data: dict[Any, Any]) -> dict[str, Any]:
+    kept, dropped = {}, []
+    for mime, value in data.items():
+        cleaned = _CLEANERS[mime](value) if mime in _CLEANERS else None
+        if cleaned is None:
+            dropped.append(mime)
+        else:
+            kept[mime] = cleaned
+    if dropped and not set(kept) - {"text/plain"}:
+        names = ", ".join(sorted(m for m in dropped if re.fullmatch(r"[\w.+/-]{1,60}", str(m))))
+        line = f"(not shown here: {names or 'an output of an unknown type'})"
+        kept["text/plain"] = "\n".join(filter(None, (kept.get("text/plain", ""), line)))
+    return kept
+
+
+def _json(value: Any) -> Any:
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def _latex(value: Any) -> str:
+    return LINK_IN_FORMULA.sub(r"\\href{#}", _printable(joined(value)))
+
+
+def _markdown(value: Any) -> str:
+    return clean_markdown(_printable(joined(value)))[0]
+
+
+_CLEANERS: dict[str, Callable[[Any], Any]] = {
+    "text/plain": lambda value: clean_text(joined(value)),
+    "text/html": lambda value: clean_html(_printable(joined(value))),
+    "image/svg+xml": lambda value: clean_svg(_printable(joined(value))),
+    "text/markdown": _markdown,
+    "text/latex": _latex,
+    "application/json": _json,
+    **dict.fromkeys(PICTURES, valid_picture),
+}
+
+
+def _clean_metadata(metadata: Any) -> dict[str, Any]:
+    """Sizes of pictures: the templates put them where anything else would be an attribute."""
+    if not isinstance(metadata, dict):
+        return {}
+    kept: dict[str, Any] = {k: v for k, v in metadata.items() if _is_size(k, v)}
+    for mime in PICTURES:
+        if isinstance(metadata.get(mime), dict):
+            kept[mime] = {k: v for k, v in metadata[mime].items() if _is_size(k, v)}
+    if metadata.get("needs_background") in ("light", "dark"):
+        kept["needs_background"] = metadata["needs_background"]
+    return kept
+
+
+def _is_size(key: Any, value: Any) -> bool:
+    if key == "unconfined":
+        return isinstance(value, bool)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return key in ("width", "height") and is_number and 0 < value < 10_000

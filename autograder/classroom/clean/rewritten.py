@@ -1,0 +1,131 @@
+"""HTML and SVG of outputs, made anew where they are not harmless as they are."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+from typing import Any
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape, quoteattr
+
+from bleach.sanitizer import Cleaner
+
+from autograder.classroom.clean.harmless import (
+    _EMPTY,
+    _MAY_STAY_OPEN,
+    _PICTURE,
+    _PROTOCOLS,
+    TAGS,
+    allowed,
+    kept_style,
+)
+from autograder.classroom.clean.strict import Html
+
+_MOST_TAGS, _DEEPEST = 20_000, 200
+_BOX = '<div style="overflow:auto">{}</div>'
+
+
+class _Styles:
+    """What `bleach` asks about styles."""
+
+    sanitize_css = staticmethod(kept_style)
+
+
+def clean_html(text: str) -> str | None:
+    """HTML of an output, harmless and within a box of its own; ``None`` if it is too much."""
+    for name in ("script", "style", "title", "head"):
+        text = _replaced(text, name, lambda part: "")
+    text = _replaced(text, "svg", _as_picture)
+    strict = Html()
+    mended = strict.read(text)
+    if strict.found or strict.closers():
+        text = mended
+        if text.count("<") + text.count("&") > _MOST_TAGS or _depth(text) > _DEEPEST:
+            return None
+        text = Cleaner(
+            tags=TAGS,
+            attributes=allowed,
+            protocols={*_PROTOCOLS, "data"},
+            strip=True,
+            css_sanitizer=_Styles(),
+        ).clean(text)
+    return _BOX.format(text) if "style=" in text else text
+
+
+def _depth(text: str) -> int:
+    deepest = depth = 0
+    for tag in re.finditer(r"<(/?)([A-Za-z][A-Za-z0-9]*)", text):
+        if tag[2].lower() not in _EMPTY | _MAY_STAY_OPEN:
+            depth = max(depth - 1, 0) if tag[1] else depth + 1
+            deepest = max(deepest, depth)
+    return deepest
+
+
+def _replaced(text: str, name: str, by: Callable[[str], str]) -> str:
+    """Every element of that name replaced, from its beginning to the next end."""
+    begins, ends = re.compile(rf"<{name}\b", re.I), re.compile(rf"</{name}\s*>", re.I)
+    out, at = [], 0
+    while (begin := begins.search(text, at)) and (end := ends.search(text, begin.end())):
+        out += [text[at : begin.start()], by(text[begin.start() : end.end()])]
+        at = end.end()
+    return "".join([*out, text[at:]])
+
+
+def _as_picture(svg: str) -> str:
+    """A drawing in the middle of HTML as a picture, in which no script can run."""
+    cleaned = clean_svg(svg)
+    if cleaned is None:
+        return ""
+    return f'<img src="data:image/svg+xml;base64,{base64.b64encode(cleaned.encode()).decode()}">'
+
+
+_SVG_TAGS = frozenset(
+    "svg g path rect circle ellipse line polyline polygon text tspan textPath defs use clipPath "
+    "linearGradient radialGradient stop marker pattern symbol title desc mask style image".split()
+)
+_SVG_NAME = "http://www.w3.org/2000/svg"
+
+
+def clean_svg(text: str) -> str | None:
+    """A drawing with nothing in it but shapes, text and pictures; ``None`` if it is none."""
+    text = re.sub(r"^\s*(<\?xml[^>]*\?>)?\s*(<!--.*?-->\s*)*(<!DOCTYPE[^>\[]*>)?", "", text,
+                  count=1, flags=re.S)  # fmt: skip
+    if re.search(r"<!(DOCTYPE|ENTITY)", text, re.I):
+        return None
+    if "xlink:" in text and "xmlns:xlink" not in text:
+        text = text.replace("xlink:", "")
+    try:
+        root = ElementTree.fromstring(text)
+        drawn = _drawn(root, 0) if root.tag.rpartition("}")[2] == "svg" else ""
+    except (ElementTree.ParseError, ValueError, RecursionError):
+        return None
+    return drawn.replace("<svg", f'<svg xmlns="{_SVG_NAME}"', 1) or None
+
+
+def _drawn(element: Any, depth: int) -> str:
+    name = str(element.tag).rpartition("}")[2]
+    if name not in _SVG_TAGS or depth > _DEEPEST:
+        return ""
+    pairs = ((key.rpartition("}")[2], value) for key, value in element.attrib.items())
+    attributes = "".join(f" {k}={quoteattr(v)}" for k, v in pairs if _may_be_drawn(name, k, v))
+    text = element.text or ""
+    if name == "style" and not _harmless_in_svg(text):
+        return ""
+    inner = escape(text) + "".join(
+        _drawn(child, depth + 1) + escape(child.tail or "") for child in element
+    )
+    return f"<{name}{attributes}>{inner}</{name}>"
+
+
+def _may_be_drawn(tag: str, name: str, value: str) -> bool:
+    if name == "href":
+        return value.startswith("#") or (tag == "image" and bool(_PICTURE.fullmatch(value)))
+    known = re.fullmatch(r"[A-Za-z][\w-]*", name) and not name.lower().startswith("on")
+    return bool(known) and name not in ("base", "src") and _harmless_in_svg(value)
+
+
+def _harmless_in_svg(text: str) -> bool:
+    return not re.search(
+        r"url\(\s*[\"']?\s*[^#\"'\s]|@import|\\|(java|vb)script:|expression", text, re.I
+    )
