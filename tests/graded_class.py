@@ -10,12 +10,12 @@ import nbformat
 from nbgrader.api import Gradebook
 
 from autograder.classroom.grading import Row, Summary, grade_class
-from tests import numbers_graded, numbers_room
+from tests import numbers_room, numbers_syllabus
 from tests.submissions.edits import Edit, add, delete, edited, fill
 from tests.submissions.room import hand_in, released
 
 CHAPTER = numbers_room.CHAPTER
-SETTINGS = {"syllabus": numbers_graded.__name__, "cell_cpu": 10.0, "case_cpu": 1.0}
+SETTINGS = {"syllabus": numbers_syllabus.__name__, "cell_cpu": 10.0, "case_cpu": 1.0}
 
 _AFTER = fill("after", "def after(number):\n    return number + 1 if number >= 0 else number - 1")
 _HALF = fill("half", "def half(number):\n    return number / 2")

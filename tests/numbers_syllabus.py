@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from autograder.exercise import Aspect, Case, Exercise, Trial
 from autograder.judge import Evidence
+from autograder.references import Reference
 from autograder.rubric import Stage, rule
 from autograder.verdict import Finding
 
@@ -20,7 +21,11 @@ def _right_number(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _case(name: str, aspect: str, number: float, wanted: float, hidden: bool = False) -> Case:
-    return Case(name, aspect, lambda seed: Trial(args=(number,)), hidden, {"is": wanted})
+    def make(seed: int) -> Trial:
+        return Trial(args=(number,))
+
+    # No stored reference: what must come out stands in the case.
+    return Case(name, aspect, make, hidden, {"is": wanted}, oracle=lambda trial: Reference(0))
 
 
 class RandomNumbers:

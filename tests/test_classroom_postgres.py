@@ -16,7 +16,7 @@ from autograder.classroom import database
 from autograder.classroom.create import CannotCreate, create
 from autograder.classroom.grading import CannotGrade, grade_class
 from autograder.cli import app
-from tests import numbers_graded, numbers_room, postgres_server
+from tests import numbers_room, numbers_syllabus, postgres_server
 from tests.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results
 from tests.submissions import room as rooms
 
@@ -90,7 +90,7 @@ def test_points_are_those_of_a_gradebook_in_a_file(
     assert exported.returncode == 0, exported.stdout
     lines = (room / "grades.csv").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 1 + len(WORTH)
-    syllabus = f"--ExecuteChecks.syllabus={numbers_graded.__name__}"
+    syllabus = f"--ExecuteChecks.syllabus={numbers_syllabus.__name__}"
     one = ["07_numbers", "--student", "ann", "--force"]
     for command in (["autograde", *one, syllabus], ["generate_feedback", *one], ["db", "upgrade"]):
         done = rooms.nbgrader(room, *command)
