@@ -65,9 +65,7 @@ def forget(exercises: Iterable[Exercise], syllabus: str) -> None:
     prefixes = (*_FORGOTTEN, syllabus)
     kept = Needs()
     for exercise in exercises:
-        kept.follow([case.make for case in exercise.cases])
-        if isinstance(exercise.random, RandomModels):
-            kept.follow([exercise.random.complete, exercise.random.vocabulary])
+        kept.follow([exercise.random, *(case.make for case in exercise.cases)])
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] not in ("autograder", syllabus.partition(".")[0]):
             continue
