@@ -145,9 +145,11 @@ def grade_unit(unit: Unit, terms: Terms) -> Graded:
         if utils.is_grade(cell)
     }
     if unit.text is None:
-        status = "refused"
+        status, repairs = "refused", []
+    elif unreadable:
+        status, repairs = "unreadable", repairs[:1]  # that every cell is missing, too, says nothing
     else:
-        status = "unreadable" if unreadable else _status(sitting.ends, repairs)
+        status = _status(sitting.ends, repairs)
     return Graded(
         unit.student, terms.chapter, status, nbformat.writes(nb), scores, _unanswered(nb),
         (*notes, *repairs), time.perf_counter() - start,
