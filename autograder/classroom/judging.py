@@ -83,7 +83,7 @@ def _judge_drawn(exercise: Exercise, verdict: Verdict, drawn: Claims, seed: int)
 
 def untried(exercise: Exercise) -> Verdict:
     """The verdict where there was no Python to try an answer in, or no trace of a trial."""
-    message = f"`{exercise.name}` could not be tried: Python had ended before its check."
+    message = f"`{exercise.name}` could not be tried: Python had ended, or was broken by a cell."
     look = "Restart the kernel, run the notebook from top to bottom, and see where it ends."
     return _nothing(exercise, "failed", "untried", message, look)
 

@@ -191,6 +191,9 @@ class Sitting:
             self._restart(index)
             return Claims(state="lost", case=at[-1] if at else "", how=lost.how)
         kind = head.get("type") if isinstance(head.get("type"), str) else ""
+        if head.get("state") == "broken":
+            why = head.get("why") if isinstance(head.get("why"), str) else ""
+            self.warn(f"{exercise.name} could not be tried in this notebook's Python ({why[:300]})")
         return Claims(state=str(head.get("state")), kind=kind, outcomes=blobs)
 
     # ------------------------------------------------------------------ processes

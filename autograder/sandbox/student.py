@@ -54,7 +54,14 @@ class Desk:
                 head, blobs = receive(self.wire)
             except Broken:
                 return
-            steps[head.pop("do")](blobs, **head)
+            what = head.pop("do")
+            try:
+                steps[what](blobs, **head)
+            except Broken:
+                return
+            except Exception as error:  # what a cell has done to this process, most likely
+                why = f"{type(error).__name__}: {error}"[:500]
+                send(self.wire, {"done": what, "state": "broken", "why": why})
 
     def files(self, blobs: list[bytes], names: list[str]) -> None:
         """Put the files beside the notebook into the working directory."""

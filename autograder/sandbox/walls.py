@@ -18,6 +18,10 @@ import autograder
 from autograder.sandbox import linux
 
 HOME = "/home/student"
+COMPILED = "/tmp/compiled"
+"""Where PyTorch keeps what it compiles. It wants this folder when nobody expects it, so it is
+there from the beginning, before a cell can use up the disk."""
+
 COURSE = str(Path(autograder.__file__).parent)
 """The course's own package, which is not to be read inside the walls."""
 
@@ -155,6 +159,8 @@ def _scratch(plan: Plan) -> None:
         if seen != HOME:
             os.makedirs(plan.root + seen, exist_ok=True)
             linux.mount(folder, plan.root + seen, None, linux.BIND)
+    os.mkdir(store + COMPILED)
+    os.chmod(store + COMPILED, 0o777)
 
 
 def _processes(root: str) -> None:

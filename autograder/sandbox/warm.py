@@ -31,7 +31,7 @@ def main() -> None:
     limits = Bounds(**wanted["bounds"])
     os.environ["HOME"] = walls.HOME
     tempfile.tempdir = None
-    os.environ["TMPDIR"] = "/tmp"
+    os.environ |= {"TMPDIR": "/tmp", "TORCHINDUCTOR_CACHE_DIR": walls.COMPILED}
     plan = walls.plan(scratch.root(), (walls.COURSE, *wanted["covered"]), limits.disk)
     control.sendall(b"\1")
     while True:

@@ -188,7 +188,6 @@ def _environment() -> dict[str, str]:
     found |= dict.fromkeys(_SINGLE, "1")
     return found | {
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-        "NBGRADER_EXECUTION": "autograde",
         "PYTHONHASHSEED": "0",
         "PYTHONUTF8": "1",
         "PYTHONDONTWRITEBYTECODE": "1",

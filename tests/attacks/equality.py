@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.attacks import SUSPECT, Attack
+from tests.attacks import ENDED, SUSPECT, Attack
 
 START, NODES = "00_start", "02_nodes"
 NOTHING = "Its plain form is compared, and that is not the right one."
@@ -114,6 +114,7 @@ def count_ops(model):
         "equality-tensor-subclass",
         "The graph's result is a tensor of a class of its own for which every comparison holds.",
         "The judge runs the graph itself; it does not do what is asked.",
+        states=ENDED,
         answers={
             "add_to_mul": """\
 import torch

@@ -273,7 +273,7 @@ for number in (0, 2, 3):
     ctypes.c_int32.from_address(id(number) + 3 * size).value = 1
 """,
         answers=RIGHT,
-        earns=DUE,
+        may=DUE,
         states=ENDED,
     ),
 ]
