@@ -176,7 +176,7 @@ def test_cells_follow_each_other_in_one_process(warm: Source) -> None:
 SEEN = {
     "the file of passwords": "open('/etc/passwd').read()",
     "this course": "import autograder, os; os.listdir(os.path.dirname(autograder.__file__))",
-    "the home of whoever grades": "import os; os.listdir('/root/.ssh')",
+    "the file of secrets": "open('/etc/shadow').read()",
     "the network": "import socket; socket.create_connection(('127.0.0.1', 22), 1)",
     "a place to write": "open('/usr/lib/x', 'w')",
     "another root": "import os; os.chroot('/tmp')",

