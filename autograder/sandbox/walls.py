@@ -17,7 +17,7 @@ from pathlib import Path
 import autograder
 from autograder.sandbox import linux
 
-HOME = "/home/student"
+HOME = "/scratch/student"
 COMPILED = "/tmp/compiled"
 """Where PyTorch keeps what it compiles. It wants this folder when nobody expects it, so it is
 there from the beginning, before a cell can use up the disk."""
@@ -110,13 +110,13 @@ def enclose(plan: Plan) -> None:
     """
     linux.mount("none", "/", None, linux.RECURSIVE | linux.PRIVATE)
     linux.mount("tmpfs", plan.root, "tmpfs", linux.NO_SUID | linux.NO_DEVICES, "mode=755,size=1m")
+    _scratch(plan)  # first: Python itself may lie below /tmp or /home
     for path in plan.shown:
         _show(path, plan.root)
     for path in plan.covered:
         _cover(plan.root + path)
     for name in _DEVICES:
         _show(f"/dev/{name}", plan.root, read_only=False)
-    _scratch(plan)
     _processes(plan.root)
     linux.change_root(plan.root)
     linux.mount("none", "/", None, linux.REMOUNT | linux.BIND | linux.READ_ONLY | linux.NO_SUID)
@@ -148,7 +148,7 @@ def _cover(target: str) -> None:
 
 def _scratch(plan: Plan) -> None:
     """One file system for all that can be written, so that there is one limit."""
-    store = plan.root + "/home"
+    store = plan.root + "/scratch"
     os.mkdir(store)
     flags = linux.NO_SUID | linux.NO_DEVICES
     linux.mount("tmpfs", store, "tmpfs", flags, f"mode=755,size={plan.disk},nr_inodes=8192")
