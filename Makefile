@@ -14,13 +14,13 @@ FIND_PYTHON = for p in "$(PYTHON)" python3.11 python3.12 python3.13 python3 pyth
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
 		2>/dev/null && echo "$$p" && break; done
 
-.PHONY: help lab test test-servers build solutions grade-demo attacks bench doctor
+.PHONY: help lab test test-long build solutions grade-demo attacks bench doctor
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make lab         set up what is missing, and open JupyterLab on the course"
 	@echo "make test        set up what is missing, and run all tests"
-	@echo "make test-servers  the tests that start and kill servers of PostgreSQL and Dask"
+	@echo "make test-long  the tests that take minutes: attackers, servers of PostgreSQL and Dask"
 	@echo "make doctor      check this machine, and say how to mend it"
 	@echo "make build       generate course/*.ipynb from solutions/*.py"
 	@echo "make solutions   execute all chapters in solved form, into build/solutions/"
@@ -64,9 +64,9 @@ test: .venv/.installed-test
 	if [ -n "$$failed" ]; then echo "==> FAILED:$$failed"; exit 1; fi; \
 	echo "==> All checks passed."
 
-test-servers: .venv/.installed-test
-	@echo "==> Tests with servers of PostgreSQL and Dask (many minutes)"
-	@$(PY) -m pytest -n auto --dist loadgroup -m servers
+test-long: .venv/.installed-test
+	@echo "==> Tests that take minutes: attackers, odd submissions, servers of PostgreSQL and Dask"
+	@$(PY) -m pytest -n auto --dist loadgroup -m long
 
 .venv/bin/python:
 	@python="$$($(FIND_PYTHON))"; \

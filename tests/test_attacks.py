@@ -93,6 +93,7 @@ def test_active_parts_of_a_page_are_found() -> None:
     assert active_parts("<p>&lt;script&gt;FXPAGE()&lt;/script&gt;</p><p>FXPAGE()</p>") == []
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.xdist_group("attacks")
 def test_a_dozen_attacks_gain_nothing(tmp_path: Path) -> None:

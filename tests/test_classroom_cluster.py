@@ -77,6 +77,7 @@ def alive(processes: set[int]) -> set[int]:
     return found
 
 
+@pytest.mark.long
 def test_points_are_those_of_one_machine_though_a_worker_is_killed(
     room: Path, made: Path, machines: dask_cluster.Cluster, tmp_path: Path
 ) -> None:
@@ -101,7 +102,7 @@ def test_points_are_those_of_one_machine_though_a_worker_is_killed(
     assert not any(row.again for row in grade(room, cluster=NOBODY).rows)
 
 
-@pytest.mark.servers
+@pytest.mark.long
 def test_submission_whose_machines_are_lost_is_given_up_and_no_other(
     room: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,7 +119,7 @@ def test_submission_whose_machines_are_lost_is_given_up_and_no_other(
             assert row.status == "crashed" and f"--student {row.student}" in row.notes[0]
 
 
-@pytest.mark.servers
+@pytest.mark.long
 def test_scheduler_that_is_lost_stops_the_run_and_costs_nothing(
     room: Path, machines: dask_cluster.Cluster
 ) -> None:
@@ -130,7 +131,7 @@ def test_scheduler_that_is_lost_stops_the_run_and_costs_nothing(
     assert {row.student: row.score for row in rest.rows} == WORTH
 
 
-@pytest.mark.servers
+@pytest.mark.long
 def test_last_worker_that_is_lost_is_missed(
     room: Path, machines: dask_cluster.Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,7 +146,7 @@ def test_last_worker_that_is_lost_is_missed(
         grade(room, cluster=machines.address, say=after(1, lose))
 
 
-@pytest.mark.servers
+@pytest.mark.long
 @pytest.mark.parametrize("address", [NOBODY, "nobody", "http://127.0.0.1:8786"])
 def test_scheduler_that_does_not_answer_is_said(
     room: Path, address: str, monkeypatch: pytest.MonkeyPatch
@@ -155,7 +156,7 @@ def test_scheduler_that_does_not_answer_is_said(
         grade(room, cluster=address)
 
 
-@pytest.mark.servers
+@pytest.mark.long
 def test_scheduler_without_workers_is_said(
     room: Path, machines: dask_cluster.Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,7 +165,7 @@ def test_scheduler_without_workers_is_said(
         grade(room, cluster=machines.address)
 
 
-@pytest.mark.servers
+@pytest.mark.long
 def test_worker_or_scheduler_without_the_course_is_named(
     room: Path, machines: dask_cluster.Cluster, tmp_path: Path
 ) -> None:
@@ -180,7 +181,7 @@ def test_worker_or_scheduler_without_the_course_is_named(
             grade(room, cluster=without.address)
 
 
-@pytest.mark.servers
+@pytest.mark.long
 def test_worker_with_another_course_is_named(
     room: Path, machines: dask_cluster.Cluster, tmp_path: Path
 ) -> None:
@@ -193,7 +194,7 @@ def test_worker_with_another_course_is_named(
         grade(room, cluster=machines.address)
 
 
-@pytest.mark.servers
+@pytest.mark.long
 def test_worker_without_a_box_is_named_and_one_that_comes_later_is_seen_through(
     room: Path, machines: dask_cluster.Cluster, tmp_path: Path
 ) -> None:

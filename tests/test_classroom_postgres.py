@@ -113,7 +113,7 @@ def _stop_after(count: int):
     return say
 
 
-@pytest.mark.servers
+@pytest.mark.long
 def test_gradebook_of_a_single_run_wins(
     server: postgres_server.Server, source: Path, tmp_path: Path
 ) -> None:
@@ -136,7 +136,7 @@ def test_gradebook_of_a_single_run_wins(
     assert set(kept(database.with_driver(address))) == set(WORTH)
 
 
-@pytest.mark.servers
+@pytest.mark.long
 def test_password_is_used_and_not_shown(
     server: postgres_server.Server, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -157,7 +157,7 @@ def test_password_is_used_and_not_shown(
         assert word not in run.output and word not in caplog.text
 
 
-@pytest.mark.servers
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("address", "says"),
     [
@@ -181,7 +181,7 @@ def test_gradebook_that_cannot_be_used_is_said_clearly(
     assert SECRET not in str(stopped.value) and not (tmp_path / "new").exists()
 
 
-@pytest.mark.servers
+@pytest.mark.long
 def test_role_that_may_not_make_tables_is_told_so(
     server: postgres_server.Server, source: Path, tmp_path: Path
 ) -> None:
@@ -200,7 +200,7 @@ def test_driver_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
         database.try_out(database.with_driver(NOWHERE))
 
 
-@pytest.mark.servers
+@pytest.mark.long
 def test_server_that_is_lost_is_said_and_nothing_else_is(source: Path, tmp_path: Path) -> None:
     """Of its own: this server is lost while a class is graded."""
     pytest.importorskip("psycopg")

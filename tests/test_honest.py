@@ -52,6 +52,7 @@ def test_each_can_be_handed_in(one: Honest) -> None:
     assert nb == released(one.chapter)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_dozen_lose_nothing(tmp_path: Path) -> None:
     pytest.importorskip("autograder.classroom.grading")
