@@ -32,6 +32,13 @@ def test_right_answer_passes(answer: Answer, total: Callable[[str], None]) -> No
     total("right answers that pass")
 
 
+@pytest.mark.xdist_group("grouped")
+def test_tests_can_be_grouped(request: pytest.FixtureRequest) -> None:
+    """Otherwise every process examines every answer."""
+    if request.config.getoption("loadgroup", default=False):
+        assert request.node.nodeid.endswith("@grouped")
+
+
 @pytest.mark.parametrize("answer", together(lambda a: a.finding is not None))
 def test_wrong_answer_gets_its_finding(answer: Answer, total: Callable[[str], None]) -> None:
     _, verdict = examine(answer)

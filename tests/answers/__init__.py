@@ -6,11 +6,12 @@ that must fail with a given finding.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from autograder.judge import judge
@@ -61,12 +62,28 @@ def wrong(style: str, finding: str) -> Callable[[Any], Any]:
     return _register(style, finding)
 
 
-@cache
-def examine(answer: Answer) -> tuple[tuple[Outcome, ...], Verdict]:
-    """What became of an answer on all cases, and the verdict; worked out once a process."""
-    exercise = EXERCISES[answer.exercise]
-    outcomes = run_cases(exercise, answer.write, exercise.cases)
-    return tuple(outcomes), judge(exercise, outcomes)
+Examined = tuple[tuple[Outcome, ...], Verdict]
+
+
+def examine(answer: Answer) -> Examined:
+    """What became of an answer on all cases, and the verdict.
+
+    It is worked out once, and kept until another exercise's turn comes: every graph module has
+    a class of its own, and each trace walks all classes of modules that are alive.
+    """
+    known = _examined(answer.exercise)
+    if answer not in known:
+        exercise = EXERCISES[answer.exercise]
+        outcomes = run_cases(exercise, answer.write, exercise.cases)
+        known[answer] = tuple(outcomes), judge(exercise, outcomes)
+    return known[answer]
+
+
+@lru_cache(maxsize=1)
+def _examined(exercise: str) -> dict[Answer, Examined]:
+    """What was worked out for the exercise whose turn it is."""
+    gc.collect()  # what the last one has left is in circles
+    return {}
 
 
 @lru_cache(maxsize=1)
