@@ -119,13 +119,21 @@ class Notebook:
         )
 
     def run_all(self) -> None:
-        # On a busy machine a click may come before JupyterLab listens to it.
+        # On a busy machine a click may come before JupyterLab listens to it, or has a kernel.
         for patience in (20_000, 40_000, EXECUTION_MS):
+            self._answer_dialogs()
             self.page.get_by_role("menuitem", name="Run", exact=True).click()
             self.page.get_by_role("menuitem", name=re.compile("^Run All Cells")).first.click()
             if self._has_begun(patience):
                 break
         self.wait_until_done()
+
+    def _answer_dialogs(self) -> None:
+        """Accept what JupyterLab asks or says, such as that the kernel is still starting."""
+        dialogs = self.page.locator(".jp-Dialog")
+        while dialogs.count():
+            dialogs.first.locator("button.jp-mod-accept").click()
+            self.page.wait_for_timeout(500)
 
     def _has_begun(self, patience: int) -> bool:
         """Whether the kernel takes the cells: prompts show a star, or a number, only then."""
