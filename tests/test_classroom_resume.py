@@ -16,7 +16,7 @@ from nbgrader.api import Gradebook
 from autograder.classroom import grading, ledger
 from autograder.classroom.grading import grade_class
 from autograder.classroom.journal import Journal
-from autograder.classroom.unit import Graded, Score, Terms, Unit
+from autograder.classroom.unit import Graded, Score, Terms, Unit, nothing_from
 from tests.classes import commands, two_questions
 from tests.classes.exam import names
 from tests.classes.two_questions import CHAPTER, work_of
@@ -71,6 +71,21 @@ def _known_at_once(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[G
 def again(room: Path, **options: Any) -> set[str]:
     """Grade; who was graded in this run."""
     return {row.student for row in grade_class(room, **options).rows if row.again}
+
+
+def test_what_a_grader_could_not_finish_is_tried_again(
+    room: Path, quick: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]:
+        yield from (nothing_from(unit, terms, "Its grader was lost.") for unit in units)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(grading, "in_lanes", lost)
+        assert again(room) == {FIRST, SECOND, THIRD, FOURTH}
+    assert set(rooms.points(room, CHAPTER)[FIRST].values()) == {0}
+    assert again(room) == {FIRST, SECOND, THIRD, FOURTH}
+    assert rooms.points(room, CHAPTER)[FIRST] == work_of(FIRST, 3).points
+    assert again(room) == set()
 
 
 class Stopped(BaseException):

@@ -36,8 +36,8 @@ _MISSING = (
 )
 _KEPT = "What is graded is kept; the same command goes on from here."
 _LOST = (
-    "The machines that graded this notebook were lost, time and again. It earns nothing so far. To "
-    "grade it on this machine: nbgrader autograde {chapter} --student {student} --force"
+    "The machines that graded this notebook were lost, time and again. It earns nothing so far; "
+    "the same command tries again, without --cluster on this machine."
 )
 
 
@@ -179,8 +179,7 @@ class _Work:
         try:
             found = future.result(timeout=WORKERS)
         except KilledWorker:
-            why = _LOST.format(chapter=self._terms.chapter, student=unit.student)
-            return nothing_from(unit, self._terms, why)
+            return nothing_from(unit, self._terms, _LOST)
         except TimeoutError:  # its worker was lost after it was done; another one does it again
             self._look()
             self._ended.put(future.key)

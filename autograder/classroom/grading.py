@@ -271,7 +271,8 @@ class _Marking:
             graded.student, graded.chapter, digest, graded.status, graded.points, most, notes,
             round(graded.seconds, 3),
         )  # fmt: skip
-        self.journal.add(entry)
+        if graded.final:
+            self.journal.add(entry)
         return _row_of(entry, again=True)
 
 

@@ -26,7 +26,10 @@ _log = logging.getLogger(__name__)
 JUDGE_MEMORY = 4096 * MIB
 """Bytes that a grader may use above what it starts with."""
 
-_LOST = "Judging what this notebook returned ended the grader, twice. It earns nothing."
+_LOST = (
+    "Judging what this notebook returned ended the grader, twice. It earns nothing so far; the "
+    "same command tries again."
+)
 
 
 def in_lanes(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]:

@@ -86,6 +86,8 @@ class Graded:
         unanswered: grade ids of answers that are as they were given out.
         notes: what was repaired or happened, a sentence each.
         seconds: how long it took.
+        final: whether that stays until the submission changes; the next run tries again what a
+            grader could not get to the end of.
     """
 
     student: str
@@ -96,6 +98,7 @@ class Graded:
     unanswered: tuple[str, ...]
     notes: tuple[str, ...]
     seconds: float
+    final: bool = True
 
     @property
     def points(self) -> float:
@@ -157,12 +160,14 @@ def grade_unit(unit: Unit, terms: Terms) -> Graded:
 
 
 def nothing_from(unit: Unit, terms: Terms, why: str) -> Graded:
-    """What is given to a submission that could not be graded at all: no points, and a reason."""
+    """What is given to a submission that could not be graded: no points so far, and a reason."""
     nb = read_forgivingly(b"")
     repair(nb, terms.masters)
     scores = {m.name: Score(0.0, m.points or 0.0) for m in terms.masters.values() if m.grade}
     text = nbformat.writes(nb)
-    return Graded(unit.student, terms.chapter, "crashed", text, scores, (), (why,), 0.0)
+    return Graded(
+        unit.student, terms.chapter, "crashed", text, scores, (), (why,), 0.0, final=False
+    )
 
 
 def _clear(nb: NotebookNode) -> None:

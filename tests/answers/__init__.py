@@ -98,3 +98,9 @@ def answers_to(exercise: str) -> tuple[Answer, ...]:
     """The answers to one exercise; no others are imported."""
     importlib.import_module(f"{__name__}.{exercise}")
     return tuple(answer for answer in _ANSWERS if answer.exercise == exercise)
+
+
+def beyond(answer: Answer) -> str:
+    """Why random models cannot find a wrong answer, as its module's `BEYOND` says; or nothing."""
+    module = importlib.import_module(f"{__name__}.{answer.exercise}")
+    return getattr(module, "BEYOND", {}).get(answer.style, "")

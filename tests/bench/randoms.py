@@ -21,17 +21,20 @@ from rich.table import Table
 
 from autograder.exercise import Exercise
 from autograder.judge import judge
-from autograder.randomly import with_random_models
+from autograder.randomly import fails, with_random_models
 from autograder.run import run
 from autograder.syllabus import EXERCISES
 from autograder.verdict import Verdict
-from tests.answers import Answer, answers_to
+from tests.answers import Answer, answers_to, beyond
 
 MODELS = int(os.environ.get("BENCH_MODELS", "2000"))
 """How many random models each right answer is tried on."""
 
 BATCH = 50
 """How many of them are alive at a time."""
+
+MORE = 300
+"""How many further models an answer is tried on that an exercise's own number did not break."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Found:
         found: whether a model broke it.
         nodes: of the model that is shown; ``None`` where it cannot be traced, or none is shown.
         seconds: until the card is there.
+        otherwise: where none broke it: how many of `MORE` further models do, or why none can.
     """
 
     exercise: str
@@ -51,6 +55,7 @@ class Found:
     found: bool
     nodes: int | None
     seconds: float
+    otherwise: str = ""
 
 
 def look(name: str) -> list[Found]:
@@ -65,7 +70,18 @@ def _look(exercise: Exercise, answer: Answer) -> Found:
     verdict = alone(exercise, answer)
     seconds = time.process_time() - start
     nodes = len(verdict.example.before) if verdict.example and verdict.example.before else None
-    return Found(answer.exercise, answer.style, not verdict.passed, nodes, seconds)
+    otherwise = _otherwise(exercise, answer) if verdict.passed else ""
+    return Found(answer.exercise, answer.style, not verdict.passed, nodes, seconds, otherwise)
+
+
+def _otherwise(exercise: Exercise, answer: Answer) -> str:
+    """Whether it was chance that no model broke an answer; and if it was not, the reason."""
+    broken = 0
+    for seed in range(1, 1 + MORE // BATCH):
+        for case in exercise.random.cases(seed=seed, count=BATCH):
+            broken += fails(exercise, case, run(exercise, answer.write, case))
+        gc.collect()
+    return f"1 in {MORE / broken:.0f} models" if broken else beyond(answer) or "UNEXPLAINED"
 
 
 def alone(exercise: Exercise, answer: Answer) -> Verdict:
@@ -125,7 +141,7 @@ def _print_found(console: Console, results: Iterable[Found]) -> None:
     table = Table("exercise", "found", "nodes shown", "s to the card", "not found")
     for name, own in rows.items():
         hits = [row for row in own if row.found]
-        missed = "; ".join(row.style for row in own if not row.found)
+        missed = "\n".join(f"{row.style}: {row.otherwise}" for row in own if not row.found)
         found = f"{len(hits)} of {len(own)}"
         table.add_row(name, found, _median(r.nodes for r in hits), _median(
             round(r.seconds, 2) for r in hits
@@ -133,12 +149,16 @@ def _print_found(console: Console, results: Iterable[Found]) -> None:
     console.print(table)
     everything = [row for own in rows.values() for row in own]
     hits = [row for row in everything if row.found]
+    rare = sum(row.otherwise.startswith("1 in") for row in everything)
     console.print(
         f"wrong answers found by random models alone: {len(hits)} of {len(everything)} = "
         f"{len(hits) / len(everything):.0%} (aim: 90 %)"
     )
     console.print(
         f"median size of the shown model: {_median(r.nodes for r in hits)} nodes (aim: 6)"
+    )
+    console.print(
+        f"found by some of {MORE} further models: {rare} of {len(everything) - len(hits)}"
     )
     console.print(f"median time to the card: {_median(round(r.seconds, 2) for r in hits)} s")
 
