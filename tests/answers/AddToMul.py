@@ -333,3 +333,10 @@ class Stub(fx.Transformer):
 
     def run_node(self, n):
         raise NotImplementedError
+
+
+BEYOND = {
+    "iadd, too": (
+        "a `Transformer`, which is asked for, makes a plain addition of `iadd`; so no model has it"
+    ),
+}

@@ -1,7 +1,8 @@
 """The grader's own exam: right and wrong answers for every exercise, one module each.
 
 A module is named after its exercise. `right` marks an answer that must pass, `wrong` one
-that must fail with a given finding.
+that must fail with a given finding. A module's `BEYOND` says of wrong answers that random models
+alone cannot find why that is so.
 """
 
 from __future__ import annotations

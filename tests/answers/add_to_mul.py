@@ -350,3 +350,10 @@ def changes_buffers(model):
 @wrong("untouched", "not-attempted")
 def untouched(model):
     raise NotImplementedError
+
+
+BEYOND = {
+    "in-place operators too": (
+        "retracing, which is allowed, makes a plain addition of `iadd`; so no model has it"
+    ),
+}

@@ -278,3 +278,10 @@ def nothing(model, *inputs):
 @wrong("the stub", "not-attempted")
 def stub(model, *inputs):
     raise NotImplementedError
+
+
+BEYOND = {
+    "constants in a dictionary are dropped": (
+        "random models return values, and no constants beside them"
+    ),
+}

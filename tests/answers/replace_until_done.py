@@ -241,3 +241,18 @@ def module_of_first_round(model, pattern, replacement, limit=100):
 def returns_graph(model, pattern, replacement, limit=100):
     gm, count = one_round_more(model, pattern, replacement, limit)
     return gm.graph, count
+
+
+_LIMIT = "it is about the limit, which is high enough for every random model"
+BEYOND = {
+    "the last allowed round counts as too many": _LIMIT,
+    "one round more than allowed": _LIMIT,
+    "at the limit it returns what it has": _LIMIT,
+    "another exception": _LIMIT,
+    "the limit is ignored, ten rounds are made": _LIMIT,
+    "a falsy limit means the default": _LIMIT,
+    "limit counts replacements": _LIMIT,
+    "stops when a round makes as many replacements as the one before": (
+        "three rounds with as many replacements each are needed"
+    ),
+}

@@ -507,3 +507,13 @@ def first_only(fn, **constants):
 def all_none(fn, **constants):
     refuse_unknown(fn, constants)
     return specialized(fn, dict.fromkeys(constants))
+
+
+BEYOND = {
+    "bools become ints": (
+        "only code that asks `flag is True` of a flag that is `True` can tell; few models do"
+    ),
+    "the function as a closed box": (
+        "it is about functions without parameters that decide; random models have some"
+    ),
+}

@@ -276,3 +276,8 @@ def without_division(model):
 def floor_division(model):
     patterns = [lambda x: x * F.relu6(x + 3) // 6, lambda x: F.relu6(x + 3) * x // 6]
     return _rewrite(model, [*_all_patterns(), *patterns])
+
+
+BEYOND = {
+    "floor division, too": "right answers round otherwise, and a floor would make a step of that",
+}
