@@ -11,6 +11,7 @@ import multiprocessing
 import queue
 import sys
 import threading
+import warnings
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -111,6 +112,7 @@ def _begin() -> None:
     import signal
 
     watchdog.allow()
+    warnings.simplefilter("ignore")  # what libraries think of a notebook's form helps nobody here
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what a Ctrl-C ends
     if sys.platform == "linux":
         from autograder.sandbox.bounds import hold_memory
