@@ -104,5 +104,5 @@ def _attribute_facts(module: nn.Module, path: str, label: str) -> dict[str, tupl
         else:
             facts[f"attribute `{name}` of {label}"] = (0, repr(Encoder().encode(value)))
     hooks = sum(len(module.__dict__[key]) for key in module.__dict__ if key.endswith("_hooks"))
-    facts[f"the hooks of {label}"] = (0, hooks)
+    facts[f"the list of hooks of {label}"] = (0, hooks)
     return facts

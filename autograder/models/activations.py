@@ -142,6 +142,39 @@ class SeveralReaders(nn.Module):
         return torch.cat([y, z, y]), z
 
 
+class NamesTaken(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gelu = nn.Tanh()
+        self.gelu_0, self.gelu_1, self.new_gelu = nn.Sigmoid(), nn.Softsign(), nn.ELU()
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        y = self.new_gelu(self.gelu_1(x))
+        return torch.relu(self.gelu_0(x)) - self.act(self.gelu(y))
+
+
+class ReadWeight(nn.Module):
+    """Nothing calls the linear module, but its weight is read."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        return self.act(F.linear(x, self.linear.weight))
+
+
+class UnreadInPlace(nn.Module):
+    """Nobody reads what `mul_` returns."""
+
+    def forward(self, x):
+        y = x.sin()
+        y.mul_(2)
+        return torch.relu(y)
+
+
 class DefaultRelu(nn.Module):
     def forward(self, input, scale=0.5, unread=None):
         return torch.relu(input) * scale

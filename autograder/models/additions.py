@@ -93,6 +93,11 @@ class AlphaMethod(nn.Module):
         return x.add(y, alpha=0.5) - torch.add(x, y)
 
 
+class AlphaFraction(nn.Module):
+    def forward(self, x, y):
+        return torch.add(x, y, alpha=1.5) - x.add(y, alpha=1.25)
+
+
 class AlphaOne(nn.Module):
     def forward(self, x, y):
         return torch.add(x, y, alpha=1) - x.add(y, alpha=1)
@@ -181,6 +186,37 @@ class NestedAdds(nn.Module):
 
     def forward(self, x):
         return {"out": self.block(x), "parts": [x + x, (torch.add(x, 1),)]}
+
+
+class EqualSums(nn.Module):
+    def forward(self, x, y):
+        a = x + y
+        b = x + y
+        a.sub_(1)
+        return a, b
+
+
+class EqualSines(nn.Module):
+    def forward(self, x):
+        return torch.sin(x) - torch.sin(x).exp()
+
+
+class SineOfAnEarlierValue(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        a = torch.sin(y)
+        y.mul_(2)
+        return a - y
+
+
+class ReadInSlice(nn.Module):
+    def forward(self, x, i, j):
+        return x[i + j :]
+
+
+class DefaultOnTheLeft(nn.Module):
+    def forward(self, x, scale=2.0):
+        return scale + x
 
 
 class DefaultAdd(nn.Module):

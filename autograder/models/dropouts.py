@@ -186,6 +186,31 @@ class Namesakes(nn.Module):
         return self.linear(self.dropout(dropout)).sin()
 
 
+class ReadWeight(nn.Module):
+    """Nothing calls the linear module, but its weight is read."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(F.linear(x, self.linear.weight)).sin()
+
+
+class UnreadInPlace(nn.Module):
+    """Nobody reads what `mul_` returns."""
+
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        y = x.sin()
+        y.mul_(2)
+        return self.drop(y) + 1
+
+
 class DefaultDropout(nn.Module):
     def __init__(self):
         super().__init__()

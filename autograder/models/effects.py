@@ -157,6 +157,19 @@ class InPlaceModule(nn.Module):
         return y, z
 
 
+class InPlaceDropout(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5, inplace=True)
+        self.other = nn.Dropout(0.5)
+
+    def forward(self, x):
+        y = x * 2
+        self.drop(y)
+        self.other(y)
+        return y
+
+
 class OutKeyword(nn.Module):
     def forward(self, x, y):
         z = x.clone()
@@ -271,6 +284,16 @@ class Norm2d(nn.Module):
     def forward(self, x):
         self.norms[0](x)
         self.norms[1](x)
+        return x.sin()
+
+
+class Norm3d(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm3d(2)
+
+    def forward(self, x):
+        self.norm(x)
         return x.sin()
 
 

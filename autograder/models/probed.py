@@ -71,6 +71,16 @@ class DeadEnd(nn.Module):
         return x.sin()
 
 
+class NamesTaken(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.probe = nn.Tanh()
+        self._probe, self.probe_0, self.call_probe = nn.Sigmoid(), nn.Softsign(), nn.ELU()
+
+    def forward(self, x):
+        return self.call_probe(self.probe_0(x)) - self._probe(self.probe(x))
+
+
 class DefaultScale(nn.Module):
     def forward(self, input, scale=0.5, unread=None):
         return torch.sin(input) * scale
@@ -144,3 +154,25 @@ def method_probe(log: Log) -> Probe:
 def partial_probe(log: Log) -> Probe:
     """A partial function, which has no name."""
     return functools.partial(_note, log)
+
+
+class Slots:
+    """An object that can be called, and takes no further attributes."""
+
+    __slots__ = ("_log",)
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+
+    def __call__(self, name: str, value: Any) -> None:
+        """Remember a value."""
+        _note(self._log, name, value)
+
+
+def nameless_probe(log: Log) -> Probe:
+    """A function whose parameters have no names to call them by."""
+
+    def record(label: str, seen: Any, /) -> None:
+        _note(log, label, seen)
+
+    return record

@@ -193,7 +193,7 @@ def one_relu_for_each_sum(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "reader-not-rewired",
                 f"`{others[0]}` still reads the sum `{name}` itself.",
-                "All readers are meant: the output, values in lists, one that reads twice.",
+                "All readers are meant: the output, lists and slices, one that reads twice.",
                 nodes=(name, others[0]),
             )
         else:

@@ -19,6 +19,17 @@ if TYPE_CHECKING:
 # ------------------------------------------------------------------ probe_values
 
 
+@rule("not probed yet", Stage.KIND)
+def not_probed_yet(evidence: Evidence) -> Iterable[Finding]:
+    """The probe is left alone until the result runs."""
+    if any(change.startswith("an argument ") for change in evidence.outcome.changed):
+        yield evidence.finding(
+            "probed-too-early",
+            f"The probe was called while {evidence.you} was at work, before the result ran.",
+            "Your pass puts calls of the probe into the graph; the graph makes them.",
+        )
+
+
 @rule("readers kept", Stage.STRUCTURE)
 def readers_kept(evidence: Evidence) -> Iterable[Finding]:
     """Every node of the trace is there and reads what it read."""

@@ -347,6 +347,41 @@ def changes_buffers(model):
     return gm
 
 
+@wrong("alpha cut to an integer", "changed-too-much")
+def integer_alpha(model):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        adds = node.target == "add" if node.op == "call_method" else node.target in ADDS
+        if adds and int(node.kwargs.get("alpha", 1)) == 1:
+            node.target = "mul" if node.op == "call_method" else torch.mul
+            node.kwargs = without_alpha(node.kwargs)
+    gm.recompile()
+    return gm
+
+
+@wrong("one product for equal sums", "wrong-result")
+def one_for_equal(model):
+    gm, made = in_place(model), {}
+    for node in list(gm.graph.nodes):
+        if node.target is torch.mul:
+            first = made.setdefault((node.args, tuple(node.kwargs.items())), node)
+            if first is not node:
+                node.replace_all_uses_with(first)
+                gm.graph.erase_node(node)
+    gm.recompile()
+    return gm
+
+
+@wrong("a sum becomes a method of what stands on its left", "crashed")
+def method_of_the_left(model):
+    gm = in_place(model)
+    for node in gm.graph.nodes:
+        if node.target is torch.mul and isinstance(node.args[0], fx.Node):
+            node.op, node.target = "call_method", "__mul__"
+    gm.recompile()
+    return gm
+
+
 @wrong("untouched", "not-attempted")
 def untouched(model):
     raise NotImplementedError

@@ -348,7 +348,7 @@ def live_loop(model, probe):
     return gm
 
 
-@wrong("called in the pass", "caller-changed")
+@wrong("called in the pass", "probed-too-early")
 def called_in_the_pass(model, probe):
     gm = insert(model, probe)
     probe("start", None)
@@ -423,6 +423,49 @@ def edits_the_caller(model, probe):
         if node.op in CALLS:
             with gm.graph.inserting_after(node):
                 gm.graph.call_function(named(probe), (node.name, node))
+    gm.recompile()
+    return gm
+
+
+@wrong("an attribute under a name that is taken", "result-raises")
+def name_taken(model, probe):
+    class Probe(nn.Module):
+        def forward(self, name, value):
+            probe(name, value)
+
+    gm = fx.symbolic_trace(model)
+    gm.add_module("probe", Probe())
+    for node in list(gm.graph.nodes):
+        if node.op in CALLS:
+            with gm.graph.inserting_after(node):
+                gm.graph.call_module("probe", (node.name, node))
+    gm.recompile()
+    return gm
+
+
+@wrong("the probe called by keyword", "result-raises")
+def by_keyword(model, probe):
+    def around(name, value):
+        probe(name=name, value=value)
+
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op in CALLS:
+            with gm.graph.inserting_after(node):
+                gm.graph.call_function(around, (node.name, node))
+    gm.recompile()
+    return gm
+
+
+@wrong("a name given to the probe itself", "crashed")
+def names_the_probe(model, probe):
+    if not hasattr(probe, "__name__"):
+        probe.__name__ = "probe"
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op in CALLS:
+            with gm.graph.inserting_after(node):
+                gm.graph.call_function(probe, (node.name, node))
     gm.recompile()
     return gm
 

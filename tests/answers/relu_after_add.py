@@ -360,6 +360,46 @@ def edits_the_caller(model):
     return gm
 
 
+@wrong("one relu for equal sums", "changed-too-much")
+def one_for_equal(model):
+    gm, made = insert(model), {}
+    for node in list(gm.graph.nodes):
+        if node.target in ADDS:
+            first = made.setdefault((node.args, tuple(node.kwargs.items())), node)
+            if first is not node:
+                node.replace_all_uses_with(first)
+                gm.graph.erase_node(node)
+    for node in list(gm.graph.nodes):
+        if node.target is torch.relu and node.args[0].target in ADDS:
+            first = made.setdefault(node.args[0], node)
+            if first is not node:
+                node.replace_all_uses_with(first)
+                gm.graph.erase_node(node)
+    gm.recompile()
+    return gm
+
+
+@wrong("readers in slices are missed", "reader-not-rewired")
+def slices_missed(model):
+    def mapped(value, old, new):
+        if isinstance(value, (list, tuple)):
+            return type(value)(mapped(v, old, new) for v in value)
+        if isinstance(value, dict):
+            return {k: mapped(v, old, new) for k, v in value.items()}
+        return new if value is old else value
+
+    gm = fx.symbolic_trace(model)
+    for node in sums(gm):
+        readers = list(node.users)
+        with gm.graph.inserting_after(node):
+            relu = gm.graph.call_function(torch.relu, (node,))
+        for reader in readers:
+            reader.args = mapped(reader.args, node, relu)
+            reader.kwargs = mapped(dict(reader.kwargs), node, relu)
+    gm.recompile()
+    return gm
+
+
 @wrong("untouched", "not-attempted")
 def untouched(model):
     raise NotImplementedError

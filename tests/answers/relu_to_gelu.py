@@ -351,6 +351,38 @@ def calls_eval(model):
     return swap(model.eval())
 
 
+@wrong("FX's dead code elimination at the end", "wrong-result")
+def sweeps(model):
+    gm = swap(model)
+    gm.graph.eliminate_dead_code()
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+@wrong("a module under a name that is taken", "wrong-result")
+def name_taken(model):
+    gm = fx.symbolic_trace(model)
+    gm.add_module("gelu", nn.GELU())
+    for node in gm.graph.nodes:
+        if is_relu(gm, node):
+            value = value_of(node)
+            node.op, node.target, node.args, node.kwargs = "call_module", "gelu", (value,), {}
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+@wrong("modules that are only read are deleted", "missing-target")
+def deletes_what_is_read(model):
+    gm = swap(model)
+    called = {node.target for node in gm.graph.nodes if node.op == "call_module"}
+    for name, module in list(gm.named_modules()):
+        if name and not list(module.children()) and name not in called:
+            gm.delete_submodule(name)
+    return gm
+
+
 @wrong("untouched", "not-attempted")
 def untouched(model):
     raise NotImplementedError

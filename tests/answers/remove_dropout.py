@@ -369,6 +369,25 @@ def scaled(model):
     return gm
 
 
+@wrong("FX's dead code elimination at the end", "wrong-result")
+def sweeps(model):
+    gm = remove(model)
+    gm.graph.eliminate_dead_code()
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+@wrong("modules that are only read are deleted", "missing-target")
+def deletes_what_is_read(model):
+    gm = remove(model)
+    called = {node.target for node in gm.graph.nodes if node.op == "call_module"}
+    for name, module in list(gm.named_modules()):
+        if name and not list(module.children()) and name not in called:
+            gm.delete_submodule(name)
+    return gm
+
+
 @wrong("untouched", "not-attempted")
 def untouched(model):
     raise NotImplementedError

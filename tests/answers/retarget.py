@@ -283,6 +283,31 @@ def returns_none(model, old, new):
     gm.recompile()
 
 
+@wrong("the new call in front of its first reader", "wrong-result")
+def at_first_reader(model, old, new):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if is_call(node, old):
+            place = next((n for n in gm.graph.nodes if n in node.users), node.next)
+            with gm.graph.inserting_before(place):
+                twin = gm.graph.call_function(new, node.args, node.kwargs)
+            node.replace_all_uses_with(twin)
+            gm.graph.erase_node(node)
+    gm.recompile()
+    return gm
+
+
+@wrong("each argument counted once", "missed-call")
+def once_per_arguments(model, old, new):
+    gm, seen = fx.symbolic_trace(model), set()
+    for node in gm.graph.nodes:
+        if is_call(node, old) and str((node.args, node.kwargs)) not in seen:
+            seen.add(str((node.args, node.kwargs)))
+            node.target = new
+    gm.recompile()
+    return gm
+
+
 @wrong("untouched", "not-attempted")
 def untouched(model, old, new):
     raise NotImplementedError

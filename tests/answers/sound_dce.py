@@ -434,6 +434,24 @@ def calls_eval(model):
     return sweep(model.eval())
 
 
+@wrong("norms of volumes are forgotten", "removed-too-much")
+def no_volumes(model):
+    def effect(gm, node):
+        module = gm.get_submodule(node.target) if node.op == "call_module" else None
+        return not isinstance(module, nn.BatchNorm3d) and has_effect(gm, node)
+
+    return sweep(model, effect)
+
+
+@wrong("a dropout in place counts as pure", "removed-too-much")
+def dropout_is_pure(model):
+    def effect(gm, node):
+        module = gm.get_submodule(node.target) if node.op == "call_module" else None
+        return not isinstance(module, nn.Dropout) and has_effect(gm, node)
+
+    return sweep(model, effect)
+
+
 @wrong("untouched", "not-attempted")
 def untouched(model):
     raise NotImplementedError

@@ -21,7 +21,7 @@ from autograder.rubric import (
     signature_kept,
     wellformed,
 )
-from autograder.rubric.effects import readers_kept, right_log
+from autograder.rubric.effects import not_probed_yet, readers_kept, right_log
 from autograder.rubric.passes import same_result_by
 
 if TYPE_CHECKING:
@@ -99,6 +99,8 @@ PROBES = (
     zoo.answering_probe,
     zoo.partial_probe,
     zoo.lambda_probe,
+    zoo.Slots,
+    zoo.nameless_probe,
 )
 
 
@@ -157,6 +159,11 @@ PROBE_VALUES = Exercise(
         probe_case("an object as the probe", "probes", zoo.SinSum, (X,), probe=zoo.Collector),
         probe_case("a partial function", "probes", zoo.Layers, (X,), probe=zoo.partial_probe),
         probe_case("a lambda", "probes", zoo.SinSum, (X,), probe=zoo.lambda_probe),
+        probe_case("an object of few words", "probes", zoo.SinSum, (X,), probe=zoo.Slots),
+        probe_case(
+            "parameters by position only", "probes", zoo.SinSum, (X,), probe=zoo.nameless_probe
+        ),
+        probe_case("names that are taken", "rest", zoo.NamesTaken, (X,)),
         probe_case("parameters with defaults", "rest", zoo.DefaultScale, (X,), (X, 3.0)),
         probe_case("a graph module", "rest", zoo.traced_layers, (X,)),
         probe_case("a model in training mode", "rest", zoo.Layers, (X,), training=True),
@@ -171,6 +178,7 @@ PROBE_VALUES = Exercise(
     # known, and the judge cannot run the graph itself.
     rubric=(
         returns_graph_module,
+        not_probed_yet.because("a changed model would be spoken of, and the log is none"),
         caller_untouched,
         wellformed,
         signature_kept,

@@ -16,6 +16,7 @@ from autograder.rubric import PASS
 from autograder.rubric.edits import one_relu_for_each_sum
 
 X, WIDE = T(2, 3), T(4, 3)
+PLACE = T(dtype=torch.int64)
 
 HINTS = (
     """**Where to look.** `clamp_after_exp` in section 3.3 has the same shape.
@@ -103,6 +104,8 @@ RELU_AFTER_ADD = Exercise(
         model_case("several readers", "readers", zoo.SeveralReaders, (X, X), (WIDE, T(3))),
         model_case("read twice", "readers", zoo.ReadTwice, (X, X)),
         model_case("read in lists", "readers", zoo.ReadInLists, (X, X)),
+        model_case("read in a slice", "readers", zoo.ReadInSlice, (X, PLACE, PLACE)),
+        model_case("two equal sums", "every", zoo.EqualSums, (X, X)),
         model_case("changed in place afterwards", "readers", zoo.ChangedAfterwards, (X, X)),
         model_case("sums of sums", "every", zoo.SumOfSums, (X, X), (WIDE, WIDE)),
         model_case("a relu of a sum", "every", zoo.ReluOfSum, (X, X)),

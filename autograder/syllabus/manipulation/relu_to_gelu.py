@@ -71,9 +71,10 @@ VOCABULARY = Vocabulary(
         "F.threshold({a}, 0.1, 0.2)",
         "{a}.clamp(min=0)",
     )
+    + ops("{x}.mul_({n})", outs=0)
     + COMMON,
     training=True,
-    namesakes=("relu", "act"),
+    namesakes=("relu", "act", "gelu"),
 )
 
 
@@ -127,6 +128,9 @@ RELU_TO_GELU = Exercise(
         model_case("other modules", "others", zoo.OtherModules, (X,), (WIDE,)),
         model_case("other functions", "others", zoo.OtherFunctions, (X,)),
         model_case("misleading names", "others", zoo.Namesakes, (X,)),
+        model_case("names that are taken", "others", zoo.NamesTaken, (X,)),
+        model_case("a weight that is read", "others", zoo.ReadWeight, (X,)),
+        model_case("a call in place that nobody reads", "others", zoo.UnreadInPlace, (X,)),
         model_case("all spellings", "rest", zoo.AllSpellings, (X,)),
         model_case("parameters with defaults", "rest", zoo.DefaultRelu, (X,), (X, 3.0)),
         model_case("a graph module", "rest", zoo.traced_block, (X,)),

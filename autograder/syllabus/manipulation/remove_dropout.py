@@ -71,6 +71,7 @@ VOCABULARY = Vocabulary(
     + ops("[nn.Dropout1d(0.5)]({x})", "F.dropout1d({x}, 0.5)", dims=(2, 3))
     + ops("[nn.Dropout2d(0.5)]({x})", "F.dropout2d({x}, p=0.5)", dims=(3, 4))
     + ops("[nn.Dropout3d(0.5)]({x})", "F.dropout3d({x}, p=0.5)", dims=(4, 4))
+    + ops("{x}.mul_({n})", outs=0)
     + COMMON,
     training=True,
     namesakes=("dropout", "my_dropout"),
@@ -143,6 +144,8 @@ REMOVE_DROPOUT = Exercise(
         model_case("a graph module", "caller", zoo.traced_chain, (X,)),
         model_case("a probability of zero", "rest", zoo.ZeroDropout, (X,)),
         model_case("misleading names", "rest", zoo.Namesakes, (X,)),
+        model_case("a weight that is read", "rest", zoo.ReadWeight, (X,)),
+        model_case("a call in place that nobody reads", "rest", zoo.UnreadInPlace, (X,)),
         model_case("parameters with defaults", "rest", zoo.DefaultDropout, (X,), (X, 3.0)),
         model_case("redraw: a module", "module", zoo.DropoutOutput, (T(1, 3),), hidden=True),
         model_case("redraw: a relative", "kinds", zoo.Dropouts1d, (T(1, 2, 4),), hidden=True),

@@ -166,6 +166,16 @@ RETARGET = Exercise(
             "lists as arguments", "arguments", zoo.CatLists, (X, X), extra=(torch.cat, torch.concat)
         ),
         model_case(
+            "the same call twice", "task", zoo.EqualSines, (X,), extra=(torch.sin, torch.cos)
+        ),
+        model_case(
+            "a value that is changed later",
+            "rest",
+            zoo.SineOfAnEarlierValue,
+            (X,),
+            extra=(torch.sin, torch.cos),
+        ),
+        model_case(
             "a name that is taken", "rest", zoo.LaterMul, (X, X), extra=(torch.add, torch.mul)
         ),
         model_case("other additions", "rest", zoo.OtherAdds, (X, X), extra=(torch.add, torch.sub)),

@@ -172,6 +172,7 @@ SOUND_DCE = Exercise(
         model_case("functions in place", "in place", zoo.InPlaceFunction, (X,)),
         model_case("inplace=True", "in place", zoo.InPlaceKeyword, (X,)),
         model_case("modules in place", "in place", zoo.InPlaceModule, (X,)),
+        model_case("a dropout in place", "in place", zoo.InPlaceDropout, (X,)),
         model_case("out=", "in place", zoo.OutKeyword, (X, X)),
         model_case("out= of an input", "in place", zoo.OutInput, (X, X)),
         model_case("out= with a tuple", "in place", zoo.OutTuple, (X,)),
@@ -189,6 +190,7 @@ SOUND_DCE = Exercise(
         model_case(
             "one of two norms", "norms", zoo.Norm2d, (T(2, 2, 2, 2),), prepare=switch_first_norm
         ),
+        model_case("a norm of volumes", "norms", zoo.Norm3d, (T(2, 2, 2, 2, 2),), training=True),
         model_case("an assertion", "checks", zoo.Assertion, (X,)),
         model_case("a print", "checks", zoo.Prints, (X,)),
         model_case("inplace=False", "pure", zoo.InPlaceFalse, (X,)),
