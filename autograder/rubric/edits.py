@@ -163,6 +163,14 @@ def _stays(row: Plain) -> bool:
 # ------------------------------------------------------------------ relu_after_add
 
 
+def _about_relu(readers: list[Plain]) -> str:
+    """Where to look for a relu that is missing behind a sum."""
+    spelled = [row["name"] for row in readers if "relu" in str(row["target"]).lower()]
+    if spelled:
+        return f"`{spelled[0]}` reads it, another spelling. The function `torch.relu` is meant."
+    return "Both `torch.add` and `+` are meant, also where nobody reads the sum."
+
+
 @rule("one relu for each sum", Stage.STRUCTURE)
 def one_relu_for_each_sum(evidence: Evidence) -> Iterable[Finding]:
     """After each addition one relu, which reads it and which its readers read."""
@@ -178,7 +186,7 @@ def one_relu_for_each_sum(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "relu-missing",
                 f"No call of `torch.relu` reads the sum `{name}`.",
-                "Both `torch.add` and `+` are meant, also where nobody reads the sum.",
+                _about_relu(readers),
                 nodes=(name,),
             )
         elif len(relus) > 1:
