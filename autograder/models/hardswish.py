@@ -68,6 +68,15 @@ class WrongNumbers(nn.Module):
         return a + b - c * d
 
 
+class NearNumbers(nn.Module):
+    def forward(self, x):
+        a = x * F.relu6(x + 3.1) / 6
+        b = x * F.relu6(x + 3) / 6.1
+        c = F.relu6(x + 2.99) * x / 6.0
+        d = F.relu6(x + 3.0) * x / 5.999
+        return a + b - c * d
+
+
 class NumbersFromOutside(nn.Module):
     def forward(self, x, three, six):
         a = x * F.relu6(x + three) / 6

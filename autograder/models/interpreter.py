@@ -139,6 +139,21 @@ class Containers(nn.Module):
         return {"pair": (x, total), "list": [{"deep": [y]}, "text", None], 3: 1.5, "empty": []}
 
 
+class NoItems(nn.Module):
+    """Tuples without items: a default, and the rows of a tensor that has none."""
+
+    def forward(self, x, skipped=()):
+        return x[:0].unbind(0), skipped, x
+
+
+class EmptyList(nn.Module):
+    """What is returned has no items."""
+
+    def forward(self, x):
+        torch.relu(x)
+        return []
+
+
 class Recurrent(nn.Module):
     """A leaf module whose value is a nested tuple."""
 

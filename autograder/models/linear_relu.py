@@ -154,7 +154,8 @@ class OtherActivations(nn.Module):
     def forward(self, x):
         a = self.relu6(self.linear(x)) + self.leaky(self.linear(x)) + self.prelu(self.linear(x))
         b = F.relu6(self.linear(x)) + self.linear(x).sigmoid() + F.elu(self.linear(x))
-        return a + b + self.linear(x).clamp(min=0)
+        c = F.gelu(self.linear(x)) + F.softplus(self.linear(x)) * F.silu(self.linear(x))
+        return a + b + c + self.linear(x).clamp(min=0)
 
 
 class ReadElsewhere(nn.Module):

@@ -56,6 +56,16 @@ class EveryKind(nn.Module):
         return self.act(x * scale).sum(dim=-1)
 
 
+class Checked(nn.Module):
+    """A call whose value is `None`, before others and after them."""
+
+    def forward(self, x):
+        torch._assert(x.dim() > 0, "one number")
+        y = torch.relu(x)
+        torch._assert(y.dim() < 4, "too many dimensions")
+        return y.abs()
+
+
 class TwoSlow(nn.Module):
     """Two slow calls: the second takes three times as long; one more that nobody reads."""
 
@@ -149,6 +159,18 @@ class Owned(nn.Module):
 
     def forward(self, x):
         return self.layer(x)
+
+
+class OfTorch(nn.Module):
+    """A subclass of `nn.Linear` that PyTorch itself has: tracing keeps it as a leaf."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(4, 3, bias=False)
+        self.second = nn.modules.linear.NonDynamicallyQuantizableLinear(3, 5)
+
+    def forward(self, x):
+        return self.second(self.first(x).relu())
 
 
 class OneConv(nn.Module):

@@ -42,6 +42,14 @@ class AllFinite(nn.Module):
         return x.sum() + counts, mask, empty, x.size(0), unused
 
 
+class Large(nn.Module):
+    """Each number is finite; their sum would not be."""
+
+    def forward(self, x):
+        size = x.abs()
+        return size.max(), torch.sort(-size)[0]
+
+
 class Unread(nn.Module):
     """The NaN is in a value that nobody reads."""
 

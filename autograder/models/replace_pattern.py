@@ -121,6 +121,18 @@ class OtherSpellings(nn.Module):
         return torch.sin(third) + second
 
 
+class InnerReturned(nn.Module):
+    def forward(self, x):
+        lower = torch.neg(x)
+        return lower, torch.exp(lower)
+
+
+class InnerReturnedDeep(nn.Module):
+    def forward(self, x):
+        first = torch.relu(x)
+        return {"inner": [x, {"first": first}], "outer": torch.relu(first)}
+
+
 class Numbers(nn.Module):
     def forward(self, x, y):
         return x * 2 + 2 - (x * y + x) * (x * 3 + y)

@@ -19,7 +19,7 @@ from torch import fx, nn
 
 from autograder.boxes import target_text
 from autograder.plain import Plain
-from autograder.rubric.rule import Rule, Stage
+from autograder.rubric.rule import Rule, Stage, rule
 from autograder.verdict import Finding
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ _KINDS = {
     "torch.mul": "a product",
     "torch._C._nn.hardswish": "a call of `F.hardswish`",
 }
+
+_FUSED = "autograder.given.LinearReLU"
 
 
 @dataclass(frozen=True)
@@ -254,3 +256,35 @@ def linears_before_relu(evidence: Evidence) -> list[Place]:
             names = (node.name, users[0].name)
             found.append(Place(names, f"is a ReLU, and the only reader of the linear `{node}`"))
     return found
+
+
+# ------------------------------------------------------------------ what a fused module holds
+
+
+@rule("layers of the model", Stage.COPY)
+def layers_of_the_model(evidence: Evidence) -> Iterable[Finding]:
+    """A `LinearReLU` holds the linear layer that stood there, with its parameters.
+
+    Who traces a copy of the whole model shares nothing with it, and holds the copy's layers.
+    """
+    rows = {row["path"]: row for row in evidence.graph["modules"]}
+    found = [entry for row in rows.values() for entry in row.get("params", {}).values() if entry]
+    if not any(entry["origin"] for entry in found):
+        return
+    for node in evidence.graph["nodes"]:
+        if node["op"] != "call_module" or class_of(node["target"], evidence.graph) != _FUSED:
+            continue
+        row = rows[node["target"]]
+        layer = rows.get(f"{row.get('same_as', row['path'])}.linear", {})
+        layer = rows.get(layer.get("same_as"), layer)
+        weight = layer.get("params", {}).get("weight")
+        if weight and not weight["origin"]:
+            yield evidence.finding(
+                "not-shared",
+                f"The `LinearReLU` that `{node['name']}` calls holds a linear layer with the "
+                "same numbers, but not the model's own: it is a copy.",
+                "When somebody trains the model, the result is to see it. A trace shares its "
+                "layers with the model; `copy.deepcopy` does not.",
+                nodes=(node["name"],),
+            )
+            return

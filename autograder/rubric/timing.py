@@ -144,7 +144,7 @@ def _count_problem(
         return evidence.finding(
             "missing-node",
             f"{after}, `{word}` has no entry for `{name}`, which has run.",
-            "Functions, methods and modules all count, each node under its own name.",
+            "Functions, methods and modules all count, whatever they return, by the node's name.",
             (name,),
         )
     if name in refusing(evidence)[: i + 1] and count > max(allowed):

@@ -58,11 +58,13 @@ COUNT_FLOPS = Exercise(
         run_case("a graph module", "products", measured.by_hand, T(2, 3), T(3, 2)),
         run_case("layers in every spelling", "spellings", measured.LinearSpellings, T(4, 3)),
         run_case("a subclass of nn.Linear", "spellings", measured.Owned, T(2, 4)),
+        run_case("a subclass that PyTorch has", "spellings", measured.OfTorch, T(2, 4)),
         run_case("convolutions as functions", "spellings", measured.FunctionalConvs, T(2, 4, 7, 7)),
         run_case("an encoder", "networks", networks.Encoder, T(2, 5, 6)),
         run_case("ResNet-18", "networks", networks.resnet18, IMAGE, network=True),
         run_case("MobileNetV2", "networks", networks.mobilenet, T(2, 3, 16, 16), network=True),
         run_case("redraw: one layer", "task", measured.Owned, T(3, 2, 4), hidden=True),
+        run_case("redraw: two layers", "spellings", measured.OfTorch, T(3, 2, 4), hidden=True),
         run_case(
             "redraw: a convolution", "convolutions", measured.OneConv, T(1, 3, 6, 5), hidden=True
         ),

@@ -109,6 +109,12 @@ FIRST_NONFINITE = Exercise(
             values=lambda: (tensor(1.5, 2.5, 3.5, 0.5), tensor(0, 1, 1, dtype=INT)),
         ),
         run_case(
+            "large numbers",
+            "clean",
+            nonfinite.Large,
+            values=lambda: (tensor(1.5e308, -1e308, 1e308),),
+        ),
+        run_case(
             "an input that is infinite",
             "sources",
             nonfinite.Overflow,
@@ -168,6 +174,13 @@ FIRST_NONFINITE = Exercise(
             "clean",
             nonfinite.LogOfZero,
             values=lambda: (tensor(2.0, 1.0),),
+            hidden=True,
+        ),
+        run_case(
+            "redraw: large numbers",
+            "clean",
+            nonfinite.Large,
+            values=lambda: (tensor(3e38, 3e38, dtype=torch.float32),),
             hidden=True,
         ),
         run_case(

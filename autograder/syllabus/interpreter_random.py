@@ -164,6 +164,7 @@ SHAPES = RandomModels(
             "{x} - {a}.max(dim=-1, keepdim=True).values",
             "{x} * torch.topk({a}, 1, dim=-1)[0]",
             "{x} + {a}[:0].sum()",
+            "{x}.flip({a}[:0].unbind(0))",
             dims=(1, 4),
         )
         + ops("[nn.LSTM(D, D)]({x})[0]", "[nn.GRU(D, D)]({x})[1][0] + {y}", dims=(2, 3))
@@ -203,6 +204,7 @@ TIMER = RandomModels(
             "{x} + [nn.Parameter(torch.ones(()))]",
             "{x}.mul_({b})",
         )
+        + ops("torch._assert({a}.dim() < 9, 'too many')", outs=0)
         + ops("[nn.Sequential(nn.Linear(D, D), nn.ReLU())]({x})", dims=(1, 4))
         + COMMON,
         inputs=KINDS,
@@ -221,6 +223,7 @@ def tag_all(gm: fx.GraphModule) -> None:
     for i, node in enumerate(gm.graph.nodes):
         node.meta["mark"] = f"made for {node.name}"
         node.meta["size"] = (i, [i + 1])
+        node.meta["_note"] = -i
 
 
 def tag_some(gm: fx.GraphModule) -> None:

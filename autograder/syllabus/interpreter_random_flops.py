@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 from torch.utils.flop_counter import FlopCounterMode
 
 from autograder.models.random import COMMON, RandomModels, Vocabulary, answer_of, ops
@@ -27,6 +28,7 @@ FLOPS = RandomModels(
             "[nn.Linear(D, 5)]({x}).mean(dim=-1, keepdim=True) * {y}",
             "F.linear({x}, weight=[nn.Parameter(torch.ones(D, D))], bias=[buffer(torch.ones(D))])",
             "F.linear(input={x}, weight=[nn.Parameter(torch.ones(D, D))])",
+            "[NonDynamicallyQuantizableLinear(D, D)]({x})",
             "[nn.LayerNorm(D)]({x})",
             dims=(1, 4),
         )
@@ -76,6 +78,7 @@ FLOPS = RandomModels(
         + ops("{a} + {b}", "torch.mul({a}, {b})", "{a}.tanh()"),
         shapes=((2, 3), (2, 2, 4, 5), (2, 4, 3), (2, 2, 5, 4), (3,), ()),
         inputs=KINDS,
+        names={"NonDynamicallyQuantizableLinear": NonDynamicallyQuantizableLinear},
     ),
     answer_of(counted),
     with_inputs,

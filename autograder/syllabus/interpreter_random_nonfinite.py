@@ -74,6 +74,7 @@ NONFINITE = RandomModels(
             "{x} * ({a}.sum().item() * 1e200 * 1e200)",
             "({a} * 60_000).half().to({a}.dtype)",
             "torch.where(torch.isfinite({a}), {a}, {n})",
+            "torch.full_like({x}, 3e38)",
             "{a}.clamp(min=-1.0, max=1.0)",
             "{x} + [nn.Parameter(torch.ones(()))]",
             "{a} * [nn.Parameter(torch.ones(()))]",

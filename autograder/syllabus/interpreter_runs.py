@@ -84,6 +84,7 @@ RECORD_SHAPES = Exercise(
         run_case("tuples of tensors", "nested", interpreter.Parts, T(4, 3)),
         run_case("dictionaries and lists", "nested", interpreter.Containers, *PAIR),
         run_case("a recurrent layer", "nested", interpreter.Recurrent, T(2, 5, 3)),
+        run_case("nothing in a tuple", "nested", interpreter.NoItems, X),
         run_case("numbers, and nothing", "others", interpreter.Numbers, X),
         run_case(
             "integers, booleans, nothing left",
@@ -108,6 +109,7 @@ RECORD_SHAPES = Exercise(
         run_case("an encoder", "networks", networks.Encoder, T(1, 4, 6)),
         run_case("an encoder layer of PyTorch", "networks", networks.EncoderLayer, T(2, 3, 8)),
         run_case("ResNet-18", "networks", networks.resnet18, IMAGE, network=True),
+        run_case("redraw: an empty list", "nested", interpreter.EmptyList, X, hidden=True),
         run_case("redraw: tuples", "nested", interpreter.Parts, T(3, 5), hidden=True),
         run_case(
             "redraw: arguments", "inputs", interpreter.Star, T(1), T(4), T(2, 3, 4), hidden=True
@@ -156,6 +158,7 @@ OP_TIMER = Exercise(
         ),
         class_case("calls of every kind", "kinds", measured.EveryKind, (X,), (T(4, 3), 0.5)),
         class_case("misleading names", "kinds", measured.StarNames, (X, X, X), (X, T(3), X)),
+        class_case("calls without a value", "kinds", measured.Checked, (X,), (T(4),)),
         class_case("an encoder", "kinds", networks.Encoder, (T(1, 3, 6),)),
         class_case("MobileNetV2", "kinds", networks.mobilenet, (T(1, 3, 8, 8),), network=True),
         class_case(

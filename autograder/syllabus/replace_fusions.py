@@ -9,7 +9,12 @@ from autograder.exercise import Aspect, Exercise
 from autograder.models import T, addcmul, model_case, no_addcmul
 from autograder.models import linear_relu as linears
 from autograder.rubric import PASS
-from autograder.rubric.rewriting import linears_before_relu, places_rewritten, sums_of_products
+from autograder.rubric.rewriting import (
+    layers_of_the_model,
+    linears_before_relu,
+    places_rewritten,
+    sums_of_products,
+)
 from autograder.syllabus import replace_pattern_hints as hints
 from autograder.syllabus import replace_random as random
 
@@ -170,6 +175,7 @@ FUSE_LINEAR_RELU = Exercise(
             "a call of a `LinearReLU`",
             "Look at the type of the module that the node calls, and at who reads it.",
         ),
+        layers_of_the_model,
     ),
     hints=hints.FUSE_LINEAR_RELU,
     random=random.LINEAR_RELU,

@@ -103,6 +103,11 @@ MATCHES = RandomModels(
             "torch.exp(lower := torch.neg({a})) * lower",
             "torch.exp(lower := torch.neg({a})) + torch.relu(lower)",
         )
+        + ops(
+            "(lower := torch.neg({a})), torch.exp(lower)",
+            "(first := torch.relu({a})), torch.relu(first)",
+            outs=2,
+        )
         + COMMON[:6],
     ),
     answer_of(places_marked),
@@ -125,6 +130,8 @@ HARDSWISH = RandomModels(
             "F.relu6({x} + 3) * {y} / 6",
             "{a} * F.relu6({a} + {n}) / 6",
             "{a} * F.relu6({a} + 3) / 5",
+            "{a} * F.relu6({a} + 3.1) / 6",
+            "F.relu6({a} + 3) * {a} / 6.1",
             "{a} * F.relu6({a} + 3)",
             "F.relu6({a} + 3) / 6",
             "(gate := F.relu6({a} + 3)) * {a} / 6 + gate",
@@ -220,6 +227,7 @@ LINEAR_RELU = RandomModels(
             "[nn.ReLU6()]([nn.Linear(D, D)]({x}))",
             "F.relu6([nn.Linear(D, D)]({x}))",
             "F.relu6(input=[nn.Linear(D, D)]({x}))",
+            "F.gelu([nn.Linear(D, D)]({x}))",
             "[nn.LeakyReLU()]([nn.Linear(D, D)]({x}))",
             "torch.relu(layer := [nn.Linear(D, D)]({x})) + layer",
             "torch.relu(layer := [nn.Linear(D, D)]({x})) + F.relu(layer)",

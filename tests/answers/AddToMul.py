@@ -184,6 +184,16 @@ class OneKey(Swap):
         return result
 
 
+@wrong("keys that begin with an underscore are dropped", "meta-lost")
+class PublicKeys(Swap):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op != "output":
+            public = {k: v for k, v in n.meta.items() if not k.startswith("_")}
+            result.node.meta.update(public)
+        return result
+
+
 @wrong("the meta of the node before", "meta-wrong")
 class Before(Standard):
     last: dict = {}

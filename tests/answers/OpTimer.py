@@ -161,6 +161,16 @@ class NoModules(Plain):
         return super().run_node(n)
 
 
+@wrong("a call that gives None is left out", "missing-node")
+class NoNone(Plain):
+    def run_node(self, n):
+        start = time.perf_counter()
+        value = fx.Interpreter.run_node(self, n)
+        if n.op.startswith("call") and value is not None:
+            self.note(n.name, time.perf_counter() - start)
+        return value
+
+
 @wrong("targets as keys", "extra-key")
 class ByTarget(Plain):
     def run_node(self, n):

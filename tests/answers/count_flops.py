@@ -246,6 +246,14 @@ class ExactLayers(Counting):
         return super().call_module(target, args, kwargs)
 
 
+class ExactLinear(Counting):
+    def call_module(self, target, args, kwargs):
+        module = self.fetch_attr(target)
+        if isinstance(module, nn.Linear) and type(module) is not nn.Linear:
+            return fx.Interpreter.call_module(self, target, args, kwargs)
+        return super().call_module(target, args, kwargs)
+
+
 class CountsSums(Counting):
     def call_function(self, target, args, kwargs):
         out = super().call_function(target, args, kwargs)
@@ -303,6 +311,7 @@ for style, cls, finding in (
     ("modules, but no functions", ModulesOnly, "wrong-count"),
     ("no Conv1d", NoConv1d, "wrong-count"),
     ("no convolutions at all", ExactLayers, "wrong-count"),
+    ("a subclass of nn.Linear does not count", ExactLinear, "wrong-count"),
     ("sums and products of elements count", CountsSums, "wrong-count"),
     ("norms count", CountsNorms, "wrong-count"),
     ("a layer that is called twice counts once", EachLayerOnce, "wrong-count"),

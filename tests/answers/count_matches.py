@@ -141,6 +141,14 @@ def without_containment(model, pattern):
     return len(matcher.match(fx.symbolic_trace(model).graph))
 
 
+@wrong("the output reads only the last of its values", "wrong-value")
+def reads_the_last_only(model, pattern):
+    gm = fx.symbolic_trace(model)
+    (output,) = gm.graph.find_nodes(op="output")
+    output.args = (output.all_input_nodes[-1],)
+    return len(fx.replace_pattern(gm, pattern, pattern))
+
+
 @wrong("only the model's own nodes, not those of submodules", "wrong-value")
 def own_nodes_only(model, pattern):
     class Shallow(fx.Tracer):

@@ -253,6 +253,11 @@ def leaky_too(model):
     return Fuse(modules=(nn.ReLU, nn.LeakyReLU))(model)
 
 
+@wrong("GELU counts as ReLU", "changed-too-much")
+def gelu_too(model):
+    return Fuse(functions=(*FUNCTIONS, F.gelu))(model)
+
+
 @wrong("other readers do not matter", "changed-too-much")
 def other_readers(model):
     return Fuse(sole_reader=False)(model)
@@ -306,6 +311,11 @@ def fresh_weights(model):
         return LinearReLU(new)
 
     return Fuse(make=make)(model)
+
+
+@wrong("a copy of the linear layer", "not-shared")
+def copied_layer(model):
+    return Fuse(make=lambda linear: LinearReLU(copy.deepcopy(linear)))(model)
 
 
 @wrong("a name that another module has", "left-behind")

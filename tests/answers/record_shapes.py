@@ -174,6 +174,10 @@ def scalars_none(value):
     return shape_of(value) or None
 
 
+def empty_none(value):
+    return shape_of(value) if isinstance(value, torch.Tensor) or value else None
+
+
 def no_constants(value):
     if isinstance(value, dict):
         return {k: no_constants(v) for k, v in value.items() if shape_of(v) is not None}
@@ -189,6 +193,7 @@ wrong("lists become tuples", "wrong-shape")(recorder(all_tuples))
 wrong("shapes are lists", "wrong-shape")(recorder(shapes_as_lists))
 wrong("numbers have the shape ()", "wrong-shape")(recorder(numbers_too))
 wrong("None for a tensor without dimensions", "wrong-shape")(recorder(scalars_none))
+wrong("None for what has no items", "wrong-shape")(recorder(empty_none))
 wrong("constants in a dictionary are dropped", "wrong-shape")(recorder(no_constants))
 wrong("no entry for the output", "missing-node")(
     recorder(shape_of, keep=lambda n: n.op != "output")

@@ -177,6 +177,15 @@ def any_numbers(model):
     return _rewrite(model, [gate_last, gate_first], lambda x, three, six: F.hardswish(x))
 
 
+@wrong("numbers near 3 and 6 are close enough", "changed-too-much")
+def close_numbers(model):
+    gm = fx.symbolic_trace(model)
+    numbers = [n.args[1] for n in gm.graph.nodes if n.target in (operator.add, operator.truediv)]
+    numbers = [n for n in numbers if isinstance(n, (int, float))]
+    near = [[n for n in numbers if abs(n - want) < 0.2] for want in (3, 6)]
+    return _rewrite(model, _all_patterns(*near))
+
+
 @wrong("two values instead of one", "changed-too-much")
 def two_values(model):
     def patterns(three, six):
