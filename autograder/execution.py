@@ -78,7 +78,8 @@ def error_record(error: BaseException) -> dict[str, Any]:
 
 def _first_line(error: BaseException) -> str:
     try:
-        text = str(error).strip()
+        # The code is a graph's, and where it stands is the grader's matter.
+        text = (str(error.msg) if isinstance(error, SyntaxError) else str(error)).strip()
     except Exception:
         return ""
     # Where an object lies in memory differs from run to run, and tells nobody anything.

@@ -10,6 +10,10 @@ from autograder.outcome import Outcome
 from autograder.references import MissingReference
 from autograder.verdict import Finding
 
+_SIGNATURE = (
+    "The parameters of a graph's code are its placeholders. Print the graph before a module is "
+    "made of it, and look at their targets, their order, and which of them have defaults."
+)
 _ARGUMENTS = "Read again what the exercise says about arguments that do not fit."
 
 
@@ -20,7 +24,7 @@ def findings_of(exercise: Exercise, case: Case, outcome: Outcome, seed: int = 0)
         return []
     ended = _ending(evidence)
     if ended is not None:
-        return ended
+        return ended or _left_behind(evidence)
     stage = None
     found: list[Finding] = []
     for prop in sorted(exercise.rubric, key=lambda prop: prop.stage):
@@ -42,6 +46,13 @@ def says_nothing(evidence: Evidence) -> bool:
     if case.oracle is None or raising_is_asked or not evidence.has_graph:
         return False
     return any("error" in run for run in evidence.reference.runs)
+
+
+def _left_behind(evidence: Evidence) -> list[Finding]:
+    """What is wrong after the exception that the case asks for: it names what still holds then."""
+    still = evidence.case.expect.get("still", ())
+    rubric = (prop for prop in evidence.exercise.rubric if prop.name in still)
+    return [finding for prop in rubric for finding in _look(prop, evidence)]
 
 
 def _look(prop: Property, evidence: Evidence) -> list[Finding]:
@@ -88,7 +99,7 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
             evidence.finding(
                 "crashed",
                 f"{evidence.you} raised {error_text(outcome.error)}.",
-                _where_text(outcome.error),
+                _where_text(outcome.error) + _missing_node(evidence, outcome.error),
             )
         ]
     if outcome.ended == "out of time":
@@ -134,4 +145,24 @@ def error_text(error: dict[str, Any] | None) -> str:
 def _where_text(error: dict[str, Any] | None) -> str:
     if not error or not error.get("line"):
         return "Run your function on the model below to see where."
-    return f"It came from line {error['line']} of your code: `{error['text']}`."
+    where = f"It came from line {error['line']} of your code: `{error['text']}`."
+    return f"{where} {_SIGNATURE}" if _is_about_parameters(error) else where
+
+
+def _is_about_parameters(error: dict[str, Any]) -> bool:
+    """Whether Python refuses the `def` line of code that was generated."""
+    words = ("argument", "parameter")  # which of them it says differs between versions of Python
+    return error.get("type") == "SyntaxError" and any(w in error.get("message", "") for w in words)
+
+
+def _missing_node(evidence: Evidence, error: dict[str, Any] | None) -> str:
+    """What to ask where a dictionary from nodes, or their names, lacks one of the trace."""
+    if not error or error.get("type") != "KeyError" or evidence.trial.model is None:
+        return ""
+    name = error.get("message", "").strip("'")
+    try:
+        known = any(row["name"] == name for row in evidence.traced_graph["nodes"])
+    except Exception:
+        return ""  # a model whose trace raises
+    asked = "Which nodes read it, and where among their arguments does it stand?"
+    return f" `{name}` is a node of the trace, and has no value there. {asked}" if known else ""

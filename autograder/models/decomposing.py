@@ -83,6 +83,10 @@ def size_rule(x):
     return x.shape[0]
 
 
+def item_rule(values, index):
+    return values[index] + 0
+
+
 def exp_twice_rule(x):
     return torch.exp(x) + torch.exp(x)
 
@@ -160,6 +164,18 @@ class Stack(nn.Module):
 class KeywordStack(nn.Module):
     def forward(self, x, y):
         return torch.stack(tensors=[x * 2, y], dim=0)
+
+
+class Picked(nn.Module):
+    def forward(self, x):
+        last = x.dim() - 1
+        return x[[last, 0], 1].sin()
+
+
+class Sliced(nn.Module):
+    def forward(self, x):
+        last = x.dim() - 1
+        return x[:last].sin()
 
 
 class Div(nn.Module):

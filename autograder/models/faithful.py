@@ -287,6 +287,18 @@ class HiddenTotal(nn.Module):
         return x * self.total
 
 
+class CountsItsCalls(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x):
+        y = x + self.calls
+        if isinstance(x, Tensor):
+            self.calls.add_(1)
+        return y
+
+
 class TotalInside(nn.Module):
     def __init__(self):
         super().__init__()
@@ -316,6 +328,15 @@ class NormedAndMasked(nn.Module):
         return x if mask is None else x * mask
 
 
+class NormedAndFlat(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn = nn.BatchNorm1d(3)
+
+    def forward(self, x):
+        return self.bn(x).view(6)
+
+
 # ------------------------------------------------------------------ errors
 
 
@@ -336,3 +357,24 @@ class NeedsThreeAndBranches(nn.Module):
         if isinstance(x, Tensor) and x.shape[-1] != 3:
             raise ValueError("three columns are needed")
         return x if x.sum() > 0 else -x
+
+
+class AssertsTensor(nn.Module):
+    def forward(self, x):
+        assert isinstance(x, Tensor), "only tensors"
+        return x + 1
+
+
+class ScaleByDepth(nn.Module):
+    def forward(self, x):
+        return x * {1: 0.5, 2: 2.0}[x.dim()]
+
+
+class LastRow(nn.Module):
+    def forward(self, x):
+        return x[-1] if isinstance(x, Tensor) else x[9]
+
+
+class FirstOrSecond(nn.Module):
+    def forward(self, data):
+        return data["first"] + 1 if isinstance(data, dict) else data["second"] + 1

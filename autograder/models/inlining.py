@@ -124,6 +124,27 @@ class Bump(nn.Module):
         return x.add_(1)
 
 
+class BumpUnread(nn.Module):
+    def forward(self, x):
+        x.add_(1)
+        return x
+
+
+class Spare(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+        self.spare = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.first(x).tanh()
+
+
+class ByMode(nn.Module):
+    def forward(self, x):
+        return x.exp() if self.training else x
+
+
 class Noisy(nn.Module):
     def __init__(self):
         super().__init__()
@@ -399,6 +420,33 @@ class InPlace(nn.Module):
         before = y.cos()
         self.bump(y)
         return before, y.cos()
+
+
+class InPlaceUnread(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bump = BumpUnread()
+
+    def forward(self, x):
+        return self.bump(x * 2).cos()
+
+
+class WithSpare(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Spare()
+
+    def forward(self, x):
+        return self.part(x) + 1
+
+
+class Moody(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = ByMode()
+
+    def forward(self, x):
+        return self.part(x) * 2
 
 
 class NeverCalled(nn.Module):

@@ -84,6 +84,13 @@ def renamed() -> fx.GraphModule:
     return fx.GraphModule(nn.Module(), graph)
 
 
+def called_as_one() -> fx.GraphModule:
+    """A graph module that calls a `Sequential`; a fresh trace of it calls what is inside."""
+    graph = fx.Graph()
+    graph.output(graph.call_module("layers", (graph.placeholder("x"),)))
+    return fx.GraphModule({"layers": nn.Sequential(nn.Linear(3, 3), nn.ReLU())}, graph)
+
+
 # ------------------------------------------------------------------ what nodes read
 
 

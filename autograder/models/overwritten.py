@@ -74,6 +74,15 @@ class Chained(nn.Module):
         return w + z
 
 
+class FromAnother(nn.Module):
+    def forward(self, x):
+        y = torch.sin(x)
+        z = torch.cos(x)
+        z.mul_(-3)
+        y.add_(z)
+        return y * 2
+
+
 class WriteUnread(nn.Module):
     def __init__(self):
         super().__init__()

@@ -270,6 +270,25 @@ def helper(x):
     return torch.sin(x).cos()
 
 
+class ByMode(nn.Module):
+    """Makes other nodes in training mode."""
+
+    def forward(self, x):
+        return x.exp() if self.training else x.neg()
+
+
+class Moody(nn.Module):
+    """It and its submodule branch on their mode."""
+
+    def __init__(self):
+        super().__init__()
+        self.part = ByMode()
+
+    def forward(self, x):
+        x = self.part(x)
+        return self.part(x * 2) if self.training else x
+
+
 class Helpers(nn.Module):
     """Functions and methods make nodes for the module that calls them."""
 

@@ -41,6 +41,20 @@ class Several(nn.Module):
         return c + d + a
 
 
+class ByKeyword(nn.Module):
+    def forward(self, x):
+        a = torch.sin(x)
+        b = torch.cos(x)
+        return torch.add(input=b.exp(), other=a)
+
+
+class Sliced(nn.Module):
+    def forward(self, x):
+        rows = x.shape[0] - 1
+        y = torch.sin(x)
+        return y.cos()[:rows]
+
+
 class Unread(nn.Module):
     def forward(self, x):
         a = torch.sin(x)

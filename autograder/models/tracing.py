@@ -208,6 +208,25 @@ def equal_sizes(x, y, flag=None):
     return x + y
 
 
+def told(x, flag=True):
+    torch._assert(x.dim() == 2, "flag needs a matrix")
+    return x if flag else -x
+
+
+def doubled(x, flag=True):
+    y = x.sin()
+    y.mul_(2)  # nobody reads this value
+    return y if flag else -y
+
+
+def kept(x, flag=True, keep=False):
+    return (x if flag else -x) * keep
+
+
+def bounded(x, flag, limit=float("inf")):
+    return x.clamp(max=limit) if flag else x
+
+
 def builtin_names(input, flag, max=1.5):
     return input * max if flag else input
 
@@ -241,3 +260,12 @@ def shifted() -> fx.GraphModule:
 class ReluIfFlag(nn.Module):
     def forward(self, x, flag=False):
         return x.relu() if flag else x
+
+
+class Smooth(nn.Module):
+    def forward(self, x, rounds, scale=0.5):
+        y = x.clone()
+        for _ in range(rounds):
+            torch.neg_(y)
+            y.mul_(scale)
+        return y

@@ -11,7 +11,7 @@ from torch import fx
 from autograder.boxes import target_text
 from autograder.plain import Encoder, Plain
 from autograder.reading import reads
-from autograder.retrace import RECORDED, decomposed_graph
+from autograder.retrace import RECORDED, Rules, decomposed_graph
 from autograder.rubric.canonical import Table, expressions, missing_and_extra
 from autograder.rubric.rule import Stage, rule
 from autograder.verdict import Finding
@@ -41,7 +41,7 @@ def recorded_in_the_new_graph(evidence: Evidence) -> Iterable[Finding]:
 def what_the_rules_record(evidence: Evidence) -> Iterable[Finding]:
     """The graph is the trace with each ruled call replaced by its rule's nodes, by no others."""
     wanted = decomposed_graph(evidence.traced, evidence.trial.args[1])
-    yield from _counts(evidence, wanted) or _nodes(evidence, wanted)
+    yield from _counts(evidence, wanted) or _nodes(evidence, wanted) or _dropped(evidence)
 
 
 def _counts(evidence: Evidence, wanted: fx.Graph) -> list[Finding]:
@@ -78,7 +78,7 @@ def _counts(evidence: Evidence, wanted: fx.Graph) -> list[Finding]:
 
 
 def _read(graph: fx.Graph) -> set[fx.Node]:
-    """The nodes whose values reach the output. Whether others are there makes no difference."""
+    """The nodes whose values reach the output."""
     waiting = [node for node in graph.nodes if node.op == "output"]
     found = set(waiting)
     while waiting:
@@ -129,6 +129,38 @@ def _nodes(evidence: Evidence, wanted: fx.Graph) -> list[Finding]:
     return []
 
 
+def _dropped(evidence: Evidence) -> list[Finding]:
+    """A finding about a call of the model that is not copied, though no rule has to do with it.
+
+    Whether a call stays that nobody reads any more because of a rule makes no difference.
+    """
+    table: Table = {}
+    want = expressions(_lists_as_tuples(evidence.traced_graph), table)
+    got = expressions(_lists_as_tuples(evidence.graph), table)
+    nodes = list(evidence.traced.graph.nodes)
+    left = _beside_rules(nodes, evidence.trial.args[1])
+    calls = [i for i, n in enumerate(nodes) if n in left and n.op.startswith("call")]
+    missing, _ = missing_and_extra([want[i] for i in calls], got)
+    for place in missing[:1]:
+        row = evidence.traced_graph["nodes"][calls[place]]
+        return [_missing(evidence, row, nodes[calls[place]])]
+    return []
+
+
+def _beside_rules(nodes: list[fx.Node], rules: Rules) -> set[fx.Node]:
+    """The nodes of a trace that read nothing of a call with a rule, nor are read for one."""
+    after, before = set(), set()
+    for node in nodes:
+        ruled = node.op == "call_function" and node.target in rules
+        if ruled or not after.isdisjoint(node.all_input_nodes):
+            after.add(node)
+    for node in reversed(nodes):
+        ruled = node.op == "call_function" and node.target in rules
+        if ruled or not before.isdisjoint(node.users):
+            before.add(node)
+    return set(nodes) - after - before
+
+
 def _rows(evidence: Evidence, graph: fx.Graph) -> list[Plain]:
     """The nodes of a graph of ours as `describe` writes them, as far as they are compared."""
     nodes = list(graph.nodes)
@@ -161,7 +193,8 @@ def _missing(evidence: Evidence, row: Plain, node: fx.Node) -> Finding:
         "other-nodes-changed",
         f"The model's node `{row['name']}`, {_kind(row, target)}, is missing from your result, "
         "or it does not read what it is to read.",
-        "What has no rule is copied. A copy reads the copies of what the model's node read.",
+        "What has no rule is copied, read or not. A copy reads the copies of what the model's "
+        "node read.",
     )
 
 

@@ -40,7 +40,8 @@ def right_counts(evidence: Evidence) -> Iterable[Finding]:
                 "wrong-count",
                 f"You count {show(got[key])} nodes with opcode {key}; the trace of this model "
                 f"has {number}.",
-                "Print the graph of the model with `print_tabular` and count its rows.",
+                "Trace the model, print the graph of the trace with `print_tabular` and count its "
+                "rows.",
             )
             return
 

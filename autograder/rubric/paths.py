@@ -35,7 +35,13 @@ def _path_for_each_node(evidence: Evidence) -> Iterable[Finding]:
     for model, run, want in wanted:
         if "error" in want:
             continue  # whatever came of a model that cannot be traced
+        at_once = _problem(run["forward"].get("then"), want["value"], model)
         found = _problem(run["forward"].get("value"), want["value"], model)
+        if at_once:
+            code, text, look, _ = at_once
+            text = f"What a call on another model gives is wrong: {_later(text)}"
+            yield evidence.finding(code, text, look)
+            return
         if found:
             text = f"What an earlier call on another model gave is wrong now: {_later(found[1])}"
             yield evidence.finding("stale-state", text, _AFTER)

@@ -11,7 +11,7 @@ from autograder.execution import error_record
 from autograder.exercise import Trial
 from autograder.limits import bounded_output
 from autograder.outcome import Outcome
-from autograder.plain import Encoder
+from autograder.plain import Encoder, Plain
 from autograder.run.calls import Answer, call_watched, encode_result, run_recorded
 from autograder.run.errors import is_stub
 
@@ -42,19 +42,20 @@ def any_module(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder)
 def after_others(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
     """A function of a model whose result is data, called on the models of `trial.watch` first.
 
-    Each earlier call is a run with a value or an error. All is written down at the end: a
-    later call must not change what an earlier one gave.
+    Each earlier call is a run with a value or an error. A value is written down at once, as
+    ``then``, and again at the end: a later call must not change what an earlier one gave.
     """
-    earlier: list[tuple[bool, Any]] = []
+    earlier: list[tuple[bool, Any, Plain]] = []
     for model in trial.watch:
         try:
-            earlier.append((True, call_watched(answer, trial, outcome, model)))
+            value = call_watched(answer, trial, outcome, model)
+            earlier.append((True, value, encoder.encode(value)))
         except Exception as error:
             if is_stub(error):
                 raise
-            earlier.append((False, error_record(error)))
+            earlier.append((False, error_record(error), None))
     last = call_watched(answer, trial, outcome)
-    for worked, value in earlier:
-        record = {"value": encoder.encode(value)} if worked else {"error": value}
+    for worked, value, then in earlier:
+        record = {"value": encoder.encode(value), "then": then} if worked else {"error": value}
         outcome.runs.append({"forward": record})
     outcome.value = encode_result(last, trial, encoder)

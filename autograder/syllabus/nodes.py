@@ -58,6 +58,7 @@ COUNT_OPS = Exercise(
         model_case("called twice", "graphs", zoo.CalledTwice, training=True),
         model_case("submodules of submodules", "graphs", zoo.Nested),
         model_case("a graph module", "graphs", zoo.renamed),
+        model_case("a graph module, traced anew", "graphs", zoo.called_as_one),
         model_case("nodes without readers", "graphs", zoo.DeadPlaceholder),
         model_case("redraw: a tensor that is lost", "task", zoo.Deep, hidden=True),
         model_case("redraw: no calls", "keys", zoo.Constants, hidden=True),

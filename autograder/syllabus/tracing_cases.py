@@ -12,6 +12,7 @@ from autograder.exercise import Case, Trial
 from autograder.models import T, fresh
 from autograder.models import faithful as zoo
 from autograder.models.build import arguments
+from autograder.rubric.tracing import left_as_given
 
 X = (T(4, 3),)
 ONES, MIXED = torch.ones(2, 3, dtype=torch.float64), torch.tensor([[1.0, -2.0], [-3.0, 4.0]])
@@ -53,7 +54,9 @@ def faithful(
         tuples = [arguments(specs, generator, torch.float64) for specs in inputs]
         return Trial(args=(model, tuples), model=model, inputs=tuple(tuples), watch=(tuples,))
 
-    expect = {"raises": raises, "look": _ERRORS} if raises else {"because": because, "look": look}
+    expect: dict[str, Any] = {"because": because, "look": look}
+    if raises:
+        expect = {"raises": raises, "look": _ERRORS, "still": (left_as_given.name,)}
     return Case(name, aspect, trial, hidden, expect)
 
 
@@ -65,6 +68,7 @@ _CLOSE = "Look at how you compare two tensors: dtype, shape, NaN, and values up 
 _SEED = "Look at when you set the seed: before each of the two runs, and not before tracing."
 _ARGS = "Each run needs a copy of its own, at any depth; compare the copies afterwards."
 _BUFFERS = "Model and trace share the buffers. From which values does each run start?"
+_START = "From which buffers does the second argument tuple start, in the model and in the trace?"
 _ERRORS = "Three things can raise: tracing, the model, the trace. Each means something else."
 _CALL = "Hooks run when a module is called, `model(...)`; not when its `forward` is."
 
@@ -174,12 +178,16 @@ BUFFERS = (
              "both add to the total; it is a buffer with `persistent=False`", _BUFFERS),
     faithful("a total in a submodule", "buffers", zoo.TotalInside, [X, X],
              "both add to the total and return the same, from the same start", _BUFFERS),
+    faithful("a count that only the model makes", "buffers", zoo.CountsItsCalls, [X, X],
+             "for each argument tuple both start from the same count", _START),
     faithful("running statistics", "buffers", zoo.Normed, [X, X],
              "both update the statistics in the same way", _BUFFERS, training=True),
     faithful("statistics and a difference", "buffers", zoo.NormedAndOff, [X],
              "the trace has no `abs`", _BUFFERS, training=True),
     faithful("statistics and an error", "buffers", zoo.NormedAndMasked, [X],
              "the trace multiplies by `None` and raises", _ERRORS, training=True),
+    faithful("statistics, then the model raises", "buffers", zoo.NormedAndFlat, [(T(2, 3),), X],
+             training=True, raises="RuntimeError"),
     faithful("redraw: statistics", "buffers", zoo.NormedAndMasked, [(T(5, 3), T(3))],
              "there is a mask", _BUFFERS, training=True, hidden=True),
 )  # fmt: skip
@@ -193,12 +201,20 @@ ERRORS = (
              "this model cannot be traced: `RuntimeError`", _ERRORS),
     faithful("an error of its own", "errors", zoo.TensorsOnly, [X],
              "this model raises a `ValueError` while it is traced", _ERRORS),
+    faithful("an assertion", "errors", zoo.AssertsTensor, [X],
+             "this model raises an `AssertionError` while it is traced", _ERRORS),
+    faithful("an index that only the trace has", "errors", zoo.LastRow, [X],
+             "the trace raises an `IndexError`", _ERRORS),
     faithful("the model raises", "errors", zoo.NeedsThree, [X, (T(2, 2),)], raises="ValueError"),
     faithful("both raise", "errors", zoo.Product, [(T(2, 3), T(2, 3))], raises="RuntimeError"),
     faithful("neither traced nor run", "errors", zoo.NeedsThreeAndBranches, [(T(2, 2),)],
              "this model cannot be traced at all, so nothing is run", _ERRORS),
     faithful("redraw: the model raises", "errors", zoo.NeedsThree, [(T(4),)],
              raises="ValueError", hidden=True),
+    faithful("redraw: a dictionary while tracing", "errors", zoo.ScaleByDepth, [X],
+             "this model raises a `KeyError` while it is traced", _ERRORS, hidden=True),
+    faithful("redraw: a key that only the trace has", "errors", zoo.FirstOrSecond,
+             [({"first": ONES},)], "the trace raises a `KeyError`", _ERRORS, hidden=True),
 )  # fmt: skip
 
 CASES = (*TASK, *VALUES, *RANDOM, *ARGUMENTS, *BUFFERS, *ERRORS)

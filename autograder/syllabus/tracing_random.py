@@ -98,6 +98,7 @@ SPECIALIZED = RandomModels(
         + ops(
             'torch._assert({a}.dim() == {b}.dim(), "as many dimensions")',
             'torch._assert({a}.dim() < 5, "at most four dimensions")',
+            "{x}.mul_({n})",
             outs=0,
         )
         + COMMON,

@@ -273,6 +273,11 @@ def _(proj, shift):
     return fx.GraphModule({"proj": proj, "shift": shift}, graph)
 
 
+@wrong("the parameter with a default comes first", "crashed")
+def _(proj, shift):
+    return built(proj, shift, names=("scale", "x"))
+
+
 @wrong("mean instead of sum", "wrong-function")
 def _(proj, shift):
     gm = built(proj, shift)

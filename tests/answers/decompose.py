@@ -150,6 +150,8 @@ def own_walk(model, rules):
             return type(value)(proxied(item) for item in value)
         if isinstance(value, dict):
             return {key: proxied(item) for key, item in value.items()}
+        if isinstance(value, slice):
+            return slice(*map(proxied, (value.start, value.stop, value.step)))
         return value
 
     for node in gm.graph.nodes:
@@ -272,6 +274,34 @@ def no_lists(model, rules):
         return args, kwargs
 
     return retraced(model, rules, args_of=args_of)
+
+
+@wrong("lists in arguments are looked into, not in tuples", "crashed")
+def lists_only(model, rules):
+    return retraced(model, rules, args_of=walking(1, slices=True))
+
+
+@wrong("slices are not looked into", "crashed")
+def no_slices(model, rules):
+    return retraced(model, rules, args_of=walking(9, slices=False))
+
+
+def walking(deep, *, slices):
+    def walk(value, load, left):
+        if isinstance(value, fx.Node):
+            return load(value)
+        if isinstance(value, (list, tuple)) and left >= 0:
+            return type(value)(walk(item, load, left - 1) for item in value)
+        if isinstance(value, slice) and slices:
+            return slice(*(walk(v, load, left) for v in (value.start, value.stop, value.step)))
+        return value
+
+    def args_of(node, load):
+        return walk(tuple(node.args), load, deep), {
+            key: walk(value, load, deep - 1) for key, value in node.kwargs.items()
+        }
+
+    return args_of
 
 
 @wrong("only the first argument", "crashed")
@@ -442,7 +472,7 @@ def only_read(model, rules):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("dead code eliminated", "wrong-result")
+@wrong("dead code eliminated", "other-nodes-changed")
 def with_dce(model, rules):
     gm = new_graph(model, rules)
     gm.graph.eliminate_dead_code()
@@ -450,7 +480,7 @@ def with_dce(model, rules):
     return gm
 
 
-@right("functions that nobody reads are dropped, except those in place")
+@wrong("functions that nobody reads are dropped, except those in place", "other-nodes-changed")
 def sound_clean_up(model, rules):
     gm = new_graph(model, rules)
     for node in reversed(gm.graph.nodes):

@@ -385,6 +385,35 @@ def passed_over(model, wanted):
     return take(model, {name: key for name, key in wanted.items() if name in known})
 
 
+@wrong("the name of any module", "should-raise")
+def any_module(model, wanted):
+    def last_inside(nodes):
+        calls = [node for node in nodes if node.op == "call_module"]
+        parts = [(".".join(n.target.split(".")[:i]), n) for n in calls for i in range(1, 9)]
+        return {**meanings(nodes), **dict(parts), **{n.target: n for n in calls}}
+
+    return take(model, wanted, meanings=last_inside)
+
+
+@wrong("a dot for an underscore in any name", "should-raise")
+def dots_too(model, wanted):
+    def look(meant, wanted):
+        spelled = {n: n.replace(".", "_") for n in wanted}
+        names = {n: n if n in meant or s not in meant else s for n, s in spelled.items()}
+        found = look_up(meant, names.values())
+        return {name: found[names[name]] for name in wanted}
+
+    return take(model, wanted, look_up=look)
+
+
+@wrong("the target of any node", "should-raise")
+def any_target(model, wanted):
+    def targets(nodes):
+        return {n.target: n for n in nodes if isinstance(n.target, str)} | meanings(nodes)
+
+    return take(model, wanted, meanings=targets)
+
+
 @wrong("the message names nothing", "name-not-told")
 def no_name(model, wanted):
     try:
@@ -565,6 +594,21 @@ def eliminated(model, wanted):
         return needed, list(chosen)
 
     return take(model, wanted, sweep=fx_style)
+
+
+@wrong("what a needed call in place takes from elsewhere", "wrong-result")
+def only_what_it_writes(model, wanted):
+    def narrow(gm, nodes, chosen, memory, writes):
+        needed, read = set(), set()
+        for node in reversed(nodes):
+            matters = writes(gm, node) and memory[node] in read
+            if node in chosen or matters or needed & set(node.users):
+                needed.add(node)
+                seen = (node,) if writes(gm, node) else (node, *node.all_input_nodes)
+                read |= {memory[other] for other in seen}
+        return needed, list(chosen)
+
+    return take(model, wanted, sweep=narrow)
 
 
 def without_alias(name, finding, *, modules=MODULES_PASS_ON):

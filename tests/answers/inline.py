@@ -65,11 +65,12 @@ def open_calls(
     rename=prefixed,
     renamed=("get_attr", "call_module"),
     wanted=None,
+    trace=lambda sub: fx.Tracer().trace(sub),
 ):
     """A new graph in which each call of `target` is replaced; wrong answers bend one part of it."""
     sub = model.get_submodule(target)
     gm = traced(model, target)
-    inner = fx.Tracer().trace(sub)
+    inner = trace(sub)
     graph, env, inside = fx.Graph(), {}, {}
     for node in gm.graph.nodes:
         called = node.op == "call_module" and node.target == target
@@ -743,6 +744,34 @@ def opened_elsewhere(model, target):
 def dead_code(model, target):
     gm = open_calls(model, target)
     gm.graph.eliminate_dead_code()
+    gm.recompile()
+    return gm
+
+
+@wrong("dead code of the submodule eliminated", "wrong-result")
+def dead_code_inside(model, target):
+    def trace(sub):
+        graph = inner.setdefault(sub, fx.symbolic_trace(sub)).graph
+        graph.eliminate_dead_code()
+        return graph
+
+    inner = {}  # a graph without its module does not know what is in place
+
+    return open_calls(model, target, trace=trace)
+
+
+@wrong("a copy of the submodule traced in eval mode", "wrong-result")
+def traced_in_eval(model, target):
+    def trace(sub):
+        return fx.Tracer().trace(copy.deepcopy(sub).eval())
+
+    return open_calls(model, target, trace=trace)
+
+
+@wrong("unused modules deleted while the target is shared", "caller-changed")
+def tidy_too_early(model, target):
+    gm = copy_graphs(model, target, model.get_submodule)
+    gm.delete_all_unused_submodules()
     gm.recompile()
     return gm
 

@@ -519,6 +519,10 @@ WRONG_PARTS = {
     "errors of the model mean False": ({"model_errors": Exception}, "should-raise"),
     "errors of the trace pass through": ({"trace_errors": ()}, "crashed"),
     "only a RuntimeError of the trace means False": ({"trace_errors": RuntimeError}, "crashed"),
+    "errors of tracing, one by one": (
+        {"errors": (fx.proxy.TraceError, TypeError, ValueError, RuntimeError, AttributeError)},
+        "crashed"),
+    "errors of the trace, one by one": ({"trace_errors": (RuntimeError, TypeError)}, "crashed"),
     "one agreement is enough": ({"every": any}, "missed-difference"),
     "only the last tuple counts": (
         {"every": lambda held: ([True] + list(held))[-1]}, "missed-difference"),
@@ -590,6 +594,35 @@ def put_back_after_success(model, inputs):
     if held:
         put_back(saved)
     return held
+
+
+@wrong("buffers stay as they are when the model raises", "caller-changed")
+def put_back_unless_raised(model, inputs):
+    saved = save(model)
+    held = judge(model, inputs, put_back_at_end=False)
+    put_back(saved)
+    return held
+
+
+@wrong("one copy of the model for all tuples", "false-alarm")
+def one_copy_for_all(model, inputs):
+    try:
+        trace = fx.symbolic_trace(copy.deepcopy(model))
+    except Exception:
+        return False
+    ours, theirs = copy.deepcopy(model), copy.deepcopy(trace)
+    for args in inputs:
+        first, second = copy.deepcopy(args), copy.deepcopy(args)
+        torch.manual_seed(0)
+        expected = ours(*first)
+        torch.manual_seed(0)
+        try:
+            obtained = theirs(*second)
+        except Exception:
+            return False
+        if not alike((expected, first), (obtained, second)):
+            return False
+    return True
 
 
 @wrong("in eval mode", "caller-changed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections import OrderedDict, defaultdict
 
 import torch
@@ -549,6 +550,11 @@ def on_modules(model):
     for name, module in model.named_modules():
         module.path = name
     return inside(model)
+
+
+@wrong("a copy in eval mode traced", "missing-node")
+def copy_in_eval(model):
+    return inside(copy.deepcopy(model).eval())
 
 
 @wrong("returns pairs", "wrong-kind")

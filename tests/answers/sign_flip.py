@@ -129,6 +129,11 @@ def narrow_sum(x):
     return torch.where(x.sum(dtype=x.dtype) > 0, x, -x)
 
 
+@wrong("integers through floats", "wrong-result")
+def through_floats(x):
+    return (x.double() * torch.where(x.sum() > 0, 1.0, -1.0)).to(x.dtype)
+
+
 @wrong("the mean", "result-raises")
 def mean(x):
     return torch.where(x.mean() > 0, x, -x)

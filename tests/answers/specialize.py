@@ -194,6 +194,17 @@ def cleaned_afterwards(fn, **constants):
     return gm
 
 
+@wrong("cleaned after symbolic_trace, by the names that FX gives", "crashed")
+def cleaned_by_name(fn, **constants):
+    refuse_unknown(fn, constants)
+    gm = fx.symbolic_trace(fn, concrete_args=constants)
+    for node in gm.graph.find_nodes(op="placeholder"):
+        if node.target in constants or node.target in {f"{name}_1" for name in constants}:
+            erase_with_readers(gm.graph, node)
+    gm.recompile()
+    return gm
+
+
 @wrong("not recompiled", "stale-code")
 def not_recompiled(fn, **constants):
     refuse_unknown(fn, constants)
@@ -245,6 +256,55 @@ def every_comparison(fn, **constants):
             erase_with_readers(gm.graph, node)
     gm.recompile()
     return gm
+
+
+@wrong("dead code is removed", "wrong-result")
+def without_dead_code(fn, **constants):
+    refuse_unknown(fn, constants)
+    gm = specialized(fn, constants)
+    gm.graph.eliminate_dead_code()
+    gm.recompile()
+    return gm
+
+
+@wrong("assertions whose text has the name", "lost-assertion")
+def by_text(fn, **constants):
+    refuse_unknown(fn, constants)
+    gm = specialized(fn, constants)
+    for node in list(gm.graph.nodes):
+        if node.target is torch._assert and any(name in node.args[1] for name in constants):
+            gm.graph.erase_node(node)
+    gm.recompile()
+    return gm
+
+
+@wrong("other flags are fixed at their defaults", "lost-signature")
+def other_flags(fn, **constants):
+    refuse_unknown(fn, constants)
+    flags = {k: p.default for k, p in parameters_of(fn).items() if type(p.default) is bool}
+    return specialized(fn, flags | constants)
+
+
+@wrong("a function written as text, defaults too", "crashed")
+def defaults_as_text(fn, **constants):
+    refuse_unknown(fn, constants)
+    if isinstance(fn, nn.Module):
+        return specialized(fn, constants)
+    rest = [p for name, p in parameters_of(fn).items() if name not in constants]
+    head = ", ".join(p.name + ("" if p.default is p.empty else f"={p.default!r}") for p in rest)
+    given = ", ".join(f"{p.name}={p.name}" for p in rest)
+    space = {"call_": fn, "fixed_": constants}
+    exec(f"def forward({head}):\n    return call_({given}, **fixed_)", space)
+    return fx.symbolic_trace(space["forward"])
+
+
+@wrong("`self` passes for a parameter", "should-raise")
+def with_self(fn, **constants):
+    function = type(fn).forward if isinstance(fn, nn.Module) else fn
+    known = function.__code__.co_varnames[: function.__code__.co_argcount]
+    if not constants.keys() <= set(known):
+        raise TypeError("no such parameter")
+    return specialized(fn, {k: v for k, v in constants.items() if k in parameters_of(fn)})
 
 
 @wrong("unread placeholders are erased", "lost-signature")
@@ -375,6 +435,13 @@ def careless_text(fn, **constants):
     refuse_unknown(fn, constants)
     constants = {k: eval(f"'{v}'") if isinstance(v, str) else v for k, v in constants.items()}
     return specialized(fn, constants)
+
+
+@wrong("strings in small letters", "wrong-result")
+def small_letters(fn, **constants):
+    refuse_unknown(fn, constants)
+    lower = {k: v.lower() if isinstance(v, str) else v for k, v in constants.items()}
+    return specialized(fn, lower)
 
 
 @wrong("a partial function", "crashed")
@@ -510,6 +577,15 @@ def all_none(fn, **constants):
 
 
 BEYOND = {
+    "assertions whose text has the name": (
+        "the assertions of random models speak of dimensions, not of the names that are fixed"
+    ),
+    "other flags are fixed at their defaults": (
+        "random models have no flag with a default besides those that decide, which are all fixed"
+    ),
+    "a function written as text, defaults too": "it is about functions; random models are modules",
+    "`self` passes for a parameter": "the wrong names of random models are made up",
+    "strings in small letters": "no string of random models has a capital letter",
     "bools become ints": (
         "only code that asks `flag is True` of a flag that is `True` can tell; few models do"
     ),

@@ -225,6 +225,37 @@ def no_inputs(model, name):
     )
 
 
+def read_in(values, deep):
+    """The nodes that stand in some arguments; in lists and tuples, and where `deep` says so."""
+    if isinstance(values, fx.Node):
+        return {values}
+    if isinstance(values, dict):
+        values = list(values.values())
+    if deep and isinstance(values, slice):
+        values = [values.start, values.stop, values.step]
+    if not isinstance(values, (list, tuple)):
+        return set()
+    return {node for value in values for node in read_in(value, deep)}
+
+
+@wrong("only values read by position cross", "crashed")
+def by_position(model, name):
+    def crossing(first, rest, name):
+        read = read_in([node.args for node in rest], deep=True)
+        return [node for node in first if node in read]
+
+    return split(model, name, crossing=crossing)
+
+
+@wrong("values read in slices do not cross", "crashed")
+def no_slices(model, name):
+    def crossing(first, rest, name):
+        read = read_in([(node.args, dict(node.kwargs)) for node in rest], deep=False)
+        return [node for node in first if node in read]
+
+    return split(model, name, crossing=crossing)
+
+
 @wrong("every value crosses", "crosses-too-much")
 def everything(model, name):
     return split(model, name, crossing=lambda first, rest, name: list(first))
@@ -445,6 +476,16 @@ def at_input(model, name):
 @wrong("cuts at the output", "should-raise")
 def at_output(model, name):
     return split(model, "second" if name == "output" else name)
+
+
+@wrong("cuts at a target", "should-raise")
+def at_target(model, name):
+    def place(nodes, name):
+        known = {node.target: node.name for node in nodes if isinstance(node.target, str)}
+        names = {node.name for node in nodes}
+        return place_of(nodes, name if name in names else known.get(name))
+
+    return split(model, name, place=place)
 
 
 @wrong("refuses parameters", "crashed")

@@ -86,7 +86,7 @@ def unknown(name: str, make: type[nn.Module], missing: str, *known: str, **optio
     expect = {
         "raises": "ValueError",
         "names": missing,
-        "look": "A name that is neither a node's nor a module's is not to be passed over.",
+        "look": f"No node and no leaf module is called {missing!r}. Whoever asks is to know.",
     }
     return take(name, "errors", make, wanted, expect=expect, **options)
 
@@ -160,6 +160,7 @@ EXTRACT = Exercise(
             places.WriteUnread,
             {"linear": "y", "add": "before", "add_1": "after"},
         ),
+        take("what a call in place takes over", "in place", places.FromAnother, {"mul": "mul"}),
         take("a view", "alias", places.ThroughView, {"linear": "before", "mul": "after"}),
         take("the view itself", "alias", places.ThroughView, {"view": "view", "mul": "after"}),
         take("a row", "alias", places.ViewOfBase, {"getitem": "row", "mul": "after"}),
@@ -208,6 +209,8 @@ EXTRACT = Exercise(
         ),
         unknown("no such name", zoo.Small, "third"),
         unknown("one of three is unknown", zoo.Nested, "body.2.0", "stem", "body_0_0"),
+        unknown("a module that is no leaf", zoo.Nested, "body.0", "stem"),
+        unknown("a parameter with dots", zoo.Weighted, "linear.weight", "linear"),
         take(
             "parameters of every kind",
             "rest",
@@ -282,6 +285,8 @@ EXTRACT = Exercise(
             hidden=True,
         ),
         replace(unknown("redraw: unknown", zoo.Nested, "layer", "stem"), hidden=True),
+        replace(unknown("redraw: a part", zoo.Nested, "body", "head"), hidden=True),
+        replace(unknown("redraw: a method", zoo.Weighted, "sum", "linear"), hidden=True),
     ),  # fmt: skip
     # A graph may copy a value with code of the learner's own, so targets need not be known.
     rubric=(

@@ -52,12 +52,13 @@ def path_case(
     make: Make,
     *,
     after: tuple[Make, ...] = (),
+    training: bool = False,
     hidden: bool = False,
 ) -> Case:
     """A case of one model; the answer is called on the models of `after` before."""
 
     def trial(seed: int) -> Trial:
-        model = fresh(make, seed)
+        model = fresh(make, seed, training=training)
         return Trial(args=(model,), model=model, watch=tuple(fresh(m, seed) for m in after))
 
     return Case(name, aspect, trial, hidden)
@@ -101,6 +102,7 @@ NODE_PATHS = Exercise(
         path_case("parameters of every kind", "rest", zoo.Signature),
         path_case("a named tuple", "rest", zoo.NamedTuple),
         path_case("a subclass of nn.Linear", "rest", zoo.Subclassed),
+        path_case("a model in training mode", "rest", zoo.Moody, training=True),
         path_case("a graph module", "rest", zoo.graph_module),
         path_case("a graph module inside", "rest", zoo.AroundATrace),
         path_case("an encoder", "rest", networks.Encoder),

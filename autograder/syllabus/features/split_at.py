@@ -72,7 +72,8 @@ def cut(
 
 def refuse(name: str, make: Callable[[], nn.Module], at: str, **options: Any) -> Case:
     """A case in which there is nothing to cut at."""
-    look = "Only a node that computes something, or reads a parameter, can end the head."
+    look = "Only a node that computes something, or reads a parameter, can end the head. "
+    look += "It is meant by its name in the trace, and by nothing else."
     return cut(name, "errors", make, at, expect={"raises": "ValueError", "look": look}, **options)
 
 
@@ -104,6 +105,8 @@ SPLIT_AT = Exercise(
         cut("all in one place", "crossing", zoo.Skips, "sum_1"),
         cut("two inputs", "crossing", zoo.Several, "cos", (X, X)),
         cut("an input that is done with", "crossing", zoo.Several, "mul", (X, X)),
+        cut("read by keyword", "crossing", zoo.ByKeyword, "exp"),
+        cut("read in a slice", "crossing", zoo.Sliced, "sin"),
         cut("the named value is not read", "crossing", zoo.Unread, "cos"),
         cut("between two that are dead", "sides", zoo.Unread, "exp"),
         cut("the first of two calls", "sides", zoo.Twice, "act"),
@@ -124,6 +127,7 @@ SPLIT_AT = Exercise(
         refuse("no such name", zoo.Straight, "third"),
         refuse("a placeholder", zoo.Straight, "x"),
         refuse("the output", zoo.Straight, "output"),
+        refuse("a layer's name with dots", zoo.Nested, "body.0.1"),
         cut("a number and a tuple cross", "rest", zoo.Parts, "chunk"),
         cut("parts of a tuple cross", "rest", zoo.Parts, "stack"),
         cut("inputs are results", "rest", zoo.Passes, "sin", (X, X)),
@@ -135,6 +139,7 @@ SPLIT_AT = Exercise(
         cut("redraw: sides", "sides", zoo.Twice, "act_1", (WIDE,), hidden=True),
         cut("redraw: shared", "shared", zoo.Weighted, "add", (WIDE,), hidden=True),
         cut("redraw: signature", "signature", zoo.Defaults, "sin", (WIDE, 1), hidden=True),
+        refuse("redraw: a method's name", zoo.Skips, "sum", hidden=True),
         cut("redraw: in place", "in place", zoo.InPlace, "linear", (WIDE,), hidden=True),
     ),  # fmt: skip
     rubric=(

@@ -63,6 +63,7 @@ def case(
 
 
 SQUARE = {torch.square: zoo.square_rule}
+ITEM = {operator.getitem: zoo.item_rule}
 TWO = {torch.mean: zoo.two_rule}
 
 DECOMPOSE = Exercise(
@@ -96,6 +97,8 @@ DECOMPOSE = Exercise(
         case("a list of nodes", "arguments", zoo.Stack, {torch.stack: zoo.stack_rule}, (X, X)),
         case("a list by keyword", "arguments", zoo.KeywordStack,
              {torch.stack: zoo.stack_rule}, (X, X)),
+        case("a list in a tuple", "arguments", zoo.Picked, ITEM, (X,)),
+        case("a slice", "arguments", zoo.Sliced, ITEM, (X,)),
         case("strings and None", "arguments", zoo.Div, {torch.div: zoo.div_rule}, (X, X)),
         case("numbers for a loop", "arguments", zoo.Cube, {torch.pow: zoo.pow_rule}, (X,)),
         case("operators", "arguments", zoo.Quotients,
