@@ -20,7 +20,7 @@ FIND_PYTHON = for p in "$(PYTHON)" python3.11 python3.12 python3.13 python3 pyth
 help:
 	@echo "make lab         set up what is missing, and open JupyterLab on the course"
 	@echo "make test        set up what is missing, and run all tests"
-	@echo "make test-long  the tests that take minutes: attackers, servers of PostgreSQL and Dask"
+	@echo "make test-long   the tests that take minutes: attackers, servers of PostgreSQL and Dask"
 	@echo "make doctor      check this machine, and say how to mend it"
 	@echo "make build       generate course/*.ipynb from solutions/*.py"
 	@echo "make solutions   execute all chapters in solved form, into build/solutions/"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import io
 import signal
 import threading
@@ -59,9 +60,7 @@ def time_limit(limits: Limits) -> Iterator[None]:
 @contextlib.contextmanager
 def _signal_limit(clock: _Clock) -> Iterator[None]:
     def tick(_: int, frame: FrameType | None) -> None:
-        # What is raised in a callback of the garbage collector (Hypothesis has one) is lost.
-        in_collector = frame is not None and frame.f_code.co_name == "gc_callback"
-        if clock.is_over() and not in_collector:
+        if clock.is_over() and not _is_lost_in(frame):
             raise OutOfTime
 
     previous = signal.signal(signal.SIGALRM, tick)
@@ -72,6 +71,12 @@ def _signal_limit(clock: _Clock) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
+
+
+def _is_lost_in(frame: FrameType | None) -> bool:
+    """Whether Python would only warn of what is raised here: in a callback of its collector."""
+    codes = (getattr(callback, "__code__", None) for callback in gc.callbacks)
+    return frame is not None and frame.f_code in codes
 
 
 @contextlib.contextmanager

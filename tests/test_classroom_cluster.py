@@ -116,7 +116,10 @@ def test_submission_whose_machines_are_lost_is_given_up_and_no_other(
     for row in summary.rows:
         assert row.score == (0 if row.student in given_up else WORTH[row.student])
         if row.student in given_up:
-            assert row.status == "crashed" and f"--student {row.student}" in row.notes[0]
+            assert row.status == "crashed" and "the same command tries again" in row.notes[0]
+    rest = grade(room)
+    assert {row.student for row in rest.rows if row.again} == given_up
+    assert {row.student: row.score for row in rest.rows} == WORTH
 
 
 @pytest.mark.long

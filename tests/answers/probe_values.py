@@ -20,13 +20,13 @@ def named(probe):
     return call_probe
 
 
-def insert(model, probe, *, ops=CALLS, wanted=lambda n: True, name=lambda n: n.name,
-           value=lambda n: n, last=lambda gm: None):  # fmt: skip
+def insert(model, probe, *, call=named, ops=CALLS, wanted=lambda n: True,
+           name=lambda n: n.name, value=lambda n: n, last=lambda gm: None):  # fmt: skip
     gm = fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):
         if node.op in ops and wanted(node):
             with gm.graph.inserting_after(node):
-                gm.graph.call_function(named(probe), (name(node), value(node)))
+                gm.graph.call_function(call(probe), (name(node), value(node)))
     last(gm)
     gm.recompile()
     return gm
@@ -445,29 +445,20 @@ def name_taken(model, probe):
 
 @wrong("the probe called by keyword", "result-raises")
 def by_keyword(model, probe):
-    def around(name, value):
-        probe(name=name, value=value)
+    def call(probe):
+        def around(name, value):
+            probe(name=name, value=value)
 
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if node.op in CALLS:
-            with gm.graph.inserting_after(node):
-                gm.graph.call_function(around, (node.name, node))
-    gm.recompile()
-    return gm
+        return around
+
+    return insert(model, probe, call=call)
 
 
 @wrong("a name given to the probe itself", "crashed")
 def names_the_probe(model, probe):
     if not hasattr(probe, "__name__"):
         probe.__name__ = "probe"
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if node.op in CALLS:
-            with gm.graph.inserting_after(node):
-                gm.graph.call_function(probe, (node.name, node))
-    gm.recompile()
-    return gm
+    return insert(model, probe, call=lambda probe: probe)
 
 
 @wrong("untouched", "not-attempted")

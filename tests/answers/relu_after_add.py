@@ -262,17 +262,25 @@ def first_reader(model):
     return gm
 
 
-@wrong("lists and keywords not searched", "reader-not-rewired")
-def flat_arguments(model):
+def rewired(model, mapped):
     gm = fx.symbolic_trace(model)
     for node in sums(gm):
         readers = list(node.users)
         with gm.graph.inserting_after(node):
             relu = gm.graph.call_function(torch.relu, (node,))
         for reader in readers:
-            reader.args = tuple(relu if a is node else a for a in reader.args)
+            reader.args, reader.kwargs = mapped((reader.args, dict(reader.kwargs)), node, relu)
     gm.recompile()
     return gm
+
+
+@wrong("lists and keywords not searched", "reader-not-rewired")
+def flat_arguments(model):
+    def mapped(values, old, new):
+        args, kwargs = values
+        return tuple(new if a is old else a for a in args), kwargs
+
+    return rewired(model, mapped)
 
 
 @wrong("a relu for each reader", "several-relus")
@@ -388,16 +396,7 @@ def slices_missed(model):
             return {k: mapped(v, old, new) for k, v in value.items()}
         return new if value is old else value
 
-    gm = fx.symbolic_trace(model)
-    for node in sums(gm):
-        readers = list(node.users)
-        with gm.graph.inserting_after(node):
-            relu = gm.graph.call_function(torch.relu, (node,))
-        for reader in readers:
-            reader.args = mapped(reader.args, node, relu)
-            reader.kwargs = mapped(dict(reader.kwargs), node, relu)
-    gm.recompile()
-    return gm
+    return rewired(model, mapped)
 
 
 @wrong("untouched", "not-attempted")
