@@ -99,6 +99,31 @@ def test_crash_names_the_learners_line() -> None:
     assert "return model.no_such_attribute" in verdict.error
 
 
+def test_a_node_taken_for_its_value_is_told() -> None:
+    def computes(model: nn.Module) -> fx.GraphModule:
+        first, *_ = fx.symbolic_trace(model).graph.nodes
+        return first.relu()
+
+    (finding, *_) = verdict_on(computes).findings
+    assert finding.code == "crashed"
+    assert finding.look.startswith("A `Node` is a line of the graph")
+
+
+def test_a_node_that_a_dictionary_lacks_is_told() -> None:
+    def forgets(model: nn.Module) -> fx.GraphModule:
+        return {}[next(iter(fx.symbolic_trace(model).graph.nodes)).name]
+
+    (finding, *_) = verdict_on(forgets).findings
+    assert finding.look.startswith("`x` is a node of the trace")
+
+
+def test_other_errors_get_no_advice() -> None:
+    def looks_up(model: nn.Module) -> fx.GraphModule:
+        return {}["nothing of the trace"]
+
+    assert verdict_on(looks_up).findings[0].look == ""
+
+
 @pytest.mark.parametrize("error", [SystemExit, RecursionError, MemoryError, GeneratorExit])
 def test_unusual_exceptions_are_crashes(error: type[BaseException]) -> None:
     def raises(model: nn.Module) -> fx.GraphModule:

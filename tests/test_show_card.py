@@ -154,6 +154,7 @@ def test_what_a_crashed_card_says() -> None:
     for said in both(CRASHED):
         assert "KeyError: 'x'" in said and "line 3: env[node]" in said
         assert said.count("KeyError") == 1, "the finding would say it again"
+        assert "Look at line 3." in said, "the finding's advice is not lost"
     finding = Finding("time", "It did not end within 5 s.", "Look for a loop.")
     late = replace(CRASHED, error="It ran until its time was used up.", findings=(finding,))
     for said in both(late):

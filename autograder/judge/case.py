@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from autograder.exercise import Case, Exercise, Property
@@ -99,7 +100,7 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
             evidence.finding(
                 "crashed",
                 f"{evidence.you} raised {error_text(outcome.error)}.",
-                _where_text(outcome.error) + _missing_node(evidence, outcome.error),
+                _advice(evidence, outcome.error or {}),
             )
         ]
     if outcome.ended == "out of time":
@@ -142,11 +143,13 @@ def error_text(error: dict[str, Any] | None) -> str:
     return f"`{error.get('type', 'an exception')}{message}`"
 
 
-def _where_text(error: dict[str, Any] | None) -> str:
-    if not error or not error.get("line"):
+def _advice(evidence: Evidence, error: dict[str, Any]) -> str:
+    """Where to look, beside the line that the error came from, which the verdict has."""
+    if not error.get("line"):
         return "Run your function on the model below to see where."
-    where = f"It came from line {error['line']} of your code: `{error['text']}`."
-    return f"{where} {_SIGNATURE}" if _is_about_parameters(error) else where
+    if _is_about_parameters(error):
+        return _SIGNATURE
+    return _missing_node(evidence, error) or _node_for_a_value(error)
 
 
 def _is_about_parameters(error: dict[str, Any]) -> bool:
@@ -155,9 +158,9 @@ def _is_about_parameters(error: dict[str, Any]) -> bool:
     return error.get("type") == "SyntaxError" and any(w in error.get("message", "") for w in words)
 
 
-def _missing_node(evidence: Evidence, error: dict[str, Any] | None) -> str:
+def _missing_node(evidence: Evidence, error: dict[str, Any]) -> str:
     """What to ask where a dictionary from nodes, or their names, lacks one of the trace."""
-    if not error or error.get("type") != "KeyError" or evidence.trial.model is None:
+    if error.get("type") != "KeyError" or evidence.trial.model is None:
         return ""
     name = error.get("message", "").strip("'")
     try:
@@ -165,4 +168,16 @@ def _missing_node(evidence: Evidence, error: dict[str, Any] | None) -> str:
     except Exception:
         return ""  # a model whose trace raises
     asked = "Which nodes read it, and where among their arguments does it stand?"
-    return f" `{name}` is a node of the trace, and has no value there. {asked}" if known else ""
+    return f"`{name}` is a node of the trace, and has no value there. {asked}" if known else ""
+
+
+def _node_for_a_value(error: dict[str, Any]) -> str:
+    """What to say where a node is computed with, as if it were its value."""
+    if error.get("type") not in ("AttributeError", "TypeError"):
+        return ""
+    if not re.search(r"\bNode\b", error.get("message", "")):
+        return ""
+    return (
+        "A `Node` is a line of the graph: it has no value, and does not record what is done with "
+        "it. Is one left, inside a list perhaps, or among keyword arguments?"
+    )

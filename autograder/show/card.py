@@ -45,6 +45,7 @@ from autograder.show.wording import (
     short_facts,
     stars_and_minutes,
     tried,
+    where_to_look,
 )
 from autograder.verdict import Example, Verdict
 
@@ -117,8 +118,9 @@ def _findings(verdict: Verdict) -> str:
     first = first_finding(verdict)
     if first:
         out.append(_paragraph(rich(first.message), bold=True))
-        if first.look:
-            out.append(_paragraph(f"<strong>Where to look.</strong> {rich(first.look)}"))
+    look = where_to_look(verdict)
+    if look:
+        out.append(_paragraph(f"<strong>Where to look.</strong> {rich(look)}"))
     others, left = other_findings(verdict)
     items = [rich(finding.message) for finding in others] + [f"and {left} more"] * bool(left)
     if items:

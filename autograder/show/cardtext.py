@@ -23,6 +23,7 @@ from autograder.show.wording import (
     short_facts,
     stars_and_minutes,
     tried,
+    where_to_look,
 )
 from autograder.verdict import Example, Verdict
 
@@ -58,8 +59,8 @@ def _findings(verdict: Verdict) -> Iterator[str]:
     first = first_finding(verdict)
     if first:
         yield _wrapped(first.message)
-        if first.look:
-            yield _wrapped(f"Where to look: {first.look}")
+    if where_to_look(verdict):
+        yield _wrapped(f"Where to look: {where_to_look(verdict)}")
     others, left = other_findings(verdict)
     if others:
         yield "Also found:"

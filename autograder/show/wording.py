@@ -95,6 +95,11 @@ def first_finding(verdict: Verdict) -> Finding | None:
     return verdict.findings[0]
 
 
+def where_to_look(verdict: Verdict) -> str:
+    """What to show below the first finding, or below the error that says the same."""
+    return verdict.findings[0].look if verdict.findings else ""
+
+
 def _says_the_error(verdict: Verdict) -> bool:
     raised = verdict.error.strip().partition("\n")[0].strip("`")
     return bool(raised) and raised in verdict.findings[0].message
