@@ -1,14 +1,11 @@
-"""Replaces calls in a graph by what rules record: Python functions that are run on Proxies.
-
-Used on both sides: where rules of a learner are tried, and in the judge, with rules of a case.
-"""
+"""Replaces calls in a graph by what rules record: Python functions that are run on Proxies."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from torch import fx, nn
+from torch import fx
 from torch.fx.node import map_arg
 from torch.fx.proxy import GraphAppendingTracer
 
@@ -17,18 +14,12 @@ RECORDED = "recorded by a rule"
 """The key under which a node's ``meta`` names the function whose rule has recorded it."""
 
 
-def decomposed(model: nn.Module, rules: Rules) -> fx.GraphModule:
-    """A fresh trace of `model` with each call of a function in `rules` replaced.
+def decomposed_graph(gm: fx.GraphModule, rules: Rules) -> fx.Graph:
+    """A copy of a module's graph with each call of a function in `rules` replaced.
 
     Raises:
         Exception: whatever a rule raises.
     """
-    gm = fx.symbolic_trace(model)
-    return fx.GraphModule(gm, decomposed_graph(gm, rules))
-
-
-def decomposed_graph(gm: fx.GraphModule, rules: Rules) -> fx.Graph:
-    """A copy of a module's graph with each call of a function in `rules` replaced."""
     graph = fx.Graph()
     tracer = GraphAppendingTracer(graph)
     values: dict[fx.Node, Any] = {}

@@ -10,12 +10,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import lru_cache
 
 import pytest
 
 from autograder.sandbox.bounds import MIB, Bounds
 from autograder.sandbox.frames import MAX_HEAD, Broken, TooLate, receive, send
 from autograder.sandbox.probe import why_no_box
+from autograder.sandbox.shorn import Needs
 from autograder.sandbox.worker import Chapter, Lost, Source, Unboxed, Warm
 
 BOUNDS = Bounds(memory=512 * MIB, disk=8 * MIB, processes=32, cpu=60.0, wall=60.0)
@@ -24,6 +26,20 @@ CHAPTER = Chapter("00_start", imports=("torch",), bounds=BOUNDS)
 needs_box = pytest.mark.skipif(
     why_no_box() is not None, reason=f"no box on this machine: {why_no_box()}"
 )
+
+
+# ------------------------------------------------------------------ what a process may hold
+
+
+@lru_cache
+def _cached(number: int) -> int:
+    return CHAPTER and number
+
+
+def test_what_a_cached_function_needs_is_kept() -> None:
+    needs = Needs()
+    needs.follow([_cached])
+    assert (id(globals()), "CHAPTER") in needs.names
 
 
 # ------------------------------------------------------------------ the wire

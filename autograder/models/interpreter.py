@@ -140,7 +140,7 @@ class Containers(nn.Module):
 
 
 class NoItems(nn.Module):
-    """Tuples without items: a default, and the rows of a tensor that has none."""
+    """Tuples without items: an argument, and the rows of a tensor that has none."""
 
     def forward(self, x, skipped=()):
         return x[:0].unbind(0), skipped, x

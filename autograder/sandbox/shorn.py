@@ -97,6 +97,9 @@ class Needs:
         if id(value) in self._seen or isinstance(value, types.ModuleType):
             return
         self._seen[id(value)] = value
+        wrapped = getattr(value, "__wrapped__", None)  # as functools.lru_cache leaves it
+        if isinstance(wrapped, types.FunctionType):
+            self.follow(wrapped)
         if isinstance(value, types.FunctionType):
             self._follow_function(value)
         elif isinstance(value, types.MethodType | staticmethod | classmethod):

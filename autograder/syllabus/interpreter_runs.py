@@ -84,7 +84,7 @@ RECORD_SHAPES = Exercise(
         run_case("tuples of tensors", "nested", interpreter.Parts, T(4, 3)),
         run_case("dictionaries and lists", "nested", interpreter.Containers, *PAIR),
         run_case("a recurrent layer", "nested", interpreter.Recurrent, T(2, 5, 3)),
-        run_case("nothing in a tuple", "nested", interpreter.NoItems, X),
+        run_case("nothing in a tuple", "nested", interpreter.NoItems, X, ()),
         run_case("numbers, and nothing", "others", interpreter.Numbers, X),
         run_case(
             "integers, booleans, nothing left",
@@ -94,6 +94,7 @@ RECORD_SHAPES = Exercise(
         ),
         run_case("defaults not given", "inputs", interpreter.Defaults, X),
         run_case("defaults given", "inputs", interpreter.Defaults, X, T(3), T(5, 1)),
+        run_case("a default without items", "inputs", interpreter.NoItems, X),
         run_case("any number of arguments", "inputs", interpreter.Star, X, T(3), T(4, 5)),
         run_case(
             "a list and a dictionary",

@@ -18,7 +18,7 @@ from nbgrader.api import Gradebook
 from autograder.classroom.create import choose, create
 from autograder.syllabus import of_chapter
 from tests.attacks import HONEST, SCRIPT, TOKEN, Attack, _traces, _wiring
-from tests.submissions import chapter_02, chapter_03
+from tests.submissions import chapter_02, chapter_03, chapter_05
 from tests.submissions import room as rooms
 from tests.submissions.edits import edited, fill
 from tests.submissions.exam import text_of
@@ -27,6 +27,7 @@ RIGHT = {
     "00_start": {"node_names": text_of("node_names", "a comprehension")},
     "02_nodes": chapter_02.RIGHT,
     "03_manipulation": chapter_03.RIGHT,
+    "05_proxy": chapter_05.RIGHT,
 }
 MOST_MEMORY = 4 * 1024**2
 """KiB that no process may have taken, the judge's neither."""

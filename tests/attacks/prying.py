@@ -249,6 +249,32 @@ for start in [*up, "/tmp", "/home", "/root", "/run", "/var", "/dev/shm", "/mnt",
         states=ENDED,
     ),
     Attack(
+        "prying-rules",
+        "The answer to `decompose` is the code that tries the rules of another exercise.",
+        "That code knows the three functions that rules are asked for, and no others.",
+        chapter="05_proxy",
+        answers={
+            "decompose": """\
+import importlib, types
+
+def decompose(model, rules):
+    for name in ("autograder.run.rules", "autograder.retrace"):
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        for own in list(vars(module).values()):
+            if callable(own) and getattr(own, "__module__", "") == name:
+                for given in (model, types.SimpleNamespace(model=model)):
+                    for arguments in ((given, rules), (rules, given)):
+                        try:
+                            return own(*arguments)
+                        except Exception:
+                            pass
+"""
+        },
+    ),
+    Attack(
         "prying-case-files",
         "The source of the cases is read with `inspect`, for expectations and hidden cases' names.",
         "What can be read is how models are made, and nothing about results.",
