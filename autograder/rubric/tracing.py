@@ -141,6 +141,10 @@ _LOOK_AT_THE_SUM = (
     "Compute both sides by hand for this input. What is its sum, and how does your condition "
     "treat it?"
 )
+_LOOK_AT_THE_CODE = (
+    "Run as it is, your function is right here. Print `fx.symbolic_trace(sign_flip).code`: what "
+    "is fixed there, and what does Python compute first in each line?"
+)
 _LOOK_AT = {
     "wrong-dtype": "Which dtype has each value in your function, for this input? Two tensors "
     "without dimensions count as equals.",
@@ -170,7 +174,7 @@ def _disagreement(
         return evidence.finding(
             found.code,
             f"{given}, {who} differs from the branch: {found.text}.",
-            _LOOK_AT.get(found.code, _LOOK_AT_THE_SUM),
+            _LOOK_AT.get(found.code, _LOOK_AT_THE_SUM if how == "eager" else _LOOK_AT_THE_CODE),
         )
     if difference(got["args"], tables[0], want["args"], tables[1]):
         return evidence.finding(

@@ -134,6 +134,12 @@ def through_floats(x):
     return (x.double() * torch.where(x.sum() > 0, 1.0, -1.0)).to(x.dtype)
 
 
+@wrong("a power of minus one, which FX writes without its parentheses", "wrong-result")
+def power(x):
+    times = 1 - (x.sum() > 0).to(torch.int64)
+    return x * ((-1) ** times).to(x.dtype)
+
+
 @wrong("the mean", "result-raises")
 def mean(x):
     return torch.where(x.mean() > 0, x, -x)
