@@ -13,6 +13,7 @@ from autograder.classroom.replay import CannotReplay, replay
 from autograder.exercise import RANDOM
 from autograder.learner import verdict_on
 from autograder.syllabus import EXERCISES, of_chapter
+from tests.classes import exam
 from tests.submissions import NOTHING, all_but, all_submissions
 from tests.submissions.demo import compare, grade, make_room
 
@@ -109,3 +110,14 @@ def test_every_exercise_can_be_solved_in_the_box(chapter: str, tmp_path: Path) -
     rows = list(compare(tmp_path / "a classroom", chosen))
     assert [row for row in rows if not row.agrees] == []
     assert len(rows) == 2 * len(of_chapter(chapter))
+
+
+@pytest.mark.long
+@pytest.mark.slow
+@pytest.mark.parametrize("chapter", ["00_start", *CHAPTERS])
+def test_every_right_answer_holds_in_the_box(chapter: str, tmp_path: Path) -> None:
+    scores = exam.make_of_right_answers(tmp_path / "a classroom", chapter)
+    grade_class(tmp_path / "a classroom", jobs=1)
+    count, wrong = exam.differences(tmp_path / "a classroom", scores)
+    assert wrong == []
+    assert count >= 3 * len(of_chapter(chapter))

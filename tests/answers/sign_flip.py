@@ -135,7 +135,7 @@ def through_floats(x):
 
 
 @wrong("a power of minus one, which FX writes without its parentheses", "wrong-result")
-def power(x):
+def power_of_minus_one(x):
     times = 1 - (x.sum() > 0).to(torch.int64)
     return x * ((-1) ** times).to(x.dtype)
 

@@ -77,18 +77,42 @@ def make(room: Path, chapters: str, students: int, seed: int = 0) -> Scores:
     Raises:
         autograder.classroom.create.CannotCreate: the classroom cannot be made there.
     """
-    notebooks = choose(chapters)
-    create(room, notebooks)
-    scores: Scores = {}
-    for chapter in notebooks:
+    return _hand_in(room, chapters, {
+        chapter: {student: choices(chapter, student, seed) for student in names(students)}
+        for chapter in choose(chapters)
+    })  # fmt: skip
+
+
+def make_of_right_answers(room: Path, chapters: str) -> Scores:
+    """As `make`, with as many students as it takes to hand in each right answer of the exam."""
+    chosen: dict[str, dict[str, dict[str, Choice]]] = {}
+    for chapter in choose(chapters):
+        known = {exercise.name: right_answers(exercise.name) for exercise in of_chapter(chapter)}
+        most = max(map(len, known.values()))
+        chosen[chapter] = {
+            student: {name: own[n] if n < len(own) else Choice() for name, own in known.items()}
+            for n, student in enumerate(names(most))
+        }
+    return _hand_in(room, chapters, chosen)
+
+
+def _hand_in(
+    room: Path, chapters: str, chosen: Mapping[str, Mapping[str, Mapping[str, Choice]]]
+) -> Scores:
+    """Make a classroom, and hand in what each student has chosen, by chapter."""
+    create(room, choose(chapters))
+    for chapter, students in chosen.items():
         released = rooms.released(room, chapter)
-        scores[chapter] = {}
-        for student in names(students):
-            chosen = choices(chapter, student, seed)
-            written = {name: choice.text for name, choice in chosen.items() if choice.style}
-            work = edited(released, *(fill(name, text) for name, text in written.items()))
-            rooms.hand_in(room, student, chapter, work)
-            scores[chapter][student] = {name: chosen[name].points for name in chosen}
+        for student, own in students.items():
+            written = [fill(name, choice.text) for name, choice in own.items() if choice.style]
+            rooms.hand_in(room, student, chapter, edited(released, *written))
+    scores = {
+        chapter: {
+            student: {name: choice.points for name, choice in own.items()}
+            for student, own in students.items()
+        }
+        for chapter, students in chosen.items()
+    }
     (room / KNOWN).write_text(json.dumps(scores, indent=1) + "\n", encoding="utf-8")
     return scores
 
@@ -103,7 +127,7 @@ def choices(chapter: str, student: str, seed: int = 0) -> dict[str, Choice]:
     drawn = random.Random(f"{seed} {chapter} {student}")
     found = {}
     for exercise in of_chapter(chapter):
-        right, wrong = pool(exercise.name)
+        right, wrong = right_answers(exercise.name), wrong_answers(exercise.name)
         at = drawn.random()
         if at < RIGHT:
             found[exercise.name] = drawn.choice(right)
@@ -115,20 +139,31 @@ def choices(chapter: str, student: str, seed: int = 0) -> dict[str, Choice]:
 
 
 @cache
-def pool(name: str) -> tuple[tuple[Choice, ...], tuple[Choice, ...]]:
-    """Right and wrong answers to an exercise that can stand in a cell."""
+def right_answers(name: str) -> tuple[Choice, ...]:
+    """Right answers to an exercise that can stand in a cell."""
+    points = EXERCISES[name].points
+    return tuple(Choice(a.style, text, points) for a, text in _usable(_known(name), wrong=False))
+
+
+@cache
+def wrong_answers(name: str) -> tuple[Choice, ...]:
+    """Some wrong answers to an exercise that can stand in a cell."""
     exercise = EXERCISES[name]
-    known = list(answers_to(name))
-    random.Random(name).shuffle(known)
-    right = [Choice(a.style, text, exercise.points) for a, text in _usable(known, wrong=False)]
-    wrong: list[Choice] = []
-    for answer, text in _usable(known, wrong=True):
-        if len(wrong) == WRONG_ONES:
+    found: list[Choice] = []
+    for answer, text in _usable(_known(name), wrong=True):
+        if len(found) == WRONG_ONES:
             break
         share = _share_of_wrong(exercise, answer)
         if share is not None:
-            wrong.append(Choice(answer.style, text, share * exercise.points))
-    return tuple(right), tuple(wrong)
+            found.append(Choice(answer.style, text, share * exercise.points))
+    return tuple(found)
+
+
+def _known(name: str) -> list[Answer]:
+    """The answers to an exercise, in an order that has nothing to do with the exam's."""
+    known = list(answers_to(name))
+    random.Random(name).shuffle(known)
+    return known
 
 
 def _usable(answers: Sequence[Answer], *, wrong: bool) -> Iterator[tuple[Answer, str]]:
