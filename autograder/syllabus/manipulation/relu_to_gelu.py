@@ -71,7 +71,6 @@ VOCABULARY = Vocabulary(
         "F.threshold({a}, 0.1, 0.2)",
         "{a}.clamp(min=0)",
     )
-    + ops("{x}.mul_({n})", outs=0)
     + COMMON,
     training=True,
     namesakes=("relu", "act", "gelu"),
