@@ -391,4 +391,7 @@ BEYOND = {
     "in-place operators too": (
         "retracing, which is allowed, makes a plain addition of `iadd`; so no model has it"
     ),
+    "one product for equal sums": (
+        "two sums of the same values are needed, of which one is then changed in place"
+    ),
 }

@@ -311,3 +311,10 @@ def once_per_arguments(model, old, new):
 @wrong("untouched", "not-attempted")
 def untouched(model, old, new):
     raise NotImplementedError
+
+
+BEYOND = {
+    "the new call in front of its first reader": (
+        "no model changes a value in place, so a call may as well come later"
+    ),
+}
