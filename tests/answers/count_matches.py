@@ -164,3 +164,10 @@ def changes_the_pattern(model, pattern):
     if isinstance(pattern, torch.nn.Module):
         pattern.eval() if pattern.training else pattern.train()
     return len(fx.replace_pattern(fx.symbolic_trace(model), pattern, pattern))
+
+
+BEYOND = {
+    "the output reads only the last of its values": (
+        "a model must return a value from inside of a match, and not as its last"
+    ),
+}

@@ -635,3 +635,11 @@ def returns_graph(model, rules):
 @wrong("nothing returned", "returned-none")
 def returns_none(model, rules):
     new_graph(model, rules)
+
+
+BEYOND = {
+    "lists in arguments are looked into, not in tuples": (
+        "functions that have rules are drawn with nodes in lists, not in tuples"
+    ),
+    "slices are not looked into": "functions that have rules are drawn with no nodes in slices",
+}

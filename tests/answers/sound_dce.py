@@ -455,3 +455,11 @@ def dropout_is_pure(model):
 @wrong("untouched", "not-attempted")
 def untouched(model):
     raise NotImplementedError
+
+
+BEYOND = {
+    "norms of volumes are forgotten": "no value that is drawn has five dimensions",
+    "a dropout in place counts as pure": (
+        "what a dropout computes in training mode is drawn anew by each run, so no model has one"
+    ),
+}
