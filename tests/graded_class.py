@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import nbformat
 from nbgrader.api import Gradebook
@@ -42,8 +44,9 @@ def hand_all_in(room: Path, times: int = 1) -> None:
 
 
 def grade(room: Path, **options: Any) -> Summary:
-    """Grade the class, with this chapter's exercises."""
-    return grade_class(room, settings=SETTINGS, **options)
+    """Grade the class, with this chapter's exercises, which graders find on their path."""
+    with mock.patch.dict(os.environ, {"PYTHONPATH": str(Path(__file__).parents[1])}):
+        return grade_class(room, settings=SETTINGS, **options)
 
 
 def grade_alike(room: Path, folder: Path, **options: Any) -> Summary:
