@@ -173,7 +173,9 @@ def test_worker_or_scheduler_without_the_course_is_named(
     room: Path, machines: dask_cluster.Cluster, tmp_path: Path
 ) -> None:
     (tmp_path / "empty" / "autograder").mkdir(parents=True)
-    (tmp_path / "empty" / "autograder" / "__init__.py").touch()
+    # What is installed would still be found below a package that is empty.
+    missing = "raise ModuleNotFoundError(\"No module named 'autograder'\", name='autograder')\n"
+    (tmp_path / "empty" / "autograder" / "__init__.py").write_text(missing)
     machines.worker("--no-nanny", path=str(tmp_path / "empty"))
     with pytest.raises(CannotGrade, match="worker tcp://.*it does not have this course"):
         grade(room, cluster=machines.address)
