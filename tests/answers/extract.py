@@ -768,3 +768,10 @@ def to_eval(model, wanted):
 @wrong("the graph alone", "not-a-graph-module")
 def graph_alone(model, wanted):
     return take(model, wanted).graph
+
+
+BEYOND = {
+    "the name of any module": "random models are asked for names that exist",
+    "a dot for an underscore in any name": "random models are asked for names that exist",
+    "the target of any node": "random models are asked for names that exist",
+}

@@ -248,3 +248,9 @@ def only_math(model, *inputs):
 @wrong("the stub", "not-attempted")
 def stub(model, *inputs):
     raise NotImplementedError
+
+
+BEYOND = {
+    "no dictionaries": "what a dictionary holds was computed before, and is found there",
+    "one level of nesting": "what is nested was computed before, and is found there",
+}

@@ -877,3 +877,10 @@ def none_returned(model, target):
 @wrong("untouched", "not-attempted")
 def untouched(model, target):
     raise NotImplementedError
+
+
+BEYOND = {
+    "a copy of the submodule traced in eval mode": (
+        "no submodule that is drawn branches on its mode"
+    ),
+}

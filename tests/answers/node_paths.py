@@ -572,3 +572,8 @@ def with_graph(model):
 @wrong("returns nothing", "returned-none")
 def nothing(model):
     PathTracer().trace(model)
+
+
+BEYOND = {
+    "a copy in eval mode traced": "no module that is drawn branches on its mode",
+}

@@ -464,3 +464,8 @@ def names_the_probe(model, probe):
 @wrong("untouched", "not-attempted")
 def untouched(model, probe):
     raise NotImplementedError
+
+
+BEYOND = {
+    "an attribute under a name that is taken": ("no model that is drawn has an attribute `probe`"),
+}

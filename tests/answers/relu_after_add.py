@@ -402,3 +402,8 @@ def slices_missed(model):
 @wrong("untouched", "not-attempted")
 def untouched(model):
     raise NotImplementedError
+
+
+BEYOND = {
+    "readers in slices are missed": "no tensor that is drawn stands in a slice",
+}

@@ -386,3 +386,10 @@ def deletes_what_is_read(model):
 @wrong("untouched", "not-attempted")
 def untouched(model):
     raise NotImplementedError
+
+
+BEYOND = {
+    "FX's dead code elimination at the end": (
+        "no model changes a value in place by a call that nobody reads"
+    ),
+}

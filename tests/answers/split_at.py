@@ -575,3 +575,13 @@ def keeps_values(model, name):
     head, tail = split(model, name)
     tail.__dict__["lock"] = (value for value in ())
     return head, tail
+
+
+BEYOND = {
+    "values read in slices do not cross": "no value that is drawn stands in a slice",
+    "cuts at the output": "random models are cut at nodes where they can be",
+    "cuts at a target": "random models are cut at names that exist",
+    "the result's lists become tuples": (
+        "a list is the outermost container of what is returned, not in a tuple"
+    ),
+}
