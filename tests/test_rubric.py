@@ -74,3 +74,14 @@ def test_each_aspect_has_cases_that_everybody_sees(name: str) -> None:
     assert visible == {aspect.key for aspect in exercise.aspects}
     names = [case.name for case in exercise.cases]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.xdist_group("sign_flip")
+def test_a_trace_that_alone_is_wrong_leads_to_its_code() -> None:
+    looks = {
+        answer.style.partition(",")[0]: examine(answer)[1].findings[0].look
+        for answer in all_answers()
+        if answer.exercise == "sign_flip" and answer.finding == "wrong-result"
+    }
+    assert "fx.symbolic_trace(sign_flip).code" in looks["a power of minus one"]
+    assert "What is its sum" in looks["the sign of the sum"]
