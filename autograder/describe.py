@@ -194,14 +194,37 @@ def rebuild(
     made: list[fx.Node] = []
     decoder = Decoder(tensors, functions, node=lambda i: made[i])
     root = _rebuild_modules(data["modules"], tensors)
+    declared = _declared(data["modules"])
     graph = fx.Graph()
     for row in data["nodes"]:
+        _lead_to_what_is_declared(row, declared)
         made.append(_rebuild_node(row, graph, decoder))
     try:
         return fx.GraphModule(root, graph)
     except (AttributeError, RuntimeError) as error:
         # A node reads an attribute that has no plain form, such as a function kept on the module.
         raise ValueError(str(error)) from None
+
+
+def _declared(rows: list[Plain]) -> dict[str, set[str]]:
+    """The paths that each kind of node may lead to: parts that the description itself declares."""
+    modules = {row["path"]: row for row in rows}
+    tensors = set()
+    for path, row in modules.items():
+        own = modules[row["same_as"]] if "same_as" in row else row
+        names = (name for kind in ("params", "buffers", "tensors") for name in own[kind])
+        tensors |= {f"{path}.{name}" if path else name for name in names}
+    return {"call_module": set(modules) - {""}, "get_attr": (set(modules) - {""}) | tensors}
+
+
+def _lead_to_what_is_declared(row: Plain, declared: dict[str, set[str]]) -> None:
+    """Refuse a path along attributes that Python objects happen to have.
+
+    Such a path leads from a module to its dictionaries, from a generator to its frame, and from
+    there to everything.
+    """
+    if row["op"] in declared and row["target"] not in declared[row["op"]]:
+        raise ValueError(f"{row['target']!r} is no part of the module that was described")
 
 
 def _rebuild_node(row: Plain, graph: fx.Graph, decoder: Decoder) -> fx.Node:
@@ -226,6 +249,7 @@ def _rebuild_modules(rows: list[Plain], tensors: list[torch.Tensor]) -> nn.Modul
         made[path] = module
         if path:
             parent, _, name = path.rpartition(".")
+            _shadows_nothing(type(made[parent]), name)
             made[parent]._modules[name] = module
     return made[""]
 
@@ -243,17 +267,26 @@ def _rebuild_module(
     for name, value in row["attrs"].items():
         if name in _MODULE_INTERNALS or name.startswith("__"):
             continue
+        if hasattr(nn.Module, name) or callable(getattr(cls, name, None)):
+            continue  # it would take the place of a method
         try:
             module.__dict__[name] = decoder.decode(value)
         except ValueError:
             continue  # an attribute without a plain form; what needs it will say so
     for kind in ("params", "buffers", "tensors"):
         for name, entry in row[kind].items():
+            _shadows_nothing(cls, name)
             tensor = None if entry is None else _rebuild_tensor(entry, kind, tensors, shared)
             store = {"params": module._parameters, "buffers": module._buffers}
             store.get(kind, module.__dict__)[name] = tensor
     module.training = row["training"]
     return module
+
+
+def _shadows_nothing(cls: type, name: str) -> None:
+    """Refuse a declared name that would be read in place of an attribute of its class."""
+    if not name or name in _MODULE_INTERNALS or hasattr(cls, name):
+        raise ValueError(f"{name!r} is no name for a part of a module")
 
 
 def _rebuild_tensor(

@@ -15,8 +15,12 @@ from autograder.plain import Encoder, Plain
 
 
 class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
     def forward(self, x):
-        return torch.relu(x) + 1
+        return torch.relu(self.layer(x)) + 1
 
 
 def described() -> tuple[Plain, list[torch.Tensor]]:
@@ -30,7 +34,17 @@ def changed(place: int, **row: Any) -> Plain:
     return data
 
 
-X, RELU = 0, 1
+def declaring(path: str, **fields: Any) -> Plain:
+    """The description with one more module, or with more fields of one that is there."""
+    data, _ = described()
+    rows = {row["path"]: row for row in data["modules"]}
+    layer = rows["layer"]
+    rows[path] = layer | {"path": path, "params": {}} | fields
+    data["modules"] = list(rows.values())
+    return data
+
+
+X, RELU = 0, 2
 NOTHING = {"tuple": []}
 EVIL = {
     "an input's name that is code": changed(X, target="x=print('run')"),
@@ -47,6 +61,12 @@ EVIL = {
         RELU, op="get_attr", target='a"); print("run', args={"tuple": []}
     ),
     "a path into Python": changed(RELU, op="get_attr", target="__class__", args=NOTHING),
+    "a path into a module": changed(RELU, op="get_attr", target="layer._parameters", args=NOTHING),
+    "a path to a method": changed(RELU, op="call_module", target="layer.named_parameters"),
+    "a path into a tensor": changed(RELU, op="get_attr", target="layer.weight.data", args=NOTHING),
+    "a module that takes a method's place": declaring("layer.forward"),
+    "a tensor that takes a method's place": declaring("layer", buffers={"forward": None}),
+    "a parameter without a name": declaring("layer", params={"": None}),
     "getattr of anything": changed(
         RELU, target={"function": "builtins.getattr"}, args={"tuple": [{"node": 0}, "__class__"]}
     ),
@@ -64,7 +84,7 @@ EVIL = {
     ),
     "a method by way of its function": changed(RELU, target={"function": "torch.Tensor.apply_"}),
     "an opcode that there is not": changed(RELU, op="call_anything"),
-    "a node that comes later": changed(RELU, args={"tuple": [{"node": 2}]}),
+    "a node that comes later": changed(RELU, args={"tuple": [{"node": 3}]}),
 }
 
 
@@ -92,7 +112,15 @@ def test_evil_graph_is_not_rebuilt(name: str, capfd: pytest.CaptureFixture[str])
 def test_plain_graph_is_rebuilt(row: Plain) -> None:
     _, tensors = described()
     rebuilt = rebuild(changed(RELU, **row), tensors, {})
-    assert len(rebuilt.graph.nodes) == 4
+    assert len(rebuilt.graph.nodes) == 5
+
+
+def test_attributes_take_the_place_of_no_method() -> None:
+    _, tensors = described()
+    evil = {"forward": {"function": "torch.sin"}, "_compiled_call_impl": {"function": "torch.sin"}}
+    layer = rebuild(declaring("layer", attrs=evil), tensors, {}).layer
+    assert type(layer) is nn.Linear and "forward" not in vars(layer)
+    assert not callable(layer._compiled_call_impl)
 
 
 @pytest.mark.parametrize("name", ["autograder.cli.Model", "autograder.judge.Evidence", "os.path"])
