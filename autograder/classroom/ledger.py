@@ -10,11 +10,13 @@ from datetime import datetime
 from pathlib import Path
 
 from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
 from autograder.classroom.masters import Master, masters_in
+from autograder.classroom.released import given_out
 from autograder.classroom.unit import Graded
 
 _PAGES = frozenset(".htm .html .mht .mhtml .shtml .svg .svgz .swf .xht .xhtml .xml .xsl".split())
@@ -45,7 +47,8 @@ class Ledger:
         Raises:
             nbgrader.api.MissingEntry: the gradebook has no such chapter.
         """
-        return masters_in(self.gradebook, chapter, chapter)
+        given = given_out(CourseDirectory(config=self.config), chapter, chapter)
+        return masters_in(self.gradebook, chapter, chapter, given)
 
     def chapters(self) -> list[str]:
         """The assignments that the gradebook has."""
