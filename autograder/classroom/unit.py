@@ -145,7 +145,7 @@ def grade_unit(unit: Unit, terms: Terms) -> Graded:
     scores = {
         cell.metadata["nbgrader"]["grade_id"]: Score(auto_score(cell, shares), _most(cell))
         for cell in nb.cells
-        if utils.is_grade(cell)
+        if utils.is_grade(cell) or utils.is_task(cell)
     }
     if unit.text is None:
         status, repairs = "refused", []
@@ -163,7 +163,9 @@ def nothing_from(unit: Unit, terms: Terms, why: str) -> Graded:
     """What is given to a submission that could not be graded: no points so far, and a reason."""
     nb = read_forgivingly(b"")
     repair(nb, terms.masters)
-    scores = {m.name: Score(0.0, m.points or 0.0) for m in terms.masters.values() if m.grade}
+    scores = {
+        m.name: Score(0.0, m.points or 0.0) for m in terms.masters.values() if m.grade or m.task
+    }
     text = nbformat.writes(nb)
     return Graded(
         unit.student, terms.chapter, "crashed", text, scores, (), (why,), 0.0, final=False
