@@ -187,6 +187,7 @@ def _environment() -> dict[str, str]:
     found = {name: os.environ[name] for name in _KEPT if name in os.environ}
     found |= dict.fromkeys(_SINGLE, "1")
     return found | {
+        "NBGRADER_EXECUTION": "autograde",  # as nbgrader says it; tests of instructors ask for it
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "PYTHONHASHSEED": "0",
         "PYTHONUTF8": "1",
