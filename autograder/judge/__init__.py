@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from torch import fx, nn
 
+from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.exercise import Case, Exercise
 from autograder.isolation import kept_state
 from autograder.judge.case import error_text, findings_of
@@ -26,6 +27,7 @@ def judge(
     cases: tuple[Case, ...] | None = None,
     seed: int = 0,
     held: frozenset[str] = frozenset(),
+    runner: GraphRunner = do_here,
 ) -> Verdict:
     """The verdict on an answer.
 
@@ -35,11 +37,13 @@ def judge(
         cases: the cases that were to be tried; a case without an outcome has not been held.
         seed: the seed of the cases.
         held: names of cases that have been looked at, and hold.
+        runner: does what is to be done with the graphs that the outcomes describe.
     """
     cases = exercise.cases if cases is None else cases
     # FX prints whole tracebacks when a rebuilt graph's code fails; the findings say it better.
     with kept_state(), bounded_output(0):
-        return _judge(exercise, {outcome.case: outcome for outcome in outcomes}, cases, seed, held)
+        by_case = {outcome.case: outcome for outcome in outcomes}
+        return _judge(exercise, by_case, cases, seed, held, runner)
 
 
 def _judge(
@@ -48,9 +52,10 @@ def _judge(
     cases: tuple[Case, ...],
     seed: int,
     known: frozenset[str],
+    runner: GraphRunner,
 ) -> Verdict:
     found = {
-        case.name: findings_of(exercise, case, outcomes[case.name], seed)
+        case.name: findings_of(exercise, case, outcomes[case.name], seed, runner)
         for case in cases
         if case.name in outcomes and case.name not in known
     }
