@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder import targets
 from autograder.describe import describe, rebuild, signature_of
 from autograder.execution import run_once
 from autograder.exercise import Case, Exercise, Trial
+from autograder.judge.own_code import STAND_INS, own_calls, taken_for
 from autograder.limits import bounded_output
 from autograder.outcome import Outcome
 from autograder.plain import Encoder, Plain
@@ -97,24 +97,23 @@ class Evidence:
         return self.case.known[key]
 
     @cached_property
+    def graph_to_run(self) -> Plain:
+        """The description, with own code that the exercise allows taken for what it may be."""
+        return taken_for(self.exercise.own_code, self.graph)
+
+    @cached_property
     def own_code(self) -> list[tuple[str, str]]:
-        """Nodes that call functions or module classes only the learner's process knows.
+        """Nodes that call the learner's own code where the exercise does not allow it.
 
         Pairs of the node's name and the name of what it calls.
         """
-        classes = {row["path"]: row.get("class") for row in self.graph["modules"]}
-        for row in self.graph["modules"]:
-            if "same_as" in row:
-                classes[row["path"]] = classes[row["same_as"]]
-        found = []
-        for row in self.graph["nodes"]:
-            target = row["target"]
-            if isinstance(target, dict) and "opaque" in target:
-                found.append((row["name"], target["opaque"]))
-            elif row["op"] == "call_module" and target in classes:
-                if not targets.is_known_class(classes[target]):
-                    found.append((row["name"], str(classes[target]).rpartition(".")[2]))
-        return found
+        return self.own_code_in(self.graph_to_run)
+
+    @staticmethod
+    def own_code_in(description: Plain) -> list[tuple[str, str]]:
+        """All nodes of a description that call the learner's own code, allowed or not."""
+        names = [row["name"] for row in description["nodes"]]
+        return [(names[i], called) for i, called in own_calls(description)]
 
     @cached_property
     def rebuilt(self) -> fx.GraphModule | None:
@@ -128,7 +127,8 @@ class Evidence:
             return None
         if self.graph["codegen"] != "CodeGen":
             raise ValueError(f"its code is written by `{self.graph['codegen']}`, not by FX itself")
-        return rebuild(self.graph, self.outcome.tensors, self.trial.functions)
+        functions = {**self.trial.functions, **STAND_INS}
+        return rebuild(self.graph_to_run, self.outcome.tensors, functions)
 
     # ---------------------------------------------------------------- running it
 
