@@ -145,7 +145,7 @@ class _Parts:
     def node(self) -> Check:
         """A node of a graph."""
         link = either(fields(node=whole), fields(foreign=any_text), fields(erased=any_text))
-        kinds = ("function", "case", "opaque")
+        kinds = ("function", "unlisted", "case", "opaque")
         called = either(*(fields(**{kind: text}) for kind in kinds))
         row = fields(
             op=text,

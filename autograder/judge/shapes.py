@@ -116,7 +116,7 @@ def plain(tensors: int) -> Check:
         "dict": rows(rows(check, 2)),
         "node": of_type(int, str),
         **dict.fromkeys(("list", "tuple", "set"), rows(check)),
-        **dict.fromkeys(("torch", "device", "function", "case", "opaque"), any_text),
+        **dict.fromkeys(("torch", "device", "function", "unlisted", "case", "opaque"), any_text),
         **dict.fromkeys(("foreign", "erased"), any_text),
     }
     return check

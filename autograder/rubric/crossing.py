@@ -70,8 +70,10 @@ def what_crosses(evidence: Evidence) -> Iterable[Finding]:
     for i, inputs in enumerate(evidence.trial.inputs):
         truth = AtCut(evidence.traced, cut.name)
         run_recorder(truth, inputs)
-        crossing = evidence.outcome.runs[i]["forward"]["crossing"]
-        finding = crossing and _crossing_finding(evidence, cut, i, crossing, truth.at_cut)
+        run = evidence.outcome.runs[i]["forward"]
+        if run["crossing"] is None and "error" in run:
+            continue  # it did not come so far; another rule says so
+        finding = _crossing_finding(evidence, cut, i, run["crossing"], truth.at_cut)
         if finding:
             yield finding
             return

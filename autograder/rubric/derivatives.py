@@ -57,8 +57,8 @@ def parameter_kept(evidence: Evidence) -> Iterable[Finding]:
 def right_slope(evidence: Evidence) -> Iterable[Finding]:
     """A tensor like the input, and in it the first number that is not the derivative."""
     for i, (x,) in enumerate(evidence.trial.inputs):
-        record = evidence.outcome.runs[i].get("forward", {})
-        if "value" not in record:
+        record = evidence.outcome.runs[i]["forward"]
+        if "error" in record:
             return  # another property says what was raised
         found = _unlike(evidence, i, x, record["value"]) or _wrong_number(evidence, x, record)
         if found:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from torch import fx
@@ -18,7 +17,8 @@ from autograder.verdict import Finding
 if TYPE_CHECKING:
     from autograder.judge import Evidence
 
-_COPIES = ("clone",)
+_COPIES = ("clone", "copy_of")
+"""Names of what copies: PyTorch's own, and what stands in for a copy by the learner's code."""
 _WAYS = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
 
 
@@ -44,7 +44,7 @@ def wanted_values(evidence: Evidence) -> Iterable[Finding]:
         truth = recorded(evidence.traced, inputs)
         record = evidence.run_record(i)
         for how in _WAYS:
-            finding = _finding_of_run(evidence, i, how, record.get(how), nodes, truth)
+            finding = _finding_of_run(evidence, i, how, record[how], nodes, truth)
             if finding:
                 yield finding
                 return
@@ -53,8 +53,6 @@ def wanted_values(evidence: Evidence) -> Iterable[Finding]:
 def _finding_of_run(
     evidence: Evidence, i: int, how: str, got: Plain, nodes: dict[str, str], truth: Any
 ) -> Finding | None:
-    if got is None:
-        return None
     where = f"On {evidence.inputs_text(i)}{_WAYS[how]}"
     if "error" in got:
         return evidence.finding(
@@ -147,9 +145,6 @@ def _left(evidence: Evidence) -> Iterator[str]:
         module = evidence.rebuilt
     except ValueError:
         return  # another rule runs it, and says so
-    if module is None:
-        yield from _left_by_kind(evidence)
-        return
     try:
         recorder = recorded(module, evidence.trial.inputs[0])
     except Exception:
@@ -163,22 +158,3 @@ def _left(evidence: Evidence) -> Iterator[str]:
 
 def _name_of(node: fx.Node) -> str:
     return str(node.target if node.op == "call_method" else getattr(node.target, "__name__", ""))
-
-
-def _left_by_kind(evidence: Evidence) -> Iterator[str]:
-    """Where the result calls the learner's own code: nodes of a kind there are too many of."""
-    truth = recorded(evidence.traced, evidence.trial.inputs[0])
-    wanted = {meant(evidence.traced, name).name for name in _wanted(evidence)}
-    keep = needed(truth, wanted)
-    before = evidence.traced_graph["nodes"]
-    room = Counter(_kind(row) for row in before if row["name"] in keep)
-    unneeded = {_kind(row) for row in before if row["name"] not in keep}
-    for row in evidence.graph["nodes"]:
-        kind = _kind(row)
-        room[kind] -= 1
-        if row["op"] not in ("placeholder", "output") and kind in unneeded and room[kind] < 0:
-            yield row["name"]
-
-
-def _kind(row: Plain) -> Hashable:
-    return row["op"], str(row["target"])

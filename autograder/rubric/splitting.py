@@ -16,11 +16,12 @@ from autograder.rubric.compare import difference
 from autograder.rubric.crossing import Cut
 from autograder.rubric.edits import classes_of
 from autograder.rubric.rule import Stage, rule
-from autograder.rubric.wellformed import wellformed
+from autograder.rubric.wellformed import known_targets, wellformed
 from autograder.run.splits import run_both
 from autograder.verdict import Finding
 
 if TYPE_CHECKING:
+    from autograder.exercise import Exercise
     from autograder.judge import Evidence
 
 PARTS = {"head": "graph_module", "tail": "tail"}
@@ -39,6 +40,16 @@ class Part:
     def graph(self) -> Plain:
         """The description of this part."""
         return self.whole.outcome.value[PARTS[self.name]]
+
+    @property
+    def exercise(self) -> Exercise:
+        """The exercise, which says what own code may be."""
+        return self.whole.exercise
+
+    @property
+    def own_code(self) -> list[tuple[str, str]]:
+        """Nodes that call the learner's own code: their names and what they call."""
+        return self.whole.own_code_in(self.graph)
 
     def finding(self, *args: Any, **kwargs: Any) -> Finding:
         """A finding whose message says which part it is about."""
@@ -78,9 +89,10 @@ def two_graph_modules(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("wellformed parts", Stage.FORM)
 def wellformed_parts(evidence: Evidence) -> Iterable[Finding]:
-    """Both graphs are well formed."""
+    """Both graphs are well formed, and of operations that the judge knows."""
     for name in PARTS:
-        found = list(wellformed.find(Part(evidence, name)))  # type: ignore[arg-type]
+        part: Any = Part(evidence, name)
+        found = list(wellformed.find(part)) or list(known_targets.find(part))
         if found:
             yield from found
             return
@@ -212,8 +224,6 @@ def the_models_result(evidence: Evidence) -> Iterable[Finding]:
         for how, words in _WAYS.items():
             table = encoder.tensors if how == "rebuilt" else evidence.outcome.tensors
             record = records[how]
-            if record is None:
-                continue
             error = record.get("error")
             if error:
                 text, code = f"raised `{error['type']}: {error['message']}`", "result-raises"
@@ -232,8 +242,10 @@ def the_models_result(evidence: Evidence) -> Iterable[Finding]:
 
 def _run_rebuilt(evidence: Evidence, inputs: tuple[Any, ...], encoder: Encoder) -> Plain:
     descriptions = [Part(evidence, name).graph for name in PARTS]
-    if any(data["codegen"] != "CodeGen" for data in descriptions):
-        return None
+    writer = next((d["codegen"] for d in descriptions if d["codegen"] != "CodeGen"), None)
+    if writer:
+        text = f"its code is written by `{writer}`, not by FX itself"
+        return {"error": {"type": "ValueError", "message": text}}
     tensors, functions = evidence.outcome.tensors, evidence.trial.functions
     try:
         head, tail = (rebuild(data, tensors, functions) for data in descriptions)

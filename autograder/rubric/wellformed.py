@@ -204,12 +204,21 @@ _CHECKS = (_outputs, _links, _raw_tensors, _proxies, _targets, _dotted_names, _c
 
 @rule("known targets", Stage.FORM)
 def known_targets(evidence: Evidence) -> Iterable[Finding]:
-    """Every function and called module in the graph is PyTorch's, or one the case gave."""
+    """Every function and called module in the graph is PyTorch's, or one the case gave.
+
+    Where the exercise allows code of the notebook's own, it is what the exercise allows.
+    """
     for name, called in evidence.own_code[:1]:
         yield evidence.finding(
             "unknown-target",
             f"`{name}` calls `{called}`, which only your notebook knows.",
-            "The graph is to be made of operations and modules of PyTorch and of Python's "
-            "operators.",
+            _LOOK_OWN[evidence.exercise.own_code],
             nodes=(name,),
         )
+
+
+_PYTORCH = "The graph is to be made of operations and modules of PyTorch and of Python's operators"
+_LOOK_OWN = {
+    "refused": f"{_PYTORCH}.",
+    "copies": f"{_PYTORCH}; code of your own may only copy its one argument.",
+}
