@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -33,6 +34,22 @@ def _as_it_is(trial: Trial, choice: int) -> Trial:
 
 
 @dataclass(frozen=True)
+class OfChoice:
+    """An oracle that is told the model before it is completed, and the number that chooses.
+
+    So an exercise's `complete` need not leave behind what it has done, where an answer finds it.
+    """
+
+    work_out: Callable[[Trial, int], Reference]
+
+
+def _told(
+    oracle: OfChoice, begun: Callable[[int], Trial], choice: int, completed: Trial
+) -> Reference:
+    return oracle.work_out(begun(0), choice)
+
+
+@dataclass(frozen=True)
 class RandomModels:
     """The random models of an exercise, and what must come out of them.
 
@@ -48,7 +65,7 @@ class RandomModels:
     """
 
     vocabulary: Vocabulary
-    oracle: Callable[[Trial], Reference]
+    oracle: Callable[[Trial], Reference] | OfChoice
     complete: Callable[[Trial, int], Trial] = _as_it_is
     count: int = COUNT
     expect: dict[str, Any] = field(default_factory=dict)
@@ -73,20 +90,25 @@ class RandomModels:
         dtype = words.dtypes[recipe.dtype % len(words.dtypes)]
         training = words.training and recipe.training
 
-        def make(seed: int) -> Trial:
+        def begun(seed: int) -> Trial:
             model = fresh(lambda: program.model(words.names), seed, training=training, dtype=dtype)
             # FX writes `x += y` for `iadd(x, y)`; a trace of that code has no `iadd` any more.
             if words.traced and recipe.form % 2 and "fx.wrap" not in program.source:
                 model = fx.symbolic_trace(model)
             generator = torch.Generator().manual_seed(seed + 1)
             inputs = tuple(arguments(specs, generator, dtype) for specs in program.inputs)
-            trial = Trial(
+            return Trial(
                 args=(model,), model=model, inputs=inputs, functions=copy.copy(words.names)
             )
-            return self.complete(trial, recipe.choice)
 
+        def make(seed: int) -> Trial:
+            return self.complete(begun(seed), recipe.choice)
+
+        oracle = self.oracle
+        if isinstance(oracle, OfChoice):
+            oracle = partial(_told, oracle, begun, recipe.choice)
         expect = self.expect | (self.expecting(recipe) if self.expecting else {})
-        return Case(name, RANDOM.key, make, expect=expect, oracle=self.oracle, recipe=recipe)
+        return Case(name, RANDOM.key, make, expect=expect, oracle=oracle, recipe=recipe)
 
     def smallest(self, case: Case, fails: Callable[[Case], bool]) -> Case:
         """The smallest random case that fails, on the way from one that does."""
