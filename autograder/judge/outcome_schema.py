@@ -186,6 +186,8 @@ def _family_misfit(modules: list[Plain]) -> str | None:
     """Whether the modules are one tree: each stands there once, and its parent names it."""
     if not modules or modules[0]["path"] != "" or "same_as" in modules[0]:
         return ""
+    if any("." in name for row in modules for name in row.get("children", ())):
+        return None  # no paths, these; a rule about names with dots speaks of them
     told: dict[str, Plain] = {}
     for row in modules:
         own = told.get(row["same_as"]) if "same_as" in row else row
