@@ -278,7 +278,8 @@ def _any_module(parts: _Parts) -> tuple[Check, Runs]:
         ways = [{k: c for k, c in parts.of_graph(i).items() if k != "copy"} for i in parts.inputs]
         return fields(graph_module=parts.description), [fields(**way) for way in ways]
     if isinstance(parts.value, dict) and "module" in parts.value:
-        return fields(module=text), [fields(forward=parts.record(i)) for i in parts.inputs]
+        runs = [{"forward": parts.record(i), "inside": rows(parts.record(i))} for i in parts.inputs]
+        return fields(module=text), [fields(**run) for run in runs]
     return _data(parts)
 
 
