@@ -13,6 +13,7 @@ from torch import fx
 from autograder.describe import describe, rebuild, signature_of
 from autograder.execution import run_once
 from autograder.exercise import Case, Exercise, Trial
+from autograder.judge.form import Form
 from autograder.judge.own_code import STAND_INS, own_calls, taken_for
 from autograder.limits import bounded_output
 from autograder.outcome import Outcome
@@ -130,6 +131,22 @@ class Evidence:
         functions = {**self.trial.functions, **STAND_INS}
         return rebuild(self.graph_to_run, self.outcome.tensors, functions)
 
+    @cached_property
+    def form(self) -> Form:
+        """The form of the result's graph, as the judge works it out."""
+        return Form(self.graph, self._rebuilt_graph)
+
+    @staticmethod
+    def form_of(description: Plain) -> Form:
+        """The form of one of several graphs, by its rows alone."""
+        return Form(description, lambda: None)
+
+    def _rebuilt_graph(self) -> fx.Graph | None:
+        try:
+            return None if self.rebuilt is None else self.rebuilt.graph
+        except ValueError:
+            return None  # whoever runs it says why
+
     # ---------------------------------------------------------------- running it
 
     @cached_property
@@ -171,10 +188,6 @@ class Evidence:
     def inputs_text(self, i: int) -> str:
         """The case's input `i` in words."""
         return describe_inputs(self.trial.inputs[i])
-
-    def plain_signature(self, signature: Plain, _tensors: list[torch.Tensor]) -> Plain:
-        """A signature in a form that can be compared."""
-        return signature
 
 
 def describe_inputs(inputs: tuple[Any, ...]) -> str:
