@@ -239,8 +239,8 @@ def only_what_is_needed(evidence: Evidence) -> Iterable[Finding]:
             nodes=(row["name"],),
         )
     elif extra:
-        rows = [after["nodes"][i] for i in extra]
-        row = next((row for row in rows if not row["users"]), rows[0])
+        unread = (i for i in extra if not evidence.form.users[i])
+        row = after["nodes"][next(unread, extra[0])]
         yield evidence.finding(
             "dead-left",
             f"`{row['name']}`{_mode(row, _modules(after))} is still there, though it cannot "

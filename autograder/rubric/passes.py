@@ -53,8 +53,9 @@ def caller_untouched(evidence: Evidence) -> Iterable[Finding]:
 @rule("signature kept", Stage.STRUCTURE)
 def signature_kept(evidence: Evidence) -> Iterable[Finding]:
     """`forward` has the parameters of the traced model: names, order, defaults."""
-    want, got = evidence.traced_signature, evidence.graph["signature"]
-    if evidence.plain_signature(got, evidence.outcome.tensors) != want:
+    want = evidence.traced_signature
+    got = next((each for each in evidence.form.signatures if each != want), want)
+    if got != want:
         names = ", ".join(row[0] for row in got or [])
         yield evidence.finding(
             "lost-signature",

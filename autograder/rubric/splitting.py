@@ -23,6 +23,7 @@ from autograder.verdict import Finding
 if TYPE_CHECKING:
     from autograder.exercise import Exercise
     from autograder.judge import Evidence
+    from autograder.judge.form import Form
 
 PARTS = {"head": "graph_module", "tail": "tail"}
 _WAYS = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
@@ -40,6 +41,11 @@ class Part:
     def graph(self) -> Plain:
         """The description of this part."""
         return self.whole.outcome.value[PARTS[self.name]]
+
+    @property
+    def form(self) -> Form:
+        """Its form, as the judge works it out from its rows."""
+        return self.whole.form_of(self.graph)
 
     @property
     def exercise(self) -> Exercise:
@@ -101,7 +107,8 @@ def wellformed_parts(evidence: Evidence) -> Iterable[Finding]:
 @rule("signature of the head", Stage.STRUCTURE)
 def signature_of_head(evidence: Evidence) -> Iterable[Finding]:
     """`head` takes what the model takes."""
-    want, got = evidence.traced_signature, evidence.graph["signature"]
+    want = evidence.traced_signature
+    got = next((each for each in evidence.form.signatures if each != want), want)
     if got != want:
         names = ", ".join(row[0] for row in got or [])
         yield evidence.finding(
@@ -145,7 +152,7 @@ def nodes_on_their_side(evidence: Evidence) -> Iterable[Finding]:
         too_many = {
             name: len(got[name].get(kind, ())) - len(want[name].get(kind, ())) for name in PARTS
         }
-        if too_many["tail"] > 0 and _unpacks(kind, Part(evidence, "tail").graph):
+        if too_many["tail"] > 0 and _unpacks(kind, Part(evidence, "tail")):
             too_many["tail"] = 0
         finding = _side_finding(evidence, cut.name, kind, too_many, want, got)
         if finding:
@@ -205,9 +212,9 @@ def _kinds(rows: list[Plain], graph: Plain) -> dict[Hashable, list[Plain]]:
     return found
 
 
-def _unpacks(kind: Hashable, graph: Plain) -> bool:
+def _unpacks(kind: Hashable, part: Part) -> bool:
     """Whether these calls may take apart what a parameter like ``*values`` has collected."""
-    return kind == _GETITEM and any(row[1] == "VAR_POSITIONAL" for row in graph["signature"] or [])
+    return kind == _GETITEM and any(row[1] == "VAR_POSITIONAL" for row in part.form.signature)
 
 
 # ------------------------------------------------------------------ running them

@@ -243,7 +243,8 @@ def remaining_signature(evidence: Evidence) -> Iterable[Finding]:
         for p in inspect.signature(forward).parameters.values()
         if p.name not in constants
     ]
-    got = [[row[0], *row[2:]] for row in evidence.graph["signature"] or []]
+    both = [[[row[0], *row[2:]] for row in rows or []] for rows in evidence.form.signatures]
+    got = next((rows for rows in both if rows != want), want)
     left = [name for name in (row[0] for row in got) if name not in {row[0] for row in want}]
     if got == want:
         return
