@@ -14,6 +14,7 @@ from autograder.judge.evidence import Evidence
 from autograder.judge.shapes import (
     Check,
     any_text,
+    both,
     either,
     fields,
     first,
@@ -57,12 +58,13 @@ def _misfit(procedure: str, evidence: Evidence) -> str | None:
     if outcome.error is not None:
         return "error"
     value, runs = SCHEMAS[procedure](_Parts(outcome, evidence.trial))
-    return first((value(outcome.value), _runs_misfit(runs, outcome.runs)))
+    place = value(outcome.value)
+    return _runs_misfit(runs, outcome.runs) if place is None else place
 
 
 def _runs_misfit(wanted: Runs, runs: list[Plain]) -> str | None:
-    if len(runs) != len(wanted):
-        return f"{len(runs)} runs for {len(wanted)}"
+    if type(runs) is not list or len(runs) != len(wanted):
+        return "runs"
     return first(check(run) for check, run in zip(wanted, runs, strict=True))
 
 
@@ -157,14 +159,16 @@ class _Parts:
             users=rows(link),
             inputs=rows(link),
         )
-        return lambda value: first((row(value), _args_misfit(value)))
+        return both(row, _args_misfit)
 
     @property
     def modules(self) -> Check:
         """The modules of a description, the root first, each told by its parent."""
         name = either(nothing, any_text)
         entry = fields(
-            tensor=lambda value: self.plain({"tensor": value}), requires_grad=flag, origin=name
+            tensor=lambda value: self.plain({"tensor": value}),
+            requires_grad=flag,
+            origin=either(nothing, text),
         )
         tensors = table(either(nothing, entry))
         own = {"class": text, "training": flag, "origin": name, "children": rows(any_text),
@@ -172,7 +176,7 @@ class _Parts:
                "tensors": tensors}  # fmt: skip
         alias = fields(path=any_text, same_as=any_text)
         each = rows(either(alias, fields(path=any_text, **own)))
-        return lambda value: first((each(value), _family_misfit(value)))
+        return both(each, _family_misfit)
 
 
 def _args_misfit(row: Plain) -> str | None:

@@ -47,6 +47,16 @@ def either(*checks: Check) -> Check:
     return check
 
 
+def both(check: Check, more: Check) -> Check:
+    """What fits a check, and then another one that relies on the first."""
+
+    def check_both(value: Any) -> str | None:
+        place = check(value)
+        return more(value) if place is None else place
+
+    return check_both
+
+
 def rows(check: Check, count: int | None = None) -> Check:
     """A list of values that all fit; of so many, where that is known."""
 

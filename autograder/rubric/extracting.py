@@ -61,7 +61,9 @@ def _finding_of_run(
             "Print `gm.code` and read what it computes line by line.",
         )
     value = got["value"]
-    wrong = _keys_finding(evidence, where, value, list(nodes))
+    wrong = _keys_finding(evidence, where, value, list(nodes)) or _args_finding(
+        evidence, i, how, got, where
+    )
     if wrong:
         return wrong
     items = {show(key): item for key, item in value["dict"]}
@@ -85,6 +87,22 @@ def _finding_of_run(
             nodes=(name,),
         )
     return None
+
+
+def _args_finding(evidence: Evidence, i: int, how: str, got: Plain, where: str) -> Finding | None:
+    """A finding if the result does other things to its arguments than its graph says.
+
+    What the model does to them does not matter: a call in place that no wanted value needs goes.
+    """
+    own = evidence.run_record(i)["rebuilt"]
+    tables = evidence.tensors_of(how), evidence.tensors_of("rebuilt")
+    if "error" in own or not difference(got["args"], tables[0], own["args"], tables[1]):
+        return None
+    return evidence.finding(
+        "argument-changed",
+        f"{where}, the result leaves its arguments in another state than its graph does.",
+        "Look for state that is kept outside the module and its graph.",
+    )
 
 
 def _keys_finding(evidence: Evidence, where: str, value: Plain, keys: list[str]) -> Finding | None:

@@ -155,7 +155,7 @@ def copies(evidence: Evidence) -> Iterable[Finding]:
     want = evidence.outcome.runs[0]["forward"]
     if error:
         text = f"Copying the result with `copy.deepcopy` and calling the copy raised `{error['type']}: {error['message']}`."  # noqa: E501
-    elif difference(record.get("value"), tensors, want.get("value"), tensors):
+    elif any(difference(record.get(k), tensors, want.get(k), tensors) for k in ("value", "args")):
         text = "A `copy.deepcopy` of the result computes something else than the result."
     else:
         return

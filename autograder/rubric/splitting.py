@@ -236,6 +236,9 @@ def the_models_result(evidence: Evidence) -> Iterable[Finding]:
                 text, code = f"raised `{error['type']}: {error['message']}`", "result-raises"
             else:
                 found = difference(record["value"], table, want["value"], encoder.tensors)
+                found = found or difference(
+                    record["args"], table, want["args"], encoder.tensors, "the arguments afterwards"
+                )
                 if not found:
                     continue
                 text, code = f"does not give the model's result: {found.text}", found.code

@@ -191,6 +191,16 @@ def _code(evidence: Evidence, data: Plain) -> Iterator[Finding]:
         )
 
 
+def _parameters(evidence: Evidence, data: Plain) -> Iterator[Finding]:
+    if data["code"] == data["fresh_code"] and data["signature"] != evidence.form.signature:
+        yield evidence.finding(
+            "untrue-signature",
+            "The module's `forward` does not take the parameters that its graph has placeholders "
+            "for.",
+            "`forward` is made from the graph by `recompile()`; nothing else is to take its place.",
+        )
+
+
 def _ownership(evidence: Evidence, data: Plain) -> Iterator[Finding]:
     if not data["owner"]:
         yield evidence.finding(
@@ -221,6 +231,7 @@ _CHECKS = (
     _code,
     _ownership,
     _untrue_links,
+    _parameters,
 )
 
 
