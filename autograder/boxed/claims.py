@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from autograder.answer_text import Source
 from autograder.core.graph_jobs import GraphRunner, Result, do_here
 from autograder.exercise import Exercise
 from autograder.judge import judge
@@ -43,13 +44,19 @@ class Claims:
     outcomes: list[Outcome] = field(default_factory=list)
 
 
-def verdict_on(exercise: Exercise, claims: Claims, graphs: GraphRunner = do_here) -> Verdict:
+def verdict_on(
+    exercise: Exercise,
+    claims: Claims,
+    graphs: GraphRunner = do_here,
+    source: Source | None = None,
+) -> Verdict:
     """The verdict on an answer that was tried on the hand-picked cases.
 
     Args:
         exercise: the exercise.
         claims: what the notebook's process says.
         graphs: does what is to be done with graphs that it described.
+        source: where the answer's text stands.
 
     Raises:
         MissingReference: the course's own reference files are out of date.
@@ -62,7 +69,9 @@ def verdict_on(exercise: Exercise, claims: Claims, graphs: GraphRunner = do_here
         case "lost":
             return _lost(exercise, claims)
         case "tried":
-            verdict = _judged(exercise, lambda: judge(exercise, claims.outcomes, runner=graphs))
+            verdict = _judged(
+                exercise, lambda: judge(exercise, claims.outcomes, runner=graphs, source=source)
+            )
             if exercise.random and verdict.shares and not verdict.passed:
                 return without_random_models(verdict)
             return verdict

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from nbformat.notebooknode import NotebookNode, from_dict
 from nbformat.v4 import new_output
 
+from autograder.answer_text import Source
 from autograder.boxed.claims import (
     Claims,
     is_missing,
@@ -114,6 +115,7 @@ class NotebookRun:
         """How processes of this notebook ended that did not get to its end."""
         self._notebook: Process | None = None
         self._parked: dict[int, Parked] = {}
+        self._late: set[int] = set()  # checks whose answers come further down
         self._used = 0
         self._barred: set[int] = set()  # cells that a new process must not be given
 
@@ -227,8 +229,10 @@ class NotebookRun:
         """Set answers aside that were not there at the place of their check, but are at the end."""
         for index in self._checks():
             if self._parked[index].state == "undefined" and index not in self.verdicts:
+                self._late.add(index)
                 self._park(index)
             elif index in self.verdicts and is_missing(self.verdicts[index]) and self._is_open():
+                self._late.add(index)
                 self._park(index)
                 again = self._try(index)
                 if not is_missing(again):
@@ -243,7 +247,8 @@ class NotebookRun:
             return untried(exercise)
         graphs = GraphsElsewhere(self.supply)
         try:
-            verdict = verdict_on(exercise, self._claims(index, exercise.cases), graphs)
+            claims = self._claims(index, exercise.cases)
+            verdict = verdict_on(exercise, claims, graphs, self._source(index))
             if exercise.random is None or not verdict.passed:
                 return verdict
             drawn = self._claims(index, exercise.random.cases(self.seed))
@@ -252,6 +257,12 @@ class NotebookRun:
             graphs.close()
             if self.supply.parks:
                 parked.close()
+
+    def _source(self, index: int) -> Source:
+        """The text of the cells of which the answer at a check may be made."""
+        last = len(self.nb.cells) if index in self._late else index
+        cells = [cell.source for cell in self.nb.cells[:last] if cell.cell_type == "code"]
+        return Source(tuple(cells), self._checked(self.nb.cells[index]).name)
 
     def _claims(self, index: int, cases: tuple[Case, ...]) -> Claims:
         """What an answer did on some cases, as its process says."""

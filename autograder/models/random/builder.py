@@ -39,6 +39,10 @@ class Builder:
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
+        return self.complete(self.begin(seed), self.choice)
+
+    def begin(self, seed: int) -> Trial:
+        """A fresh trial without what the exercise needs besides a model."""
         model = fresh(
             lambda: self.program.model(self.names), seed, training=self.training, dtype=self.dtype
         )
@@ -47,5 +51,4 @@ class Builder:
         generator = torch.Generator().manual_seed(seed + 1)
         inputs = tuple(arguments(specs, generator, self.dtype) for specs in self.program.inputs)
         names = copy.copy(self.names)
-        trial = Trial(args=(model,), model=model, inputs=inputs, functions=names)
-        return self.complete(trial, self.choice)
+        return Trial(args=(model,), model=model, inputs=inputs, functions=names)

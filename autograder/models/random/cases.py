@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from autograder.exercise import RANDOM, Case, Trial
@@ -29,6 +30,22 @@ def _as_it_is(trial: Trial, choice: int) -> Trial:
 
 
 @dataclass(frozen=True)
+class OfChoice:
+    """An oracle that is told the model before it is completed, and the number that chooses.
+
+    So an exercise's `complete` need not leave behind what it has done, where an answer finds it.
+    """
+
+    work_out: Callable[[Trial, int], Reference]
+
+
+def _told(
+    oracle: OfChoice, begun: Callable[[int], Trial], choice: int, completed: Trial
+) -> Reference:
+    return oracle.work_out(begun(0), choice)
+
+
+@dataclass(frozen=True)
 class RandomModels:
     """The random models of an exercise, and what must come out of them.
 
@@ -44,7 +61,7 @@ class RandomModels:
     """
 
     vocabulary: Vocabulary
-    oracle: Callable[[Trial], Reference]
+    oracle: Callable[[Trial], Reference] | OfChoice
     complete: Callable[[Trial, int], Trial] = _as_it_is
     count: int = COUNT
     expect: dict[str, Any] = field(default_factory=dict)
@@ -77,8 +94,11 @@ class RandomModels:
             complete=self.complete,
             choice=recipe.choice,
         )
+        oracle = self.oracle
+        if isinstance(oracle, OfChoice):
+            oracle = partial(_told, oracle, make.begin, recipe.choice)
         expect = self.expect | (self.expecting(recipe) if self.expecting else {})
-        return Case(name, RANDOM.key, make, expect=expect, oracle=self.oracle, recipe=recipe)
+        return Case(name, RANDOM.key, make, expect=expect, oracle=oracle, recipe=recipe)
 
     def smallest(self, case: Case, fails: Callable[[Case], bool]) -> Case:
         """The smallest random case that fails, on the way from one that does."""
