@@ -17,6 +17,7 @@ from traitlets import Bool, Float, Integer, Unicode
 
 from autograder.classroom.beside import files_beside
 from autograder.classroom.cards import SCORES, show_verdicts
+from autograder.classroom.clean import in_a_line
 from autograder.classroom.seeds import note_seed, seed_of
 from autograder.classroom.sitting import Patience, Sitting
 from autograder.classroom.warmth import hidden_by_name, imports_of, source_for
@@ -80,8 +81,11 @@ class ExecuteChecks(NbGraderPreprocessor):
             files=files_beside(Path(folder)),
             patience=self.patience(),
             only=self.only,
-            warn=lambda text: self.log.warning("%s, %s: %s", ids["student"], chapter, text),
+            warn=lambda text: self._warn(ids["student"], chapter, text),
         )
+
+    def _warn(self, student: str, chapter: str, text: str) -> None:
+        self.log.warning("%s, %s: %s", in_a_line(student), chapter, in_a_line(text))
 
     def chapter(self, assignment: str, chapter: str) -> Chapter:
         """What the processes for a chapter's notebooks are made ready for."""

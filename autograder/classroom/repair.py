@@ -12,7 +12,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.classroom.clean import clean_notebook
+from autograder.classroom.clean import clean_notebook, in_a_line
 from autograder.classroom.form import put_in_form
 from autograder.classroom.masters import masters_of
 from autograder.classroom.released import given_out
@@ -36,7 +36,7 @@ class RepairNotebook(NbGraderPreprocessor):
         notebook, assignment = ids["notebook"], ids["assignment"]
         given = given_out(CourseDirectory(config=self.config), assignment, notebook)
         for found in repair(nb, masters_of(ids["db_url"], notebook, assignment, given)):
-            self.log.warning("%s, %s: %s", ids["student"], notebook, found.sentence)
+            self.log.warning("%s, %s: %s", in_a_line(ids["student"]), notebook, found.sentence)
         return nb, resources
 
 

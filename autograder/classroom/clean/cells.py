@@ -75,7 +75,7 @@ def _watched(source: str) -> _Watch | None:
     return watch
 
 
-_NOT_SHOWN = "(The text of this cell cannot be shown.)"
+NOT_SHOWN = "(The text of this cell cannot be shown.)"
 
 
 def clean_markdown(source: str) -> tuple[str, list[str]]:
@@ -87,13 +87,13 @@ def clean_markdown(source: str) -> tuple[str, list[str]]:
 def _clean_markdown(source: str) -> tuple[str, list[str]]:
     plain = LINK_IN_FORMULA.sub(r"\\href{#}", source)
     if _takes_too_long(plain):
-        return _NOT_SHOWN, ["text that takes too long to render"]
+        return NOT_SHOWN, ["text that takes too long to render"]
     watch = _watched(plain)
     found = ["text that cannot be rendered"] if watch is None else watch.found()
     if plain != source:
         found.append("a link that is not safe")
     if watch is None or watch.found():
-        attempts = [_fenced(plain), _NOT_SHOWN]
+        attempts = [_fenced(plain), NOT_SHOWN]
         if watch is not None:
             attempts = [*_mended(plain, watch), *attempts]
         plain = next(text for text in attempts if (w := _watched(text)) and not w.found())
@@ -104,9 +104,19 @@ _clean_often = lru_cache(maxsize=1024)(_clean_markdown)
 
 
 _LONGEST = 50_000_000
+_MOST_TEXT = 100_000
+"""Characters of text in a cell; pictures in it do not count."""
+_PICTURE_IN_TEXT = re.compile(r"data:image/[\w+]{1,20};base64,[A-Za-z0-9+/=]*")
+
+
+def length_of(source: str) -> int:
+    """How many characters of a cell must be read; pictures in it are passed over."""
+    return len(_PICTURE_IN_TEXT.sub("", source)) if len(source) > 1_000 else len(source)
 
 
 def _takes_too_long(source: str) -> bool:
+    if length_of(source) > _MOST_TEXT:
+        return True
     # After each of these, nbconvert reads on to the end of the cell; after "[", of the line.
     begins = sum(source.count(begin) for begin in ("\\begin{", "\\\\[", "\\\\("))
     brackets = sum(line.count("[") * len(line) for line in source.split("\n"))
