@@ -18,7 +18,7 @@ from autograder.classroom.repair import repair
 from tests import numbers_room as numbers
 from tests.submissions import room as rooms
 
-SHORT = 75_000
+SHORT = 25_000
 LONG = 4 * SHORT
 
 PARTS = (
@@ -41,6 +41,7 @@ WHOLE: dict[str, Callable[[int], str]] = {
     "a style in a style": lambda n: f'<p style="color:{"rgb(" * (n // 4)}">x</p>',
     "deeper quotes": lambda n: "".join(">" * i + "a\n" for i in range(1, int((2 * n) ** 0.5))),
     "deeper lists": lambda n: "".join("  " * i + "- a\n" for i in range(int(n**0.5))),
+    "a heading with blanks": lambda n: "# a" + " " * n + "b",
     "a name after blanks": lambda n: "def" + " " * n + "(",
     "lines of definitions": lambda n: "def a\n" * (n // 6),
 }  # fmt: skip

@@ -109,14 +109,17 @@ _MOST_TEXT = 100_000
 _PICTURE_IN_TEXT = re.compile(r"data:image/[\w+]{1,20};base64,[A-Za-z0-9+/=]*")
 
 
+_BLANKS = re.compile(r"(?<![^\S\n])[^\S\n]{300}")
+
+
 def length_of(source: str) -> int:
     """How many characters of a cell must be read; pictures in it are passed over."""
     return len(_PICTURE_IN_TEXT.sub("", source)) if len(source) > 1_000 else len(source)
 
 
 def _takes_too_long(source: str) -> bool:
-    if length_of(source) > _MOST_TEXT:
-        return True
+    if length_of(source) > _MOST_TEXT or _BLANKS.search(source):
+        return True  # where many blanks stand, nbconvert begins anew at each of them
     # After each of these, nbconvert reads on to the end of the cell; after "[", of the line.
     begins = sum(source.count(begin) for begin in ("\\begin{", "\\\\[", "\\\\("))
     brackets = sum(line.count("[") * len(line) for line in source.split("\n"))
