@@ -101,7 +101,7 @@ class Graded:
     """Both ways of grading the same class.
 
     Attributes:
-        stock: by assignment and student, what nbgrader gives; not there where it ends with an error.
+        stock: what nbgrader gives, by assignment and student; not there where it ends with an error.
         ours: what we give.
         rows: what we say of it.
     """
