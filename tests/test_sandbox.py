@@ -14,12 +14,12 @@ from functools import lru_cache
 from typing import Any
 
 import pytest
+from autograder.sandbox.shorn import Needs
+from autograder.sandbox.worker import Chapter, Lost, Source, Unboxed, Warm
 
 from autograder.sandbox.bounds import MIB, Bounds
 from autograder.sandbox.frames import MAX_HEAD, Broken, TooLate, receive, send
 from autograder.sandbox.probe import why_no_box
-from autograder.sandbox.shorn import Needs
-from autograder.sandbox.worker import Chapter, Lost, Source, Unboxed, Warm
 
 BOUNDS = Bounds(memory=512 * MIB, disk=8 * MIB, processes=32, cpu=60.0, wall=60.0)
 CHAPTER = Chapter("00_start", imports=("torch",), bounds=BOUNDS)
@@ -261,14 +261,6 @@ def test_is_not_there_or_not_allowed(warm: Source, what: str) -> None:
     assert shown(warm, name.format(SEEN[what]) + "else: print('done')") == "refused"
 
 
-FILLS = """
-import mmap
-shared = mmap.mmap(-1, 2**30)
-for i in range(0, 2**30, 4096):
-    shared[i] = 1
-"""
-
-
 @needs_box
 @pytest.mark.parametrize(
     ("cell", "how"),
@@ -277,7 +269,7 @@ for i in range(0, 2**30, 4096):
         ("import ctypes; ctypes.string_at(0)", "ended by signal 11"),
         ("import os; os.kill(os.getpid(), 9)", "ended by signal 9"),
         (
-            "import mmap\nm = mmap.mmap(-1, 2**30)\nfor i in range(0, 2**30, 4096): m[i] = 1",
+            "import os, time\nos.fork()\nx = bytearray(b'x') * (350 << 20)\ntime.sleep(9)",
             "out of memory",
         ),
     ],
