@@ -19,17 +19,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from autograder.sandbox.worker import Chapter, Lost, Source, Warm
 
 from autograder.limits import waited
-from autograder.sandbox import call_numbers, calls, frames, keeper, walls, worker
+from autograder.sandbox import call_numbers, calls, client, frames, keeper, walls
 from autograder.sandbox.account import ProcessorTime, Times
 from autograder.sandbox.bounds import MIB, Bounds, hold_processor_time
 from autograder.sandbox.cgroups import Cgroup, find_home, home_of_boxes
+from autograder.sandbox.client import Lost, Process
 from autograder.sandbox.probe import why_no_box
+from tests.notebook_boxes import Notebooks
 
 BOUNDS = Bounds(memory=256 * MIB, disk=16 * MIB, processes=40, cpu=20.0, wall=60.0)
-CHAPTER = Chapter("00_start", imports=("torch",), bounds=BOUNDS)
 
 needs_box = pytest.mark.skipif(
     why_no_box() is not None, reason=f"no box on this machine: {why_no_box()}"
@@ -37,14 +37,14 @@ needs_box = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def warm() -> Iterator[Source]:
-    source = Warm(CHAPTER)
+def warm() -> Iterator[Notebooks]:
+    source = Notebooks(BOUNDS)
     yield source
     source.close()
 
 
 @contextlib.contextmanager
-def without_groups(chapter: Chapter) -> Iterator[Source]:
+def without_groups(bounds: Bounds) -> Iterator[Notebooks]:
     """A fork server that finds no control groups."""
     none = "from autograder.sandbox import cgroups; cgroups.find_home = lambda *_: None; "
     popen = subprocess.Popen
@@ -53,32 +53,32 @@ def without_groups(chapter: Chapter) -> Iterator[Source]:
         return popen([*command[:3], none + command[3], *command[4:]], **settings)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(worker.subprocess, "Popen", start)
-        source = Warm(chapter)
+        patch.setattr(client.subprocess, "Popen", start)
+        source = Notebooks(bounds)
     yield source
     source.close()
 
 
 @pytest.fixture(scope="module")
-def ungrouped() -> Iterator[Source]:
-    with without_groups(CHAPTER) as source:
+def ungrouped() -> Iterator[Notebooks]:
+    with without_groups(BOUNDS) as source:
         yield source
 
 
 @pytest.fixture(scope="module")
-def frugal() -> Iterator[Source]:
-    with without_groups(Chapter("00_start", bounds=Bounds(cpu=4.0, wall=600.0))) as source:
+def frugal() -> Iterator[Notebooks]:
+    with without_groups(Bounds(cpu=4.0, wall=600.0)) as source:
         yield source
 
 
-def run(notebook: worker.Notebook, cell: str, seconds: float = 20.0) -> str:
+def run(notebook: Process, cell: str, seconds: float = 20.0) -> str:
     """What a cell prints; its error's text if it raises."""
     step = {"do": "run", "source": cell, "cpu": seconds, "wall": seconds}
-    head, _ = notebook.step(step, patience=3 * seconds)
+    head, _ = notebook.step(step, patience=3 * seconds, largest=frames.MAX_OUTPUTS)
     return "".join(row.get("text") or row.get("evalue", "") for row in head["outputs"])
 
 
-def shown(source: Source, cell: str, seconds: float = 20.0) -> str:
+def shown(source: Notebooks, cell: str, seconds: float = 20.0) -> str:
     """What a cell prints in a notebook of its own."""
     notebook = source.notebook()
     try:
@@ -173,7 +173,7 @@ REFUSED = {
 
 
 @needs_box
-def test_what_is_refused_is_an_error_and_ends_nothing(warm: Source) -> None:
+def test_what_is_refused_is_an_error_and_ends_nothing(warm: Notebooks) -> None:
     notebook = warm.notebook()
     begin = "import ctypes, errno as e, mmap, os; libc = ctypes.CDLL(None, use_errno=True)"
     run(notebook, begin + "\ndef errno(): return e.errorcode[ctypes.get_errno()]")
@@ -231,7 +231,7 @@ SAYS = {
 
 
 @needs_box
-def test_what_notebooks_use_is_there(warm: Source) -> None:
+def test_what_notebooks_use_is_there(warm: Notebooks) -> None:
     notebook = warm.notebook()
     for what, cell in USED.items():
         assert run(notebook, cell).strip() == SAYS[what], what
@@ -275,7 +275,7 @@ time.sleep(20)
 
 @needs_box
 @pytest.mark.parametrize("cell", [TABLES, SOCKETS, TOGETHER], ids=["tables", "sockets", "together"])
-def test_all_memory_counts(warm: Source, cell: str) -> None:
+def test_all_memory_counts(warm: Notebooks, cell: str) -> None:
     began = time.monotonic()
     with pytest.raises(Lost, match="out of memory"):
         shown(warm, cell)
@@ -300,7 +300,7 @@ while True:
 @needs_box
 @pytest.mark.slow
 @pytest.mark.parametrize("life", [0.03, 0.5])
-def test_children_that_leave_no_times_behind_are_counted(frugal: Source, life: float) -> None:
+def test_children_that_leave_no_times_behind_are_counted(frugal: Notebooks, life: float) -> None:
     began = time.monotonic()
     with pytest.raises(Lost, match="out of time"):
         shown(frugal, UNCOUNTED.format(life=life), seconds=100.0)
@@ -343,7 +343,7 @@ def test_no_more_is_charged_than_a_machine_has() -> None:
 
 
 @needs_box
-def test_honest_children_cost_little(frugal: Source) -> None:
+def test_honest_children_cost_little(frugal: Notebooks) -> None:
     cell = "import subprocess as s\nfor i in range(60): s.run(['true'])\nprint('done')"
     assert "done" in shown(frugal, cell)
 
@@ -385,7 +385,7 @@ with ThreadPoolExecutor(4) as pool: print(sum(pool.map(abs, range(5))))
 
 
 @needs_box
-def test_a_neighbour_of_one_that_forks_keeps_its_processes(warm: Source) -> None:
+def test_a_neighbour_of_one_that_forks_keeps_its_processes(warm: Notebooks) -> None:
     greedy, honest = warm.notebook(), warm.notebook()
     try:
         assert int(run(greedy, HOLDS)) > 20
@@ -396,7 +396,7 @@ def test_a_neighbour_of_one_that_forks_keeps_its_processes(warm: Source) -> None
 
 
 @needs_box
-def test_each_box_has_its_own_users(warm: Source) -> None:
+def test_each_box_has_its_own_users(warm: Notebooks) -> None:
     boxes = [warm.notebook(), warm.notebook()]
     cell = "import os; print(os.readlink('/proc/self/ns/user'), open('/proc/self/uid_map').read())"
     said = [run(box, cell).split() for box in boxes]
@@ -426,7 +426,7 @@ print(min(os.getpriority(0, child) for child in children), os.getpriority(0, 0))
 
 
 @needs_box
-def test_what_runs_in_crowds_is_put_behind_and_the_first_is_not(warm: Source) -> None:
+def test_what_runs_in_crowds_is_put_behind_and_the_first_is_not(warm: Notebooks) -> None:
     lowest, first = map(int, shown(warm, NICE).split())
     assert lowest >= 10
     assert first == 0
@@ -451,7 +451,7 @@ print(time.monotonic() - began)
 
 @needs_box
 @pytest.mark.slow
-def test_a_neighbour_of_one_that_spins_keeps_half_its_speed(ungrouped: Source) -> None:
+def test_a_neighbour_of_one_that_spins_keeps_half_its_speed(ungrouped: Notebooks) -> None:
     greedy, honest = ungrouped.notebook(), ungrouped.notebook()
     with ThreadPoolExecutor(1) as pool:
         alone = float(run(honest, COMPUTES))
@@ -474,7 +474,7 @@ def test_waiting_for_a_processor_does_not_count_but_every_wait_ends() -> None:
 
 
 @needs_box
-def test_a_box_ends_with_the_process_that_made_it(warm: Source) -> None:
+def test_a_box_ends_with_the_process_that_made_it(warm: Notebooks) -> None:
     notebook = warm.notebook()
     assert run(notebook, "print('there')") == "there\n"
     (maker,) = _children(warm.pid)
@@ -495,7 +495,7 @@ def _children(process: int) -> list[int]:
 
 
 @needs_box
-def test_the_command_line_says_nothing(warm: Source) -> None:
+def test_the_command_line_says_nothing(warm: Notebooks) -> None:
     cell = "import sys; print(open('/proc/1/cmdline').read(), sys.argv, sys.orig_argv)"
     said = shown(warm, cell)
     assert "autograder" in said
@@ -705,7 +705,7 @@ def test_the_own_group_is_found(tmp_path: Path, line: str) -> None:
 
 
 @needs_box
-def test_a_live_group_counts_and_kills(warm: Source) -> None:
+def test_a_live_group_counts_and_kills(warm: Notebooks) -> None:
     home = home_of_boxes()
     if home is None:
         pytest.skip("this user may not make control groups here")
@@ -726,7 +726,7 @@ def test_a_live_group_counts_and_kills(warm: Source) -> None:
 
 
 @needs_box
-def test_a_live_group_bounds_memory(warm: Source) -> None:
+def test_a_live_group_bounds_memory(warm: Notebooks) -> None:
     home = home_of_boxes()
     if home is None or "memory" not in (home / "cgroup.subtree_control").read_text():
         pytest.skip("no control group with a memory controller is delegated to this user")
