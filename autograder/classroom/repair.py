@@ -9,45 +9,51 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.classroom.clean import clean_notebook
 from autograder.classroom.form import put_in_form
 from autograder.classroom.masters import masters_of
-from autograder.classroom.repairs import STEPS, Masters
-
-NOTES = "fxcourse"
-"""The key of the notebook's metadata under which repairs are noted."""
+from autograder.classroom.released import given_out
+from autograder.classroom.repairs import STEPS, Kind, Masters, Repair
+from autograder.classroom.seeds import NOTES
 
 _log = logging.getLogger(__name__)
 _UNREADABLE = {"unreadable": True}
 
 
-class Repair(NbGraderPreprocessor):
-    """Repairs a submitted notebook by what the gradebook knows, and notes what was repaired."""
+class RepairNotebook(NbGraderPreprocessor):
+    """Tells what was repaired when a submission was read; see `ForgivingReader`."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Repair a notebook in place."""
+        """Tell it; the notebook stays as it is."""
         ids = resources["nbgrader"]
-        masters = masters_of(ids["db_url"], ids["notebook"], ids["assignment"])
-        for sentence in repair(nb, masters):
+        for sentence in nb.metadata.get(NOTES, {}).get("repairs", []):
             self.log.warning("%s, %s: %s", ids["student"], ids["notebook"], sentence)
         return nb, resources
 
 
-def repair(nb: NotebookNode, masters: Masters) -> list[str]:
+def repair(nb: NotebookNode, masters: Masters) -> list[Repair]:
     """Repair a notebook in place, and note in its metadata what was repaired.
 
     Returns:
-        One sentence for each repair.
+        What was repaired, in order.
     """
-    repairs = ["The file could not be read as a notebook."] if is_unreadable(nb) else []
-    for step in (lambda nb, _: put_in_form(nb), *STEPS, lambda nb, _: clean_notebook(nb)):
+    unread = is_unreadable(nb)
+    repairs = [_mended("The file could not be read as a notebook.")] if unread else []
+    repairs += map(_mended, put_in_form(nb))
+    for step in STEPS:
         repairs += step(nb, masters)
-    nb.metadata[NOTES] = {"repairs": repairs}
+    repairs += map(_mended, clean_notebook(nb))
+    nb.metadata[NOTES] = {"repairs": [found.sentence for found in repairs]}
     return repairs
+
+
+def _mended(sentence: str) -> Repair:
+    return Repair(Kind.MENDED, sentence)
 
 
 def read_forgivingly(text: bytes) -> NotebookNode:
@@ -82,7 +88,21 @@ class ForgivingReader(NotebookExporter):
         except (OSError, ValueError) as error:
             self.log.error("%s could not be read: %s", name, error)
             text = b""
+        if any(isinstance(step, RepairNotebook) for step in self._preprocessors):
+            text = self._repaired(text, (resources or {})["nbgrader"])
         nb = read_forgivingly(text)
-        if is_unreadable(nb):
-            self.log.error("%s could not be read as a notebook", name)
         return self.from_notebook_node(nb, resources=resources, **kw)
+
+    def _repaired(self, text: bytes, ids: dict[str, Any]) -> bytes:
+        """What was handed in, put right in a box: nobody else reads it before that."""
+        from autograder.classroom.checks import ExecuteChecks
+        from autograder.classroom.submission_run import repaired
+        from autograder.classroom.warmth import boxes_for
+
+        notebook, assignment = ids["notebook"], ids["assignment"]
+        execute = ExecuteChecks(config=self.config)
+        given = given_out(CourseDirectory(config=self.config), assignment, notebook)
+        masters = masters_of(ids["db_url"], notebook, assignment, given)
+        boxes = boxes_for(execute.chapter(assignment, notebook), boxed=execute.sandbox)
+        mended, _ = repaired(text, masters, boxes)
+        return mended

@@ -11,6 +11,7 @@ from dataclasses import replace
 from torch import fx, nn
 
 from autograder.answer_text import Source
+from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.exercise import Case, Exercise
 from autograder.isolation import kept_state
 from autograder.judge.case import error_text, findings_of
@@ -30,6 +31,7 @@ def judge(
     cases: tuple[Case, ...] | None = None,
     seed: int = 0,
     held: frozenset[str] = frozenset(),
+    runner: GraphRunner = do_here,
     source: Source | None = None,
 ) -> Verdict:
     """The verdict on an answer.
@@ -40,13 +42,14 @@ def judge(
         cases: the cases that were to be tried; a case without an outcome has not been held.
         seed: the seed of the cases.
         held: names of cases that have been looked at, and hold.
+        runner: does what is to be done with the graphs that the outcomes describe.
         source: where the answer's text stands, where that is known: see `source_rules`.
     """
     cases = exercise.cases if cases is None else cases
     # FX prints whole tracebacks when a rebuilt graph's code fails; the findings say it better.
     with kept_state(), bounded_output(0):
         by_case = {outcome.case: outcome for outcome in outcomes}
-        verdict = _judge(exercise, by_case, cases, seed, held)
+        verdict = _judge(exercise, by_case, cases, seed, held, runner)
     return verdict if source is None else _with_text(verdict, source_findings(exercise, source))
 
 
@@ -68,9 +71,10 @@ def _judge(
     cases: tuple[Case, ...],
     seed: int,
     known: frozenset[str],
+    runner: GraphRunner,
 ) -> Verdict:
     found = {
-        case.name: findings_of(exercise, case, outcomes[case.name], seed)
+        case.name: findings_of(exercise, case, outcomes[case.name], seed, runner)
         for case in cases
         if case.name in outcomes and case.name not in known
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.exercise import Case, Exercise, Property
 from autograder.judge.evidence import Evidence
 from autograder.judge.outcome_schema import misfit
@@ -19,9 +20,15 @@ _SIGNATURE = (
 _ARGUMENTS = "Read again what the exercise says about arguments that do not fit."
 
 
-def findings_of(exercise: Exercise, case: Case, outcome: Outcome, seed: int = 0) -> list[Finding]:
+def findings_of(
+    exercise: Exercise,
+    case: Case,
+    outcome: Outcome,
+    seed: int = 0,
+    runner: GraphRunner = do_here,
+) -> list[Finding]:
     """What is wrong with one outcome: the findings of the first stage that has any."""
-    evidence = Evidence(exercise, case, outcome, seed)
+    evidence = Evidence(exercise, case, outcome, seed, runner)
     if misfit(exercise.procedure, evidence) is not None:
         return [_unrecorded(evidence)]
     if says_nothing(evidence):

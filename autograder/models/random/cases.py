@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import fx
-
 from autograder.exercise import RANDOM, Case, Trial
-from autograder.models.build import arguments, fresh
+from autograder.models.random.builder import Builder, as_it_is
 from autograder.models.random.draw import drawn
 from autograder.models.random.program import program_of
 from autograder.models.random.recipe import Recipe
@@ -27,10 +23,6 @@ COUNT = 20
 
 AT_HAND = 5
 """How many of them a learner waits for in a notebook."""
-
-
-def _as_it_is(trial: Trial, choice: int) -> Trial:
-    return trial
 
 
 @dataclass(frozen=True)
@@ -66,7 +58,7 @@ class RandomModels:
 
     vocabulary: Vocabulary
     oracle: Callable[[Trial], Reference] | OfChoice
-    complete: Callable[[Trial, int], Trial] = _as_it_is
+    complete: Callable[[Trial, int], Trial] = as_it_is
     count: int = COUNT
     expect: dict[str, Any] = field(default_factory=dict)
     expecting: Callable[[Recipe], dict[str, Any]] | None = None
@@ -87,26 +79,20 @@ class RandomModels:
         """The case of a recipe."""
         words = self.vocabulary
         program = program_of(recipe, words)
-        dtype = words.dtypes[recipe.dtype % len(words.dtypes)]
-        training = words.training and recipe.training
-
-        def begun(seed: int) -> Trial:
-            model = fresh(lambda: program.model(words.names), seed, training=training, dtype=dtype)
-            # FX writes `x += y` for `iadd(x, y)`; a trace of that code has no `iadd` any more.
-            if words.traced and recipe.form % 2 and "fx.wrap" not in program.source:
-                model = fx.symbolic_trace(model)
-            generator = torch.Generator().manual_seed(seed + 1)
-            inputs = tuple(arguments(specs, generator, dtype) for specs in program.inputs)
-            return Trial(
-                args=(model,), model=model, inputs=inputs, functions=copy.copy(words.names)
-            )
-
-        def make(seed: int) -> Trial:
-            return self.complete(begun(seed), recipe.choice)
-
+        # FX writes `x += y` for `iadd(x, y)`; a trace of that code has no `iadd` any more.
+        traced = words.traced and recipe.form % 2 and "fx.wrap" not in program.source
+        make = Builder(
+            program,
+            words.names,
+            words.dtypes[recipe.dtype % len(words.dtypes)],
+            training=words.training and recipe.training,
+            traced=bool(traced),
+            complete=self.complete,
+            choice=recipe.choice,
+        )
         oracle = self.oracle
         if isinstance(oracle, OfChoice):
-            oracle = partial(_told, oracle, begun, recipe.choice)
+            oracle = partial(_told, oracle, make.begin, recipe.choice)
         expect = self.expect | (self.expecting(recipe) if self.expecting else {})
         return Case(name, RANDOM.key, make, expect=expect, oracle=oracle, recipe=recipe)
 

@@ -1,0 +1,187 @@
+"""The student's process: runs cells as they come over the wire, and tries answers.
+
+From the first cell on, nothing here can be relied upon: a student's code may change whatever it
+reaches in its own process. What goes back over the wire is a claim.
+
+At each check the process is forked, and the child waits: it holds the answer as it was there.
+Answers are tried in these children, after the last cell has been run, so that nothing that is seen
+in a trial reaches a cell. A case comes when its turn has come: a number, and what builds it.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import random
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+import torch
+
+from autograder.boxed import preload
+from autograder.boxed.shell import Record, Shell, take_streams
+from autograder.limits import Limits, OutOfTime, time_limit
+from autograder.outcome import Outcome
+from autograder.run import Answer, run_trial
+from autograder.sandbox.frames import Broken, receive, send
+
+get_ready, configure = preload.get_ready, preload.configure
+
+CAN_PARK = hasattr(os, "fork") and hasattr(socket, "recv_fds")
+"""Whether a process can be forked at a check; elsewhere answers are tried in the process itself."""
+
+
+class Desk:
+    """Where one notebook is worked through.
+
+    Args:
+        shell: runs the cells.
+        record: takes what they show.
+        wire: where the steps come from.
+    """
+
+    def __init__(self, shell: Shell, record: Record, wire: socket.socket) -> None:
+        self.shell, self.record, self.wire = shell, record, wire
+        self.answer: Answer | None = None
+        """The answer that is tried here, once one is."""
+
+    def serve(self) -> None:
+        """Do step after step until the grader hangs up."""
+        take_streams(self.record)
+        sys.path.append("")  # files beside the notebook; they hide no package
+        self._work()
+
+    def _work(self) -> None:
+        steps: dict[str, Callable[..., None]] = {
+            "files": self.files,
+            "run": self.run,
+            "park": self.park,
+            "case": self.case,
+        }
+        while True:
+            try:
+                head, blobs = receive(self.wire)
+            except Broken:
+                return
+            what = head.pop("do")
+            try:
+                steps[what](blobs, **head)
+            except Broken:
+                return
+            except Exception as error:  # what a cell has done to this process, most likely
+                why = f"{type(error).__name__}: {error}"[:500]
+                send(self.wire, {"done": what, "state": "broken", "why": why})
+
+    def files(self, blobs: list[bytes], names: list[str]) -> None:
+        """Put the files beside the notebook into the working directory."""
+        for name, blob in zip(names, blobs, strict=True):
+            path = Path(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(blob)
+        send(self.wire, {"done": "files"})
+
+    def run(self, _: list[bytes], source: str, cpu: float, wall: float) -> None:
+        """Run a cell."""
+        self.record.begin()
+        try:
+            with time_limit(Limits(cpu=cpu, wall=wall)) as self.shell.clock:
+                error = self._run(source)
+                late = self.shell.clock.is_over()
+        except OutOfTime as found:  # raised outside the student's own code
+            error, late = found, True
+        if late:
+            error = OutOfTime("This cell used up its time.")
+        if error is not None:
+            self._tell(error)
+        outputs, ended = self.record.outputs, "error" if error else "success"
+        head = {"done": "run", "ended": ended, "outputs": outputs, "out_of_time": late}
+        send(self.wire, head)
+
+    def _run(self, source: str) -> BaseException | None:
+        """Run a cell; what it raised."""
+        result = self.shell.run_cell(source, store_history=True)
+        return None if result.success else result.error_before_exec or result.error_in_exec
+
+    def _tell(self, error: BaseException) -> None:
+        """Show an error that the shell has not shown; cells can change how it shows them."""
+        if not any(row["output_type"] == "error" for row in self.record.outputs):
+            self.record.fail(type(error), error, [])
+
+    def park(self, _: list[bytes], name: str, wired: bool) -> None:
+        """Set the answer of a name aside as it is now, in a forked process that waits.
+
+        Args:
+            name: the answer's name.
+            wired: whether a socket for that process follows.
+        """
+        wire = _handed_over(self.wire) if wired else None
+        try:
+            names = self.shell.user_ns
+            if name not in names:
+                send(self.wire, {"done": "park", "state": "undefined"})
+                return
+            answer = names[name]
+            if not callable(answer):
+                kind = type(answer).__name__
+                send(self.wire, {"done": "park", "state": "not callable", "type": kind})
+                return
+            if wire is None:
+                self.answer = answer
+                _as_a_kernel_starts()
+            elif (child := os.fork()) == 0:
+                self._wait_for_cases(answer, wire)
+            send(self.wire, {"done": "park", "state": "parked", "pid": child if wire else 0})
+        finally:
+            if wire is not None:
+                wire.close()
+
+    def _wait_for_cases(self, answer: Answer, wire: socket.socket) -> NoReturn:
+        """Be the process in which an answer waits, and is tried."""
+        try:
+            self.wire.close()
+            self.wire, self.answer = wire, answer
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            _as_a_kernel_starts()
+            self._work()
+        finally:
+            os._exit(0)
+
+    def case(
+        self, blobs: list[bytes], number: int, procedure: str, cpu: float, wall: float
+    ) -> None:
+        """Try the answer on a case."""
+        make = pickle.loads(blobs.pop())
+        limits, label = Limits(cpu=cpu, wall=wall), f"case {number}"
+        outcome = run_trial(procedure, self.answer, make, label, limits=limits)
+        send(self.wire, {"done": "case"}, [_as_bytes(outcome)])
+
+
+def _handed_over(wire: socket.socket) -> socket.socket:
+    """The socket that follows on a wire."""
+    _, fds, _, _ = socket.recv_fds(wire, 1, 1)
+    return socket.socket(fileno=fds[0])
+
+
+def _as_bytes(outcome: Outcome) -> bytes:
+    stream = io.BytesIO()
+    outcome.write(stream)
+    return stream.getvalue()
+
+
+def _as_a_kernel_starts() -> None:
+    """Undo what a cell may have left switched: an answer is tried as in a kernel of its own."""
+    torch.set_num_threads(1)  # a forked process has lost the others, and would wait for them
+    torch.set_default_dtype(torch.float32)
+    torch.set_grad_enabled(True)
+    torch.use_deterministic_algorithms(False)
+    random.seed(0)
+
+
+def serve(state: preload.State, wire: socket.socket) -> None:
+    """Work through one notebook."""
+    Desk(state.shell, state.record, wire).serve()
