@@ -10,11 +10,12 @@ import pytest
 import torch
 from torch import fx, nn
 
+from autograder.core.own_code import taken_for
 from autograder.describe import describe
 from autograder.exercise import Case, Exercise, Trial
-from autograder.judge import Evidence
+from autograder.judge import Evidence, findings_of
 from autograder.judge.form import Form
-from autograder.judge.own_code import taken_for
+from autograder.models.random.oracles import model_itself
 from autograder.outcome import Outcome
 from autograder.plain import Encoder, Plain
 from autograder.rubric import PASS, signature_kept, wellformed
@@ -41,7 +42,7 @@ def make(seed: int) -> Trial:
     return Trial(args=(model,), model=model, inputs=((torch.ones(3, 2),),))
 
 
-CASE = Case("a case", "task", make)
+CASE = Case("a case", "task", make, oracle=model_itself)
 EXERCISE = Exercise("a_pass", "c", "", 1, 1, 1, "transform", (), (CASE,), PASS, ())
 
 
@@ -152,3 +153,14 @@ def test_own_code_is_taken_for_what_is_allowed() -> None:
     assert evidence("refused").rebuilt is None
     rows = taken_for("skipped", outcome.value["graph_module"])["nodes"]
     assert [row["target"] for row in rows[-3:-1]] == [{"case": "nothing"}] * 2
+
+
+def test_operation_that_is_not_run_holds_nothing() -> None:
+    """Only claims would say what it computes."""
+
+    def forge(graph: Plain) -> None:
+        graph["nodes"][2]["target"] = {"unlisted": "torch.another"}
+
+    evidence = evidence_with(forge)
+    (finding,) = findings_of(EXERCISE, CASE, evidence.outcome)
+    assert finding.code == "unlisted-operation"
