@@ -67,7 +67,9 @@ def ungrouped() -> Iterator[Source]:
 
 @pytest.fixture(scope="module")
 def frugal() -> Iterator[Source]:
-    with without_groups(Chapter("00_start", bounds=Bounds(cpu=4.0, wall=600.0))) as source:
+    with without_groups(
+        Chapter("00_start", bounds=Bounds(memory=96 * MIB, cpu=4.0, wall=600.0))
+    ) as source:
         yield source
 
 
@@ -128,6 +130,10 @@ ARGUMENTS = {
     "an address again": ("setsockopt", (3, 1, 2), "allowed"),
     "no delay": ("setsockopt", (3, 6, 1), "allowed"),
     "a filter of packets": ("setsockopt", (3, 1, 26), "ENOPROTOOPT"),
+    "a lock of a process": ("fcntl", (3, 6), "allowed"),
+    "a lock of an open file": ("fcntl", (3, 37), "EINVAL"),
+    "a name for itself": ("prctl", (15,), "allowed"),
+    "a filter of its own": ("prctl", (22, 2), "EPERM"),
     "a session": ("setsid", (), "nothing"),
     "its own priority": ("setpriority", (0, 0, 5), "allowed"),
     "the keeper's priority": ("setpriority", (0, 1, 5), "EPERM"),
@@ -265,21 +271,70 @@ for _ in range(6):
         time.sleep(20)
 time.sleep(20)
 """
+MAPS = """
+import ctypes, os, time
+libc = ctypes.CDLL(None)
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+for _ in range(8):
+    if os.fork() == 0:
+        for n in range(55000): libc.mmap(None, 4096, n % 2, 0x22, -1, 0)
+        time.sleep(50)
+time.sleep(50)
+"""
+LOCKS = """
+import fcntl
+for name in range(9):
+    f = open(str(name), "w")
+    globals()[f"f{name}"] = f
+    for at in range(2000, 0, -1): fcntl.lockf(f, fcntl.LOCK_EX, 1, 2 * at)
+import time; time.sleep(5)
+"""
 TOGETHER = """
 import os, time
 for _ in range(3): os.fork()
 block = bytearray(os.urandom(1 << 20)) * 60
 time.sleep(20)
 """
+FILLS = {
+    "page tables": TABLES,
+    "sockets": SOCKETS,
+    "locks": LOCKS,
+    "processes together": TOGETHER,
+}
 
 
 @needs_box
-@pytest.mark.parametrize("cell", [TABLES, SOCKETS, TOGETHER], ids=["tables", "sockets", "together"])
-def test_all_memory_counts(warm: Source, cell: str) -> None:
+@pytest.mark.parametrize("what", FILLS)
+def test_all_memory_counts(warm: Source, what: str) -> None:
     began = time.monotonic()
     with pytest.raises(Lost, match="out of memory"):
-        shown(warm, cell)
+        shown(warm, FILLS[what])
     assert time.monotonic() - began < 15
+
+
+SHARES = """
+import os, time
+block = bytearray(os.urandom(1 << 20)) * 100
+children = []
+for _ in range(6):
+    children.append(os.fork())
+    if children[-1] == 0:
+        sum(block[::4096]); time.sleep(1); os._exit(0)
+for child in children: os.waitpid(child, 0)
+print("done")
+"""
+
+
+@needs_box
+def test_memory_that_forks_share_counts_once(ungrouped: Source) -> None:
+    assert "done" in shown(ungrouped, SHARES)
+
+
+@needs_box
+@pytest.mark.slow
+def test_maps_count(frugal: Source) -> None:
+    with pytest.raises(Lost, match="out of memory"):
+        shown(frugal, MAPS, seconds=60.0)
 
 
 # ------------------------------------------------------------------ processor time
@@ -475,9 +530,10 @@ def test_waiting_for_a_processor_does_not_count_but_every_wait_ends() -> None:
 
 @needs_box
 def test_a_box_ends_with_the_process_that_made_it(warm: Source) -> None:
+    before = _children(warm.pid)
     notebook = warm.notebook()
     assert run(notebook, "print('there')") == "there\n"
-    (maker,) = _children(warm.pid)
+    (maker,) = _children(warm.pid) - before
     (first,) = _children(maker)
     os.kill(maker, signal.SIGKILL)
     until = time.monotonic() + 5
@@ -488,10 +544,9 @@ def test_a_box_ends_with_the_process_that_made_it(warm: Source) -> None:
     assert ended
 
 
-def _children(process: int) -> list[int]:
-    return [
-        int(word) for word in Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    ]
+def _children(process: int) -> set[int]:
+    listed = Path(f"/proc/{process}/task/{process}/children").read_text()
+    return {int(word) for word in listed.split()}
 
 
 @needs_box
@@ -709,10 +764,11 @@ def test_a_live_group_counts_and_kills(warm: Source) -> None:
     home = home_of_boxes()
     if home is None:
         pytest.skip("this user may not make control groups here")
+    before = _children(warm.pid)
     notebook = warm.notebook()
     run(notebook, "import time\nstop = time.process_time() + 0.3\n"
         "while time.process_time() < stop: pass")  # fmt: skip
-    (maker,) = _children(warm.pid)
+    (maker,) = _children(warm.pid) - before
     own = home / f"fxcourse-box-{maker}"
     usage = int((own / "cpu.stat").read_text().split()[1])
     inside = (own / "cgroup.procs").read_text().split()

@@ -45,6 +45,7 @@ def keep(
     os.setsid()  # where the kernel shares processors among sessions, a box is one of them
     child = os.fork()
     if child == 0:
+        linux.be_open()  # the keeper must see which memory is shared
         word.close()
         if group is not None:
             group.let_go()

@@ -85,7 +85,7 @@ def be_opaque() -> None:
 
 
 def be_open() -> None:
-    """Let this process's files in /proc belong to its user, as they do unless it changed users."""
+    """Let this process's files in /proc belong to its user; a fork begins as its parent was."""
     _prctl(_PR_SET_DUMPABLE, 1)
 
 
