@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder import limits
 from autograder.limits import waited
 from autograder.sandbox import call_numbers, calls, frames, keeper, walls, worker
 from autograder.sandbox.account import ProcessorTime, Times
@@ -464,8 +465,8 @@ def test_each_box_has_its_own_users(warm: Source) -> None:
         assert one != other and "0" not in (one, other)
 
 
-def test_many_weigh_as_much_as_one() -> None:
-    assert [keeper.niceness(size) for size in (0, 1, 2, 10, 60, 1000)] == [0, 0, 4, 11, 19, 19]
+def test_many_weigh_less_than_one() -> None:
+    assert [keeper.niceness(size) for size in (0, 1, 2, 10, 60, 1000)] == [0, 0, 7, 14, 20, 20]
 
 
 NICE = """
@@ -517,6 +518,19 @@ def test_a_neighbour_of_one_that_spins_keeps_half_its_speed(ungrouped: Source) -
     greedy.close()
     honest.close()
     assert beside < 2 * max(alone, 1.0) + 0.5
+
+
+def test_a_clock_takes_off_the_time_in_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    queued = iter([1.0, 1.05, 1.05, 1.0, 1.0])
+    monkeypatch.setattr(limits, "_queued", lambda: next(queued))
+    busy = limits._Clock(limits.Limits(cpu=9.0, wall=0.1))
+    time.sleep(0.12)
+    assert not busy.is_over()
+    time.sleep(0.1)
+    assert busy.is_over()
+    idle = limits._Clock(limits.Limits(cpu=9.0, wall=0.1))
+    time.sleep(0.12)
+    assert idle.is_over()
 
 
 def test_waiting_for_a_processor_does_not_count_but_every_wait_ends() -> None:

@@ -119,11 +119,10 @@ def _queued(process: int) -> float:
 
 
 class Crowd:
-    """Puts behind what a box runs at the same time: together it weighs about as much as one.
+    """Puts behind what a box runs at the same time: together it weighs about half as much as one.
 
-    One process that the first one waits for is not put behind; sixty get a sixtieth each. A
-    process's children begin with its priority. So where many come and go, the first process is
-    put behind with them.
+    One process that the first one waits for is not put behind. A process's children begin with
+    its priority: where many come and go, the first process is put behind with them.
 
     Args:
         first: the process whose first thread keeps its priority otherwise.
@@ -157,8 +156,12 @@ class Crowd:
 
 
 def niceness(size: int) -> int:
-    """The priority at which so many processes weigh about as much as one at the usual priority."""
-    return min(19, math.ceil(math.log(max(1, size), 1.25)))  # the kernel's own ratio
+    """The priority at which so many processes weigh about half as much as one at the usual one.
+
+    A processor's time is shared out by weights, and 1.25 is the kernel's own ratio between two
+    priorities. What is above 19 runs when nobody else wants to.
+    """
+    return 0 if size < 2 else min(linux.IDLE, math.ceil(math.log(2 * size, 1.25)))
 
 
 def _tasks(process: int) -> list[tuple[int, str]]:
