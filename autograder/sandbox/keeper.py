@@ -38,6 +38,7 @@ def keep(
     Args:
         start: what the process does.
         word: a socket of which the process has no end; closed by the grader, it ends everything.
+            What is sent there asks how long the process has waited for a processor.
         bounds: what all processes in the box may take together.
         group: the control group of the box, if it has one.
     """
@@ -65,7 +66,7 @@ def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None
     crowd = Crowd(child, many=4 * bounds.processes)
     pause, buried = EVERY, 0.0
     while True:
-        if select.select([word], [], [], pause)[0]:
+        if select.select([word], [], [], pause)[0] and not _answer(word, child):
             return "hung up"
         status = _reap(child)
         if status is not None:
@@ -85,6 +86,15 @@ def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None
             return "too many processes"
         if memory.exceeds(found, bounds.memory):
             return "out of memory"
+
+
+def _answer(word: socket.socket, child: int) -> bool:
+    """Say how long a process has waited for a processor; whether somebody was there to ask."""
+    with contextlib.suppress(OSError):
+        if word.recv(1):
+            word.sendall(f"queued {_queued(child):.3f}\n".encode())
+            return True
+    return False
 
 
 def _why(status: str, group: Cgroup | None) -> str:
