@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
+from autograder.limits import waited
 from autograder.sandbox import scratch
 from autograder.sandbox.bounds import Bounds
 from autograder.sandbox.frames import (
@@ -29,6 +30,9 @@ from autograder.sandbox.frames import (
 
 PATIENCE = 300.0
 """Seconds that a warm process may take to import everything."""
+
+REST = 10.0
+"""Seconds that a frame may take from its beginning on, at least."""
 
 _KEPT = ("PATH", "LANG", "LC_ALL", "HOME", "PYTHONPATH", "MPLCONFIGDIR", "VIRTUAL_ENV")
 _SINGLE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -228,7 +232,8 @@ class Notebook:
         Args:
             head: the step.
             blobs: bytes that go with it.
-            patience: seconds until the process counts as lost.
+            patience: seconds until the process counts as lost; waiting for a processor does not
+                count, up to three times as long.
             tell: is told what comes before the step is done.
             largest: bytes that the head of an answer may have.
 
@@ -240,6 +245,7 @@ class Notebook:
         try:
             send(self._talk, head, blobs, until)
             while True:
+                until = self._wait(until, patience)
                 found = receive(self._talk, until, largest)
                 if found[0].get("done") == head["do"]:
                     return found
@@ -253,6 +259,35 @@ class Notebook:
             if how.startswith("no box: "):
                 raise NoBox(how.removeprefix("no box: ")) from None
             raise Lost(how) from None
+
+    def _wait(self, until: float, patience: float) -> float:
+        """Wait for the beginning of a frame; until when the rest of it may take.
+
+        Raises:
+            TooLate: it is not there in time.
+        """
+        began = until - patience
+        while not select.select([self._talk], [], [], max(0.0, until - time.monotonic()))[0]:
+            passed = time.monotonic() - began
+            left = patience - waited(passed, self._queued())
+            if left <= 0:
+                raise TooLate
+            until = time.monotonic() + left
+        return max(until, time.monotonic() + REST)
+
+    def _queued(self) -> float:
+        """Seconds that the process has waited for a processor, as its keeper says."""
+        if self._word is None:
+            return 0.0
+        with contextlib.suppress(OSError, ValueError):
+            self._word.send(b"?")
+            if select.select([self._word], [], [], 2.0)[0]:
+                said = self._word.recv(100, socket.MSG_PEEK)
+                if said.startswith(b"queued "):  # otherwise how it ended
+                    line, _, _ = said.partition(b"\n")
+                    self._word.recv(len(line) + 1)
+                    return float(line.split()[1])
+        return 0.0
 
     def _how(self, otherwise: str) -> str:
         """What the keeper says of the end."""
