@@ -539,6 +539,53 @@ def test_waiting_for_a_processor_does_not_count_but_every_wait_ends() -> None:
     assert waited(60.0, 60.0) == waited(60.0, 1e9) == 15.0
 
 
+LATE = """
+import os, time
+mask = os.sched_getaffinity(0)
+os.sched_setaffinity(0, {min(mask)})
+for _ in range(8):
+    if os.fork() == 0:
+        end = time.monotonic() + 4
+        while time.monotonic() < end: pass
+        os._exit(0)
+stop = time.process_time() + 1.5
+while time.process_time() < stop: pass
+print("done")
+"""
+
+
+@needs_box
+def test_who_sleeps_too_long_is_late(ungrouped: Source) -> None:
+    step = {"do": "run", "source": "import time; time.sleep(20)", "cpu": 30.0, "wall": 30.0}
+    notebook = ungrouped.notebook()
+    began = time.monotonic()
+    with pytest.raises(Lost, match="out of time"):
+        notebook.step(step, patience=0.5)
+    assert time.monotonic() - began < 4
+
+
+@pytest.mark.parametrize(("queued", "least"), [(0.0, 0.2), (60.0, 0.8)])
+def test_waiting_for_a_processor_gives_more_time_but_not_for_ever(
+    queued: float, least: float
+) -> None:
+    talk, other = socket.socketpair()
+    notebook = worker.Notebook(talk, None)
+    notebook._queued = lambda: queued
+    began = time.monotonic()
+    with other, pytest.raises(frames.TooLate):
+        notebook._wait(began + 0.2, 0.2)
+    assert least <= time.monotonic() - began < least + 0.5
+    notebook.close()
+
+
+@needs_box
+def test_the_keeper_says_how_long_a_process_was_kept_waiting(ungrouped: Source) -> None:
+    notebook = ungrouped.notebook()
+    assert "done" in run(notebook, LATE)
+    assert notebook._queued() > 0.05
+    notebook.close()
+
+
 # ------------------------------------------------------------------ what ends with what
 
 
