@@ -657,6 +657,17 @@ def test_a_head_is_small_unless_outputs_are_expected() -> None:
             frames.receive(theirs)
 
 
+@needs_box
+def test_a_cell_may_be_long_and_show_much(warm: Source) -> None:
+    notebook = warm.notebook()
+    assert run(notebook, "x = 1\n" + f"# {'x' * 3_000_000}\nprint(x)") == "1\n"
+    source = "from IPython.display import display, HTML; display(HTML('x' * 9_000_000))"
+    step = {"do": "run", "source": source, "cpu": 20.0, "wall": 20.0}
+    head, _ = notebook.step(step, patience=60.0)
+    notebook.close()
+    assert len(head["outputs"][0]["data"]["text/html"]) == 9_000_000
+
+
 def _send_quietly(wire: socket.socket, head: dict[str, str]) -> None:
     with contextlib.suppress(frames.Broken):
         frames.send(wire, head)

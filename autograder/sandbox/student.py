@@ -21,7 +21,7 @@ from autograder.exercise import Case, Exercise, Trial
 from autograder.limits import Limits, OutOfTime, time_limit
 from autograder.outcome import Outcome
 from autograder.run import run_cases
-from autograder.sandbox.frames import Broken, receive, send
+from autograder.sandbox.frames import MAX_OUTPUTS, Broken, receive, send
 from autograder.sandbox.shell import Record, Shell, take_streams
 
 
@@ -51,7 +51,7 @@ class Desk:
         }
         while True:
             try:
-                head, blobs = receive(self.wire)
+                head, blobs = receive(self.wire, largest=MAX_OUTPUTS)  # a cell may be long
             except Broken:
                 return
             what = head.pop("do")
