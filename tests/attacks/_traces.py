@@ -9,6 +9,7 @@ import re
 import socket
 import stat
 import threading
+import unicodedata
 from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,6 +17,8 @@ from pathlib import Path
 from tests.attacks import ORPHAN, PORT, PWNED, SCRIPT, SOCKET
 
 LOOT = "LOOT"
+_CALLS = re.compile(r"\s*(?:[a-z]+:)?(?://|\\\\|/)|\s*url\(|\s*https?:", re.IGNORECASE)
+"""An address that a browser asks for by itself, as that of an image, with the reader's cookies."""
 _TOPS = ("/", "/tmp", "/var/tmp", "/dev/shm", "/run", "/etc", "/usr", "/usr/local/bin", "/root")
 _NEVER = ("base", "embed", "iframe", "link", "meta", "object", "script", "style")
 
@@ -36,7 +39,8 @@ class ActiveParts(HTMLParser):
             value = value or ""
             runs = name.startswith("on") or name == "srcdoc" or tag in _NEVER
             link = re.sub(r"[\s\x00-\x20]", "", value).lower().startswith(("javascript:", "data:t"))
-            if SCRIPT in value and (runs or link):
+            calls = tag not in ("a", "area") and _CALLS.match(value) is not None
+            if SCRIPT in value and (runs or link or calls):
                 self.found.append(f"<{tag} {name}=…>")
 
     def handle_endtag(self, tag: str) -> None:
@@ -55,6 +59,11 @@ def active_parts(page: str) -> list[str]:
     parser.feed(page)
     parser.close()
     return parser.found
+
+
+def is_control(character: str) -> bool:
+    """Whether a character steers a terminal; ends of lines and tabs do no harm."""
+    return unicodedata.category(character) in ("Cc", "Cf") and character not in "\n\t"
 
 
 def shown(notebook: Path) -> Iterator[tuple[str, str]]:
