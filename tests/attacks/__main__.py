@@ -13,7 +13,11 @@ from tests.attacks import Attack, all_attacks
 from tests.attacks._class import AttackedClass, Loss
 from tests.attacks._stock import try_stock
 from tests.attacks._traces import orphans
+from tests.attacks.graph_fuzz import fuzz
 from tests.honest.__main__ import honest_who_lost
+
+GRAPHS = 100_000
+"""How many are drawn when everything is tried."""
 
 
 def main(words: list[str] | None = None) -> int:
@@ -23,16 +27,20 @@ def main(words: list[str] | None = None) -> int:
     if not attacks:
         print("No kind is called so, and no attack's name begins so.")
         return 2
+    whole = len(attacks) == len(all_attacks())
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         attacked = AttackedClass(Path(name), attacks)
         attacked.make()
         found = attacked.grade(options.jobs)
         if options.stock:
             _compare([a for a in attacks if a.stock], set(found.attacks), Path(name))
-    if len(attacks) == len(all_attacks()) or options.honest:
-        found.honest |= {
-            who: [Loss("accused", text)] for who, text in honest_who_lost(jobs=options.jobs).items()
-        }
+    if whole or options.honest:
+        lost = honest_who_lost(jobs=options.jobs)
+        found.honest |= {who: [Loss("accused", text)] for who, text in lost.items()}
+    if whole or options.graphs:
+        tally = fuzz(options.graphs or GRAPHS, say=print)
+        print(tally)
+        found.room += [Loss("ran", f"graph {seed}: {text}") for seed, text in tally.found]
     for who, losses in {**found.attacks, **found.honest, "the class": found.room}.items():
         for loss in losses:
             print(f"{loss.column}: {who}: {loss.says}")
@@ -48,6 +56,7 @@ def _options(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2, help="how many processes grade")
     parser.add_argument("--stock", action="store_true", help="try nbgrader alone, too")
     parser.add_argument("--honest", action="store_true", help="odd but honest work, too")
+    parser.add_argument("--graphs", type=int, default=0, help="so many drawn graphs, too")
     return parser.parse_args(words)
 
 
