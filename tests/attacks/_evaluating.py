@@ -23,6 +23,7 @@ def evaluated(
     Returns:
         "refused", "raised" where an operation does not go with its arguments, or "ran".
     """
+
     try:
         program = admitted(data, tensors, functions)
     except NotAdmitted:
