@@ -44,7 +44,7 @@ SOCKET = "/tmp/fxcourse-attacks.sock"
 
 GRADED = frozenset({"graded", "graded after repair"})
 ENDED = GRADED | {"timed out", "out of memory", "crashed"}
-SUSPECT = GRADED | {"tampered"}
+SUSPECT = GRADED | {"restored", "tampered"}
 REFUSED = frozenset({"refused", "unreadable", "tampered"})
 ANY = ENDED | SUSPECT | REFUSED
 

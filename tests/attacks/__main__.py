@@ -23,7 +23,7 @@ GRAPHS = 100_000
 def main(words: list[str] | None = None) -> int:
     """Try the attacks; 1 if any did not hold."""
     options = _options(words)
-    attacks = _chosen(options.only.split(",") if options.only else options.names)
+    attacks = chosen(options.only.split(",") if options.only else options.names)
     if not attacks:
         print("No kind is called so, and no attack's name begins so.")
         return 2
@@ -60,7 +60,8 @@ def _options(words: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def _chosen(beginnings: list[str]) -> list[Attack]:
+def chosen(beginnings: list[str]) -> list[Attack]:
+    """The attacks whose names begin so; all of them if nothing is said."""
     wanted = tuple(word.strip() for word in beginnings if word.strip())
     return [attack for attack in all_attacks() if not wanted or attack.name.startswith(wanted)]
 

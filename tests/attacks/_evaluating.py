@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from autograder.core.graph_program import NotAdmitted, admitted
 
+from autograder.core.graph_program import NotAdmitted, admitted
 from autograder.plain import Plain
 
 
@@ -23,7 +23,6 @@ def evaluated(
     Returns:
         "refused", "raised" where an operation does not go with its arguments, or "ran".
     """
-
     try:
         program = admitted(data, tensors, functions)
     except NotAdmitted:

@@ -17,8 +17,8 @@ from pathlib import Path
 from tests.attacks import ORPHAN, PORT, PWNED, SCRIPT, SOCKET
 
 LOOT = "LOOT"
-_CALLS = re.compile(r"\s*(?:[a-z]+:)?(?://|\\\\|/)|\s*url\(|\s*https?:", re.IGNORECASE)
-"""An address that a browser asks for by itself, as that of an image, with the reader's cookies."""
+_ABSOLUTE = re.compile(r"(?:[a-z][a-z0-9+.-]*:|[/\\\\])", re.IGNORECASE)
+_ASKS = frozenset("src srcset poster background data href xlink:href lowsrc manifest".split())
 _TOPS = ("/", "/tmp", "/var/tmp", "/dev/shm", "/run", "/etc", "/usr", "/usr/local/bin", "/root")
 _NEVER = ("base", "embed", "iframe", "link", "meta", "object", "script", "style")
 
@@ -39,8 +39,7 @@ class ActiveParts(HTMLParser):
             value = value or ""
             runs = name.startswith("on") or name == "srcdoc" or tag in _NEVER
             link = re.sub(r"[\s\x00-\x20]", "", value).lower().startswith(("javascript:", "data:t"))
-            calls = tag not in ("a", "area") and _CALLS.match(value) is not None
-            if SCRIPT in value and (runs or link or calls):
+            if SCRIPT in value and (runs or link or _is_asked_for(tag, name, value)):
                 self.found.append(f"<{tag} {name}=…>")
 
     def handle_endtag(self, tag: str) -> None:
@@ -51,6 +50,16 @@ class ActiveParts(HTMLParser):
         """Text."""
         if self._within and SCRIPT in data:
             self.found.append(f"<{self._within}>")
+
+
+def _is_asked_for(tag: str, name: str, value: str) -> bool:
+    """Whether a browser asks for this address by itself, with the reader's cookies."""
+    if "url(" in value.lower() and name == "style":
+        return True
+    if name not in _ASKS or tag in ("a", "area"):
+        return False
+    address = value.strip().lower()
+    return bool(_ABSOLUTE.match(address)) and not address.startswith("data:")
 
 
 def active_parts(page: str) -> list[str]:
