@@ -1,9 +1,8 @@
-"""A `GraphModule` as plain data, and back.
+"""A `GraphModule` as plain data.
 
 `describe` runs where the learner's code ran. It must survive any graph, however broken,
 and says what it sees: each node with its links, each module by class, plain attributes
-and tensors, the code, the signature. `rebuild` runs in the judge and makes a new
-`GraphModule` from that, using only functions and classes of `targets`.
+and tensors, the code, the signature. `core.graph_program` makes of it what can be run again.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ import torch
 from torch import fx, nn
 
 from autograder import targets
-from autograder.admission import admit
-from autograder.plain import Decoder, Encoder, Plain
+from autograder.plain import Encoder, Plain
 
 MAX_NODES = 5_000
 _MODULE_INTERNALS = frozenset(nn.Module().__dict__)
@@ -180,122 +178,3 @@ def _resolves(gm: nn.Module, node: fx.Node) -> bool:
             return False
         value = getattr(value, part)
     return node.op == "get_attr" or isinstance(value, nn.Module)
-
-
-def rebuild(
-    data: Plain, tensors: list[torch.Tensor], functions: dict[str, Callable[..., Any]]
-) -> fx.GraphModule:
-    """A new `GraphModule` from a description.
-
-    Raises:
-        ValueError: if the description names something that is not on the list of
-            `targets`, or does not fit together.
-    """
-    made: list[fx.Node] = []
-    decoder = Decoder(tensors, functions, node=lambda i: made[i])
-    root = _rebuild_modules(data["modules"], tensors)
-    declared = _declared(data["modules"])
-    graph = fx.Graph()
-    for row in data["nodes"]:
-        _lead_to_what_is_declared(row, declared)
-        made.append(_rebuild_node(row, graph, decoder))
-    try:
-        return fx.GraphModule(root, graph)
-    except (AttributeError, RuntimeError) as error:
-        # A node reads an attribute that has no plain form, such as a function kept on the module.
-        raise ValueError(str(error)) from None
-
-
-def _declared(rows: list[Plain]) -> dict[str, set[str]]:
-    """The paths that each kind of node may lead to: parts that the description itself declares."""
-    modules = {row["path"]: row for row in rows}
-    tensors = set()
-    for path, row in modules.items():
-        own = modules[row["same_as"]] if "same_as" in row else row
-        names = (name for kind in ("params", "buffers", "tensors") for name in own[kind])
-        tensors |= {f"{path}.{name}" if path else name for name in names}
-    return {"call_module": set(modules) - {""}, "get_attr": (set(modules) - {""}) | tensors}
-
-
-def _lead_to_what_is_declared(row: Plain, declared: dict[str, set[str]]) -> None:
-    """Refuse a path along attributes that Python objects happen to have.
-
-    Such a path leads from a module to its dictionaries, from a generator to its frame, and from
-    there to everything.
-    """
-    if row["op"] in declared and row["target"] not in declared[row["op"]]:
-        raise ValueError(f"{row['target']!r} is no part of the module that was described")
-
-
-def _rebuild_node(row: Plain, graph: fx.Graph, decoder: Decoder) -> fx.Node:
-    target = row["target"]
-    if not isinstance(target, str):
-        target = decoder.decode(target)
-    try:
-        args, kwargs = tuple(decoder.decode(row["args"])), dict(decoder.decode(row["kwargs"]))
-        admit(row["op"], target, args, kwargs)
-        node = graph.create_node(row["op"], target, args, kwargs, name=str(row["name"]))
-    except (IndexError, AssertionError, TypeError, RuntimeError) as error:
-        raise ValueError(str(error)) from None
-    return node
-
-
-def _rebuild_modules(rows: list[Plain], tensors: list[torch.Tensor]) -> nn.Module:
-    made: dict[str, nn.Module] = {}
-    shared: dict[int, torch.Tensor] = {}
-    for row in rows:
-        path = row["path"]
-        module = made[row["same_as"]] if "same_as" in row else _rebuild_module(row, tensors, shared)
-        made[path] = module
-        if path:
-            parent, _, name = path.rpartition(".")
-            _shadows_nothing(type(made[parent]), name)
-            made[parent]._modules[name] = module
-    return made[""]
-
-
-def _rebuild_module(
-    row: Plain, tensors: list[torch.Tensor], shared: dict[int, torch.Tensor]
-) -> nn.Module:
-    try:
-        cls = targets.module_class_of(row["class"]) if row["path"] else nn.Module
-    except LookupError:
-        cls = nn.Module  # a container, or a class that only fails if it is called
-    module = cls.__new__(cls)
-    nn.Module.__init__(module)
-    decoder = Decoder(tensors)
-    for name, value in row["attrs"].items():
-        if name in _MODULE_INTERNALS or name.startswith("__"):
-            continue
-        if hasattr(nn.Module, name) or callable(getattr(cls, name, None)):
-            continue  # it would take the place of a method
-        try:
-            module.__dict__[name] = decoder.decode(value)
-        except ValueError:
-            continue  # an attribute without a plain form; what needs it will say so
-    for kind in ("params", "buffers", "tensors"):
-        for name, entry in row[kind].items():
-            _shadows_nothing(cls, name)
-            tensor = None if entry is None else _rebuild_tensor(entry, kind, tensors, shared)
-            store = {"params": module._parameters, "buffers": module._buffers}
-            store.get(kind, module.__dict__)[name] = tensor
-    module.training = row["training"]
-    return module
-
-
-def _shadows_nothing(cls: type, name: str) -> None:
-    """Refuse a declared name that would be read in place of an attribute of its class."""
-    if not name or name in _MODULE_INTERNALS or hasattr(cls, name):
-        raise ValueError(f"{name!r} is no name for a part of a module")
-
-
-def _rebuild_tensor(
-    entry: Plain, kind: str, tensors: list[torch.Tensor], shared: dict[int, torch.Tensor]
-) -> torch.Tensor:
-    index = entry["tensor"]
-    if index not in shared:
-        value = tensors[index].clone()
-        if kind == "params":
-            value = nn.Parameter(value, requires_grad=bool(entry["requires_grad"]))
-        shared[index] = value
-    return shared[index]

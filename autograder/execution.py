@@ -58,6 +58,30 @@ def run_once(
     return record
 
 
+def run_both(
+    head: Callable[..., Any],
+    tail: Callable[..., Any],
+    encoder: Encoder,
+    run: Callable[[Callable[..., Any]], Plain],
+) -> Plain:
+    """The record of running one part on the result of the other.
+
+    Args:
+        head: the first part.
+        tail: the second.
+        encoder: takes the tensors that cross.
+        run: makes a record of a call.
+    """
+    crossing: list[Plain] = []
+
+    def call(*args: Any) -> Any:
+        values = head(*args)
+        crossing.append(encoder.encode(values))  # now: the second part may change them
+        return tail(*values) if isinstance(values, tuple) else None
+
+    return {**run(call), "crossing": crossing[0] if crossing else None}
+
+
 def seed_all(seed: int) -> None:
     """Seed what PyTorch draws on the CPU from.
 

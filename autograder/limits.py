@@ -27,40 +27,73 @@ class Limits:
     printed: int = 4_000
 
 
-class _Clock:
+def waited(passed: float, queued: float) -> float:
+    """Seconds of waiting that count, where a process was kept waiting for a processor.
+
+    A busy machine fails no right answer; but at least a quarter counts, so that every wait ends.
+    """
+    return passed - min(queued, 0.75 * passed)
+
+
+class Clock:
+    """Says when the time is used up, whatever the code that it is for makes of that."""
+
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._cpu, self._wall = time.process_time(), time.monotonic()
+        self._cpu, self._wall, self._queued = time.process_time(), time.monotonic(), _queued()
+        self._calm_until = 0.0
 
     def is_over(self) -> bool:
+        """Whether the time is used up."""
         # Processor time decides, so that a busy machine does not fail a right answer;
         # waiting is bounded too, for code that sleeps.
-        return (
-            time.process_time() - self._cpu > self._limits.cpu
-            or time.monotonic() - self._wall > self._limits.wall
-        )
+        if time.process_time() - self._cpu > self._limits.cpu:
+            return True
+        passed = time.monotonic() - self._wall
+        if passed <= self._limits.wall:
+            return False
+        return waited(passed, _queued() - self._queued) > self._limits.wall
+
+    def strikes(self) -> bool:
+        """Whether `OutOfTime` is to be raised now."""
+        return self.is_over() and time.monotonic() > self._calm_until
+
+    def pause(self, seconds: float) -> None:
+        """Raise nothing for so long: an error is being shown, which must come to its end."""
+        self._calm_until = time.monotonic() + seconds
+
+
+def _queued() -> float:
+    """Seconds that this process's first thread has wanted a processor and got none."""
+    try:
+        with open("/proc/self/schedstat", "rb") as file:
+            return int(file.read().split()[1]) / 1e9
+    except (OSError, IndexError):  # only Linux tells
+        return 0.0
 
 
 @contextlib.contextmanager
-def time_limit(limits: Limits) -> Iterator[None]:
+def time_limit(limits: Limits) -> Iterator[Clock]:
     """Raise `OutOfTime` in this thread once the limits are exceeded.
 
-    A Ctrl-C stays a `KeyboardInterrupt`. On the main thread of Linux and macOS a timer
-    signal is used, which ends sleeping calls too; elsewhere a watching thread.
+    The clock that is yielded says whether that was so. A Ctrl-C stays a `KeyboardInterrupt`. On
+    the main thread of Linux and macOS a timer signal is used, which ends sleeping calls too;
+    elsewhere a watching thread.
     """
+    clock = Clock(limits)
     main = threading.current_thread() is threading.main_thread()
     if main and hasattr(signal, "setitimer"):
-        with _signal_limit(_Clock(limits)):
-            yield
+        with _signal_limit(clock):
+            yield clock
     else:
-        with _thread_limit(_Clock(limits)):
-            yield
+        with _thread_limit(clock):
+            yield clock
 
 
 @contextlib.contextmanager
-def _signal_limit(clock: _Clock) -> Iterator[None]:
+def _signal_limit(clock: Clock) -> Iterator[None]:
     def tick(_: int, frame: FrameType | None) -> None:
-        if clock.is_over() and not _is_lost_in(frame):
+        if clock.strikes() and not _is_lost_in(frame):
             raise OutOfTime
 
     previous = signal.signal(signal.SIGALRM, tick)
@@ -80,13 +113,13 @@ def _is_lost_in(frame: FrameType | None) -> bool:
 
 
 @contextlib.contextmanager
-def _thread_limit(clock: _Clock) -> Iterator[None]:
+def _thread_limit(clock: Clock) -> Iterator[None]:
     done = threading.Event()
     ident = ctypes.c_ulong(threading.get_ident())
 
     def watch() -> None:
         while not done.wait(0.1):
-            if clock.is_over():
+            if clock.strikes():
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(OutOfTime))
 
     watcher = threading.Thread(target=watch, daemon=True)

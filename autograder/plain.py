@@ -93,12 +93,19 @@ class Encoder:
         return {"opaque": type(value).__name__}
 
     def function(self, value: Callable[..., Any]) -> Plain:
-        """A function by the case's name for it, by its importable name, or opaque."""
+        """A function by the case's name for it, by its importable name, or opaque.
+
+        The name of a function of PyTorch or Python that is not on the list says so: what it
+        computes cannot be looked at, but it is no code of the learner's own.
+        """
         if id(value) in self._case_functions:
             return {"case": self._case_functions[id(value)]}
         name = targets.function_name(value)
         if name is not None:
             return {"function": name}
+        name = targets.library_name(value)
+        if name is not None:
+            return {"unlisted": name}
         return {"opaque": str(getattr(value, "__name__", type(value).__name__))[:200]}
 
 
@@ -202,6 +209,7 @@ def kind_of(data: Plain) -> str:
         "tensor": "a `Tensor`",
         "node": "a `Node`",
         "function": "a function",
+        "unlisted": "a function",
         "case": "a function",
         "complex": "a `complex`",
         "float": "a `float`",

@@ -1,63 +1,68 @@
-"""Which functions, methods and module classes may stand in a graph that is rebuilt.
+"""Which functions, methods and module classes may stand in a graph that is run for a learner.
 
-A graph travels from the learner's process to the judge as names. A name is turned
-back into an object only if it is on this list: tensor operations of PyTorch, Python's
-operators, and what the course itself gives. Everything else stays a name.
+A graph travels from the learner's process to the judge as names. A name is turned back into an
+object only if it is on the list in `core/operations.json`, which a person reads when it changes:
+operations on tensors, Python's operators, layers. Everything else stays a name.
 """
 
 from __future__ import annotations
 
-import builtins
 import importlib
-import math
-import operator
+import json
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, reduce
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch._ops import OpOverload, OpOverloadPacket
 from torch.fx.node import _get_qualified_name
 
-from autograder.admission import METHODS
-
-_BUILTINS = frozenset(
-    "abs all any bool divmod float getattr hash int isinstance len max min pow print range "
-    "round sum tuple list".split()
+_LISTED: dict[str, Any] = json.loads(
+    (Path(__file__).parent / "core" / "operations.json").read_text(encoding="utf-8")
 )
-_TORCH_EXTRAS = frozenset("_assert typename is_tensor sym_int sym_float sym_max sym_min".split())
-_TORCH_BARRED = frozenset("from_file from_numpy".split())
-_NAMESPACES = (
-    "torch.nn.functional",
-    "torch._C._nn",
-    "torch.functional",
-    "torch.linalg",
-    "torch.special",
-    "torch.fft",
-    "torch._C._linalg",
-    "torch._C._special",
-    "torch._C._fft",
-)
-_OPERATORS = frozenset(name for name in dir(operator) if callable(getattr(operator, name)))
-_OPERATOR_BARRED = frozenset("attrgetter call itemgetter length_hint loader methodcaller".split())
-_ATEN_BARRED = frozenset("from_file save".split())
-_MODULE_ROOTS = ("torch.nn.modules.", "torch.ao.nn.", "autograder.given", "autograder.models.")
+FUNCTIONS = frozenset(_LISTED["functions"])
+_ATEN = frozenset(_LISTED["aten"])
+METHODS = {kind: frozenset(names) for kind, names in _LISTED["methods"].items()}
+ATTRIBUTES = {kind: frozenset(names) for kind, names in _LISTED["attributes"].items()}
+_MODULES = frozenset(_LISTED["modules"])
+_TENSOR_SPACES = ("torch._tensor.Tensor", "torch.Tensor")
+_LIBRARIES = ("torch", "torchvision", "builtins", "math", "operator")
 
 
 def function_name(function: Callable[..., Any]) -> str | None:
     """The importable name of a function on the list, or ``None``."""
+    name = full_name(function)
+    try:
+        return name if name and function_of(name) is function else None
+    except LookupError:
+        return None
+
+
+def library_name(function: Callable[..., Any]) -> str | None:
+    """The importable name of a function of PyTorch or Python, on the list or not, or ``None``."""
+    name = full_name(function)
+    if not name or name.partition(".")[0] not in _LIBRARIES:
+        return None
+    space, _, leaf = name.rpartition(".")
+    try:
+        return name if getattr(_space(space), leaf, None) is function else None
+    except (ImportError, AttributeError):
+        return None
+
+
+def full_name(function: Callable[..., Any]) -> str | None:
+    """The name by which FX knows a function, whether or not it is on the list."""
     try:
         name = _get_qualified_name(function)
     except Exception:
         return None
+    if not isinstance(name, str):
+        return None
     if "." not in name:
         name = f"builtins.{name}"
-    name = re.sub(r"^_operator\.", "operator.", name)
-    try:
-        return name if function_of(name) is function else None
-    except LookupError:
-        return None
+    return re.sub(r"^_operator\.", "operator.", name)
 
 
 @lru_cache(maxsize=4096)
@@ -69,43 +74,36 @@ def function_of(name: str) -> Callable[..., Any]:
     """
     space, _, leaf = name.rpartition(".")
     found = None
-    if leaf.startswith("__") and space not in ("operator", "torch._tensor.Tensor", "torch.Tensor"):
-        raise LookupError(name)
-    if space == "operator" and leaf.strip("_") not in _OPERATOR_BARRED:
-        found = getattr(operator, leaf, None) if leaf in _OPERATORS else None
-    elif space == "math":
-        found = getattr(math, leaf, None)
-    elif space == "builtins" and leaf in _BUILTINS:
-        found = getattr(builtins, leaf)
-    elif space == "torch" and leaf not in _TORCH_BARRED:
-        if hasattr(torch._C._VariableFunctions, leaf) or leaf in _TORCH_EXTRAS:
-            found = getattr(torch, leaf, None)
-        elif leaf in torch.functional.__all__:
-            found = getattr(torch, leaf, None)
-    elif space in _NAMESPACES:
-        parent = torch._C if space.startswith("torch._C.") else torch
-        if space == "torch.nn.functional":
-            parent = torch.nn
-        found = getattr(getattr(parent, space.rpartition(".")[2]), leaf, None)
-        if getattr(found, "__module__", None) not in (None, space, "torch._jit_internal"):
-            found = None  # what the namespace itself imports: helpers, not operations
-    elif space == "torch._tensor.Tensor" or space == "torch.Tensor":
-        found = getattr(torch.Tensor, leaf, None) if leaf in METHODS else None
-    elif space.startswith("torch.ops.aten."):
-        found = _aten(space.rpartition(".")[2], leaf)
+    if name in FUNCTIONS:
+        found = getattr(_space(space), leaf, None)
+    elif name == "builtins.getattr":
+        found = getattr  # what it may be asked for is looked at where it is called
+    elif space in _TENSOR_SPACES and leaf in METHODS["Tensor"]:
+        found = getattr(torch.Tensor, leaf, None)
     elif space == "torch.ops.aten":
         found = _aten(leaf)
+    elif space.startswith("torch.ops.aten."):
+        found = _aten(space.removeprefix("torch.ops.aten."), leaf)
     if not callable(found):
         raise LookupError(name)
     return found
 
 
+def _space(name: str) -> Any:
+    """The module, or what PyTorch has in its place, in which a listed function lies."""
+    root, _, rest = name.partition(".")
+    if root == "torchvision":
+        return importlib.import_module(name)
+    return reduce(getattr, rest.split(".") if rest else [], importlib.import_module(root))
+
+
 def _aten(name: str, overload: str = "") -> Callable[..., Any] | None:
-    if name in _ATEN_BARRED or name.startswith("__"):
+    if name not in _ATEN:
         return None
     found = getattr(torch.ops.aten, name, None)
     if overload:
-        found = getattr(found, overload, None)
+        listed = isinstance(found, OpOverloadPacket) and overload in found.overloads()
+        found = getattr(found, overload, None) if listed else None
     return found if isinstance(found, OpOverload | OpOverloadPacket) else None
 
 
@@ -121,13 +119,10 @@ def module_class_of(name: str) -> type[torch.nn.Module]:
     Raises:
         LookupError: if the name is not on the list.
     """
-    if not name.startswith(_MODULE_ROOTS):
+    if name not in _MODULES:
         raise LookupError(name)
     space, _, leaf = name.rpartition(".")
-    try:
-        found = getattr(importlib.import_module(space), leaf, None)
-    except ImportError:
-        found = None
+    found = getattr(importlib.import_module(space), leaf, None)
     if not (isinstance(found, type) and issubclass(found, torch.nn.Module)):
         raise LookupError(name)
     return found
@@ -135,7 +130,4 @@ def module_class_of(name: str) -> type[torch.nn.Module]:
 
 def is_known_class(name: str) -> bool:
     """Whether a module of the class of that name can be rebuilt."""
-    try:
-        return bool(module_class_of(name))
-    except LookupError:
-        return False
+    return name in _MODULES

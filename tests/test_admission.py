@@ -1,4 +1,4 @@
-"""A graph that the judge rebuilds can do no more than compute with tensors."""
+"""A described graph that is run can do no more than compute with tensors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import torch
 from torch import fx, nn
 
 from autograder import targets
-from autograder.describe import describe, rebuild
+from autograder.core.graph_program import admitted
+from autograder.describe import describe
 from autograder.outcome import tensor_from_bytes
 from autograder.plain import Encoder, Plain
 
@@ -92,7 +93,7 @@ EVIL = {
 def test_evil_graph_is_not_rebuilt(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     _, tensors = described()
     with pytest.raises(ValueError):
-        rebuild(EVIL[name], tensors, {})
+        admitted(EVIL[name], tensors, {})
     assert "run" not in capfd.readouterr().out
 
 
@@ -111,14 +112,14 @@ def test_evil_graph_is_not_rebuilt(name: str, capfd: pytest.CaptureFixture[str])
 )
 def test_plain_graph_is_rebuilt(row: Plain) -> None:
     _, tensors = described()
-    rebuilt = rebuild(changed(RELU, **row), tensors, {})
-    assert len(rebuilt.graph.nodes) == 5
+    program = admitted(changed(RELU, **row), tensors, {})
+    assert len(program.graph.nodes) == 5
 
 
 def test_attributes_take_the_place_of_no_method() -> None:
     _, tensors = described()
     evil = {"forward": {"function": "torch.sin"}, "_compiled_call_impl": {"function": "torch.sin"}}
-    layer = rebuild(declaring("layer", attrs=evil), tensors, {}).layer
+    layer = admitted(declaring("layer", attrs=evil), tensors, {}).modules["layer"]
     assert type(layer) is nn.Linear and "forward" not in vars(layer)
     assert not callable(layer._compiled_call_impl)
 

@@ -52,7 +52,7 @@ def mend(
 ) -> tuple[NotebookNode, list[str]]:
     """A notebook after edits and repair, which nbgrader must now accept; and what was said."""
     nb = edited(released, *edits)
-    said = repair(nb, masters)
+    said = [found.sentence for found in repair(nb, masters)]
     nbformat.validate(nb)
     MetadataValidator().validate_nb(nb)
     for master in masters.values():
@@ -98,15 +98,15 @@ REPAIRS: dict[str, tuple[list[Edit], str]] = {
     "deleted exercise": ([delete("half"), delete("check-half"), add(HALF)], "was missing"),
     "duplicated check": ([duplicate("check-after")], "`check-after` was there 2 times"),
     "split check": ([split("check-after", 0)], "`check-after` was there 2 times"),
-    "edited check": ([fill("check-after", "assert True")], "`check-after` had been edited"),
-    "emptied check": ([fill("check-after", "")], "`check-after` had been edited"),
+    "edited check": ([fill("check-after", "assert True")], "made to pass without an answer"),
+    "emptied check": ([fill("check-after", "")], "had been changed (it was empty)"),
     "retyped check": ([retype("check-after")], "had been made a markdown cell"),
     "raw check": ([retype("check-after", "raw")], "had been made a raw cell"),
     "retyped answer": ([fill("after", AFTER), retype("after")], "had been made a markdown cell"),
     "forged points": ([set_metadata("check-after", points=500)], "points of the cell"),
-    "points of an answer": ([set_metadata("after", points=5, grade=True)], "flags of the cell"),
+    "points of an answer": ([set_metadata("after", points=5, grade=True)], "points of the cell"),
     "flag flipped": ([set_metadata("check-after", grade=False)], "flags of the cell"),
-    "unlocked": ([set_metadata("check-after", locked=False, solution=True)], "flags of the cell"),
+    "made an answer": ([set_metadata("check-after", solution=True)], "flags of the cell"),
     "metadata lost": ([lose_metadata("check-after"), lose_metadata("after")], "recognised"),
     "stub without metadata": ([lose_metadata("after")], "`after` had lost its metadata"),
     "old metadata": ([set_metadata("check-after", schema_version=1)], ""),
@@ -207,7 +207,7 @@ def test_notebooks_that_are_odd_as_files(
     nb.cells[4].id = nb.cells[5].id
     nb.metadata["widgets"] = {"state": {}}
     nb.metadata[NOTES] = {"repairs": ["<script>"]}
-    said = repair(nb, masters)
+    said = [found.sentence for found in repair(nb, masters)]
     nbformat.validate(nb)
     assert said == ["Cell 1 was of an unknown type; it is kept as raw text."]
     assert nb.cells[2].source == "ab" and "widgets" not in nb.metadata

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
 
 import pytest
 
@@ -168,15 +169,21 @@ def warm() -> Iterator[Source]:
     source.close()
 
 
-def shown(source: Source, *cells: str) -> str:
-    """What the last of these cells shows, as text."""
+def said(source: Source, *cells: str, cpu: float = 5.0) -> dict[str, Any]:
+    """What a notebook's process says of the last of these cells."""
     notebook = source.notebook()
     try:
         for cell in cells:
-            step = {"do": "run", "source": cell, "cpu": 5.0, "wall": 10.0}
+            step = {"do": "run", "source": cell, "cpu": cpu, "wall": 10.0}
             head, _ = notebook.step(step, patience=20.0)
     finally:
         notebook.close()
+    return head
+
+
+def shown(source: Source, *cells: str) -> str:
+    """What the last of these cells shows, as text."""
+    head = said(source, *cells)
     return "".join(
         row.get("text") or row.get("evalue") or row.get("data", {}).get("text/plain", "")
         for row in head["outputs"]
@@ -187,6 +194,50 @@ def shown(source: Source, *cells: str) -> str:
 def test_cells_follow_each_other_in_one_process(warm: Source) -> None:
     assert shown(warm, "x = 20", "x + 1") == "21"
     assert "not defined" in shown(warm, "x")
+
+
+NEVER_ENDS = {
+    "deep recursion": "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\nfib(200)",
+    "a loop": "while True: pass",
+    "an error that is slow to show": (
+        "import time\nclass Slow(Exception):\n    def __str__(self):\n"
+        "        end = time.time() + 2\n        while time.time() < end: pass\n"
+        "        return 'slow'\n"
+        "try:\n    while True: pass\nexcept BaseException:\n    raise Slow"
+    ),
+    "an error that never ends": (
+        "class Endless(Exception):\n    def __str__(self):\n        while True: pass\nraise Endless"
+    ),
+    "a loop that is stopped and passes over it": (
+        "try:\n    while True: pass\nexcept BaseException: pass"
+    ),
+}
+
+
+@needs_box
+@pytest.mark.parametrize("what", NEVER_ENDS)
+def test_time_that_is_used_up_is_an_error_whatever_is_shown(warm: Source, what: str) -> None:
+    head = said(warm, NEVER_ENDS[what], cpu=0.5)
+    assert (head["out_of_time"], head["ended"]) == (True, "error")
+    assert [row["output_type"] for row in head["outputs"]] == ["error"]
+
+
+@needs_box
+@pytest.mark.parametrize("value", ["lambda *args, **kwargs: None", "None"])
+@pytest.mark.parametrize("owner", ["type(get_ipython())", "get_ipython()", "InteractiveShell"])
+def test_an_error_that_is_not_shown_is_an_error(warm: Source, owner: str, value: str) -> None:
+    exploit = (
+        "from IPython.core.interactiveshell import InteractiveShell\n"
+        f"{owner}.showtraceback = {value}\n{owner}._showtraceback = {value}"
+    )
+    head = said(warm, exploit, "1 / 0")
+    assert (head["out_of_time"], head["ended"]) == (False, "error")
+    assert [row["output_type"] for row in head["outputs"]] == ["error"]
+
+
+@needs_box
+def test_a_cell_knows_that_it_is_graded_as_nbgrader_tells_it(warm: Source) -> None:
+    assert shown(warm, "import os\nprint(os.environ['NBGRADER_EXECUTION'])") == "autograde\n"
 
 
 SEEN = {
@@ -210,14 +261,6 @@ def test_is_not_there_or_not_allowed(warm: Source, what: str) -> None:
     assert shown(warm, name.format(SEEN[what]) + "else: print('done')") == "refused"
 
 
-FILLS = """
-import mmap
-shared = mmap.mmap(-1, 2**30)
-for i in range(0, 2**30, 4096):
-    shared[i] = 1
-"""
-
-
 @needs_box
 @pytest.mark.parametrize(
     ("cell", "how"),
@@ -226,7 +269,7 @@ for i in range(0, 2**30, 4096):
         ("import ctypes; ctypes.string_at(0)", "ended by signal 11"),
         ("import os; os.kill(os.getpid(), 9)", "ended by signal 9"),
         (
-            "import mmap\nm = mmap.mmap(-1, 2**30)\nfor i in range(0, 2**30, 4096): m[i] = 1",
+            "import os, time\nos.fork()\nx = bytearray(b'x') * (350 << 20)\ntime.sleep(9)",
             "out of memory",
         ),
     ],

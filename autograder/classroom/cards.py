@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_output
 
+from autograder.classroom.masters import checked_exercise
 from autograder.exercise import Exercise
 from autograder.verdict import Verdict
 
@@ -28,9 +29,13 @@ def show_verdicts(
         verdicts: by the number of the check cell, from 0.
 
     Returns:
-        The shares of the points, by grade id.
+        The shares of the points of all checks of these exercises, by grade id.
     """
-    shares = {}
+    shares = {
+        cell.metadata["nbgrader"]["grade_id"]: 0.0
+        for cell in nb.cells
+        if checked_exercise(cell) in exercises
+    }
     for index, verdict in verdicts.items():
         cell = nb.cells[index]
         cell.outputs = [card_of(verdict, exercises[verdict.exercise])]

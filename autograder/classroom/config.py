@@ -18,7 +18,8 @@ from autograder.builder import release
 _OURS = "autograder.classroom"
 EXECUTE = f"{_OURS}.checks.ExecuteChecks"
 SAVE = f"{_OURS}.scores.SaveVerdicts"
-REPAIR = f"{_OURS}.repair.Repair"
+REPAIR = f"{_OURS}.repair.RepairNotebook"
+RELEASED = f"{_OURS}.released.KeepReleased"
 READER = f"{_OURS}.repair.ForgivingReader"
 FEEDBACK = f"{_OURS}.feedback.ForStudents"
 EXPORT = f"{_OURS}.export.SafeCsvExport"
@@ -36,6 +37,7 @@ def configure(config: Any) -> None:
     # About nbgrader's own use of its database, many times for each student; nothing to act on.
     warnings.filterwarnings("ignore", "Object of type <Submitted", SAWarning)
     release.configure(config)
+    config.GenerateAssignment.preprocessors.append(RELEASED)
     config.Autograde.exporter_class = READER
     config.Autograde.sanitize_preprocessors = [
         REPAIR,

@@ -21,7 +21,7 @@ def put_in_form(nb: NotebookNode) -> Iterator[str]:
         if cell.get("cell_type") not in ("code", "markdown", "raw"):
             yield f"Cell {number} was of an unknown type; it is kept as raw text."
             cell.cell_type = "raw"
-        cell.source = _text(cell.get("source"))
+        cell.source = _text(cell.get("source")).replace("\r\n", "\n")
         if not isinstance(cell.get("metadata"), dict):
             cell.metadata = NotebookNode()
         set_type(cell, cell.cell_type)

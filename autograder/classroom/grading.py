@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import InvalidEntry, MissingEntry
+from nbgrader.api import InvalidEntry
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
@@ -210,6 +210,11 @@ class _Marking:
     def _grade_chapter(
         self, chapter: str, students: list[str], jobs: int, force: bool, cluster: str | None
     ) -> Iterator[Row]:
+        why_not = _why_not(chapter, self.ledger.notebooks(chapter))
+        if why_not:
+            for student in students:
+                yield Row(_shown(student), chapter, "refused", 0.0, 0.0, why_not, 0.0)
+            return
         terms = self._terms(chapter)
         given = files_beside(self.source / chapter)
         graded_before = set() if force else self.ledger.graded_students(chapter)
@@ -249,10 +254,7 @@ class _Marking:
         return in_lanes(units, terms, max(1, jobs))
 
     def _terms(self, chapter: str) -> Terms:
-        try:
-            masters = self.ledger.masters(chapter)
-        except MissingEntry:
-            raise CannotGrade(f"The gradebook has no notebook of {chapter}.") from None
+        masters = self.ledger.masters(chapter)
         ready = self.execute.chapter(chapter, chapter)
         return Terms(chapter, masters, ready, self.execute.patience(), self.execute.sandbox)
 
@@ -286,11 +288,27 @@ def _usable(db_url: str) -> str:
     return address
 
 
+def _why_not(chapter: str, notebooks: Sequence[str]) -> tuple[str, ...]:
+    """Why an assignment cannot be graded here, and what to do."""
+    if list(notebooks) == [chapter]:
+        return ()
+    if not notebooks:
+        release = f"nbgrader generate_assignment {chapter}"
+        return (f"The gradebook has no notebook of {chapter}: it was not released. Run: {release}",)
+    return (
+        f"The notebooks of {chapter} are {', '.join(notebooks)}; only an assignment that is one "
+        f"notebook of the same name is graded here. Grade it with: nbgrader autograde {chapter}",
+    )
+
+
+def _shown(student: str) -> str:
+    return student.encode(errors="replace").decode()
+
+
 def _not_taken(student: str, chapter: str) -> Row:
     """The row of a student whom no database could hold; it stays out of the gradebook."""
-    name = student.encode(errors="replace").decode()
     note = f"The gradebook holds names of up to {MAX_NAME} characters; rename the folder."
-    return Row(name, chapter, "refused", 0.0, 0.0, (note,), 0.0)
+    return Row(_shown(student), chapter, "refused", 0.0, 0.0, (note,), 0.0)
 
 
 def _row_of(entry: Entry, *, again: bool) -> Row:

@@ -9,12 +9,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, SubmittedNotebook, TaskCell
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
 from autograder.classroom.masters import Master, masters_in
+from autograder.classroom.released import given_out
 from autograder.classroom.unit import Graded
 
 _PAGES = frozenset(".htm .html .mht .mhtml .shtml .svg .svgz .swf .xht .xhtml .xml .xsl".split())
@@ -45,11 +47,16 @@ class Ledger:
         Raises:
             nbgrader.api.MissingEntry: the gradebook has no such chapter.
         """
-        return masters_in(self.gradebook, chapter, chapter)
+        given = given_out(CourseDirectory(config=self.config), chapter, chapter)
+        return masters_in(self.gradebook, chapter, chapter, given)
 
     def chapters(self) -> list[str]:
         """The assignments that the gradebook has."""
         return sorted(assignment.name for assignment in self.gradebook.assignments)
+
+    def notebooks(self, chapter: str) -> list[str]:
+        """The notebooks that an assignment has."""
+        return sorted(book.name for book in self.gradebook.find_assignment(chapter).notebooks)
 
     def graded_students(self, chapter: str) -> set[str]:
         """Students of whom every grade of a chapter is there."""
@@ -83,15 +90,8 @@ class Ledger:
         more = {"timestamp": when} if when else {}
         submission = book.update_or_create_submission(graded.chapter, graded.student, **more)
         for notebook in submission.notebooks:
-            for grade in notebook.grades:
-                score = graded.scores.get(grade.name)
-                grade.auto_score = score.points if score else 0.0
-                # As in nbgrader: what a person has graded before is for a person to look at again.
-                by_hand = grade.manual_score is not None or grade.auto_score is None
-                grade.needs_manual_grade = by_hand
-            for comment in notebook.comments:
-                untouched = comment.name in graded.unanswered
-                comment.auto_comment = "No response." if untouched else None
+            if notebook.name == graded.chapter:
+                _write_notebook(notebook, graded)
         book.db.commit()
         if when is not None and submission.total_seconds_late > 0:
             self._penalize(graded)
@@ -124,6 +124,20 @@ class Ledger:
         if final.exists():
             shutil.rmtree(final)
         os.replace(building, final)
+
+
+def _write_notebook(notebook: SubmittedNotebook, graded: Graded) -> None:
+    for grade in notebook.grades:
+        if isinstance(grade.cell, TaskCell):
+            continue  # points that only people give, as in nbgrader
+        score = graded.scores.get(grade.name)
+        grade.auto_score = score.points if score else 0.0
+        # As in nbgrader: what a person has graded before is for a person to look at again.
+        by_hand = grade.manual_score is not None or grade.auto_score is None
+        grade.needs_manual_grade = by_hand
+    for comment in notebook.comments:
+        untouched = comment.name in graded.unanswered
+        comment.auto_comment = "No response." if untouched else None
 
 
 def _moment(timestamp: str) -> tuple[datetime | None, tuple[str, ...]]:

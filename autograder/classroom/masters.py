@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nbformat.notebooknode import NotebookNode
@@ -13,6 +14,35 @@ from autograder.builder.regions import BEGIN_HIDDEN, END_HIDDEN
 
 CHECK = "check-"
 """What the grade id of a check cell begins with; the exercise's name follows."""
+
+
+BEGIN_SCHEME, END_SCHEME = "BEGIN MARK SCHEME", "END MARK SCHEME"
+"""What nbgrader takes out of cells that people grade, unless the classroom says otherwise."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """A cell as it was given out once, now or by an earlier release.
+
+    Attributes:
+        name: the grade id that it had.
+        cell_type: ``"code"`` or ``"markdown"``.
+        source: its text.
+        locked: whether students could not change it.
+        grade: whether it carried points.
+        solution: whether students wrote their answer in it.
+        task: whether it was one of nbgrader's task cells.
+        points: full marks, for a cell that carried points.
+    """
+
+    name: str
+    cell_type: str
+    source: str
+    locked: bool
+    grade: bool
+    solution: bool
+    task: bool
+    points: float | None
 
 
 @dataclass(frozen=True)
@@ -29,6 +59,7 @@ class Master:
         solution: whether students write their answer in it.
         task: whether it is one of nbgrader's task cells.
         points: full marks, for a cell that carries points.
+        given: how it was given out, each time; under other names, too, if its text is the same.
     """
 
     name: str
@@ -40,11 +71,26 @@ class Master:
     solution: bool
     task: bool
     points: float | None
+    given: tuple[Given, ...] = ()
 
     @property
     def released(self) -> str:
         """The text as students got it."""
         return without_hidden(self.source)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All texts that students ever got in this cell, the present one first."""
+        present = [without_hidden(self.source), self.source]
+        return tuple(dict.fromkeys(map(normal, [*present, *(one.source for one in self.given)])))
+
+    def is_present(self, source: str) -> bool:
+        """Whether that is the text as it is given out now."""
+        return normal(source) in (normal(self.released), normal(self.source))
+
+    def was_given(self, source: str) -> bool:
+        """Whether students got this cell with that text once."""
+        return normal(source) in self.texts
 
     @property
     def exercise(self) -> str | None:
@@ -70,22 +116,62 @@ class Master:
         return found
 
 
-def masters_of(db_url: str, notebook: str, assignment: str) -> dict[str, Master]:
+def normal(source: str) -> str:
+    """A cell's text without what editors change: ends of lines, and blanks before them."""
+    lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return "\n".join(line.rstrip() for line in lines).strip()
+
+
+def masters_of(
+    db_url: str, notebook: str, assignment: str, given: Iterable[Given] = ()
+) -> dict[str, Master]:
     """The tracked cells of a notebook by grade id, read from the gradebook.
+
+    Args:
+        db_url: the gradebook.
+        notebook: the notebook's name.
+        assignment: the assignment's name.
+        given: the notebook's cells as they were given out, each time.
 
     Raises:
         nbgrader.api.MissingEntry: the gradebook has no such notebook.
     """
     with Gradebook(db_url) as gradebook:
-        return masters_in(gradebook, notebook, assignment)
+        return masters_in(gradebook, notebook, assignment, given)
 
 
-def masters_in(gradebook: Gradebook, notebook: str, assignment: str) -> dict[str, Master]:
-    """The tracked cells of a notebook by grade id.
+def masters_in(
+    gradebook: Gradebook, notebook: str, assignment: str, given: Iterable[Given] = ()
+) -> dict[str, Master]:
+    """The tracked cells of a notebook by grade id; see `masters_of`.
 
     Raises:
         nbgrader.api.MissingEntry: the gradebook has no such notebook.
     """
+    return _with_given(_masters_in(gradebook, notebook, assignment), tuple(given))
+
+
+def _with_given(masters: dict[str, Master], given: tuple[Given, ...]) -> dict[str, Master]:
+    """The same masters, which know how their cells were given out."""
+    own: dict[str, list[Given]] = {}
+    for one in given:
+        own.setdefault(one.name, []).append(one)
+    renamed: dict[tuple[str, str, bool], list[Given]] = {}
+    for one in given:
+        if one.name not in masters:
+            renamed.setdefault((one.cell_type, normal(one.source), one.solution), []).append(one)
+    found = {}
+    for name, master in masters.items():
+        before = [
+            old
+            for text in (master.released, *(one.source for one in own.get(name, ())))
+            for old in renamed.get((master.cell_type, normal(text), master.solution), ())
+        ]
+        found[name] = replace(master, given=tuple(dict.fromkeys([*own.get(name, ()), *before])))
+    return found
+
+
+def _masters_in(gradebook: Gradebook, notebook: str, assignment: str) -> dict[str, Master]:
     kept = gradebook.find_notebook(notebook, assignment)
     points = {cell.name: cell.max_score for cell in (*kept.grade_cells, *kept.task_cells)}
     grade = {cell.name for cell in kept.grade_cells}
@@ -125,13 +211,16 @@ def checked_exercise(cell: NotebookNode) -> str | None:
     return name.removeprefix(CHECK) if is_check and name.startswith(CHECK) else None
 
 
+_HIDDEN = ((BEGIN_HIDDEN, END_HIDDEN), (BEGIN_SCHEME, END_SCHEME))
+
+
 def without_hidden(source: str) -> str:
-    """The source of a check cell without its hidden tests."""
-    kept, hidden = [], False
+    """The source of a cell without its hidden tests, and without its mark scheme."""
+    kept, until = [], ""
     for line in source.split("\n"):
-        hidden = hidden or BEGIN_HIDDEN in line
-        if not hidden:
+        until = until or next((end for begin, end in _HIDDEN if begin in line), "")
+        if not until:
             kept.append(line)
-        if END_HIDDEN in line:
-            hidden = False
+        elif until in line:
+            until = ""
     return "\n".join(kept)

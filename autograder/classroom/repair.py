@@ -9,12 +9,14 @@ import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.classroom.clean import clean_notebook
 from autograder.classroom.form import put_in_form
 from autograder.classroom.masters import masters_of
-from autograder.classroom.repairs import STEPS, Masters
+from autograder.classroom.released import given_out
+from autograder.classroom.repairs import STEPS, Kind, Masters, Repair
 
 NOTES = "fxcourse"
 """The key of the notebook's metadata under which repairs are noted."""
@@ -23,7 +25,7 @@ _log = logging.getLogger(__name__)
 _UNREADABLE = {"unreadable": True}
 
 
-class Repair(NbGraderPreprocessor):
+class RepairNotebook(NbGraderPreprocessor):
     """Repairs a submitted notebook by what the gradebook knows, and notes what was repaired."""
 
     def preprocess(
@@ -31,23 +33,31 @@ class Repair(NbGraderPreprocessor):
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """Repair a notebook in place."""
         ids = resources["nbgrader"]
-        masters = masters_of(ids["db_url"], ids["notebook"], ids["assignment"])
-        for sentence in repair(nb, masters):
-            self.log.warning("%s, %s: %s", ids["student"], ids["notebook"], sentence)
+        notebook, assignment = ids["notebook"], ids["assignment"]
+        given = given_out(CourseDirectory(config=self.config), assignment, notebook)
+        for found in repair(nb, masters_of(ids["db_url"], notebook, assignment, given)):
+            self.log.warning("%s, %s: %s", ids["student"], notebook, found.sentence)
         return nb, resources
 
 
-def repair(nb: NotebookNode, masters: Masters) -> list[str]:
+def repair(nb: NotebookNode, masters: Masters) -> list[Repair]:
     """Repair a notebook in place, and note in its metadata what was repaired.
 
     Returns:
-        One sentence for each repair.
+        What was repaired, in order.
     """
-    repairs = ["The file could not be read as a notebook."] if is_unreadable(nb) else []
-    for step in (lambda nb, _: put_in_form(nb), *STEPS, lambda nb, _: clean_notebook(nb)):
+    unread = is_unreadable(nb)
+    repairs = [_mended("The file could not be read as a notebook.")] if unread else []
+    repairs += map(_mended, put_in_form(nb))
+    for step in STEPS:
         repairs += step(nb, masters)
-    nb.metadata[NOTES] = {"repairs": repairs}
+    repairs += map(_mended, clean_notebook(nb))
+    nb.metadata[NOTES] = {"repairs": [found.sentence for found in repairs]}
     return repairs
+
+
+def _mended(sentence: str) -> Repair:
+    return Repair(Kind.MENDED, sentence)
 
 
 def read_forgivingly(text: bytes) -> NotebookNode:

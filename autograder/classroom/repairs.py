@@ -1,65 +1,135 @@
 """Puts right what students' notebooks have been seen to do to the cells that nbgrader tracks.
 
 Stock nbgrader drops such a submission, stops the whole class at it, or leaves its points
-open for ever. Each function here mends one thing, in place, and yields a sentence about it.
-The sentences name cells by their grade ids, which are the course's, never by students' text.
+open for ever. Each function here mends one thing, in place, and yields what it did. The sentences
+name cells by their grade ids, which are the course's, and say what was changed in fixed words,
+never in a student's.
 """
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
 
-from IPython.core.inputtransformer2 import TransformerManager
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
+from nbgrader import utils
 
+from autograder.classroom.changed import (
+    defined,
+    is_long,
+    is_replaced,
+    own_code,
+    pretends,
+    tree_of,
+    what_changed,
+)
 from autograder.classroom.form import set_type
-from autograder.classroom.masters import Master, grade_id
+from autograder.classroom.masters import Master, grade_id, normal
+
+
+class Kind(Enum):
+    """What a repair says of the one who handed in."""
+
+    NOTED = "nothing: the notebook is as it was given out once"
+    MENDED = "nothing: editors and slips do this to notebooks"
+    RESTORED = "something was changed that students leave alone, and nothing could be gained by it"
+    FORGED = "something was changed that could have gained points"
+
+
+@dataclass(frozen=True)
+class Repair:
+    """One thing that was put right.
+
+    Attributes:
+        kind: what it says of the one who handed in.
+        sentence: what was found, and what was done.
+    """
+
+    kind: Kind
+    sentence: str
+
 
 Masters = Mapping[str, Master]
-Step = Callable[[NotebookNode, Masters], Iterator[str]]
+Step = Callable[[NotebookNode, Masters], Iterator[Repair]]
 
 
-def forget_unknown(nb: NotebookNode, masters: Masters) -> Iterator[str]:
+def _mended(sentence: str) -> Repair:
+    return Repair(Kind.MENDED, sentence)
+
+
+def know_earlier_names(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
+    """Cells that had another name when they were given out, and the same text."""
+    present = {grade_id(cell) for cell in nb.cells}
+    now: dict[str, list[str]] = {}
+    for master in masters.values():
+        for name in {given.name for given in master.given} - {master.name}:
+            now.setdefault(name, []).append(master.name)
+    for cell in nb.cells:
+        name = grade_id(cell) or ""
+        found = [new for new in now.get(name, ()) if new not in present]
+        if len(now.get(name, ())) == 1 and found and name not in masters:
+            cell.metadata["nbgrader"]["grade_id"] = found[0]
+            present.add(found[0])
+            text = f"The cell `{found[0]}` had another name in an earlier release; it counts."
+            yield Repair(Kind.NOTED, text)
+
+
+def forget_unknown(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
     """Metadata of cells that the course does not have, or that cannot be read."""
     for number, cell in enumerate(nb.cells, start=1):
         if "nbgrader" in cell.metadata and grade_id(cell) not in masters:
             claimed = grade_id(cell) is not None
             del cell.metadata["nbgrader"]
             if claimed:
-                yield f"Cell {number} claimed to be a graded cell that this notebook does not have."
+                yield _mended(
+                    f"Cell {number} came from another notebook, or from an earlier release; "
+                    "it counts as an ordinary cell."
+                )
 
 
-def recognise(nb: NotebookNode, masters: Masters) -> Iterator[str]:
+def recognise(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
     """Cells whose metadata was lost, as some editors and converters lose it."""
     present = {grade_id(cell) for cell in nb.cells}
-    for master in masters.values():
-        if master.name in present:
-            continue
-        found = [c for c in nb.cells if grade_id(c) is None and _looks_like(c, master)]
-        if found:
-            found[-1].metadata["nbgrader"] = NotebookNode(master.metadata())
-            yield f"The cell `{master.name}` had lost its metadata; it was recognised again."
+    missing = [master for master in masters.values() if master.name not in present]
+    if not missing:
+        return
+    looks = _Looks([cell for cell in nb.cells if grade_id(cell) is None])
+    for master in missing:
+        found = looks.last_like(master)
+        if found is not None:
+            found.metadata["nbgrader"] = NotebookNode(master.metadata())
+            yield _mended(f"The cell `{master.name}` had lost its metadata; it was recognised.")
 
 
-def _looks_like(cell: NotebookNode, master: Master) -> bool:
-    if cell.get("id") == master.name:
-        return True
-    if cell.cell_type != "code":
-        return False
-    if master.solution:
-        return defines(cell.source, master.name)
-    return bool(master.exercise) and cell.source.strip() == master.released.strip()
+class _Looks:
+    """What cells look like that have no name: each is looked at once."""
+
+    def __init__(self, cells: list[NotebookNode]) -> None:
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._cells = cells
+        for number, cell in enumerate(cells):
+            self._numbers["id", str(cell.get("id"))] = number
+            if cell.cell_type == "code":
+                self._numbers["text", normal(cell.source)] = number
+                for name in defined(cell.source):
+                    self._numbers["name", name] = number
+
+    def last_like(self, master: Master) -> NotebookNode | None:
+        """The last cell that looks like one of the course's and has not been taken yet."""
+        keys = [("id", master.name)]
+        if master.solution:
+            keys.append(("name", master.name))
+        elif master.locked:
+            keys += [("text", text) for text in master.texts if text]
+        numbers = [self._numbers[key] for key in keys if key in self._numbers]
+        free = [n for n in numbers if grade_id(self._cells[n]) is None]
+        return self._cells[max(free)] if free else None
 
 
-def defines(source: str, name: str) -> bool:
-    """Whether a cell's code defines a function or class of that name, sound or not."""
-    return re.search(rf"^(async\s+def|def|class)\s+{re.escape(name)}\b", source, re.M) is not None
-
-
-def join_halves(nb: NotebookNode, masters: Masters) -> Iterator[str]:
+def join_halves(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
     """An answer that was split into cells of which not each one is Python by itself."""
     start = 0
     while start < len(nb.cells):
@@ -73,7 +143,9 @@ def join_halves(nb: NotebookNode, masters: Masters) -> Iterator[str]:
                 nb.cells[start].source = whole
                 del nb.cells[start + 1 : end]
                 end = start + 1
-                yield f"The cell `{name}` was split within its code; its parts were joined."
+                yield _mended(
+                    f"The cell `{name}` was split within its code; its parts were joined."
+                )
         start = end
 
 
@@ -81,23 +153,17 @@ def _stands_alone(source: str) -> bool:
     """Whether a cell is Python by itself, and does not begin within something."""
     if source.lstrip("\n").startswith((" ", "\t")):
         return False  # IPython would run it, without the indentation
-    if len(source) > _LONG or source.count("\n") > _MANY:
-        return True  # nobody splits such an answer by mistake, and parsing it may take for ever
-    try:
-        ast.parse(TransformerManager().transform_cell(source))
-    except Exception:  # a student's text may break the parser in any way
-        return False
-    return True
+    return is_long(source) or tree_of(source) is not None
 
 
-_LONG, _MANY = 20_000, 400
-"""Characters and lines of a cell beyond which nobody asks whether it is Python."""
-
-
-def keep_one_of_each(nb: NotebookNode, masters: Masters) -> Iterator[str]:
+def keep_one_of_each(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
     """Copies: copying or splitting a cell copies its metadata too."""
-    for master in masters.values():
-        cells = [cell for cell in nb.cells if grade_id(cell) == master.name]
+    copies: dict[str, list[NotebookNode]] = {}
+    for cell in nb.cells:
+        copies.setdefault(grade_id(cell) or "", []).append(cell)
+    dropped: set[int] = set()
+    for name, master in masters.items():
+        cells = copies.get(name, [])
         if len(cells) < 2:
             continue
         as_given = [cell for cell in cells if _is_as_given(cell, master)]
@@ -107,68 +173,185 @@ def keep_one_of_each(nb: NotebookNode, masters: Masters) -> Iterator[str]:
             if cell is not keep:
                 del cell.metadata["nbgrader"]  # an ordinary cell from now on
         # A copy as it was given holds no work, and run below the answer it would undo it.
-        nb.cells = [c for c in nb.cells if c is keep or grade_id(c) != master.name]
+        dropped |= {id(cell) for cell in as_given if cell is not keep}
         kind = "as given" if master.locked else "with work"
         which = "the last one" if keep is cells[-1] else f"the last one {kind}"
-        yield f"The cell `{master.name}` was there {len(cells)} times; {which} counts."
+        yield _mended(f"The cell `{name}` was there {len(cells)} times; {which} counts.")
+    nb.cells = [cell for cell in nb.cells if id(cell) not in dropped]
 
 
 def _is_as_given(cell: NotebookNode, master: Master) -> bool:
-    source, given = cell.source.strip(), master.released.strip()
-    return source in ("", given) or (master.locked and source in given)
+    source = normal(cell.source)
+    part = master.locked and any(source in text for text in master.texts)
+    return not source or part or source in master.texts
 
 
-def restore_type(nb: NotebookNode, masters: Masters) -> Iterator[str]:
+def restore_type(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
     """A code cell that was made a markdown cell, or the other way round."""
     for cell, master in _tracked(nb, masters):
         if cell.cell_type != master.cell_type:
             now, then = cell.cell_type, master.cell_type
-            yield f"The cell `{master.name}` had been made a {now} cell; it is a {then} cell again."
+            yield _mended(
+                f"The cell `{master.name}` had been made a {now} cell; it is a {then} cell again."
+            )
             set_type(cell, master.cell_type)
 
 
-def restore_metadata(nb: NotebookNode, masters: Masters) -> Iterator[str]:
+def restore_metadata(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
     """Points and flags that were changed, and keys that are missing."""
     for cell, master in _tracked(nb, masters):
         claimed, true = cell.metadata["nbgrader"], master.metadata()
-        flags = ("grade", "solution", "task", "locked")
-        if any(key in claimed and bool(claimed[key]) != true[key] for key in flags):
-            yield f"The flags of the cell `{master.name}` had been changed; they are restored."
-        if "points" in claimed and claimed["points"] != true.get("points"):
-            yield f"The points of the cell `{master.name}` had been changed; they are restored."
+        yield from _points_of(claimed, master)
+        yield from _flags_of(cell, master)
         cell.metadata["nbgrader"] = NotebookNode(true)
 
 
-def restore_source(nb: NotebookNode, masters: Masters) -> Iterator[str]:
-    """The text of cells that students may not change."""
-    for cell, master in _tracked(nb, masters):
-        if not master.locked:
+def _points_of(claimed: Mapping[str, Any], master: Master) -> Iterator[Repair]:
+    if "points" not in claimed or not (master.grade or master.task or claimed.get("grade")):
+        return  # nbgrader reads no points there
+    points, true = _number(claimed["points"]), master.points or 0.0
+    given = [one.points or 0.0 for one in master.given]
+    if points == true:
+        return
+    whose = f"The points of the cell `{master.name}`"
+    if points in given:
+        yield Repair(Kind.NOTED, f"{whose} are those of an earlier release; the new ones count.")
+    elif points is not None and points > max([true, *given]):
+        yield Repair(Kind.FORGED, f"{whose} had been raised; they are restored.")
+    else:
+        yield Repair(Kind.RESTORED, f"{whose} had been changed; they are restored.")
+
+
+def _number(points: Any) -> float | None:
+    try:
+        return float(points)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _flags_of(cell: NotebookNode, master: Master) -> Iterator[Repair]:
+    claimed = tuple(bool(value(cell)) for value in (utils.is_grade, utils.is_solution,
+                                                    utils.is_task, utils.is_locked))  # fmt: skip
+    known = set(cell.metadata["nbgrader"])
+    if not known & {"grade", "solution", "task", "locked"}:
+        return  # lost, and not changed
+    true = (master.grade, master.solution, master.task, master.locked)
+    given = [(one.grade, one.solution, one.task, one.locked) for one in master.given]
+    if claimed == true:
+        return
+    whose = f"The flags of the cell `{master.name}`"
+    if claimed in given:
+        yield Repair(Kind.NOTED, f"{whose} are those of an earlier release; the new ones count.")
+    elif master.locked and not claimed[3] and is_replaced(cell.source, master):
+        text = f"The cell `{master.name}` had been unlocked, and its test replaced; it is restored."
+        yield Repair(Kind.FORGED, text)
+    else:
+        yield Repair(Kind.RESTORED, f"{whose} had been changed; they are restored.")
+
+
+def restore_source(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
+    """The text of cells that students may not change; what they wrote into them is kept beside."""
+    present = {grade_id(cell) for cell in nb.cells}
+    cells: list[NotebookNode] = []
+    for cell in nb.cells:
+        master = masters.get(grade_id(cell) or "")
+        if master is None or not master.locked:
+            cells.append(cell)
             continue
-        if cell.source.strip() not in (master.released.strip(), master.source.strip()):
-            yield f"The cell `{master.name}` had been edited; its text is restored."
-        cell.source = master.source
+        source, cell.source = cell.source, master.source
+        if master.is_present(source):
+            cells.append(cell)
+        elif master.was_given(source):
+            cells.append(cell)
+            text = f"The cell `{master.name}` is that of an earlier release; the new one counts."
+            yield Repair(Kind.NOTED, text)
+        else:
+            own, answer = _own_cell(source, master, masters, present)
+            cells += [cell, own] if master.cell_type == "markdown" else [own, cell]
+            yield _about(source, master, answer)
+    nb.cells = [cell for cell in cells if cell is not None]
 
 
-def add_missing(nb: NotebookNode, masters: Masters) -> Iterator[str]:
+def _own_cell(
+    source: str, master: Master, masters: Masters, present: set[str | None]
+) -> tuple[NotebookNode | None, Master | None]:
+    """What a student wrote into a locked cell, as a cell; and the answer that it is, if any."""
+    own = own_code(source, master)
+    if not own:
+        return None, None
+    if master.cell_type != "code":
+        return new_markdown_cell(own), None
+    cell, names = new_code_cell(own), defined(own)
+    absent = [m for m in masters.values() if m.solution and m.name not in present]
+    answer = next((m for m in absent if m.name in names or _defines_as(m, names)), None)
+    if answer is not None and answer.cell_type == "code":
+        present.add(answer.name)
+        cell.metadata["nbgrader"] = NotebookNode(answer.metadata())
+        return cell, answer
+    return cell, None
+
+
+def _defines_as(master: Master, names: frozenset[str]) -> bool:
+    """Whether these are the names that an answer's cell defines as it is given out."""
+    own = defined(master.source)
+    return bool(own) and own <= names
+
+
+def _about(source: str, master: Master, answer: Master | None) -> Repair:
+    if answer is not None:
+        return _mended(
+            f"The cells `{answer.name}` and `{master.name}` had been merged; they are two again."
+        )
+    if pretends(source, master):
+        text = f"The cell `{master.name}` had been made to pass without an answer; it is restored."
+        return Repair(Kind.FORGED, text)
+    what = what_changed(source, master)
+    text = f"The cell `{master.name}` had been changed ({what}); its text is restored."
+    return Repair(Kind.RESTORED, text)
+
+
+def add_missing(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
     """Cells that carry points and were deleted."""
     present = {grade_id(cell) for cell in nb.cells}
-    for master in masters.values():
-        if master.name in present or not (master.grade or master.task):
-            continue
+    missing = [
+        master
+        for master in masters.values()
+        if master.name not in present and (master.grade or master.task)
+    ]
+    names = [defined(cell.source) for cell in nb.cells] if missing else []
+    for master in missing:
         new = new_code_cell if master.cell_type == "code" else new_markdown_cell
-        cell = new(master.source, metadata={"nbgrader": NotebookNode(master.metadata())})
-        nb.cells.insert(_place_of(master, nb), cell)
-        yield f"The cell `{master.name}` was missing; it was put back."
+        source = (
+            _WAS_MISSING[master.cell_type] + master.source if master.solution else master.source
+        )
+        cell = new(source, metadata={"nbgrader": NotebookNode(master.metadata())})
+        place = _place_of(master, masters, nb, names)
+        nb.cells.insert(place, cell)
+        names.insert(place, frozenset())
+        more = " A person must look for the answer." if master.solution else ""
+        yield _mended(f"The cell `{master.name}` was missing; it was put back.{more}")
 
 
-def _place_of(master: Master, nb: NotebookNode) -> int:
-    """Where a cell that was deleted belongs: below the answer that it checks."""
-    name = master.exercise
-    for belongs in (lambda c: grade_id(c) == name, lambda c: defines(c.source, str(name))):
-        places = [i for i, cell in enumerate(nb.cells) if name and belongs(cell)]
-        if places:
-            return places[-1] + 1
-    return len(nb.cells)
+_WAS_MISSING = {
+    "code": "# This cell was missing when the notebook was handed in.\n",
+    "markdown": "*This cell was missing when the notebook was handed in.*\n\n",
+}
+"""Stands above an answer that people grade: as it was given out, it would count as no answer."""
+
+
+def _place_of(
+    master: Master, masters: Masters, nb: NotebookNode, names: list[frozenset[str]]
+) -> int:
+    """Where a cell that was deleted belongs: below the answer that it checks, or as it was."""
+    tracked = {grade_id(cell): i for i, cell in enumerate(nb.cells)}
+    order, name = list(masters), master.exercise
+    places = [i for i, known in enumerate(names) if name in known]
+    if name in tracked:
+        return tracked[name] + 1
+    if name and places:
+        return places[-1] + 1
+    above = [tracked[other] for other in order[: order.index(master.name)] if other in tracked]
+    return above[-1] + 1 if above and not name else len(nb.cells)
 
 
 def _tracked(nb: NotebookNode, masters: Masters) -> Iterator[tuple[NotebookNode, Master]]:
@@ -179,6 +362,7 @@ def _tracked(nb: NotebookNode, masters: Masters) -> Iterator[tuple[NotebookNode,
 
 
 STEPS: tuple[Step, ...] = (
+    know_earlier_names,
     forget_unknown,
     recognise,
     restore_type,

@@ -148,8 +148,11 @@ class Sitting:
             return
         cell.execution_count = index + 1
         cell.outputs = clean_outputs(as_outputs(head.get("outputs"), index + 1))
+        if head.get("ended") != "success" and not is_failed(cell):
+            note(cell, "CellFailed", "This cell did not come to its end.")
         if head.get("out_of_time") is True:
             self._barred.add(index)
+            self.ends.append("out of time")
             self.warn(f"cell {index + 1} used up its time and was stopped")
 
     def _step(self, cell: NotebookNode) -> dict[str, Any]:
@@ -279,6 +282,11 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("no text")
     return value.encode("utf-8", "replace").decode()
+
+
+def is_failed(cell: NotebookNode) -> bool:
+    """Whether a cell shows an error: nbgrader's plain tests earn their points by showing none."""
+    return any(output.output_type == "error" for output in cell.outputs)
 
 
 def note(cell: NotebookNode, name: str, text: str) -> None:

@@ -20,6 +20,7 @@ from autograder.classroom import watchdog
 from autograder.classroom.cards import show_verdicts
 from autograder.classroom.masters import Master
 from autograder.classroom.repair import is_unreadable, read_forgivingly, repair
+from autograder.classroom.repairs import Kind, Repair
 from autograder.classroom.scores import auto_score
 from autograder.classroom.seeds import note_seed
 from autograder.classroom.sitting import Patience, Sitting
@@ -109,6 +110,7 @@ class Graded:
 STATUSES = {
     "graded": "",
     "graded after repair": "yellow",
+    "restored": "yellow",
     "tampered": "red",
     "timed out": "red",
     "out of memory": "red",
@@ -117,8 +119,6 @@ STATUSES = {
     "refused": "red",
 }
 """How a submission can end, from harmless to bad, and the colour that it is shown in."""
-
-_TAMPERED = ("had been changed", "had been edited", "claimed to be")
 
 
 def grade_unit(unit: Unit, terms: Terms) -> Graded:
@@ -145,7 +145,7 @@ def grade_unit(unit: Unit, terms: Terms) -> Graded:
     scores = {
         cell.metadata["nbgrader"]["grade_id"]: Score(auto_score(cell, shares), _most(cell))
         for cell in nb.cells
-        if utils.is_grade(cell)
+        if utils.is_grade(cell) or utils.is_task(cell)
     }
     if unit.text is None:
         status, repairs = "refused", []
@@ -155,7 +155,7 @@ def grade_unit(unit: Unit, terms: Terms) -> Graded:
         status = _status(sitting.ends, repairs)
     return Graded(
         unit.student, terms.chapter, status, nbformat.writes(nb), scores, _unanswered(nb),
-        (*notes, *repairs), time.perf_counter() - start,
+        (*notes, *(found.sentence for found in repairs)), time.perf_counter() - start,
     )  # fmt: skip
 
 
@@ -163,7 +163,9 @@ def nothing_from(unit: Unit, terms: Terms, why: str) -> Graded:
     """What is given to a submission that could not be graded: no points so far, and a reason."""
     nb = read_forgivingly(b"")
     repair(nb, terms.masters)
-    scores = {m.name: Score(0.0, m.points or 0.0) for m in terms.masters.values() if m.grade}
+    scores = {
+        m.name: Score(0.0, m.points or 0.0) for m in terms.masters.values() if m.grade or m.task
+    }
     text = nbformat.writes(nb)
     return Graded(
         unit.student, terms.chapter, "crashed", text, scores, (), (why,), 0.0, final=False
@@ -190,8 +192,9 @@ def _unanswered(nb: NotebookNode) -> tuple[str, ...]:
     return tuple(cell.metadata["nbgrader"]["grade_id"] for cell in same)
 
 
-def _status(ends: list[str], repairs: list[str]) -> str:
-    if any(word in sentence for sentence in repairs for word in _TAMPERED):
+def _status(ends: list[str], repairs: list[Repair]) -> str:
+    kinds = {found.kind for found in repairs}
+    if Kind.FORGED in kinds:
         return "tampered"
     if "out of memory" in ends:
         return "out of memory"
@@ -199,4 +202,6 @@ def _status(ends: list[str], repairs: list[str]) -> str:
         return "timed out"
     if ends:
         return "crashed"
-    return "graded after repair" if repairs else "graded"
+    if Kind.RESTORED in kinds:
+        return "restored"
+    return "graded after repair" if Kind.MENDED in kinds else "graded"

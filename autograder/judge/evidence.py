@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
@@ -11,10 +10,10 @@ import torch
 from torch import fx
 
 from autograder import targets
-from autograder.describe import describe, rebuild, signature_of
-from autograder.execution import run_once
+from autograder.core.graph_jobs import GraphRunner, Result, do_here, graphs_in
+from autograder.core.graph_program import NotListed, Program, admitted
+from autograder.describe import describe, signature_of
 from autograder.exercise import Case, Exercise, Trial
-from autograder.limits import bounded_output
 from autograder.outcome import Outcome
 from autograder.plain import Encoder, Plain
 from autograder.references import Reference, reference
@@ -31,10 +30,17 @@ class Evidence:
         trial: fresh objects of the case, as the answer was given them.
     """
 
-    def __init__(self, exercise: Exercise, case: Case, outcome: Outcome, seed: int = 0) -> None:
+    def __init__(
+        self,
+        exercise: Exercise,
+        case: Case,
+        outcome: Outcome,
+        seed: int = 0,
+        runner: GraphRunner = do_here,
+    ) -> None:
         self.exercise, self.case, self.outcome = exercise, case, outcome
-        self._seed = seed
-        self._records: dict[int, dict[str, Plain]] = {}
+        self._seed, self._runner = seed, runner
+        self._jobs: dict[str, Result] = {}
 
     @property
     def you(self) -> str:
@@ -117,8 +123,10 @@ class Evidence:
         return found
 
     @cached_property
-    def rebuilt(self) -> fx.GraphModule | None:
-        """The result as the judge rebuilt it; ``None`` where it calls the learner's own code.
+    def rebuilt(self) -> Program | None:
+        """The result as the judge admits it, to be read; `done` runs it.
+
+        It is ``None`` where the result calls the learner's own code.
 
         Raises:
             ValueError: if the description does not fit together, or the graph's code is not
@@ -128,13 +136,37 @@ class Evidence:
             return None
         if self.graph["codegen"] != "CodeGen":
             raise ValueError(f"its code is written by `{self.graph['codegen']}`, not by FX itself")
-        return rebuild(self.graph, self.outcome.tensors, self.trial.functions)
+        return admitted(self.graph, self.outcome.tensors, self.trial.functions)
+
+    @cached_property
+    def unlisted(self) -> str:
+        """The operation of the result that cannot be run here, as it is on no list; or ``""``."""
+        if not self.has_graph:
+            return ""
+        for data in graphs_in(self.outcome.value):
+            try:
+                admitted(data, self.outcome.tensors, self.trial.functions)
+            except NotListed as error:
+                return error.operation
+            except ValueError:
+                continue
+        return ""
 
     # ---------------------------------------------------------------- running it
 
-    @cached_property
-    def _encoder(self) -> Encoder:
-        return Encoder(self.trial.functions)
+    def done(self, job: str) -> Plain:
+        """What was found by running the result's graph; see `core.graph_jobs`.
+
+        Raises:
+            ValueError: it is not run here; the message says why.
+        """
+        if job not in self._jobs:
+            self._jobs[job] = self._runner(job, self.case, self.outcome, self._seed)
+        found, _ = self._jobs[job]
+        for why in ("not admitted", "not listed"):
+            if isinstance(found, dict) and why in found:
+                raise ValueError(str(found[why]))
+        return found
 
     def run_record(self, i: int) -> dict[str, Plain]:
         """What came of running the result on input `i`: the claims, and the judge's own run."""
@@ -142,31 +174,24 @@ class Evidence:
         if i >= len(runs):
             error = {"type": "RuntimeError", "message": "the result was not run"}
             return {"forward": {"error": error}}
-        if i not in self._records:
-            self._records[i] = self._record(i)
-        return self._records[i]
-
-    def _record(self, i: int) -> dict[str, Plain]:
-        record = dict(self.outcome.runs[i])
+        record = dict(runs[i])
         if self.has_graph:
             try:
-                module = self.rebuilt
+                if self.rebuilt is not None:
+                    record["rebuilt"] = self.done("results")[i]
+            except NotListed:
+                pass  # nobody can say what it computes; the verdict says so
             except ValueError as error:
                 record["rebuilt"] = {"error": {"type": "ValueError", "message": str(error)}}
-            else:
-                if module is not None:
-                    record["rebuilt"] = self._run_rebuilt(module, i)
         return record
-
-    def _run_rebuilt(self, module: fx.GraphModule, i: int) -> Plain:
-        # FX prints a whole traceback when a graph's code fails; the finding says it in a line.
-        with bounded_output(0), torch.random.fork_rng(devices=[]):
-            inputs = copy.deepcopy(self.trial.inputs[i])
-            return run_once(module, inputs, self._encoder, owner=module, log=self.trial.log)
 
     def tensors_of(self, how: str) -> list[torch.Tensor]:
         """The tensor table of a run record: the outcome's, or the judge's own."""
-        return self._encoder.tensors if how == "rebuilt" else self.outcome.tensors
+        return self._jobs["results"][1] if how == "rebuilt" else self.outcome.tensors
+
+    def tensors_from(self, job: str) -> list[torch.Tensor]:
+        """The tensor table of what a job found."""
+        return self._jobs[job][1]
 
     def inputs_text(self, i: int) -> str:
         """The case's input `i` in words."""

@@ -10,9 +10,13 @@ of the same name.
 from __future__ import annotations
 
 import functools
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import fx, nn
+
+TARGETS: WeakKeyDictionary[nn.Module, str] = WeakKeyDictionary()
+"""Which submodule of a random model is to be opened."""
 
 
 class KeepTarget(fx.Tracer):

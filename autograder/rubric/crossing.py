@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from torch import fx
 
+from autograder.core.memory import Recorder, copy_of, run_recorder
 from autograder.plain import Encoder, Plain, kind_of
 from autograder.rubric.compare import difference
-from autograder.rubric.memory import Recorder, copy_of, run_recorder
 from autograder.rubric.rule import Stage, rule
 from autograder.verdict import Finding
 
@@ -31,7 +31,7 @@ class AtCut(Recorder):
         """Run a node; after the named one, copy every value there is."""
         value = super().run_node(n)
         if n.name == self.cut:
-            self.at_cut = {name: copy_of(value) for name, value in self.values.items()}
+            self.at_cut = {name: copy_of(value) for name, value in self.record.values.items()}
         return value
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from torch import fx
 
+from autograder.boxes import target_text
+from autograder.core.memory import needed, recorded
 from autograder.plain import Encoder, Plain, kind_of
 from autograder.reading import show
 from autograder.rubric.compare import difference
-from autograder.rubric.memory import needed, recorded
 from autograder.rubric.rule import Stage, rule
 from autograder.verdict import Finding
 
@@ -144,25 +145,19 @@ def nothing_else(evidence: Evidence) -> Iterable[Finding]:
 
 def _left(evidence: Evidence) -> Iterator[str]:
     try:
-        module = evidence.rebuilt
+        if evidence.rebuilt is None:
+            yield from _left_by_kind(evidence)
+            return
+        names = evidence.done("unneeded") or ()  # `None` where it raises; another rule says so
     except ValueError:
         return  # another rule runs it, and says so
-    if module is None:
-        yield from _left_by_kind(evidence)
-        return
-    try:
-        recorder = recorded(module, evidence.trial.inputs[0])
-    except Exception:
-        return  # another rule says that it raises
-    keep = needed(recorder, {node.name for node in module.graph.nodes if node.op == "output"})
-    for node in module.graph.nodes:
-        if node.name not in keep and node.op not in ("placeholder", "output"):
-            if _name_of(node) not in _COPIES:
-                yield node.name
+    called = {row["name"]: row["target"] for row in evidence.graph["nodes"]}
+    yield from (name for name in names if _leaf_of(called[name]) not in _COPIES)
 
 
-def _name_of(node: fx.Node) -> str:
-    return str(node.target if node.op == "call_method" else getattr(node.target, "__name__", ""))
+def _leaf_of(target: Plain) -> str:
+    """The bare name of what a node calls."""
+    return target_text(target).rpartition(".")[2]
 
 
 def _left_by_kind(evidence: Evidence) -> Iterator[str]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
-
-from torch import fx
 
 from autograder.plain import Plain, kind_of
 from autograder.rubric.rule import Stage, rule
@@ -52,8 +49,7 @@ def nothing_matches(evidence: Evidence) -> Iterable[Finding]:
     """In the module that came back, the pattern has no match."""
     if evidence.rebuilt is None:
         return
-    _, pattern, replacement, *_ = evidence.trial.args
-    left = len(fx.replace_pattern(copy.deepcopy(evidence.rebuilt), pattern, replacement))
+    left = evidence.done("matches")
     if left:
         places = "one place" if left == 1 else f"{left} places"
         yield evidence.finding(

@@ -7,9 +7,8 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from torch import nn
+import torch
 
-from autograder.describe import rebuild
 from autograder.execution import run_once
 from autograder.plain import Encoder, Plain, kind_of
 from autograder.rubric.compare import difference
@@ -17,7 +16,6 @@ from autograder.rubric.crossing import Cut
 from autograder.rubric.edits import classes_of
 from autograder.rubric.rule import Stage, rule
 from autograder.rubric.wellformed import wellformed
-from autograder.run.splits import run_both
 from autograder.verdict import Finding
 
 if TYPE_CHECKING:
@@ -208,12 +206,12 @@ def the_models_result(evidence: Evidence) -> Iterable[Finding]:
         encoder = Encoder(evidence.trial.functions)
         traced = evidence.traced
         want = run_once(traced, copy.deepcopy(inputs), encoder, owner=traced)
-        records = evidence.outcome.runs[i] | {"rebuilt": _run_rebuilt(evidence, inputs, encoder)}
+        records = evidence.outcome.runs[i] | {"rebuilt": _run_rebuilt(evidence, i)}
         for how, words in _WAYS.items():
-            table = encoder.tensors if how == "rebuilt" else evidence.outcome.tensors
             record = records[how]
             if record is None:
                 continue
+            table = _table(evidence, how)
             error = record.get("error")
             if error:
                 text, code = f"raised `{error['type']}: {error['message']}`", "result-raises"
@@ -230,14 +228,16 @@ def the_models_result(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _run_rebuilt(evidence: Evidence, inputs: tuple[Any, ...], encoder: Encoder) -> Plain:
-    descriptions = [Part(evidence, name).graph for name in PARTS]
-    if any(data["codegen"] != "CodeGen" for data in descriptions):
+def _table(evidence: Evidence, how: str) -> list[torch.Tensor]:
+    return (
+        evidence.tensors_from("results of both") if how == "rebuilt" else evidence.outcome.tensors
+    )
+
+
+def _run_rebuilt(evidence: Evidence, i: int) -> Plain:
+    if any(Part(evidence, name).graph["codegen"] != "CodeGen" for name in PARTS):
         return None
-    tensors, functions = evidence.outcome.tensors, evidence.trial.functions
     try:
-        head, tail = (rebuild(data, tensors, functions) for data in descriptions)
+        return evidence.done("results of both")[i]
     except ValueError as error:
         return {"error": {"type": "ValueError", "message": str(error)}}
-    both = nn.ModuleList([head, tail])
-    return run_both(head, tail, encoder, lambda call: run_once(call, inputs, encoder, owner=both))

@@ -9,10 +9,11 @@ from typing import Any
 from torch import fx, nn
 
 from autograder.describe import describe
+from autograder.execution import run_both
 from autograder.exercise import Trial
 from autograder.limits import bounded_output
 from autograder.outcome import Outcome
-from autograder.plain import Encoder, Plain
+from autograder.plain import Encoder
 from autograder.run.calls import call_watched, encode_result, run_recorded
 
 
@@ -54,30 +55,6 @@ def is_pair(result: Any) -> bool:
         and len(result) == 2
         and all(isinstance(part, fx.GraphModule) for part in result)
     )
-
-
-def run_both(
-    head: Callable[..., Any],
-    tail: Callable[..., Any],
-    encoder: Encoder,
-    run: Callable[[Callable[..., Any]], Plain],
-) -> Plain:
-    """The record of running one part on the result of the other.
-
-    Args:
-        head: the first part.
-        tail: the second.
-        encoder: takes the tensors that cross.
-        run: makes a record of a call.
-    """
-    crossing: list[Plain] = []
-
-    def call(*args: Any) -> Any:
-        values = head(*args)
-        crossing.append(encoder.encode(values))  # now: the second part may change them
-        return tail(*values) if isinstance(values, tuple) else None
-
-    return {**run(call), "crossing": crossing[0] if crossing else None}
 
 
 def _ways(head: fx.GraphModule, tail: fx.GraphModule, copied: bool) -> dict[str, Any]:

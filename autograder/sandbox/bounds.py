@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import os
+import re
 import signal
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +23,7 @@ class Bounds:
         files: open files of a process.
         cpu: processor seconds, of all its processes together.
         wall: seconds from its first cell to its end.
+        cores: processors at a time, where control groups can be had.
     """
 
     memory: int = 2048 * MIB
@@ -28,6 +32,7 @@ class Bounds:
     files: int = 256
     cpu: float = 900.0
     wall: float = 1800.0
+    cores: float = 2.0
 
 
 def take_on(bounds: Bounds) -> None:
@@ -43,11 +48,40 @@ def take_on(bounds: Bounds) -> None:
     hold(resource.RLIMIT_CPU, int(bounds.cpu) + 5)
     hold(resource.RLIMIT_FSIZE, bounds.disk)
     hold(resource.RLIMIT_NOFILE, bounds.files)
-    hold(resource.RLIMIT_NPROC, bounds.processes)
+    if _counts_by_namespace():
+        hold(resource.RLIMIT_NPROC, bounds.processes)
     hold(resource.RLIMIT_MEMLOCK, 0)
     hold(resource.RLIMIT_MSGQUEUE, 0)
+    hold(resource.RLIMIT_SIGPENDING, 4096)
+    hold(resource.RLIMIT_NICE, 0)  # no way back from a low priority
+    hold(resource.RLIMIT_RTPRIO, 0)
     hold_memory(bounds.memory)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing too much is an error like others
+
+
+def _counts_by_namespace() -> bool:
+    """Whether the kernel counts the processes of a box apart from others of the same user.
+
+    Before Linux 5.14 all that an instructor runs would count. The keeper ends a box with too many
+    there, and everywhere.
+    """
+    major, minor = os.uname().release.split(".")[:2]
+    return (int(major), int(re.match(r"\d+", minor)[0])) >= (5, 14)
+
+
+def hold_processor_time(more: float) -> None:
+    """Have the kernel end this process when it has taken so many seconds more, for good.
+
+    The time that the kernel works for it counts too, and nothing that runs in it can take this
+    back. The kernel looks once a second or so; what it starts has the same limit for itself.
+    """
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    most = math.ceil(used.ru_utime + used.ru_stime + more)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
 
 
 def hold_memory(more: int) -> None:

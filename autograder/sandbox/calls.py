@@ -1,7 +1,7 @@
-"""Which system calls no notebook needs: the kernel refuses them in the box.
+"""Which system calls a notebook may use: the kernel answers all others with an error.
 
-A second wall behind `walls`: what these calls reach is either not there or not allowed
-already, but each is a way to the kernel that need not be open.
+A second wall behind `walls`, and a bound on what the kernel keeps for a box where nobody counts it.
+No call ends the process: a program is told "not implemented" or "not permitted", and goes on.
 """
 
 from __future__ import annotations
@@ -11,34 +11,30 @@ import platform
 import struct
 
 from autograder.sandbox import linux
+from autograder.sandbox.call_numbers import ALLOWED, LOOKED_AT, REFUSED
 
-# By the names of the manual pages; (x86_64, aarch64).
-_REFUSED = {
-    "add_key": (248, 217), "bpf": (321, 280), "chroot": (161, 51), "delete_module": (176, 106),
-    "finit_module": (313, 273), "fsconfig": (431, 431), "fsmount": (432, 432),
-    "fsopen": (430, 430), "init_module": (175, 105), "io_uring_setup": (425, 425),
-    "kexec_file_load": (320, 294), "kexec_load": (246, 104), "keyctl": (250, 219),
-    "memfd_create": (319, 279), "memfd_secret": (447, 447), "mount": (165, 40),
-    "mount_setattr": (442, 442), "move_mount": (429, 429), "mq_open": (240, 180),
-    "name_to_handle_at": (303, 264),
-    "open_by_handle_at": (304, 265), "open_tree": (428, 428), "perf_event_open": (298, 241),
-    "personality": (135, 92), "pidfd_getfd": (438, 438), "pivot_root": (155, 41),
-    "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "ptrace": (101, 117),
-    "quotactl": (179, 60), "reboot": (169, 142), "request_key": (249, 218), "setns": (308, 268),
-    "shmget": (29, 194),
-    "swapon": (167, 224), "umount2": (166, 39), "unshare": (272, 97), "userfaultfd": (323, 282),
-}  # fmt: skip
-_CLONE, _CLONE3, _SOCKET = (56, 220), (435, 435), (41, 198)
+_ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+_X32 = 0x40000000
 _NEW_NAMESPACES = 0x7E020000
 _FAMILIES = (1, 2, 10)  # unix, inet, inet6; others may lead out of a network namespace
-_ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+_SHARED_ANONYMOUS = 0x01 | 0x20
 
-_LOAD, _EQUAL, _AT_LEAST, _ANY_OF, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
+# Pairs of a level and an option of `setsockopt`.
+_SIZES = ((1, 7), (1, 8))  # SO_SNDBUF, SO_RCVBUF
+_OPTIONS = (
+    (1, 2), (1, 6), (1, 9), (1, 13), (1, 15), (1, 16), (1, 20), (1, 21),  # SO_REUSEADDR …
+    (6, 1), (6, 4), (6, 5), (6, 6), (41, 26),  # TCP_NODELAY, TCP_KEEPIDLE …, IPV6_V6ONLY
+)  # fmt: skip
+
+_LOAD, _MASK, _RETURN = 0x20, 0x54, 0x06
+_EQUAL, _ABOVE, _AT_LEAST, _ANY_OF = 0x15, 0x25, 0x35, 0x45
+_ALLOW, _ERROR = 0x7FFF0000, 0x00050000
+
+Line = tuple[int, int, int, int]
 
 
 def refuse_calls() -> None:
-    """Refuse these calls in this process and all that it starts; for good."""
+    """Allow this process, and all that it starts, the calls of the list alone; for good."""
     if platform.machine() in _ARCHITECTURES:
         linux.filter_calls(program(platform.machine()))
 
@@ -46,32 +42,106 @@ def refuse_calls() -> None:
 def program(machine: str) -> bytes:
     """The filter for an architecture, in the kernel's classic BPF."""
     column, architecture = _ARCHITECTURES[machine]
-    refuse, unknown = _REFUSE | errno.EPERM, _REFUSE | errno.ENOSYS
+    allowed, refused = _numbers(ALLOWED, column), _numbers(REFUSED, column)
     lines = [
-        *_unless(_EQUAL, architecture, refuse, load=4),
+        (_LOAD, 0, 0, 4),
+        (_EQUAL, 1, 0, architecture),
+        _fail(errno.ENOSYS),
         (_LOAD, 0, 0, 0),
-        *_if(_AT_LEAST, 0x40000000, refuse),  # the x32 calls of x86_64
-        *(line for n in _REFUSED.values() for line in _if(_EQUAL, n[column], refuse)),
-        *_if(_EQUAL, _CLONE3[column], unknown),  # its flags cannot be seen; `clone` is used then
-        (_EQUAL, 0, 3, _CLONE[column]),
-        (_LOAD, 0, 0, 16),
-        *_if(_ANY_OF, _NEW_NAMESPACES, refuse),
-        (_LOAD, 0, 0, 0),
-        (_EQUAL, 0, 2 + len(_FAMILIES), _SOCKET[column]),
-        (_LOAD, 0, 0, 16),
-        *((_EQUAL, len(_FAMILIES) - i, 0, n) for i, n in enumerate(_FAMILIES)),
-        (_RETURN, 0, 0, refuse),
-        (_RETURN, 0, 0, _ALLOW),
+        *_if(_AT_LEAST, _X32, _fail(errno.ENOSYS)),
+        *(line for span in _spans(allowed) for line in _within(span, (_RETURN, 0, 0, _ALLOW))),
+        *(line for span in _spans(refused) for line in _within(span, _fail(errno.EPERM))),
+        *(
+            line
+            for name, block in _by_arguments().items()
+            for line in _when(LOOKED_AT[name][column], block)
+        ),
+        _fail(errno.ENOSYS),
     ]
     return b"".join(struct.pack("=HBBI", *line) for line in lines)
 
 
-Line = tuple[int, int, int, int]
+def _by_arguments() -> dict[str, list[Line]]:
+    """What is looked at of a call's arguments; every way through a block ends in an answer."""
+    allow, refuse = (_RETURN, 0, 0, _ALLOW), _fail(errno.EPERM)
+    families = [line for n in _FAMILIES for line in _if(_EQUAL, n, allow)]
+    on_process_1 = [_argument(0), *_if(_EQUAL, 1, refuse), allow]
+    return {
+        # Pages of shared memory without a file stay when nobody maps them any more, and are in
+        # nobody's resident memory. Files in /dev/shm serve, and their size is bounded.
+        "mmap": [
+            _argument(3),
+            (_MASK, 0, 0, _SHARED_ANONYMOUS),
+            *_if(_EQUAL, _SHARED_ANONYMOUS, refuse),
+            allow,
+        ],
+        "clone": [_argument(0), *_if(_ANY_OF, _NEW_NAMESPACES, refuse), allow],
+        "clone3": [_fail(errno.ENOSYS)],  # its flags cannot be seen; `clone` is used then
+        "socket": [_argument(0), *families, refuse],
+        "socketpair": [_argument(0), *families, refuse],
+        # What waits in a socket is the kernel's memory: its size stays the usual one.
+        "setsockopt": [
+            *(line for pair in _SIZES for line in _option(pair, _fail(0))),
+            *(line for pair in _OPTIONS for line in _option(pair, allow)),
+            _fail(errno.ENOPROTOOPT),
+        ],
+        # A session would be a scheduling group of its own, with as large a share as a whole box.
+        "setsid": [_fail(0)],
+        # One's own only: the keeper has the same user, and must not be put behind.
+        "setpriority": [
+            _argument(0),
+            (_EQUAL, 1, 0, 0),
+            refuse,
+            _argument(1),
+            *_if(_EQUAL, 0, allow),
+            refuse,
+        ],
+        "prlimit64": on_process_1,
+        "sched_setaffinity": on_process_1,
+    }
 
 
-def _if(test: int, number: int, then: int) -> list[Line]:
-    return [(test, 0, 1, number), (_RETURN, 0, 0, then)]
+def _numbers(calls: dict[str, tuple[int, int | None]], column: int) -> list[int]:
+    return sorted(pair[column] for pair in calls.values() if pair[column] is not None)
 
 
-def _unless(test: int, number: int, then: int, load: int) -> list[Line]:
-    return [(_LOAD, 0, 0, load), (test, 1, 0, number), (_RETURN, 0, 0, then)]
+def _spans(numbers: list[int]) -> list[tuple[int, int]]:
+    """Runs of numbers that follow each other, each by its first and last."""
+    found: list[tuple[int, int]] = []
+    for number in numbers:
+        if found and number == found[-1][1] + 1:
+            found[-1] = (found[-1][0], number)
+        else:
+            found.append((number, number))
+    return found
+
+
+def _argument(index: int) -> Line:
+    return (_LOAD, 0, 0, 16 + 8 * index)  # its lower half: both architectures are little-endian
+
+
+def _fail(number: int) -> Line:
+    """Answer with an error; 0 says that all went well, though nothing was done."""
+    return (_RETURN, 0, 0, _ERROR | number)
+
+
+def _if(test: int, number: int, then: Line) -> list[Line]:
+    return [(test, 0, 1, number), then]
+
+
+def _within(span: tuple[int, int], then: Line) -> list[Line]:
+    return [(_AT_LEAST, 0, 2, span[0]), (_ABOVE, 1, 0, span[1]), then]
+
+
+def _when(number: int | None, block: list[Line]) -> list[Line]:
+    return [] if number is None else [(_EQUAL, 0, len(block), number), *block]
+
+
+def _option(pair: tuple[int, int], then: Line) -> list[Line]:
+    return [
+        _argument(1),
+        (_EQUAL, 0, 3, pair[0]),
+        _argument(2),
+        (_EQUAL, 0, 1, pair[1]),
+        then,
+    ]

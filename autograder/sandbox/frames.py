@@ -6,6 +6,7 @@ waiting has an end.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import select
 import socket
@@ -13,7 +14,16 @@ import struct
 import time
 from typing import Any
 
-MAX_HEAD = 32 * 1024 * 1024
+MAX_HEAD = 1024 * 1024
+"""Bytes of a head, where nothing else is said."""
+
+MAX_OUTPUTS = 32 * 1024 * 1024
+"""Bytes of a head that brings what a cell has shown."""
+
+MAX_CONTAINERS, MAX_COMMAS = 400_000, 2_000_000
+"""In a head: a list or an object takes many times the memory of its two characters, and so does
+what stands between commas."""
+
 MAX_BLOBS = 256 * 1024 * 1024
 MAX_COUNT = 10_000
 _LENGTH = struct.Struct("<I")
@@ -29,35 +39,59 @@ class TooLate(Exception):
     """The other side has not answered in time."""
 
 
-def send(wire: socket.socket, head: dict[str, Any], blobs: list[bytes] | None = None) -> None:
+def send(
+    wire: socket.socket,
+    head: dict[str, Any],
+    blobs: list[bytes] | None = None,
+    until: float | None = None,
+) -> None:
     """Send one frame.
+
+    Args:
+        wire: where to.
+        head: what can be said in JSON.
+        blobs: bytes that go with it.
+        until: when to give up, on the clock of `time.monotonic`.
 
     Raises:
         Broken: the other side has hung up.
+        TooLate: it does not take the frame in time.
     """
     blobs = blobs or []
     text = json.dumps(head | {"blobs": [len(blob) for blob in blobs]}).encode()
+    for part in (_LENGTH.pack(len(text)) + text, *blobs):
+        _all_of(wire, memoryview(part), until)
+
+
+def _all_of(wire: socket.socket, left: memoryview, until: float | None) -> None:
     try:
-        wire.sendall(_LENGTH.pack(len(text)) + text)
-        for blob in blobs:
-            wire.sendall(blob)
+        if until is None:
+            wire.sendall(left)
+            return
+        while left:
+            patience = until - time.monotonic()
+            if patience <= 0 or not select.select([], [wire], [], patience)[1]:
+                raise TooLate
+            with contextlib.suppress(BlockingIOError):  # less room than it seemed
+                left = left[wire.send(left, socket.MSG_DONTWAIT) :]
     except OSError as error:
         raise Broken(str(error)) from None
 
 
-def receive(wire: socket.socket, until: float | None = None) -> Frame:
+def receive(wire: socket.socket, until: float | None = None, largest: int = MAX_HEAD) -> Frame:
     """Receive one frame.
 
     Args:
         wire: where from.
         until: when to give up, on the clock of `time.monotonic`.
+        largest: bytes that its head may have.
 
     Raises:
         Broken: the other side has hung up, or this is not a frame within the limits.
         TooLate: it is not there in time.
     """
     (length,) = _LENGTH.unpack(_exactly(wire, _LENGTH.size, until))
-    if length > MAX_HEAD:
+    if length > largest:
         raise Broken("a frame's head is too large")
     head = as_plain(_exactly(wire, length, until))
     sizes = head.pop("blobs", None)
@@ -74,6 +108,9 @@ def as_plain(text: bytes) -> dict[str, Any]:
     Raises:
         Broken: it is none.
     """
+    containers = text.count(b"[") + text.count(b"{")
+    if containers > MAX_CONTAINERS or text.count(b",") > MAX_COMMAS:
+        raise Broken("a frame's head has too many parts")
     try:
         found = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:

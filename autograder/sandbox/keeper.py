@@ -1,4 +1,4 @@
-"""Process 1 of the box: starts the student's process, and ends everything with it.
+"""Process 1 of the box: starts its first process, and ends everything with it.
 
 It runs no line of a student's code, and cannot be reached from there. It ends when that process
 does, when memory or time is used up, or when the grader hangs up; with process 1, the kernel
@@ -7,6 +7,8 @@ ends every other process of its namespace.
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 import select
 import socket
@@ -15,60 +17,82 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
+from autograder.limits import waited
 from autograder.sandbox import linux
+from autograder.sandbox.account import Memory, ProcessorTime, Started, times_of
 from autograder.sandbox.bounds import Bounds
+from autograder.sandbox.cgroups import Cgroup
 
 EVERY = 0.1
 """Seconds between two looks."""
 
-_TICKS = os.sysconf("SC_CLK_TCK")
-_PAGE = os.sysconf("SC_PAGE_SIZE")
+SOON = 0.02
+"""Seconds between two looks while processes come and go."""
 
 
-def keep(start: Callable[[], None], word: socket.socket, bounds: Bounds) -> NoReturn:
-    """Let a student's process run, and say on `word` how it ended.
+def keep(
+    start: Callable[[], None], word: socket.socket, bounds: Bounds, group: Cgroup | None = None
+) -> NoReturn:
+    """Let a process run, and say on `word` how it ended.
 
     Args:
-        start: what the student's process does.
-        word: a socket of which the student's process has no end; closed by the grader, it
-            ends everything.
+        start: what the process does.
+        word: a socket of which the process has no end; closed by the grader, it ends everything.
         bounds: what all processes in the box may take together.
+        group: the control group of the box, if it has one.
     """
     linux.be_opaque()
+    os.setsid()  # where the kernel shares processors among sessions, a box is one of them
     child = os.fork()
     if child == 0:
         word.close()
+        if group is not None:
+            group.let_go()
         start()
         os._exit(0)
     try:
-        ended = _watch(child, word, bounds)
+        ended = _watch(child, word, bounds, group)
         word.sendall(ended.encode())
     finally:
         os._exit(0)
 
 
-def _watch(child: int, word: socket.socket, bounds: Bounds) -> str:
-    began = time.monotonic()
-    usual = _resident(child)
+def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None) -> str:
+    began = looked = time.monotonic()
+    memory, started = Memory(child), Started()
+    spent = ProcessorTime(free=int(bounds.cpu))
+    crowd = Crowd(child, many=4 * bounds.processes)
+    pause, buried = EVERY, 0.0
     while True:
-        if select.select([word], [], [], EVERY)[0]:
+        if select.select([word], [], [], pause)[0]:
             return "hung up"
         status = _reap(child)
         if status is not None:
-            return status
-        found = _processes()
-        if time.monotonic() - began > bounds.wall:
+            return _why(status, group)
+        now, passed = time.monotonic(), time.monotonic() - looked
+        looked = now
+        found, new = _processes(), started.since()
+        crowd.put_behind(found, new)
+        if waited(now - began, _queued(child)) > bounds.wall:
             return "out of time"
-        if sum(map(_seconds, found)) + sum(os.times()[2:4]) > bounds.cpu:
+        before, buried = buried, sum(os.times()[2:4])
+        moved = spent.look(times_of(found), buried - before, new, passed)
+        pause = SOON if moved else EVERY
+        if (spent.total if group is None else group.spent() or spent.total) > bounds.cpu:
             return "out of time"
         if len(found) > bounds.processes + 8:
             return "too many processes"
-        if _takes_too_much(found, usual, bounds.memory):
+        if memory.exceeds(found, bounds.memory):
             return "out of memory"
 
 
+def _why(status: str, group: Cgroup | None) -> str:
+    killed = status == "ended by signal 9" and group is not None and group.ran_out()
+    return "out of memory" if killed else status
+
+
 def _reap(child: int) -> str | None:
-    """Bury what has ended; how the student's process ended, if it did."""
+    """Bury what has ended; how the first process ended, if it did."""
     while True:
         try:
             ended, status = os.waitpid(-1, os.WNOHANG)
@@ -85,34 +109,62 @@ def _processes() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
 
 
-def _takes_too_much(processes: list[int], usual: int, most: int) -> bool:
-    # Pages that forked processes share count for each of them here; only where that is too
-    # much is it worth the time to ask how they are shared.
-    above = sum(max(0, _resident(process) - usual) for process in processes)
-    if above <= most:
-        return False
-    return sum(map(_share, processes)) - usual > most
-
-
-def _resident(process: int) -> int:
+def _queued(process: int) -> float:
+    """Seconds that a process has wanted a processor and got none."""
     try:
-        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * _PAGE
-    except (OSError, IndexError):
-        return 0
-
-
-def _share(process: int) -> int:
-    """A process's memory; what is shared by several counts in parts."""
-    try:
-        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return _resident(process)
-    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
-
-
-def _seconds(process: int) -> float:
-    try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-        return sum(map(int, fields[11:15])) / _TICKS
+        return int(Path(f"/proc/{process}/schedstat").read_text().split()[1]) / 1e9
     except (OSError, IndexError):
         return 0.0
+
+
+class Crowd:
+    """Puts behind what a box runs at the same time: together it weighs about as much as one.
+
+    One process that the first one waits for is not put behind; sixty get a sixtieth each. A
+    process's children begin with its priority. So where many come and go, the first process is
+    put behind with them.
+
+    Args:
+        first: the process whose first thread keeps its priority otherwise.
+        many: how many may be started before that.
+    """
+
+    def __init__(self, first: int, many: int) -> None:
+        self._first, self._left = first, many
+        self._nice: dict[int, int] = {}
+
+    def put_behind(self, processes: list[int], started: int) -> None:
+        """Lower the priority of those that want to run, as far as there are many.
+
+        Args:
+            processes: those that are there.
+            started: how many were started since the last look.
+        """
+        self._left -= started
+        tasks = [task for process in processes for task in _tasks(process)]
+        wanting = [task for task, state in tasks if state == "R" and task != self._first]
+        size = len(wanting)
+        if self._left < 0:
+            size, wanting = max(size, started), [task for task, _ in tasks]
+        nice = niceness(size)
+        for task in wanting:
+            if nice > self._nice.get(task, 0):
+                linux.put_behind(task, nice)
+                self._nice[task] = nice
+        alive = {task for task, _ in tasks}
+        self._nice = {task: nice for task, nice in self._nice.items() if task in alive}
+
+
+def niceness(size: int) -> int:
+    """The priority at which so many processes weigh about as much as one at the usual priority."""
+    return min(19, math.ceil(math.log(max(1, size), 1.25)))  # the kernel's own ratio
+
+
+def _tasks(process: int) -> list[tuple[int, str]]:
+    """A process's threads, each with its state."""
+    found = []
+    with contextlib.suppress(OSError):
+        for name in os.listdir(f"/proc/{process}/task"):
+            stat = Path(f"/proc/{process}/task/{name}/stat").read_text()
+            found.append((int(name), stat.rpartition(")")[2].split()[0]))
+    return found

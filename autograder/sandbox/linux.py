@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import platform
@@ -13,7 +14,9 @@ READ_ONLY, NO_SUID, NO_DEVICES, NO_EXEC = 0x1, 0x2, 0x4, 0x8
 REMOUNT, BIND, RECURSIVE, PRIVATE = 0x20, 0x1000, 0x4000, 0x40000
 _DETACH = 0x2
 
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_KEEPCAPS = 1, 4, 8
+_PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 22, 38
+_CAPABILITIES_3 = 0x20080522
 _MOUNT_SETATTR = 442  # the same number on every architecture
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
@@ -81,15 +84,38 @@ def be_opaque() -> None:
     _prctl(_PR_SET_DUMPABLE, 0)
 
 
+def be_open() -> None:
+    """Let this process's files in /proc belong to its user, as they do unless it changed users."""
+    _prctl(_PR_SET_DUMPABLE, 1)
+
+
 def gain_nothing() -> None:
     """Give up what set-uid programs could bring."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
+def become(user: int, group: int) -> None:
+    """Become another user for good, with the capabilities that this process has now."""
+    _prctl(_PR_SET_KEEPCAPS, 1)
+    os.setgroups([])
+    os.setresgid(group, group, group)
+    os.setresuid(user, user, user)
+    version, sets = (ctypes.c_uint32 * 2)(_CAPABILITIES_3, 0), (ctypes.c_uint32 * 6)()
+    _checked(_libc.capget(version, sets), "capget")
+    sets[0], sets[3] = sets[1], sets[4]  # effective as permitted, in both halves
+    _checked(_libc.capset(version, sets), "capset")
+
+
 def drop_capabilities() -> None:
     """Give up every privilege that a user namespace gave."""
-    version = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    version = (ctypes.c_uint32 * 2)(_CAPABILITIES_3, 0)
     _checked(_libc.capset(version, (ctypes.c_uint32 * 6)()), "capset")
+
+
+def put_behind(task: int, nice: int) -> None:
+    """Lower the priority of a process's thread; it cannot raise it again without a privilege."""
+    with contextlib.suppress(OSError):  # it may have ended
+        os.setpriority(os.PRIO_PROCESS, task, nice)
 
 
 def filter_calls(program: bytes) -> None:

@@ -25,6 +25,15 @@ _REFUSED = (
     "-w user.max_user_namespaces=10000. In a container: start it with --cap-add SYS_ADMIN "
     f"--security-opt seccomp=unconfined --security-opt apparmor=unconfined. {_UNBOXED}"
 )
+_UNSEEN = (
+    "Notebooks can be boxed here, but Python does not find its own packages in the box ({error}). "
+    "Make the environment anew with: python -m venv, and install the course there; and please "
+    f"report how this one was made. {_UNBOXED}"
+)
+_NOT_SEEN = 3
+_READ = ("zipapp", "_ctypes", "typing_extensions")
+"""Modules that the box must have, one each from where Python's own lie, its compiled ones, and
+installed packages."""
 
 
 def why_no_box() -> str | None:
@@ -36,7 +45,8 @@ def why_no_box() -> str | None:
     if tried.returncode == 0:
         return None
     lines = tried.stderr.strip().splitlines() or [f"code {tried.returncode}"]
-    return _REFUSED.format(error=lines[-1])
+    advice = _UNSEEN if tried.returncode == _NOT_SEEN else _REFUSED
+    return advice.format(error=lines[-1])
 
 
 def try_walls() -> None:
@@ -59,8 +69,13 @@ def _go_in(plan: walls.Plan) -> NoReturn:
         else:
             walls.enclose(plan)
             calls.refuse_calls()
-            importlib.import_module("zipapp")  # whether Python's own files can be read in there
+            for name in _READ:
+                sys.modules.pop(name, None)
+                importlib.import_module(name)
             code = 0
+    except ImportError as error:
+        code = _NOT_SEEN
+        print(error, file=sys.stderr, flush=True)
     except BaseException as error:
         print(error, file=sys.stderr, flush=True)
     finally:

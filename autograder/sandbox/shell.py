@@ -19,11 +19,16 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
 
+from autograder.limits import Clock
+
 MAX_PRINTED = 200_000
 """Characters that one cell may print; the rest is dropped."""
 
 MAX_SHOWN = 10_000_000
 """Bytes of other output of one cell; the rest is dropped."""
+
+SHOWING = 5.0
+"""Seconds in which an error is shown, before code that is out of time is stopped again."""
 
 Output = dict[str, Any]
 
@@ -72,6 +77,12 @@ class Record:
         self._add(output)
         if display_id is not None:
             self._shown[display_id] = output
+
+    def fail(self, kind: type, value: BaseException, lines: list[str]) -> None:
+        """Take an error."""
+        row = {"output_type": "error", "ename": str(getattr(kind, "__name__", kind))[:200]}
+        row |= {"evalue": _text(value)[:20_000]}
+        self._add(row | {"traceback": [str(line)[:20_000] for line in lines[:200]]})
 
     def clear(self, wait: bool) -> None:
         """Forget what the cell has shown, at once or when something new comes."""
@@ -175,16 +186,17 @@ class Shell(InteractiveShell):
 
     display_pub_class = Type(_Publisher)
     displayhook_class = Type(_Hook)
+    clock: Clock | None = None
+    """The clock of the cell that runs."""
+
+    def showtraceback(self, *args: Any, **options: Any) -> None:
+        """Show an error, and let that come to its end: it may be that the time is used up."""
+        if self.clock is not None:
+            self.clock.pause(SHOWING)
+        super().showtraceback(*args, **options)
 
     def _showtraceback(self, etype: type, evalue: BaseException, stb: list[str]) -> None:
-        self.display_pub.record._add(
-            {
-                "output_type": "error",
-                "ename": str(getattr(etype, "__name__", etype))[:200],
-                "evalue": _text(evalue)[:20_000],
-                "traceback": [str(line)[:20_000] for line in stb[:200]],
-            }
-        )
+        self.display_pub.record.fail(etype, evalue, stb)
 
     def system(self, command: str) -> None:
         """Run a command of a shell: ``!echo``."""

@@ -74,17 +74,29 @@ class Desk:
     def run(self, _: list[bytes], source: str, cpu: float, wall: float) -> None:
         """Run a cell."""
         self.record.begin()
-        out_of_time = False
         try:
-            with time_limit(Limits(cpu=cpu, wall=wall)):
-                self.shell.run_cell(source, store_history=True)
-        except OutOfTime as error:  # raised outside the student's own code
-            out_of_time = True
-            self.shell._showtraceback(type(error), error, [])
-        ended = [row.get("ename") for row in self.record.outputs]
-        out_of_time = out_of_time or OutOfTime.__name__ in ended
-        outputs = self.record.outputs
-        send(self.wire, {"done": "run", "outputs": outputs, "out_of_time": out_of_time})
+            with time_limit(Limits(cpu=cpu, wall=wall)) as self.shell.clock:
+                error = self._run(source)
+                late = self.shell.clock.is_over()
+        except OutOfTime as found:  # raised outside the student's own code
+            error, late = found, True
+        if late:
+            error = OutOfTime("This cell used up its time.")
+        if error is not None:
+            self._tell(error)
+        outputs, ended = self.record.outputs, "error" if error else "success"
+        head = {"done": "run", "ended": ended, "outputs": outputs, "out_of_time": late}
+        send(self.wire, head)
+
+    def _run(self, source: str) -> BaseException | None:
+        """Run a cell; what it raised."""
+        result = self.shell.run_cell(source, store_history=True)
+        return None if result.success else result.error_before_exec or result.error_in_exec
+
+    def _tell(self, error: BaseException) -> None:
+        """Show an error that the shell has not shown; cells can change how it shows them."""
+        if not any(row["output_type"] == "error" for row in self.record.outputs):
+            self.record.fail(type(error), error, [])
 
     def attempt(
         self, _: list[bytes], exercise: str, cpu: float, wall: float, seed: int, drawn: bool

@@ -7,6 +7,7 @@ process 1 of the new process namespace.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import sysconfig
@@ -26,12 +27,18 @@ COURSE = str(Path(autograder.__file__).parent)
 """The course's own package, which is not to be read inside the walls."""
 
 _NOBODY = 65534
+_INSIDE = 1000
+_FREE = ((2_000_000_000, 1 << 22), (61_184, 4_336))
+"""First numbers of users that nobody has, and how many: as many as there can be processes, or, in
+a container with few users, those that systemd keeps for services."""
 _SYSTEM = (
     "/bin", "/lib", "/lib32", "/lib64", "/usr/bin", "/usr/lib", "/usr/lib32", "/usr/lib64",
     "/usr/local/lib", "/usr/share/fonts", "/usr/share/zoneinfo", "/etc/alternatives",
     "/etc/fonts", "/etc/ld.so.cache", "/etc/localtime",
 )  # fmt: skip
-_DEVICES = ("null", "zero", "full", "random", "urandom")
+_DEVICES = {name: name for name in ("null", "full", "random", "urandom")} | {"zero": "full"}
+"""Names of devices, and what they are in there: "full" reads like "zero", but cannot be mapped, and
+what is mapped of "zero" is shared memory that nobody counts."""
 
 
 @dataclass(frozen=True)
@@ -59,20 +66,55 @@ def plan(root: str, covered: tuple[str, ...], disk: int) -> Plan:
         covered: folders that must look empty, wherever they are.
         disk: bytes that can be written.
     """
-    inside = [path for path in covered if is_shown(path)]
+    # What is mounted on a link would come to lie elsewhere: its real path is covered.
+    inside = [path for path in map(os.path.realpath, covered) if is_shown(path)]
     return Plan(root, _shown(), tuple(inside), disk)
 
 
 def is_shown(path: str) -> bool:
-    """Whether a path can be seen inside the walls, if it is not covered."""
-    return any(_is_below(path, home) for home in _shown())
+    """Whether what is at a path can be seen inside the walls, if it is not covered."""
+    real = os.path.realpath(path)
+    return any(_is_below(real, home) for home in _shown())
 
 
 @cache
 def _shown() -> tuple[str, ...]:
     homes = {sys.prefix, sys.base_prefix, *sysconfig.get_paths().values()}
-    python = [home for home in homes if not home.startswith("/usr") or "/local" in home]
+    homes |= linked_packages(sysconfig.get_paths()["purelib"])
+    ways = [place for home in homes for place in way_to(home)]
+    python = [place for place in ways if not place.startswith("/usr") or "/local" in place]
     return _outermost([*filter(os.path.exists, (*_SYSTEM, *python))])
+
+
+def way_to(path: str) -> list[str]:
+    """A path, and every link on the way from it to its real path, and what each leads to."""
+    path = os.path.abspath(path)
+    found = [path]
+    while link := next(filter(os.path.islink, _beginnings(path)), None):
+        target = os.path.join(os.path.dirname(link), os.readlink(link))
+        path = os.path.normpath(target + path[len(link) :])
+        if path in found:  # links in a circle
+            break
+        found += [link, path]
+    return found
+
+
+def _beginnings(path: str) -> list[str]:
+    """The folders that a path leads through, outermost first, and itself."""
+    steps = path.strip("/").split("/")
+    return ["/" + "/".join(steps[:n]) for n in range(1, len(steps) + 1)]
+
+
+def linked_packages(folder: str) -> set[str]:
+    """Where packages really lie whose files are links, as uv's and conda's links to a store."""
+    found = set()
+    for entry in os.scandir(folder) if os.path.isdir(folder) else ():
+        file = entry.name if entry.is_symlink() else f"{entry.name}/__init__.py"
+        if os.path.islink(f"{folder}/{file}"):
+            real = os.path.realpath(f"{folder}/{file}")
+            home = real.removesuffix(file)
+            found.add(home if real.endswith(f"/{file}") else real)
+    return found
 
 
 def _outermost(paths: list[str]) -> tuple[str, ...]:
@@ -93,13 +135,24 @@ def separate() -> None:
     own = linux.NEW_MOUNTS | linux.NEW_HOST | linux.NEW_IPC
     own |= linux.NEW_PROCESSES | linux.NEW_NETWORK
     user, group = os.geteuid(), os.getegid()
-    if user == 0:
+    if user == 0:  # gets a user namespace when it is enclosed, with nothing else in it
         linux.unshare(own)
         return
     linux.unshare(own | linux.NEW_USER)
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
-    Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+    _map_users("/proc/self", (user, user), (group, group))
+
+
+def _map_users(process: str, user: tuple[int, int], group: tuple[int, int]) -> None:
+    """Say which user and group there is in this process's new user namespace.
+
+    Args:
+        process: its folder in /proc.
+        user: its number inside, and outside.
+        group: its number inside, and outside.
+    """
+    Path(process, "setgroups").write_text("deny")
+    Path(process, "uid_map").write_text(f"{user[0]} {user[1]} 1")
+    Path(process, "gid_map").write_text(f"{group[0]} {group[1]} 1")
 
 
 def enclose(plan: Plan) -> None:
@@ -109,24 +162,30 @@ def enclose(plan: Plan) -> None:
         OSError: the kernel does not allow it.
     """
     linux.mount("none", "/", None, linux.RECURSIVE | linux.PRIVATE)
+    outside, itself = int(os.readlink("/proc/self")), os.open("/proc/self", os.O_PATH)
     linux.mount("tmpfs", plan.root, "tmpfs", linux.NO_SUID | linux.NO_DEVICES, "mode=755,size=1m")
     _scratch(plan)  # first: Python itself may lie below /tmp or /home
     for path in plan.shown:
         _show(path, plan.root)
     for path in plan.covered:
         _cover(plan.root + path)
-    for name in _DEVICES:
-        _show(f"/dev/{name}", plan.root, read_only=False)
+    for name, device in _DEVICES.items():
+        _show(f"/dev/{device}", plan.root, as_=f"/dev/{name}", read_only=False)
     _processes(plan.root)
     linux.change_root(plan.root)
     linux.mount("none", "/", None, linux.REMOUNT | linux.BIND | linux.READ_ONLY | linux.NO_SUID)
     os.chdir(HOME)
     os.umask(0o022)
-    _give_up_privileges()
+    if os.getuid() == 0:
+        _become_nobody(_free_user(outside), f"/proc/self/fd/{itself}")
+    os.close(itself)
+    linux.gain_nothing()
+    linux.drop_capabilities()
+    linux.die_with_parent()  # again: whoever changes users is not told any more
 
 
-def _show(path: str, root: str, *, read_only: bool = True) -> None:
-    target = root + path
+def _show(path: str, root: str, *, as_: str = "", read_only: bool = True) -> None:
+    target = root + (as_ or path)
     if os.path.islink(path):
         os.makedirs(os.path.dirname(target), exist_ok=True)
         os.symlink(os.readlink(path), target)
@@ -169,10 +228,36 @@ def _processes(root: str) -> None:
     linux.mount("proc", root + "/proc", "proc", flags)
 
 
-def _give_up_privileges() -> None:
-    if os.getuid() == 0:
-        os.setgroups([])
-        os.setresgid(_NOBODY, _NOBODY, _NOBODY)
-        os.setresuid(_NOBODY, _NOBODY, _NOBODY)
-    linux.gain_nothing()
-    linux.drop_capabilities()
+def _become_nobody(user: int, process: str) -> None:
+    """Become a user of this box's own, in a user namespace of its own where the kernel allows it.
+
+    The kernel counts processes, watches and what waits in pipes by user: boxes that share one
+    could use up what belongs to each other.
+
+    Args:
+        user: the user's number outside, and the group's.
+        process: this process's folder in a /proc that can be written.
+    """
+    linux.become(user, user)
+    linux.be_open()
+    with contextlib.suppress(OSError):  # without a namespace, the user is still its own
+        linux.unshare(linux.NEW_USER)
+        _map_users(process, (_INSIDE, user), (_INSIDE, user))
+
+
+def _free_user(process: int) -> int:
+    """A number that no user has, and no other box that is there now.
+
+    Args:
+        process: the number of this process outside.
+    """
+    for first, count in _FREE:
+        if all(_covers(f"/proc/self/{kind}_map", first, count) for kind in ("uid", "gid")):
+            return first + process % count
+    return _NOBODY
+
+
+def _covers(file: str, first: int, count: int) -> bool:
+    """Whether users of these numbers exist in this user namespace."""
+    spans = [tuple(map(int, line.split())) for line in Path(file).read_text().splitlines()]
+    return any(begin <= first and first + count <= begin + size for begin, _, size in spans)

@@ -7,7 +7,6 @@ only way to the outside.
 from __future__ import annotations
 
 import gc
-import json
 import os
 import signal
 import socket
@@ -15,14 +14,25 @@ import sys
 import tempfile
 from typing import Any, NoReturn
 
-from autograder.sandbox import bounds, calls, keeper, linux, ready, scratch, student, walls
+from autograder.sandbox import (
+    bounds,
+    calls,
+    cgroups,
+    frames,
+    keeper,
+    linux,
+    ready,
+    scratch,
+    student,
+    walls,
+)
 from autograder.sandbox.bounds import Bounds
 
 
 def main() -> None:
     """Get warm, then fork for each request until the grader hangs up."""
     control = socket.socket(fileno=int(sys.argv[1]))
-    wanted = json.loads(sys.argv[2])
+    wanted, _ = frames.receive(control)
     sys.argv = [""]
     linux.die_with_parent()
     started = ready.get_ready(wanted)
@@ -33,6 +43,7 @@ def main() -> None:
     tempfile.tempdir = None
     os.environ |= {"TMPDIR": "/tmp", "TORCHINDUCTOR_CACHE_DIR": walls.COMPILED}
     plan = walls.plan(scratch.root(), (walls.COURSE, *wanted["covered"]), limits.disk)
+    cgroups.home_of_boxes()
     control.sendall(b"\1")
     while True:
         request, wires, _, _ = socket.recv_fds(control, 1, 2)
@@ -72,15 +83,21 @@ def _be_notebook(
             calls.refuse_calls()
             student.serve(*started, talk)
 
+        group = cgroups.Cgroup.for_box(limits)
         walls.separate()
         inner = os.fork()
         if inner == 0:
             linux.die_with_parent()
+            if group is not None:
+                group.add(0)  # this process
             walls.enclose(plan)
-            keeper.keep(work, word, limits)
+            keeper.keep(work, word, limits, group)
         talk.close()
         word.close()
         os.waitpid(inner, 0)
+        if group is not None:
+            group.kill()
+            group.remove()
     except BaseException as error:
         try:
             word.sendall(f"no box: {error}".encode())

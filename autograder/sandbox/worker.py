@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -17,7 +18,14 @@ from typing import Any, Protocol
 
 from autograder.sandbox import scratch
 from autograder.sandbox.bounds import Bounds
-from autograder.sandbox.frames import Broken, Frame, TooLate, receive, send
+from autograder.sandbox.frames import (
+    MAX_OUTPUTS,
+    Broken,
+    Frame,
+    TooLate,
+    receive,
+    send,
+)
 
 PATIENCE = 300.0
 """Seconds that a warm process may take to import everything."""
@@ -88,15 +96,16 @@ class Warm:
         ours, theirs = socket.socketpair()
         self._folder = scratch.own()
         start = "from autograder.sandbox.warm import main; main()"
-        told = [str(theirs.fileno()), json.dumps(chapter.as_plain())]
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", start, *told],
+            [sys.executable, "-P", "-c", start, str(theirs.fileno())],
             pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, cwd="/",
             env=_environment() | {"TMPDIR": str(self._folder)},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         theirs.close()
         self._control = ours
+        with contextlib.suppress(Broken):  # waiting says why
+            send(ours, chapter.as_plain())  # not by the command line, which the box can read
         self._wait_until_ready()
 
     def _wait_until_ready(self) -> None:
@@ -187,6 +196,7 @@ def _environment() -> dict[str, str]:
     found = {name: os.environ[name] for name in _KEPT if name in os.environ}
     found |= dict.fromkeys(_SINGLE, "1")
     return found | {
+        "NBGRADER_EXECUTION": "autograde",  # as nbgrader says it; tests of instructors ask for it
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "PYTHONHASHSEED": "0",
         "PYTHONUTF8": "1",
@@ -212,6 +222,7 @@ class Notebook:
         *,
         patience: float,
         tell: Callable[[dict[str, Any]], None] = lambda head: None,
+        largest: int = MAX_OUTPUTS,
     ) -> Frame:
         """Have one step done.
 
@@ -220,6 +231,7 @@ class Notebook:
             blobs: bytes that go with it.
             patience: seconds until the process counts as lost.
             tell: is told what comes before the step is done.
+            largest: bytes that the head of an answer may have.
 
         Raises:
             Lost: the process is gone, or does not answer as it must.
@@ -227,9 +239,9 @@ class Notebook:
         """
         until = time.monotonic() + patience
         try:
-            send(self._talk, head, blobs)
+            send(self._talk, head, blobs, until)
             while True:
-                found = receive(self._talk, until)
+                found = receive(self._talk, until, largest)
                 if found[0].get("done") == head["do"]:
                     return found
                 tell(found[0])

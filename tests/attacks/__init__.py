@@ -42,7 +42,7 @@ SCRIPT = "FXPAGE"
 PORT = 47831
 SOCKET = "/tmp/fxcourse-attacks.sock"
 
-GRADED = frozenset({"graded", "graded after repair"})
+GRADED = frozenset({"graded", "graded after repair", "restored"})
 ENDED = GRADED | {"timed out", "out of memory", "crashed"}
 SUSPECT = GRADED | {"restored", "tampered"}
 REFUSED = frozenset({"refused", "unreadable", "tampered"})

@@ -13,7 +13,7 @@ from torch import fx
 from autograder.exercise import RANDOM, Case, Trial
 from autograder.models.build import arguments, fresh
 from autograder.models.random.draw import drawn
-from autograder.models.random.program import program_of
+from autograder.models.random.program import Program, program_of
 from autograder.models.random.recipe import Recipe
 from autograder.models.random.shrink import shrunk
 from autograder.models.random.vocabulary import Vocabulary
@@ -30,6 +30,42 @@ AT_HAND = 5
 
 def _as_it_is(trial: Trial, choice: int) -> Trial:
     return trial
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Builds the objects of a random case, and knows nothing of what must come out.
+
+    Attributes:
+        program: the model's code and the shapes of its inputs.
+        names: what its code may name besides PyTorch.
+        dtype: of its parameters and inputs.
+        training: whether it is in training mode.
+        traced: whether its trace stands for it.
+        complete: gives the trial what the exercise needs besides a model.
+        choice: the number that chooses there.
+    """
+
+    program: Program
+    names: dict[str, Any]
+    dtype: torch.dtype
+    training: bool
+    traced: bool
+    complete: Callable[[Trial, int], Trial]
+    choice: int
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = fresh(
+            lambda: self.program.model(self.names), seed, training=self.training, dtype=self.dtype
+        )
+        if self.traced:
+            model = fx.symbolic_trace(model)
+        generator = torch.Generator().manual_seed(seed + 1)
+        inputs = tuple(arguments(specs, generator, self.dtype) for specs in self.program.inputs)
+        names = copy.copy(self.names)
+        trial = Trial(args=(model,), model=model, inputs=inputs, functions=names)
+        return self.complete(trial, self.choice)
 
 
 @dataclass(frozen=True)
@@ -70,21 +106,17 @@ class RandomModels:
         """The case of a recipe."""
         words = self.vocabulary
         program = program_of(recipe, words)
-        dtype = words.dtypes[recipe.dtype % len(words.dtypes)]
-        training = words.training and recipe.training
-
-        def make(seed: int) -> Trial:
-            model = fresh(lambda: program.model(words.names), seed, training=training, dtype=dtype)
-            # FX writes `x += y` for `iadd(x, y)`; a trace of that code has no `iadd` any more.
-            if words.traced and recipe.form % 2 and "fx.wrap" not in program.source:
-                model = fx.symbolic_trace(model)
-            generator = torch.Generator().manual_seed(seed + 1)
-            inputs = tuple(arguments(specs, generator, dtype) for specs in program.inputs)
-            trial = Trial(
-                args=(model,), model=model, inputs=inputs, functions=copy.copy(words.names)
-            )
-            return self.complete(trial, recipe.choice)
-
+        # FX writes `x += y` for `iadd(x, y)`; a trace of that code has no `iadd` any more.
+        traced = words.traced and recipe.form % 2 and "fx.wrap" not in program.source
+        make = Builder(
+            program,
+            words.names,
+            words.dtypes[recipe.dtype % len(words.dtypes)],
+            training=words.training and recipe.training,
+            traced=bool(traced),
+            complete=self.complete,
+            choice=recipe.choice,
+        )
         expect = self.expect | (self.expecting(recipe) if self.expecting else {})
         return Case(name, RANDOM.key, make, expect=expect, oracle=self.oracle, recipe=recipe)
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import fx, nn
 
+from autograder.core.memory import Recorder, recorded
 from autograder.exercise import Trial
 from autograder.models.random import RandomModels, Vocabulary, ops
 from autograder.models.random.oracles import runs_of
 from autograder.models.random.recipe import Recipe
 from autograder.rubric.extracting import meant
-from autograder.rubric.memory import Recorder, recorded
 from autograder.syllabus.interpreter_random import renamed
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def as_computed(trial: Trial) -> Reference:
     def call(*args: Any) -> dict[str, Any]:
         recorder = Recorder(gm)
         recorder.run(*args)
-        return {key: recorder.then[meant(gm, name).name] for name, key in wanted.items()}
+        return {key: recorder.record.then[meant(gm, name).name] for name, key in wanted.items()}
 
     return runs_of(call, trial)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from torch import fx, nn
 
@@ -54,8 +53,6 @@ VOCABULARY = Vocabulary(
     namesakes=("first", "weight", "act"),
     names={part.__name__: part for part in PARTS},
 )
-# Which submodule of a model is to be opened.
-_TARGETS: WeakKeyDictionary[nn.Module, str] = WeakKeyDictionary()
 
 
 def with_target(trial: Trial, choice: int) -> Trial:
@@ -72,7 +69,7 @@ def with_target(trial: Trial, choice: int) -> Trial:
     target = own[choice * len(own) // 64] if own else names[0]
     if choice % 8 == 7:
         target = f"{target}.missing" if choice % 16 == 7 else "missing"
-    _TARGETS[model] = target
+    zoo.TARGETS[model] = target
     return replace(trial, args=(model, target), model=model)
 
 
@@ -83,7 +80,7 @@ def _openable(model: nn.Module) -> list[str]:
 
 def trace_around_target(model: nn.Module) -> fx.GraphModule:
     """The trace of a model in which the submodule to be opened is one node a call."""
-    return zoo.trace_with(_TARGETS[model], model)
+    return zoo.trace_with(zoo.TARGETS[model], model)
 
 
 def expected(recipe: Recipe) -> dict[str, Any]:

@@ -8,43 +8,66 @@ names: the graph is run, and the storages of the values are compared.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from torch import fx
+from torch import fx, nn
 
-from autograder.execution import RUN_SEED
+from autograder.core.graph_program import Program
+from autograder.execution import RUN_SEED, seed_all
 
 
-class Recorder(fx.Interpreter):
-    """Runs a graph and notes each value, as it was when it was computed and as it ended.
+class Record:
+    """What the nodes of a graph gave in one run.
 
     Attributes:
+        graph: the graph.
         then: a copy of each node's value at the time when it was computed.
         values: the values themselves, in whatever state they are by now.
     """
 
-    def __init__(self, gm: fx.GraphModule) -> None:
-        super().__init__(gm, garbage_collect_values=False)
+    def __init__(self, graph: fx.Graph, module_at: Callable[[str], nn.Module]) -> None:
+        self.graph, self._module_at = graph, module_at
         self.then: dict[str, Any] = {}
         self.values: dict[str, Any] = {}
 
-    def run_node(self, n: fx.Node) -> Any:
-        """Run a node, and note its value."""
-        value = super().run_node(n)
-        self.values[n.name] = value
-        self.then[n.name] = copy_of(value)
-        return value
+    def note(self, node: fx.Node, value: Any) -> None:
+        """Take what a node gave."""
+        self.values[node.name] = value
+        self.then[node.name] = copy_of(value)
 
     def written_by(self, node: fx.Node) -> set[int]:
         """The storages that a node changes."""
-        if not _is_in_place(self.module, node):
+        if not self._is_in_place(node):
             return set()
         first = node.args[0] if node.args else node.kwargs.get("input")
         out = node.kwargs.get("out")
         changed = [first if out is None else out]
         return {key for n in _nodes_in(changed) for key in storages(self.values[n.name])}
+
+    def _is_in_place(self, node: fx.Node) -> bool:
+        if node.kwargs.get("inplace") is True or node.kwargs.get("out") is not None:
+            return True
+        if node.op == "call_module":
+            return bool(getattr(self._module_at(str(node.target)), "inplace", False))
+        name = node.target if node.op == "call_method" else getattr(node.target, "__name__", "")
+        in_place = str(name).endswith("_") and not str(name).endswith("__")
+        return in_place and node.op.startswith("call")
+
+
+class Recorder(fx.Interpreter):
+    """Runs a graph module of the course's own, and keeps a record of it."""
+
+    def __init__(self, gm: fx.GraphModule) -> None:
+        super().__init__(gm, garbage_collect_values=False)
+        self.record = Record(gm.graph, gm.get_submodule)
+
+    def run_node(self, n: fx.Node) -> Any:
+        """Run a node, and note its value."""
+        value = super().run_node(n)
+        self.record.note(n, value)
+        return value
 
 
 def copy_of(value: Any) -> Any:
@@ -58,30 +81,39 @@ def copy_of(value: Any) -> Any:
     return value
 
 
-def recorded(gm: fx.GraphModule, inputs: tuple[Any, ...]) -> Recorder:
-    """The record of running a graph on copies of some inputs."""
+def recorded(gm: fx.GraphModule, inputs: tuple[Any, ...]) -> Record:
+    """The record of running a graph module of the course's own on copies of some inputs."""
     recorder = Recorder(gm)
     run_recorder(recorder, inputs)
-    return recorder
+    return recorder.record
 
 
 def run_recorder(recorder: Recorder, inputs: tuple[Any, ...]) -> None:
     """Run a recorder on copies of some inputs, under the seed of all runs."""
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
-        torch.manual_seed(RUN_SEED)
+        seed_all(RUN_SEED)
         recorder.run(*copy.deepcopy(inputs))
 
 
-def needed(recorder: Recorder, wanted: set[str]) -> set[str]:
+def recorded_program(program: Program, inputs: tuple[Any, ...]) -> Record:
+    """The record of running a described graph on copies of some inputs."""
+    record = Record(program.graph, program.modules.__getitem__)
+    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        seed_all(RUN_SEED)
+        program.run(*copy.deepcopy(inputs), observe=record.note)
+    return record
+
+
+def needed(record: Record, wanted: set[str]) -> set[str]:
     """Names of the nodes that the values of some nodes depend on, these among them."""
     found: set[str] = set()
     live: set[int] = set()  # storages whose content is still to be read
-    for node in reversed(list(recorder.module.graph.nodes)):
+    for node in reversed(list(record.graph.nodes)):
         read = any(user.name in found for user in node.users)
-        if node.name in wanted or read or recorder.written_by(node) & live:
+        if node.name in wanted or read or record.written_by(node) & live:
             found.add(node.name)
             for other in (node, *node.all_input_nodes):
-                live |= set(storages(recorder.values[other.name]))
+                live |= set(storages(record.values[other.name]))
     return found
 
 
@@ -102,12 +134,3 @@ def _nodes_in(values: Any) -> list[fx.Node]:
     found: list[fx.Node] = []
     fx.node.map_arg(values, found.append)
     return found
-
-
-def _is_in_place(gm: fx.GraphModule, node: fx.Node) -> bool:
-    if node.kwargs.get("inplace") is True or node.kwargs.get("out") is not None:
-        return True
-    if node.op == "call_module":
-        return bool(getattr(gm.get_submodule(str(node.target)), "inplace", False))
-    name = node.target if node.op == "call_method" else getattr(node.target, "__name__", "")
-    return str(name).endswith("_") and not str(name).endswith("__") and node.op.startswith("call")

@@ -1,0 +1,454 @@
+"""Runs a described graph: a small interpreter of its own, over what the description declares.
+
+A description comes from a student's process and is a claim. So nothing of it is ever compiled or
+executed as code, and no attribute of a Python object is walked by a name that stands in it: paths
+are looked up in a table of the parts that it declares, functions, methods and attributes in a list.
+
+`admitted` looks at a description as a whole and refuses what is not on the list. `Program.run`
+then evaluates its rows one by one, on values that were made for this run.
+"""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+import re
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder import targets
+from autograder.plain import Decoder, Plain
+
+MAX_NODES = 5_000
+_OPS = frozenset("placeholder get_attr call_function call_method call_module output".split())
+_PATH = re.compile(r"[\w :/+-]+(\.[\w :/+-]+)*")
+_INTERNALS = frozenset(nn.Module().__dict__)
+_TYPES = frozenset(f"builtins.{name}" for name in ("bool", "float", "int"))
+
+Functions = Mapping[str, Callable[..., Any]]
+Observe = Callable[[fx.Node, Any], None]
+
+
+class NotAdmitted(ValueError):
+    """A description holds something that is not run."""
+
+
+class NotListed(NotAdmitted):
+    """A description calls an operation that is not on the list; `operation` is its name."""
+
+    def __init__(self, operation: str) -> None:
+        super().__init__(f"`{operation}` is not among the operations that are run here")
+        self.operation = operation
+
+
+class Program:
+    """A described graph that was admitted.
+
+    Attributes:
+        root: a module that holds the declared parts; it is never called.
+        modules: the declared modules by path.
+        parts: the declared tensors by path.
+        rows: the description's nodes, in order.
+    """
+
+    def __init__(
+        self,
+        root: nn.Module,
+        modules: dict[str, nn.Module],
+        parts: dict[str, torch.Tensor | None],
+        rows: list[Plain],
+        tensors: list[torch.Tensor],
+        functions: Functions,
+    ) -> None:
+        self.root, self.modules, self.parts, self.rows = root, modules, parts, rows
+        self._tensors, self._functions = tensors, functions
+        self._last = _last_readers(rows)
+
+    @cached_property
+    def graph(self) -> fx.Graph:
+        """The same graph as FX has it, to be read, written out as text, or linted; never run."""
+        graph = fx.Graph()
+        made: list[fx.Node] = []
+        decoder = _Static(self._tensors, self._functions, node=lambda i: made[i])
+        for row in self.rows:
+            args, kwargs = tuple(decoder.decode(row["args"])), decoder.decode(row["kwargs"])
+            target = row["target"]
+            target = target if isinstance(target, str) else decoder.decode(target)
+            try:
+                made.append(graph.create_node(row["op"], target, args, kwargs, name=row["name"]))
+            except (AssertionError, TypeError, RuntimeError) as error:
+                raise NotAdmitted(str(error)) from None
+        return graph
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The parameters that the placeholders stand for.
+
+        Raises:
+            NotAdmitted: no function of Python can have them.
+        """
+        decoder = _Static(self._tensors, self._functions)
+        found = []
+        for row in self.rows:
+            if row["op"] == "placeholder":
+                default = decoder.decode(row["args"])
+                found.append(_parameter(row["target"], default))
+        try:
+            return inspect.Signature(found)
+        except ValueError as error:
+            raise NotAdmitted(f"no function has these parameters: {error}") from None
+
+    def run(self, *inputs: Any, observe: Observe | None = None) -> Any:
+        """Evaluate the graph.
+
+        Args:
+            inputs: its positional arguments, which it may change.
+            observe: is told each node of `graph`, and its value, as it is evaluated.
+
+        Returns:
+            What its output node returns; ``None`` where there is none.
+        """
+        bound = self.signature.bind(*inputs)
+        bound.apply_defaults()
+        values: dict[int, Any] = {}
+        own = _Owned(self._tensors)
+        decoder = _Static(own, self._functions, node=values.__getitem__)
+        nodes = list(self.graph.nodes) if observe else []
+        for i, row in enumerate(self.rows):
+            value = self._evaluate(row, decoder, bound.arguments)
+            if observe:
+                observe(nodes[i], value)
+            if row["op"] == "output":
+                return value
+            values[i] = value
+            if not observe:
+                for read in self._last.get(i, ()):
+                    values.pop(read, None)
+        return None
+
+    __call__ = run
+
+    def _evaluate(self, row: Plain, decoder: Decoder, given: Mapping[str, Any]) -> Any:
+        op, target = row["op"], row["target"]
+        if op == "placeholder":
+            return given[target.lstrip("*")]
+        if op == "get_attr":
+            return self.parts[target]
+        args, kwargs = decoder.decode(row["args"]), decoder.decode(row["kwargs"])
+        if op == "output":
+            return args[0]
+        if op == "call_module":
+            return self.modules[target](*args, **kwargs)
+        if op == "call_method":
+            return _method(target, args[0])(*args[1:], **kwargs)
+        function = decoder.decode(target)
+        if function is getattr:
+            return _attribute(*args)
+        return function(*args, **kwargs)
+
+
+def admitted(data: Plain, tensors: list[torch.Tensor], functions: Functions) -> Program:
+    """The program that a description describes.
+
+    Args:
+        data: a description made by `describe`, or by anybody else.
+        tensors: the table that it refers to.
+        functions: functions of the case, by the names under which they travel.
+
+    Raises:
+        NotListed: it calls an operation that is not on the list.
+        NotAdmitted: it holds something else that is not run, or does not fit together.
+    """
+    try:
+        root, modules = _modules(data["modules"], tensors)
+        parts = _tensors_in(modules)
+        rows = data["nodes"]
+        if type(rows) is not list or len(rows) > MAX_NODES:
+            raise NotAdmitted("it has too many nodes")
+        names: set[str] = set()
+        for i, row in enumerate(rows):
+            _admit(row, i, modules, parts, _Reads(tensors, functions, i))
+            if row["name"] in names:
+                raise NotAdmitted(f"two nodes are called {row['name']!r}")
+            names.add(row["name"])
+        program = Program(root, modules, parts, rows, tensors, functions)
+        _ = program.signature
+        return program
+    except NotAdmitted:
+        raise
+    except RecursionError:
+        raise NotAdmitted("it is nested too deeply") from None
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise NotAdmitted(f"it does not fit together ({error})"[:300]) from None
+
+
+# ------------------------------------------------------------------ rows
+
+
+class _Static(Decoder):
+    """Decodes arguments: of functions, only types of numbers may stand among them."""
+
+    def _decode_function(self, name: str) -> Callable[..., Any]:
+        try:
+            return targets.function_of(name)
+        except LookupError:
+            raise NotListed(str(name)[:200]) from None
+
+    def _decode_unlisted(self, name: str) -> Callable[..., Any]:
+        raise NotListed(str(name)[:200])
+
+
+class _Reads(_Static):
+    """Decodes the arguments of a row before anything is run, and notes which rows it reads."""
+
+    def __init__(self, tensors: list[torch.Tensor], functions: Functions, at: int) -> None:
+        super().__init__(tensors, dict(functions), node=self._read)
+        self._at = at
+
+    def _read(self, index: Any) -> Any:
+        if type(index) is not int or not 0 <= index < self._at:
+            raise NotAdmitted("a node reads a node that does not come before it")
+        return index
+
+    def _decode_function(self, name: str) -> Callable[..., Any]:
+        if name not in _TYPES:
+            raise NotAdmitted(f"{str(name)[:200]} stands among a node's arguments")
+        return super()._decode_function(name)
+
+
+def _admit(
+    row: Plain, at: int, modules: Mapping[str, Any], parts: Mapping[str, Any], reads: _Reads
+) -> None:
+    op, target = row["op"], row["target"]
+    if op not in _OPS:
+        raise NotAdmitted(f"there is no opcode {op!r}"[:200])
+    if not _is_name(row["name"]):
+        raise NotAdmitted(f"{row['name']!r} is no name of a node"[:200])
+    args, kwargs = reads.decode(row["args"]), reads.decode(row["kwargs"])
+    if type(args) not in (tuple, list) or type(kwargs) is not dict:
+        raise NotAdmitted("a node's arguments are no tuple and no dictionary")
+    if not all(_is_name(name) for name in kwargs):
+        raise NotAdmitted("a keyword is no name of an argument")
+    if op == "call_function":
+        _admit_function(target, args, kwargs, reads)
+        return
+    if type(target) is not str:
+        raise NotAdmitted(f"the target of a `{op}` node is no name")
+    if op == "placeholder" and not _is_name(target.lstrip("*")[:200]):
+        raise NotAdmitted(f"{target!r} is no name of an input"[:200])
+    if op == "call_method":
+        _admit_method(target, args)
+    if op == "get_attr" and target not in parts:
+        raise NotAdmitted(f"{target!r} is no parameter or buffer that was described"[:200])
+    if op == "call_module" and (not target or target not in modules):
+        raise NotAdmitted(f"{target!r} is no module that was described"[:200])
+    if op == "output" and len(args) != 1:
+        raise NotAdmitted("the output node takes one argument")
+
+
+def _admit_function(target: Plain, args: Any, kwargs: dict[str, Any], reads: _Reads) -> None:
+    if type(target) is not dict or len(target) != 1:
+        raise NotAdmitted("the target of a `call_function` node is no function")
+    ((kind, name),) = target.items()
+    if kind not in ("function", "case", "unlisted"):
+        raise NotAdmitted(f"`{name}` is not a function that can be run here"[:200])
+    function = reads._decode_case(name) if kind == "case" else _Static.decode(_Static([]), target)
+    if function is not getattr:
+        return
+    fits = len(args) in (2, 3) and not kwargs and type(args[1]) is str
+    if not fits or args[1] not in _ALL_ATTRIBUTES:
+        raise NotAdmitted("`getattr` may only be asked for attributes of tensors here")
+
+
+def _admit_method(target: str, args: Any) -> None:
+    if target not in _ALL_METHODS:
+        if hasattr(torch.Tensor, target) and not target.startswith("_"):
+            raise NotListed(f"Tensor.{target}")
+        raise NotAdmitted(f"the method {target!r} may not be called here"[:200])
+    if not args:
+        raise NotAdmitted("a method is called on nothing")
+
+
+_ALL_METHODS = frozenset().union(*targets.METHODS.values())
+_ALL_ATTRIBUTES = frozenset().union(*targets.ATTRIBUTES.values())
+_KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("Tensor", (torch.Tensor,)),
+    ("list", (list,)),
+    ("tuple", (tuple,)),
+    ("dict", (dict,)),
+    ("set", (set, frozenset)),
+    ("str", (str,)),
+    ("number", (bool, int, float, complex, torch.SymInt, torch.SymFloat, torch.SymBool)),
+    ("dtype", (torch.dtype,)),
+    ("device", (torch.device,)),
+    ("slice", (slice, range)),
+)
+
+
+def _kind_of(value: Any) -> str:
+    """Which table of methods and attributes is a value's."""
+    return next((kind for kind, types in _KINDS if isinstance(value, types)), "")
+
+
+def _method(name: str, owner: Any) -> Callable[..., Any]:
+    kind = _kind_of(owner)
+    operators = name.startswith("__") and name in targets.METHODS["Tensor"] and kind
+    if operators or name in targets.METHODS.get(kind, ()):
+        found: Callable[..., Any] = getattr(owner, name)
+        return found
+    raise AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}")
+
+
+def _attribute(owner: Any, name: str, *default: Any) -> Any:
+    if name in targets.ATTRIBUTES.get(_kind_of(owner), ()):
+        return getattr(owner, name, *default)
+    if default:
+        return default[0]
+    raise AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}")
+
+
+class _Owned:
+    """A table of tensors of which each run has copies of its own, made when they are asked for."""
+
+    def __init__(self, tensors: list[torch.Tensor]) -> None:
+        self._tensors, self._own = tensors, {}
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        if index not in self._own:
+            self._own[index] = self._tensors[index].clone()
+        return self._own[index]
+
+
+def _parameter(target: str, default: Any) -> inspect.Parameter:
+    name, stars = target.lstrip("*"), len(target) - len(target.lstrip("*"))
+    if stars:
+        kind = inspect.Parameter.VAR_KEYWORD if stars > 1 else inspect.Parameter.VAR_POSITIONAL
+        return inspect.Parameter(name, kind)
+    given = default[0] if default else inspect.Parameter.empty
+    return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=given)
+
+
+def _is_name(text: Any) -> bool:
+    if type(text) is not str or len(text) > 200:
+        return False
+    return text.isidentifier() and not keyword.iskeyword(text)
+
+
+def _last_readers(rows: list[Plain]) -> dict[int, list[int]]:
+    """For each row, the rows whose values nobody reads after it."""
+    last: dict[int, int] = {}
+
+    def walk(data: Plain, at: int) -> None:
+        if isinstance(data, dict):
+            read = data.get("node")
+            if type(read) is int and len(data) == 1:
+                last[read] = at
+                return
+            for item in data.values():
+                walk(item, at)
+        elif isinstance(data, list):
+            for item in data:
+                walk(item, at)
+
+    for i, row in enumerate(rows):
+        last.setdefault(i, i)
+        walk([row["args"], row["kwargs"]], i)
+    found: dict[int, list[int]] = {}
+    for read, at in last.items():
+        found.setdefault(at, []).append(read)
+    return found
+
+
+# ------------------------------------------------------------------ modules
+
+
+def _modules(
+    rows: list[Plain], tensors: list[torch.Tensor]
+) -> tuple[nn.Module, dict[str, nn.Module]]:
+    """The declared modules: the root, and all of them by path."""
+    made: dict[str, nn.Module] = {}
+    shared: dict[int, torch.Tensor] = {}
+    for row in rows:
+        path = row["path"]
+        if type(path) is not str or path in made or (path and not _is_path(path)):
+            raise NotAdmitted(f"{path!r} is no path of a module"[:200])
+        module = made[row["same_as"]] if "same_as" in row else _module(row, tensors, shared)
+        made[path] = module
+        if path:
+            parent, _, name = path.rpartition(".")
+            _shadows_nothing(type(made[parent]), name)
+            made[parent]._modules[name] = module
+    return made[""], made
+
+
+def _is_path(path: str) -> bool:
+    return len(path) < 1_000 and _PATH.fullmatch(path) is not None
+
+
+def _module(row: Plain, tensors: list[torch.Tensor], shared: dict[int, torch.Tensor]) -> nn.Module:
+    try:
+        cls = targets.module_class_of(row["class"]) if row["path"] else nn.Module
+    except LookupError:
+        cls = nn.Module  # a container, or a class that only fails if it is called
+    module = cls.__new__(cls)
+    nn.Module.__init__(module)
+    decoder = _Attributes(tensors)
+    for name, value in row["attrs"].items():
+        if name in _INTERNALS or not _is_name(name) or name.startswith("__"):
+            continue
+        if hasattr(nn.Module, name) or callable(getattr(cls, name, None)):
+            continue  # it would take the place of a method
+        try:
+            module.__dict__[name] = decoder.decode(value)
+        except ValueError:
+            continue  # an attribute without a plain form; what needs it will say so
+    for kind in ("params", "buffers", "tensors"):
+        for name, entry in row[kind].items():
+            _shadows_nothing(cls, name)
+            tensor = None if entry is None else _tensor(entry, kind, tensors, shared)
+            store = {"params": module._parameters, "buffers": module._buffers}
+            store.get(kind, module.__dict__)[name] = tensor
+    module.training = bool(row["training"])
+    return module
+
+
+class _Attributes(_Static):
+    """Decodes a module's plain attributes; the functions among them are on the list."""
+
+    def _decode_tensor(self, index: int) -> torch.Tensor:
+        return self.tensors[index].clone()
+
+
+def _shadows_nothing(cls: type, name: Any) -> None:
+    """Refuse a declared name that would be read in place of an attribute of its class."""
+    fits = type(name) is str and bool(name) and "." not in name and not name.startswith("__")
+    if not fits or name in _INTERNALS or hasattr(cls, name):
+        raise NotAdmitted(f"{name!r} is no name for a part of a module"[:200])
+
+
+def _tensor(
+    entry: Plain, kind: str, tensors: list[torch.Tensor], shared: dict[int, torch.Tensor]
+) -> torch.Tensor:
+    index = entry["tensor"]
+    if type(index) is not int or not 0 <= index < len(tensors):
+        raise NotAdmitted("a part of a module is no tensor of the table")
+    if index not in shared:
+        value = tensors[index].clone()
+        if kind == "params":
+            value = nn.Parameter(value, requires_grad=bool(entry["requires_grad"]))
+        shared[index] = value
+    return shared[index]
+
+
+def _tensors_in(modules: Mapping[str, nn.Module]) -> dict[str, torch.Tensor | None]:
+    """The declared tensors by path."""
+    found: dict[str, torch.Tensor | None] = {}
+    for path, module in modules.items():
+        own = {k: v for k, v in module.__dict__.items() if isinstance(v, torch.Tensor)}
+        for name, tensor in (module._parameters | module._buffers | own).items():
+            found[f"{path}.{name}" if path else name] = tensor
+    return found

@@ -1,0 +1,157 @@
+"""What the processes of a box take, as the keeper sees it in /proc: processor time and memory.
+
+The kernel tells a parent what its children have taken, unless the parent says that it does not
+want to know; and what waits in sockets, or is needed for page tables, is in nobody's resident
+memory. So the keeper counts for itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+Key = tuple[int, str]
+"""A process: its number, and when it began, since numbers come again."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """Processor seconds that a process has taken, and those that its children have told it."""
+
+    own: float
+    children: float
+
+
+class ProcessorTime:
+    """Processor seconds that all processes of a box have taken, those that are gone included.
+
+    Those that are there are read exactly. A process that ends between two looks leaves its time
+    with its parent, or, if the parent wants it so, nowhere: for those that came and went, half of
+    the time between two looks is taken where parents were told less. So forking short-lived
+    children saves nothing.
+
+    Args:
+        free: so many may come and go without that.
+    """
+
+    def __init__(self, free: int) -> None:
+        self.total = 0.0
+        self._free = free
+        self._before: dict[Key, Times] = {}
+        self._cores = os.cpu_count() or 1
+
+    def look(self, now: dict[Key, Times], buried: float, started: int, passed: float) -> int:
+        """Take account of what there is now.
+
+        Args:
+            now: the processes that are there.
+            buried: seconds of processes that process 1 has buried since the last look.
+            started: processes and threads that were started since then.
+            passed: seconds since then.
+
+        Returns:
+            How many came or went.
+        """
+        nothing = Times(0.0, 0.0)
+        before = {key: self._before.get(key, nothing) for key in now}
+        grown = sum(max(0.0, times.own - before[key].own) for key, times in now.items())
+        told = sum(times.children - before[key].children for key, times in now.items()) + buried
+        gone = [times for key, times in self._before.items() if key not in now]
+        known = sum(times.own + times.children for times in gone)
+        fresh = len(now.keys() - self._before.keys())
+        ended = len(gone) + max(0, started - fresh)
+        charged = max(0, ended - self._free) * passed / 2
+        self._free = max(0, self._free - ended)
+        unseen = min(max(0.0, told - known, charged), self._cores * passed)
+        self.total += grown + unseen
+        self._before = now
+        return ended + fresh
+
+
+def times_of(processes: Iterable[int]) -> dict[Key, Times]:
+    """The times of processes; without those that have ended meanwhile."""
+    found = {}
+    for process in processes:
+        with contextlib.suppress(OSError, IndexError):
+            stat = Path(f"/proc/{process}/stat").read_text()
+            fields = stat.rpartition(")")[2].split()
+            own, children = sum(map(int, fields[11:13])), sum(map(int, fields[13:15]))
+            found[process, fields[19]] = Times(own / _TICKS, children / _TICKS)
+    return found
+
+
+class Started:
+    """Counts the processes and threads that are started in this process's namespace."""
+
+    def __init__(self) -> None:
+        self._last = self._latest()
+
+    def since(self) -> int:
+        """How many since it was asked last."""
+        last, self._last = self._last, self._latest()
+        # Numbers begin again at the bottom when they have reached the top.
+        return self._last - last if self._last >= last else self._last
+
+    def _latest(self) -> int:
+        return int(Path("/proc/loadavg").read_text().split()[4])
+
+
+class Memory:
+    """What the processes of a box take together, above what its first one began with."""
+
+    def __init__(self, first: int) -> None:
+        self._resident, self._tables = _resident(first)
+        self._sockets = _sockets()
+        self._socket = _room_of_a_socket()
+
+    def exceeds(self, processes: list[int], most: int) -> bool:
+        """Whether it is more than so many bytes."""
+        found = [_resident(process) for process in processes]
+        tables = sum(tables for _, tables in found) - self._tables
+        sockets = (_sockets() - self._sockets) * self._socket
+        kernel = max(0, tables) + max(0, sockets)
+        # Pages that forked processes share count for each of them here; only where that is too
+        # much is it worth the time to ask how they are shared.
+        above = sum(max(0, resident - self._resident) for resident, _ in found)
+        if above + kernel <= most:
+            return False
+        return sum(map(_share, processes)) - self._resident + kernel > most
+
+
+def _resident(process: int) -> tuple[int, int]:
+    """Bytes of a process's resident memory, and of its page tables."""
+    resident = tables = 0
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{process}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                resident = int(line.split()[1]) * 1024
+            elif line.startswith("VmPTE:"):
+                tables = int(line.split()[1]) * 1024
+    return resident, tables
+
+
+def _share(process: int) -> int:
+    """A process's memory; what is shared by several counts in parts."""
+    try:
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return _resident(process)[0]
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+
+
+def _sockets() -> int:
+    """Sockets in this network namespace, those on their way between two processes included."""
+    line = Path("/proc/net/sockstat").read_text().partition("\n")[0]
+    return int(line.split()[2])
+
+
+def _room_of_a_socket() -> int:
+    """Bytes that may wait in a socket before its writer must wait; a last piece comes on top."""
+    with socket.socket(socket.AF_UNIX) as one:
+        return 2 * one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
