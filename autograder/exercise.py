@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from torch import nn
 
@@ -116,6 +116,11 @@ class Exercise:
         hints: markdown, from "where to look" to "a skeleton"; never the solution.
         random: models drawn at random on which the answer is tried besides.
         not_random: why there are none, where it makes no sense.
+        forbidden_words: names of tools that may not be used; the text of an answer is looked at
+            for them, besides what `Trial.forbidden` notes.
+        own_code: what a call of the notebook's own code in a result's graph may be: nothing
+            (``refused``), a copy of its one argument (``copies``), or a call that nobody reads
+            and that the judge leaves out (``skipped``).
     """
 
     name: str
@@ -131,6 +136,8 @@ class Exercise:
     hints: tuple[str, ...]
     random: RandomModels | None = None
     not_random: str = ""
+    forbidden_words: tuple[str, ...] = ()
+    own_code: Literal["refused", "copies", "skipped"] = "refused"
 
     @property
     def all_aspects(self) -> tuple[Aspect, ...]:

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from autograder.answer_text import source_of_answer
 from autograder.exercise import Exercise
 from autograder.judge import judge
 from autograder.models.random.cases import AT_HAND
@@ -61,7 +62,7 @@ def verdict_on(exercise: Exercise, answer: Any, *, hidden: bool, seed: int = 0) 
         return Verdict(exercise.name, "failed", 0.0, (finding,))
     cases = exercise.cases if hidden else exercise.visible_cases()
     outcomes = run_cases(exercise, answer, cases, stop_early=not hidden)
-    verdict = judge(exercise, outcomes, cases)
+    verdict = judge(exercise, outcomes, cases, source=source_of_answer(answer))
     if exercise.random is None:
         return verdict
     count = None if hidden else min(AT_HAND, exercise.random.count)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.exercise import RANDOM, Case, Exercise
 from autograder.isolation import kept_state
 from autograder.judge import findings_of, judge, score_of
@@ -67,6 +68,7 @@ def judge_random_models(
     verdict: Verdict,
     outcomes: list[Outcome],
     seed: int = 0,
+    runner: GraphRunner = do_here,
 ) -> Verdict:
     """As `with_random_models`, where the answer has been tried on the random models already.
 
@@ -76,11 +78,13 @@ def judge_random_models(
         verdict: the verdict on the hand-picked cases.
         outcomes: those of all cases.
         seed: picks the random models.
+        runner: does what is to be done with the graphs that the outcomes describe.
     """
     if not verdict.passed:
         return without_random_models(verdict)
     held = frozenset(case.name for case in exercise.cases)
-    return judge(exercise, outcomes, (*exercise.cases, *random.cases(seed)), held=held)
+    cases = (*exercise.cases, *random.cases(seed))
+    return judge(exercise, outcomes, cases, held=held, runner=runner)
 
 
 def without_random_models(verdict: Verdict) -> Verdict:

@@ -352,7 +352,7 @@ assert numbers_of(roll) == [1, 2, 0, -1]
 # They may be nested to any depth in tuples, lists, dictionaries and slices.
 # A slice counts as start, stop, step.
 #
-# **Do not** use `all_input_nodes` or `_input_nodes`.
+# **Do not** use `all_input_nodes` or `_input_nodes`, by whatever way. The text of your answer is looked at, too.
 
 
 # %%
@@ -630,7 +630,7 @@ assert list(late.graph.nodes) == [x, sin, exp, output, cos]
 # The module that is called is `proj` itself, not a copy.
 # You may register it under any name.
 #
-# **Do not** trace, and do not change `proj` or `shift`.
+# **Do not** trace, and do not change `proj` or `shift`. For calls that trace, the text of your answer is looked at, too.
 
 
 # %%
@@ -744,7 +744,7 @@ assert unread == ["stack", "output"]
 # **Return** the names, in graph order, of the nodes of its trace whose value can never reach the output, neither directly nor through other nodes.
 # Placeholders are never listed: they belong to the signature.
 #
-# **Do not** use `eliminate_dead_code`, and do not change the model.
+# **Do not** use `eliminate_dead_code`, and do not change the model. The text of your answer is looked at, too.
 
 
 # %%

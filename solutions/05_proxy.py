@@ -134,7 +134,7 @@ assert len(graph.nodes) == 1 + 3 + 2
 # **Return** a `GraphModule` whose `forward(x, y)` returns `torch.neg(torch.tanh(torch.cat([x, y])))`.
 # Make it with `fx.Proxy` and `GraphAppendingTracer`. No node in it is unused.
 #
-# **Do not** trace anything.
+# **Do not** trace anything. For calls that trace, the text of your answer is looked at, too.
 
 
 # %%

@@ -274,7 +274,7 @@ torch.testing.assert_close(result["careful.exp"], torch.ones(2))
 # All of it is in training mode, or all of it is in eval mode.
 #
 # **Return** a module that gives the dictionary `{"C4": ..., "C5": ...}` when it is called with images:
-# the outputs of `layer3` and `layer4`. Use `create_feature_extractor`.
+# the outputs of `layer3` and `layer4`. Use `create_feature_extractor`: what it makes gives both, and a module of yours around it may choose and rename.
 #
 # **Do not** change the model: not its layers, not its weights, not its mode.
 
@@ -973,6 +973,7 @@ assert all("relu" in name for name in found)
 # * An unknown name: `ValueError`, with the name in its message.
 #
 # All wanted values are tensors. The output node is never wanted. Copies may stand wherever you like.
+# Code of your own may stand in the graph only as a copy: a function or module of one argument that gives back its value copied.
 #
 # **Do not** change the model.
 

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from autograder.classroom.sitting import Patience, Sitting, is_failed
+from autograder.sandbox.worker import Chapter, Source, Warm
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nbgrader.api import Gradebook
 
 from autograder.classroom.create import create
 from autograder.classroom.scores import auto_score
-from autograder.classroom.sitting import Patience, Sitting, is_failed
 from autograder.sandbox.bounds import MIB, Bounds
 from autograder.sandbox.probe import why_no_box
-from autograder.sandbox.worker import Chapter, Source, Warm
 from tests import graded_class, numbers_room
 from tests.graded_class import CHAPTER
 from tests.submissions.edits import Edit, delete, edited, fill

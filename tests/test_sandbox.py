@@ -14,12 +14,12 @@ from functools import lru_cache
 from typing import Any
 
 import pytest
+from autograder.sandbox.shorn import Needs
+from autograder.sandbox.worker import Chapter, Lost, Source, Unboxed, Warm
 
 from autograder.sandbox.bounds import MIB, Bounds
 from autograder.sandbox.frames import MAX_HEAD, Broken, TooLate, receive, send
 from autograder.sandbox.probe import why_no_box
-from autograder.sandbox.shorn import Needs
-from autograder.sandbox.worker import Chapter, Lost, Source, Unboxed, Warm
 
 BOUNDS = Bounds(memory=512 * MIB, disk=8 * MIB, processes=32, cpu=60.0, wall=60.0)
 CHAPTER = Chapter("00_start", imports=("torch",), bounds=BOUNDS)

@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from autograder.sandbox.worker import Chapter, Lost, Source, Warm
 
 from autograder.limits import waited
 from autograder.sandbox import call_numbers, calls, frames, keeper, walls, worker
@@ -26,7 +27,6 @@ from autograder.sandbox.account import ProcessorTime, Times
 from autograder.sandbox.bounds import MIB, Bounds, hold_processor_time
 from autograder.sandbox.cgroups import Cgroup, find_home, home_of_boxes
 from autograder.sandbox.probe import why_no_box
-from autograder.sandbox.worker import Chapter, Lost, Source, Warm
 
 BOUNDS = Bounds(memory=256 * MIB, disk=16 * MIB, processes=40, cpu=20.0, wall=60.0)
 CHAPTER = Chapter("00_start", imports=("torch",), bounds=BOUNDS)

@@ -14,9 +14,6 @@ from autograder.verdict import Verdict
 
 _log = logging.getLogger(__name__)
 
-SCORES = "fxcourse_scores"
-"""The key of nbgrader's resources under which shares from 0 to 1 stand, by grade id."""
-
 
 def show_verdicts(
     nb: NotebookNode, exercises: Mapping[str, Exercise], verdicts: Mapping[int, Verdict]

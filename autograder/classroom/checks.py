@@ -6,23 +6,29 @@ resources, where no cell can reach it.
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Float, Integer, Unicode
 
 from autograder.classroom.beside import files_beside
-from autograder.classroom.cards import SCORES, show_verdicts
-from autograder.classroom.seeds import note_seed, seed_of
-from autograder.classroom.sitting import Patience, Sitting
-from autograder.classroom.warmth import hidden_by_name, imports_of, source_for
+from autograder.classroom.masters import masters_of
+from autograder.classroom.released import given_out
+from autograder.classroom.scores import SCORES
+from autograder.classroom.seeds import key_of
+from autograder.classroom.submission_run import Untrue, ask, notes_in, shares_in
+from autograder.classroom.unit import Chapter, Patience, Terms, Unit
+from autograder.classroom.warmth import boxes_for, hidden_by_name, imports_of
 from autograder.sandbox.bounds import MIB, Bounds
-from autograder.sandbox.worker import Chapter
-from autograder.verdict import Verdict
+from autograder.sandbox.client import Lost
+
+
+class CannotJudge(Exception):
+    """A notebook has no grade; nbgrader leaves the submission out and goes on."""
 
 
 class ExecuteChecks(NbGraderPreprocessor):
@@ -55,32 +61,43 @@ class ExecuteChecks(NbGraderPreprocessor):
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Run a notebook in place, and put the scores of its checks into the resources.
+        """Run a notebook, and put the scores of its checks into the resources.
 
         Raises:
             NoBox: notebooks cannot be boxed here.
+            CannotJudge: the judge of this notebook was lost, twice.
         """
         ids = resources["nbgrader"]
-        own = seed_of(self.secret, ids["student"]) if self.seed is None else self.seed
-        self.sitting = self.sitting_of(nb, ids, resources["metadata"]["path"], own)
-        verdicts = self.sitting.hold()
-        note_seed(nb, own)
-        resources[SCORES] = show_verdicts(nb, self.sitting.exercises, verdicts)
-        return nb, resources
+        ready = self.chapter(ids["assignment"], ids["notebook"])
+        given = given_out(CourseDirectory(config=self.config), ids["assignment"], ids["notebook"])
+        masters = masters_of(ids["db_url"], ids["notebook"], ids["assignment"], given)
+        terms = Terms(
+            ids["notebook"], masters, ready, self.patience(), self.sandbox, only=self.only
+        )
+        unit = Unit(
+            ids["student"], None, files_beside(Path(resources["metadata"]["path"])),
+            key_of(self.secret, ids["student"]), self.seed,
+        )  # fmt: skip
+        said, text = self._asked(nb, unit, terms)
+        for note in notes_in(said):
+            self.log.warning("%s, %s: %s", ids["student"], ids["notebook"], note)
+        resources[SCORES] = shares_in(said, terms)
+        return nbformat.reads(text.decode("utf-8", "replace"), as_version=4), resources
 
-    def sitting_of(self, nb: NotebookNode, ids: dict[str, str], folder: str, seed: int) -> Sitting:
-        """What is to be done with a notebook."""
-        chapter = ids["notebook"]
-        exercises = importlib.import_module(self.syllabus).EXERCISES
-        return Sitting(
-            nb,
-            exercises,
-            source_for(self.chapter(ids["assignment"], chapter), boxed=self.sandbox),
-            seed=seed,
-            files=files_beside(Path(folder)),
-            patience=self.patience(),
-            only=self.only,
-            warn=lambda text: self.log.warning("%s, %s: %s", ids["student"], chapter, text),
+    def _asked(self, nb: NotebookNode, unit: Unit, terms: Terms) -> tuple[Any, bytes]:
+        boxes = boxes_for(terms.ready, boxed=self.sandbox)
+        written = nbformat.writes(nb).encode("utf-8", "replace")
+        why: Exception | None = None
+        for _ in range(2):
+            try:
+                said, text = ask("run", unit, terms, boxes, written)
+                shares_in(said, terms)
+                return said, text
+            except (Lost, Untrue) as error:
+                why = error
+        raise CannotJudge(
+            f"Judging the notebook of {unit.student} ended the judge, twice ({why}). "
+            "fxcourse grade gives it no points, and says so."
         )
 
     def chapter(self, assignment: str, chapter: str) -> Chapter:
@@ -101,8 +118,3 @@ class ExecuteChecks(NbGraderPreprocessor):
             self.cell_cpu, self.cell_wall, self.case_cpu, self.case_wall, self.trial,
             self.notebook, self.restarts,
         )  # fmt: skip
-
-    @property
-    def verdicts(self) -> dict[str, Verdict]:
-        """The verdicts by exercise, once the notebook has been run."""
-        return {verdict.exercise: verdict for verdict in self.sitting.verdicts.values()}

@@ -55,15 +55,13 @@ def replay(
 ) -> None:
     """Judge a graded answer again, on the same models, and show the card."""
     from autograder.classroom import replay as replaying
-    from autograder.show.cardtext import card_text
-    from autograder.syllabus import EXERCISES
 
     try:
-        verdict = replaying.replay(folder, student, exercise)
+        card = replaying.replay(folder, student, exercise)
     except replaying.CannotReplay as error:
         err.print(f"[red]Nothing to show.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None
-    out.print(escape(card_text(verdict, EXERCISES[exercise])))
+    out.print(escape(card))
 
 
 if __name__ == "__main__":

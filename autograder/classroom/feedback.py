@@ -9,7 +9,7 @@ from nbformat.v4 import new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from autograder.classroom.masters import checked_exercise, without_hidden
-from autograder.classroom.repair import NOTES
+from autograder.classroom.seeds import NOTES
 
 
 class ForStudents(NbGraderPreprocessor):

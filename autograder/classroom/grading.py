@@ -30,10 +30,10 @@ from autograder.classroom.journal import Entry, Journal, digest_of
 from autograder.classroom.lanes import in_lanes
 from autograder.classroom.ledger import Ledger, clean_up
 from autograder.classroom.preflight import Handed, look_at, students_of
-from autograder.classroom.seeds import seed_of
+from autograder.classroom.seeds import key_of
 from autograder.classroom.unit import Graded, Terms, Unit
 from autograder.classroom.warmth import no_box
-from autograder.sandbox.worker import NoBox
+from autograder.sandbox.client import NoBox
 
 HOME = ".fxcourse"
 """The folder in a classroom that holds the journal, and the lock."""
@@ -227,15 +227,15 @@ class _Marking:
                     old.append(_not_taken(student, chapter))
                     continue
                 handed = look_at(self.room, student, chapter)
-                seed = seed_of(self.execute.secret, student)
+                key = key_of(self.execute.secret, student)
                 files = handed.files | given  # the course's own files come last, and win
-                digest = digest_of(handed.text or b"", sorted(files.items()), seed, terms)
+                digest = digest_of(handed.text or b"", sorted(files.items()), key, terms)
                 entry = self.journal.find(student, chapter, digest)
                 if entry and student in graded_before and self._has_folder(student, chapter):
                     old.append(_row_of(entry, again=False))
                     continue
                 beside[student] = replace(handed, files=files), digest
-                yield Unit(student, handed.text, files, seed, handed.notes)
+                yield Unit(student, handed.text, files, key, notes=handed.notes)
 
         for graded in self._graded(units(), terms, min(jobs, len(students)), cluster):
             while old:

@@ -1,36 +1,21 @@
-"""Graders that work side by side, each in a process of its own.
+"""Submissions that are graded side by side, each by a judge in a box of its own.
 
-A grader that is lost (its own memory used up by a forged result, say) costs nobody else
-anything: what it had in hand is tried once more by a new one, and then given up.
+A lane is a thread that waits; what takes time happens in the boxes. All lanes share the fork
+servers of their chapter.
 """
 
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import queue
-import sys
 import threading
-import warnings
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 
-from autograder.classroom import watchdog
-from autograder.classroom.unit import Graded, Terms, Unit, grade_unit, nothing_from
-from autograder.references import MissingReference
-from autograder.sandbox.bounds import MIB
-from autograder.sandbox.worker import NoBox
+from autograder.classroom.submission_run import Boxes, grade_submission
+from autograder.classroom.unit import Graded, Terms, Unit, nothing_from
+from autograder.sandbox.client import NoBox
 
 _log = logging.getLogger(__name__)
-
-JUDGE_MEMORY = 4096 * MIB
-"""Bytes that a grader may use above what it starts with."""
-
-_LOST = (
-    "Judging what this notebook returned ended the grader, twice. It earns nothing so far; the "
-    "same command tries again."
-)
 
 
 def in_lanes(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]:
@@ -39,7 +24,7 @@ def in_lanes(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]
     Args:
         units: the submissions; read one at a time, as they are needed.
         terms: how they are graded.
-        jobs: how many graders there are.
+        jobs: how many are graded at a time.
 
     Raises:
         NoBox: notebooks cannot be boxed here.
@@ -47,20 +32,25 @@ def in_lanes(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]
     source, taking = iter(units), threading.Lock()
     done: queue.Queue[Graded | BaseException | None] = queue.Queue()
     stop = threading.Event()
+    first = next(source, None)
+    if first is None:
+        return  # nothing is new, and nothing is started
+    boxes = Boxes(terms.ready, boxed=terms.boxed)
+    waiting = [first]
 
     def take() -> Unit | None:
         with taking:
-            return None if stop.is_set() else next(source, None)
+            if stop.is_set():
+                return None
+            return waiting.pop() if waiting else next(source, None)
 
     def work() -> None:
-        lane = Lane(terms)
         try:
             while (unit := take()) is not None:
-                done.put(lane.grade(unit))
+                done.put(grade(unit, terms, boxes))
         except BaseException as error:  # shown by whoever waits for the results
             done.put(error)
         finally:
-            lane.close()
             done.put(None)
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(jobs)]
@@ -78,54 +68,18 @@ def in_lanes(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]
                 yield found
     finally:
         stop.set()
+        boxes.close()
 
 
-class Lane:
-    """One grader, replaced when it is lost."""
+def grade(unit: Unit, terms: Terms, boxes: Boxes) -> Graded:
+    """Grade a submission; what goes wrong on our side costs no other submission.
 
-    def __init__(self, terms: Terms) -> None:
-        self._terms = terms
-        self._pool: ProcessPoolExecutor | None = None
-
-    def grade(self, unit: Unit) -> Graded:
-        for _ in range(2):
-            try:
-                return self._grader().submit(_grade, unit, self._terms).result()
-            except BrokenProcessPool:
-                self.close()
-        return nothing_from(unit, self._terms, _LOST)
-
-    def _grader(self) -> ProcessPoolExecutor:
-        if self._pool is None:
-            context = multiprocessing.get_context("spawn")
-            self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_begin)
-        return self._pool
-
-    def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
-        self._pool = None
-
-
-def _begin() -> None:
-    """Bound what this grader may use: it looks at what students' processes have sent."""
-    import signal
-
-    watchdog.allow()
-    warnings.simplefilter("ignore")  # what libraries think of a notebook's form helps nobody here
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what a Ctrl-C ends
-    if sys.platform == "linux":
-        from autograder.sandbox.bounds import hold_memory
-        from autograder.sandbox.linux import die_with_parent
-
-        die_with_parent()
-        hold_memory(JUDGE_MEMORY)
-
-
-def _grade(unit: Unit, terms: Terms) -> Graded:
+    Raises:
+        NoBox: it could not be boxed.
+    """
     try:
-        return grade_unit(unit, terms)
-    except (NoBox, MissingReference):
+        return grade_submission(unit, terms, boxes)
+    except NoBox:
         raise  # not the student's doing: nobody can be graded like this
     except Exception as error:
         _log.exception("The notebook of %s could not be graded", unit.student)

@@ -17,26 +17,22 @@ from autograder.classroom.form import put_in_form
 from autograder.classroom.masters import masters_of
 from autograder.classroom.released import given_out
 from autograder.classroom.repairs import STEPS, Kind, Masters, Repair
-
-NOTES = "fxcourse"
-"""The key of the notebook's metadata under which repairs are noted."""
+from autograder.classroom.seeds import NOTES
 
 _log = logging.getLogger(__name__)
 _UNREADABLE = {"unreadable": True}
 
 
 class RepairNotebook(NbGraderPreprocessor):
-    """Repairs a submitted notebook by what the gradebook knows, and notes what was repaired."""
+    """Tells what was repaired when a submission was read; see `ForgivingReader`."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Repair a notebook in place."""
+        """Tell it; the notebook stays as it is."""
         ids = resources["nbgrader"]
-        notebook, assignment = ids["notebook"], ids["assignment"]
-        given = given_out(CourseDirectory(config=self.config), assignment, notebook)
-        for found in repair(nb, masters_of(ids["db_url"], notebook, assignment, given)):
-            self.log.warning("%s, %s: %s", ids["student"], notebook, found.sentence)
+        for sentence in nb.metadata.get(NOTES, {}).get("repairs", []):
+            self.log.warning("%s, %s: %s", ids["student"], ids["notebook"], sentence)
         return nb, resources
 
 
@@ -92,7 +88,21 @@ class ForgivingReader(NotebookExporter):
         except (OSError, ValueError) as error:
             self.log.error("%s could not be read: %s", name, error)
             text = b""
+        if any(isinstance(step, RepairNotebook) for step in self._preprocessors):
+            text = self._repaired(text, (resources or {})["nbgrader"])
         nb = read_forgivingly(text)
-        if is_unreadable(nb):
-            self.log.error("%s could not be read as a notebook", name)
         return self.from_notebook_node(nb, resources=resources, **kw)
+
+    def _repaired(self, text: bytes, ids: dict[str, Any]) -> bytes:
+        """What was handed in, put right in a box: nobody else reads it before that."""
+        from autograder.classroom.checks import ExecuteChecks
+        from autograder.classroom.submission_run import repaired
+        from autograder.classroom.warmth import boxes_for
+
+        notebook, assignment = ids["notebook"], ids["assignment"]
+        execute = ExecuteChecks(config=self.config)
+        given = given_out(CourseDirectory(config=self.config), assignment, notebook)
+        masters = masters_of(ids["db_url"], notebook, assignment, given)
+        boxes = boxes_for(execute.chapter(assignment, notebook), boxed=execute.sandbox)
+        mended, _ = repaired(text, masters, boxes)
+        return mended

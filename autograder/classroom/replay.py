@@ -5,19 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import nbformat
+from nbgrader.coursedir import CourseDirectory
 
 from autograder.classroom.checks import ExecuteChecks
 from autograder.classroom.create import api
+from autograder.classroom.masters import checked_exercise
 from autograder.classroom.seeds import noted_seed
+from autograder.classroom.submission_run import plain_text
 from autograder.syllabus import EXERCISES
-from autograder.verdict import Verdict
 
 
 class CannotReplay(Exception):
     """There is nothing to show; the message says why."""
 
 
-def replay(folder: Path, student: str, exercise: str) -> Verdict:
+def replay(folder: Path, student: str, exercise: str) -> str:
     """Run a graded notebook up to an exercise's check, and judge the answer again.
 
     Args:
@@ -27,6 +29,9 @@ def replay(folder: Path, student: str, exercise: str) -> Verdict:
 
     Raises:
         CannotReplay: there is no such exercise, or no graded notebook.
+
+    Returns:
+        The card, as text.
     """
     if exercise not in EXERCISES:
         raise CannotReplay(f"There is no exercise called '{exercise}'.")
@@ -39,9 +44,16 @@ def replay(folder: Path, student: str, exercise: str) -> Verdict:
     nb = nbformat.read(path, as_version=4)
     execute = ExecuteChecks(config=api(folder.resolve()).config, only=exercise)
     execute.seed = noted_seed(nb)
-    ids = {"student": student, "notebook": chapter, "assignment": chapter}
-    execute.preprocess(nb, {"nbgrader": ids, "metadata": {"path": str(path.parent)}})
-    try:
-        return execute.verdicts[exercise]
-    except KeyError:
-        raise CannotReplay(f"{path} has no check of {exercise}.") from None
+    db_url = CourseDirectory(config=execute.config).db_url
+    ids = {"student": student, "notebook": chapter, "assignment": chapter, "db_url": db_url}
+    nb, _ = execute.preprocess(nb, {"nbgrader": ids, "metadata": {"path": str(path.parent)}})
+    cards = [
+        output["data"]["text/plain"]
+        for cell in nb.cells
+        if checked_exercise(cell) == exercise
+        for output in cell.outputs
+        if output.output_type == "display_data"
+    ]
+    if not cards:
+        raise CannotReplay(f"{path} has no check of {exercise}.")
+    return plain_text(cards[0])

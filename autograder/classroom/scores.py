@@ -11,8 +11,10 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import SaveAutoGrades
 from nbgrader.utils import determine_grade, is_task
 
-from autograder.classroom.cards import SCORES
 from autograder.classroom.masters import checked_exercise
+
+SCORES = "fxcourse_scores"
+"""The key of nbgrader's resources under which shares from 0 to 1 stand, by grade id."""
 
 
 def auto_score(cell: NotebookNode, shares: Mapping[str, float] | None) -> float | None:

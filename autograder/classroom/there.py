@@ -1,8 +1,7 @@
 """What happens on a worker of a cluster: it shows what it is, and grades a submission.
 
-The grading is done by a process of its own, as on one machine, because the worker runs tasks in
-threads: a grader takes the whole process (it stops answers by signals, and bounds its memory), and
-a submission that brings its grader down must not bring down the worker. Each thread has one.
+The grading is done in boxes, as on one machine; the worker's threads only wait for them, and share
+the fork servers of their chapter.
 
 Little is imported here until something is graded: a worker answers within a moment.
 """
@@ -10,7 +9,6 @@ Little is imported here until something is graded: a worker answers within a mom
 from __future__ import annotations
 
 import multiprocessing
-import os
 import pickle
 import threading
 from dataclasses import dataclass
@@ -20,10 +18,11 @@ from typing import TYPE_CHECKING
 from autograder.classroom.journal import course
 
 if TYPE_CHECKING:
-    from autograder.classroom.lanes import Lane
-    from autograder.classroom.unit import Graded
+    from autograder.classroom.submission_run import Boxes
+    from autograder.classroom.unit import Graded, Terms
 
-_own = threading.local()
+_kept: dict[bytes, Boxes] = {}
+_making = threading.Lock()
 
 
 class Unfit(Exception):
@@ -75,14 +74,15 @@ def grade_there(unit: bytes, terms: bytes, wanted: str) -> Graded:
     Raises:
         Unfit: nobody can be graded on this worker.
     """
-    from autograder.references import MissingReference
-    from autograder.sandbox.worker import NoBox
+    from autograder.classroom.lanes import grade
+    from autograder.sandbox.client import NoBox
 
     if which_course() != wanted:
         raise Unfit(f"{_name()}: {OTHER_COURSE}")
+    how = pickle.loads(terms)
     try:
-        return _lane(terms).grade(pickle.loads(unit))
-    except (NoBox, MissingReference) as error:
+        return grade(pickle.loads(unit), how, _boxes(terms, how))
+    except NoBox as error:
         raise Unfit(f"{_name()}: {error}") from None
 
 
@@ -92,22 +92,19 @@ OTHER_COURSE = (
 )
 
 
-def _lane(terms: bytes) -> Lane:
-    """This thread's grader; a new one for a new chapter, so that memory does not add up."""
-    from autograder.classroom.lanes import Lane
+def _boxes(packed: bytes, terms: Terms) -> Boxes:
+    """The boxes of a chapter, which all threads share; others for a new chapter."""
+    from autograder.classroom.submission_run import Boxes
 
-    lane, known = getattr(_own, "lane", None), getattr(_own, "terms", None)
-    if lane is None or known != terms:
-        if lane is not None:
-            lane.close()
-        # All graders count with one thread, for equal results; said before torch is imported there.
-        os.environ.setdefault("OMP_NUM_THREADS", "1")
-        # A nanny's worker is "daemonic", and would not be let start a process. On Linux the
-        # grader ends with the thread that it belongs to, however that ends.
-        multiprocessing.current_process()._config["daemon"] = False
-        lane = _own.lane = Lane(pickle.loads(terms))
-        _own.terms = terms
-    return lane
+    with _making:
+        if packed not in _kept:
+            while _kept:
+                _kept.popitem()[1].close()
+            # A nanny's worker is "daemonic", and would not be let start a process. On Linux the
+            # servers end with the thread that started them, however that ends.
+            multiprocessing.current_process()._config["daemon"] = False
+            _kept[packed] = Boxes(terms.ready, boxed=terms.boxed)
+        return _kept[packed]
 
 
 def _name() -> str:

@@ -6,26 +6,58 @@ writer of the gradebook.
 
 from __future__ import annotations
 
-import importlib
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import nbformat
-from nbformat.notebooknode import NotebookNode
-from nbgrader import utils
-from nbgrader.preprocessors import LimitOutput
 
-from autograder.classroom import watchdog
-from autograder.classroom.cards import show_verdicts
 from autograder.classroom.masters import Master
-from autograder.classroom.repair import is_unreadable, read_forgivingly, repair
-from autograder.classroom.repairs import Kind, Repair
-from autograder.classroom.scores import auto_score
-from autograder.classroom.seeds import note_seed
-from autograder.classroom.sitting import Patience, Sitting
-from autograder.classroom.warmth import source_for
-from autograder.sandbox.worker import Chapter
+from autograder.classroom.repair import read_forgivingly, repair
+from autograder.sandbox.bounds import Bounds
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long the parts of one notebook may take, in seconds.
+
+    Processor time decides, so that a busy machine changes no grade; waiting is bounded too.
+
+    Attributes:
+        cell_cpu: processor time of a cell.
+        cell_wall: waiting for a cell.
+        case_cpu: processor time of an answer on one case.
+        case_wall: waiting for an answer on one case.
+        trial: waiting for an answer on all cases; it is ended then, and earns nothing.
+        notebook: waiting for the whole notebook; cells after that are not run.
+        restarts: how many processes one notebook may use up.
+    """
+
+    cell_cpu: float = 30.0
+    cell_wall: float = 120.0
+    case_cpu: float = 10.0
+    case_wall: float = 60.0
+    trial: float = 240.0
+    notebook: float = 1800.0
+    restarts: int = 10
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """What the processes for a chapter's notebooks are made ready for.
+
+    Attributes:
+        name: the chapter's stem.
+        syllabus: the module that holds its exercises.
+        imports: modules that its cells import.
+        covered: folders that must not be seen from inside.
+        bounds: what one notebook may take.
+    """
+
+    name: str
+    syllabus: str = "autograder.syllabus"
+    imports: tuple[str, ...] = ()
+    covered: tuple[str, ...] = ()
+    bounds: Bounds = Bounds()
 
 
 @dataclass(frozen=True)
@@ -38,6 +70,7 @@ class Terms:
         ready: what the processes for its notebooks are made ready for.
         patience: how long the parts of a notebook may take.
         boxed: whether notebooks run in a box.
+        only: the one exercise that is tried; all of them by default.
     """
 
     chapter: str
@@ -45,6 +78,7 @@ class Terms:
     ready: Chapter
     patience: Patience = Patience()
     boxed: bool = True
+    only: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,14 +89,16 @@ class Unit:
         student: whose it is.
         text: the notebook's file; ``None`` where it was refused.
         files: what lies beside it.
-        seed: picks the random models.
+        key: what the seed of a hand-in comes from: this student's, not the classroom's secret.
+        seed: the seed itself, where a grade is looked at again.
         notes: what was noticed before, a sentence each.
     """
 
     student: str
     text: bytes | None
     files: Mapping[str, bytes] = field(default_factory=dict)
-    seed: int = 0
+    key: bytes = b""
+    seed: int | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -121,45 +157,7 @@ STATUSES = {
 """How a submission can end, from harmless to bad, and the colour that it is shown in."""
 
 
-def grade_unit(unit: Unit, terms: Terms) -> Graded:
-    """Grade one submission; whatever is in it, there is a result.
-
-    Raises:
-        NoBox: notebooks cannot be boxed here.
-    """
-    start = time.perf_counter()
-    with watchdog.armed():
-        nb = read_forgivingly(unit.text if unit.text is not None else b"")
-        unreadable = is_unreadable(nb)
-        repairs = repair(nb, terms.masters)
-    _clear(nb)
-    exercises = importlib.import_module(terms.ready.syllabus).EXERCISES
-    notes = list(unit.notes)
-    sitting = Sitting(
-        nb, exercises, source_for(terms.ready, boxed=terms.boxed), seed=unit.seed,
-        files=unit.files, patience=terms.patience, warn=notes.append,
-    )  # fmt: skip
-    shares = show_verdicts(nb, exercises, sitting.hold())
-    note_seed(nb, unit.seed)
-    nb, _ = LimitOutput().preprocess(nb, {})
-    scores = {
-        cell.metadata["nbgrader"]["grade_id"]: Score(auto_score(cell, shares), _most(cell))
-        for cell in nb.cells
-        if utils.is_grade(cell) or utils.is_task(cell)
-    }
-    if unit.text is None:
-        status, repairs = "refused", []
-    elif unreadable:
-        status, repairs = "unreadable", repairs[:1]  # that every cell is missing, too, says nothing
-    else:
-        status = _status(sitting.ends, repairs)
-    return Graded(
-        unit.student, terms.chapter, status, nbformat.writes(nb), scores, _unanswered(nb),
-        (*notes, *(found.sentence for found in repairs)), time.perf_counter() - start,
-    )  # fmt: skip
-
-
-def nothing_from(unit: Unit, terms: Terms, why: str) -> Graded:
+def nothing_from(unit: Unit, terms: Terms, why: str, *, final: bool = False) -> Graded:
     """What is given to a submission that could not be graded: no points so far, and a reason."""
     nb = read_forgivingly(b"")
     repair(nb, terms.masters)
@@ -168,40 +166,5 @@ def nothing_from(unit: Unit, terms: Terms, why: str) -> Graded:
     }
     text = nbformat.writes(nb)
     return Graded(
-        unit.student, terms.chapter, "crashed", text, scores, (), (why,), 0.0, final=False
+        unit.student, terms.chapter, "crashed", text, scores, (), (why,), 0.0, final=final
     )
-
-
-def _clear(nb: NotebookNode) -> None:
-    """Take out what the student's own runs have left, and name the kernel that everybody has."""
-    for cell in nb.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
-    spec = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    nb.metadata["kernelspec"] = NotebookNode(spec)
-    nb.metadata["language_info"] = NotebookNode({"name": "python"})
-
-
-def _most(cell: NotebookNode) -> float:
-    return float(cell.metadata["nbgrader"].get("points") or 0.0)
-
-
-def _unanswered(nb: NotebookNode) -> tuple[str, ...]:
-    cells = [cell for cell in nb.cells if utils.is_solution(cell)]
-    same = (c for c in cells if c.metadata["nbgrader"].get("checksum") == utils.compute_checksum(c))
-    return tuple(cell.metadata["nbgrader"]["grade_id"] for cell in same)
-
-
-def _status(ends: list[str], repairs: list[Repair]) -> str:
-    kinds = {found.kind for found in repairs}
-    if Kind.FORGED in kinds:
-        return "tampered"
-    if "out of memory" in ends:
-        return "out of memory"
-    if "out of time" in ends:
-        return "timed out"
-    if ends:
-        return "crashed"
-    if Kind.RESTORED in kinds:
-        return "restored"
-    return "graded after repair" if Kind.MENDED in kinds else "graded"

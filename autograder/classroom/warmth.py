@@ -1,4 +1,4 @@
-"""Keeps the processes that notebooks are forked from, one for each chapter that is graded here."""
+"""Keeps the fork servers of the chapters that are graded here, where nbgrader asks one by one."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.classroom.submission_run import Boxes
+from autograder.classroom.unit import Chapter
+from autograder.sandbox.client import NoBox
 from autograder.sandbox.probe import why_no_box
-from autograder.sandbox.worker import Chapter, NoBox, Source, Unboxed, Warm
 
-_kept: dict[tuple[Chapter, bool], Source] = {}
+_kept: dict[tuple[Chapter, bool], Boxes] = {}
 
 
-def source_for(chapter: Chapter, *, boxed: bool = True) -> Source:
-    """Where processes for a chapter's notebooks come from; made when first asked for.
+def boxes_for(chapter: Chapter, *, boxed: bool = True) -> Boxes:
+    """The boxes for a chapter's notebooks; made when first asked for.
 
     Raises:
         NoBox: notebooks cannot be boxed here. The message says why, and what to do.
@@ -26,7 +28,7 @@ def source_for(chapter: Chapter, *, boxed: bool = True) -> Source:
     if key not in _kept:
         if boxed and (why_not := no_box()):
             raise NoBox(why_not)
-        _kept[key] = Warm(chapter) if boxed else Unboxed(chapter)
+        _kept[key] = Boxes(chapter, boxed=boxed)
     return _kept[key]
 
 

@@ -6,13 +6,18 @@ runs it itself.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from torch import fx, nn
 
+from autograder.answer_text import Source
+from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.exercise import Case, Exercise
 from autograder.isolation import kept_state
 from autograder.judge.case import error_text, findings_of
 from autograder.judge.evidence import Evidence, describe_inputs
 from autograder.judge.example import example_of, source_of
+from autograder.judge.source_rules import source_findings
 from autograder.limits import bounded_output
 from autograder.outcome import Outcome
 from autograder.verdict import Finding, Share, Status, Verdict
@@ -26,6 +31,8 @@ def judge(
     cases: tuple[Case, ...] | None = None,
     seed: int = 0,
     held: frozenset[str] = frozenset(),
+    runner: GraphRunner = do_here,
+    source: Source | None = None,
 ) -> Verdict:
     """The verdict on an answer.
 
@@ -35,11 +42,27 @@ def judge(
         cases: the cases that were to be tried; a case without an outcome has not been held.
         seed: the seed of the cases.
         held: names of cases that have been looked at, and hold.
+        runner: does what is to be done with the graphs that the outcomes describe.
+        source: where the answer's text stands, where that is known: see `source_rules`.
     """
     cases = exercise.cases if cases is None else cases
     # FX prints whole tracebacks when a rebuilt graph's code fails; the findings say it better.
     with kept_state(), bounded_output(0):
-        return _judge(exercise, {outcome.case: outcome for outcome in outcomes}, cases, seed, held)
+        by_case = {outcome.case: outcome for outcome in outcomes}
+        verdict = _judge(exercise, by_case, cases, seed, held, runner)
+    return verdict if source is None else _with_text(verdict, source_findings(exercise, source))
+
+
+def _with_text(verdict: Verdict, found: list[Finding]) -> Verdict:
+    """A verdict, and what the answer's text says against it: then nothing is held."""
+    if not found or verdict.status == "not attempted":
+        return verdict
+    shares = tuple(replace(share, held=False) for share in verdict.shares)
+    if verdict.status == "passed":
+        return replace(verdict, status="failed", score=0.0, shares=shares, findings=tuple(found))
+    known = {finding.message for finding in verdict.findings}
+    new = tuple(finding for finding in found if finding.message not in known)
+    return replace(verdict, score=0.0, shares=shares, findings=(*verdict.findings, *new))
 
 
 def _judge(
@@ -48,9 +71,10 @@ def _judge(
     cases: tuple[Case, ...],
     seed: int,
     known: frozenset[str],
+    runner: GraphRunner,
 ) -> Verdict:
     found = {
-        case.name: findings_of(exercise, case, outcomes[case.name], seed)
+        case.name: findings_of(exercise, case, outcomes[case.name], seed, runner)
         for case in cases
         if case.name in outcomes and case.name not in known
     }
@@ -64,7 +88,8 @@ def _judge(
         "cases": len(outcomes),
     }
     if worst is None:
-        printed = next((outcome.printed for outcome in outcomes.values() if outcome.printed), "")
+        seen = [outcomes[c.name].printed for c in cases if c.name in outcomes and not c.hidden]
+        printed = next(filter(None, seen), "")
         complete = len(held) == len(cases)
         return Verdict(status="passed" if complete else "failed", printed=printed, **common)
     shown = outcomes[worst.name]
@@ -74,7 +99,7 @@ def _judge(
         findings=_ordered(found, worst),
         example=example_of(exercise, worst, shown, seed),
         error="" if asked_for else _crash_text(shown),
-        printed=shown.printed,
+        printed="" if worst.hidden else shown.printed,  # it may be all that the case holds
         **common,
     )
 

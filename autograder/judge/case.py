@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.exercise import Case, Exercise, Property
 from autograder.judge.evidence import Evidence
+from autograder.judge.outcome_schema import misfit
 from autograder.outcome import Outcome
 from autograder.references import MissingReference
 from autograder.verdict import Finding
@@ -18,9 +20,17 @@ _SIGNATURE = (
 _ARGUMENTS = "Read again what the exercise says about arguments that do not fit."
 
 
-def findings_of(exercise: Exercise, case: Case, outcome: Outcome, seed: int = 0) -> list[Finding]:
+def findings_of(
+    exercise: Exercise,
+    case: Case,
+    outcome: Outcome,
+    seed: int = 0,
+    runner: GraphRunner = do_here,
+) -> list[Finding]:
     """What is wrong with one outcome: the findings of the first stage that has any."""
-    evidence = Evidence(exercise, case, outcome, seed)
+    evidence = Evidence(exercise, case, outcome, seed, runner)
+    if misfit(exercise.procedure, evidence) is not None:
+        return [_unrecorded(evidence)]
     if says_nothing(evidence):
         return []
     ended = _ending(evidence)
@@ -34,6 +44,17 @@ def findings_of(exercise: Exercise, case: Case, outcome: Outcome, seed: int = 0)
         stage = prop.stage
         found += _look(prop, evidence)
     return found
+
+
+def _unrecorded(evidence: Evidence) -> Finding:
+    """What was not run did not hold: see `outcome_schema`."""
+    return evidence.finding(
+        "unrecorded",
+        f"What {evidence.you} did on this case was not recorded completely, so that nothing can "
+        "be said for it.",
+        "This happens if code of the notebook changes Python, PyTorch or the course while an "
+        "answer is tried. Restart the kernel, run the cells in order, and check again.",
+    )
 
 
 def says_nothing(evidence: Evidence) -> bool:

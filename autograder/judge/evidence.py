@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import torch
 from torch import fx
 
-from autograder import targets
-from autograder.core.graph_jobs import GraphRunner, Result, do_here, graphs_in
+from autograder.core.graph_jobs import GraphRunner, Result, do_here
 from autograder.core.graph_program import NotListed, Program, admitted
+from autograder.core.own_code import STAND_INS, own_calls, taken_for
 from autograder.describe import describe, signature_of
 from autograder.exercise import Case, Exercise, Trial
+from autograder.judge.form import Form
 from autograder.outcome import Outcome
 from autograder.plain import Encoder, Plain
 from autograder.references import Reference, reference
@@ -103,24 +105,23 @@ class Evidence:
         return self.case.known[key]
 
     @cached_property
+    def graph_to_run(self) -> Plain:
+        """The description, with own code that the exercise allows taken for what it may be."""
+        return taken_for(self.exercise.own_code, self.graph)
+
+    @cached_property
     def own_code(self) -> list[tuple[str, str]]:
-        """Nodes that call functions or module classes only the learner's process knows.
+        """Nodes that call the learner's own code where the exercise does not allow it.
 
         Pairs of the node's name and the name of what it calls.
         """
-        classes = {row["path"]: row.get("class") for row in self.graph["modules"]}
-        for row in self.graph["modules"]:
-            if "same_as" in row:
-                classes[row["path"]] = classes[row["same_as"]]
-        found = []
-        for row in self.graph["nodes"]:
-            target = row["target"]
-            if isinstance(target, dict) and "opaque" in target:
-                found.append((row["name"], target["opaque"]))
-            elif row["op"] == "call_module" and target in classes:
-                if not targets.is_known_class(classes[target]):
-                    found.append((row["name"], str(classes[target]).rpartition(".")[2]))
-        return found
+        return self.own_code_in(self.graph_to_run)
+
+    @staticmethod
+    def own_code_in(description: Plain) -> list[tuple[str, str]]:
+        """All nodes of a description that call the learner's own code, allowed or not."""
+        names = [row["name"] for row in description["nodes"]]
+        return [(names[i], called) for i, called in own_calls(description)]
 
     @cached_property
     def rebuilt(self) -> Program | None:
@@ -136,16 +137,35 @@ class Evidence:
             return None
         if self.graph["codegen"] != "CodeGen":
             raise ValueError(f"its code is written by `{self.graph['codegen']}`, not by FX itself")
-        return admitted(self.graph, self.outcome.tensors, self.trial.functions)
+        functions = {**self.trial.functions, **STAND_INS}
+        return admitted(self.graph_to_run, self.outcome.tensors, functions)
+
+    @cached_property
+    def form(self) -> Form:
+        """The form of the result's graph, as the judge works it out."""
+        return Form(self.graph, self._rebuilt_graph)
+
+    @staticmethod
+    def form_of(description: Plain) -> Form:
+        """The form of one of several graphs, by its rows alone."""
+        return Form(description, lambda: None)
+
+    def _rebuilt_graph(self) -> fx.Graph | None:
+        try:
+            return None if self.rebuilt is None else self.rebuilt.graph
+        except ValueError:
+            return None  # whoever runs it says why
 
     @cached_property
     def unlisted(self) -> str:
         """The operation of the result that cannot be run here, as it is on no list; or ``""``."""
         if not self.has_graph:
             return ""
-        for data in graphs_in(self.outcome.value):
+        functions = {**self.trial.functions, **STAND_INS}
+        tail = self.outcome.value.get("tail")
+        for data in (self.graph_to_run, *([tail] if tail else ())):
             try:
-                admitted(data, self.outcome.tensors, self.trial.functions)
+                admitted(data, self.outcome.tensors, functions)
             except NotListed as error:
                 return error.operation
             except ValueError:
@@ -161,7 +181,9 @@ class Evidence:
             ValueError: it is not run here; the message says why.
         """
         if job not in self._jobs:
-            self._jobs[job] = self._runner(job, self.case, self.outcome, self._seed)
+            value = {**self.outcome.value, "graph_module": self.graph_to_run}
+            outcome = replace(self.outcome, value=value)
+            self._jobs[job] = self._runner(job, self.case, outcome, self._seed)
         found, _ = self._jobs[job]
         for why in ("not admitted", "not listed"):
             if isinstance(found, dict) and why in found:
@@ -187,19 +209,15 @@ class Evidence:
 
     def tensors_of(self, how: str) -> list[torch.Tensor]:
         """The tensor table of a run record: the outcome's, or the judge's own."""
-        return self._jobs["results"][1] if how == "rebuilt" else self.outcome.tensors
+        return self.tensors_from("results") if how == "rebuilt" else self.outcome.tensors
 
     def tensors_from(self, job: str) -> list[torch.Tensor]:
         """The tensor table of what a job found."""
-        return self._jobs[job][1]
+        return self._jobs[job][1] if job in self._jobs else []
 
     def inputs_text(self, i: int) -> str:
         """The case's input `i` in words."""
         return describe_inputs(self.trial.inputs[i])
-
-    def plain_signature(self, signature: Plain, _tensors: list[torch.Tensor]) -> Plain:
-        """A signature in a form that can be compared."""
-        return signature
 
 
 def describe_inputs(inputs: tuple[Any, ...]) -> str:

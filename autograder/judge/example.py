@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from torch import fx, nn
@@ -28,7 +28,7 @@ def example_of(exercise: Exercise, case: Case, outcome: Outcome, seed: int) -> E
     expected, obtained = _expected_and_obtained(evidence)
     return Example(
         case=case.name,
-        source=source_of(trial),
+        source=source_of(trial, case.expect.get("made", ())),
         call=_call_text(exercise, trial),
         inputs=tuple(describe_inputs(inputs) for inputs in trial.inputs),
         expected=expected,
@@ -126,16 +126,20 @@ def _table_text(table: dict[Any, Any], trial: Trial) -> str:
     return f"{{{', '.join(rows)}}}"
 
 
-def source_of(trial: Trial) -> str:
+def source_of(trial: Trial, made: Iterable[str] = ()) -> str:
     """The case's model (or function) as code a person can read and paste.
 
     Classes of the course that its submodules have, and functions and modules that the answer
     is given besides, such as a pattern to look for, follow behind it.
+
+    Args:
+        trial: fresh objects of the case.
+        made: what has been done to a graph module since it was traced, in words.
     """
     subject = trial.model if trial.model is not None else next(iter(trial.args), None)
     if subject is None:
         return ""
-    parts = [_subject_text(subject, trial)]
+    parts = [_subject_text(subject, trial, made)]
     if isinstance(subject, nn.Module) and not isinstance(subject, fx.GraphModule):
         parts += [_code_of(part) for part in subject.modules() if _is_of_course(part)]
     given = [v for arg in trial.args for v in (arg.values() if isinstance(arg, dict) else (arg,))]
@@ -143,12 +147,12 @@ def source_of(trial: Trial) -> str:
     return "\n\n".join(part.rstrip() for part in dict.fromkeys(parts)) + "\n"
 
 
-def _subject_text(subject: Any, trial: Trial) -> str:
+def _subject_text(subject: Any, trial: Trial, made: Iterable[str]) -> str:
     text = _code_of(subject)
     if isinstance(subject, fx.GraphModule) and trial.model is None:
         # Where no model was given, the graph itself is the subject, and may say otherwise.
         text += f"\n\n# and this graph\n{subject.graph}"
-        text += "".join(f"\n# made with {step}" for step in subject.meta.get("made", ()))
+        text += "".join(f"\n# made with {step}" for step in made)
     return text
 
 

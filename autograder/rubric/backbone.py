@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 from autograder.describe import signature_of
 from autograder.plain import Encoder, kind_of
+from autograder.reading import leaves
+from autograder.rubric.compare import difference
+from autograder.rubric.edits import classes_of
 from autograder.rubric.passes import runs, same_result_by
 from autograder.rubric.rule import Rule, Stage, rule
 from autograder.rubric.wellformed import wellformed
@@ -37,15 +40,68 @@ def returns_module(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("made by torchvision", Stage.STRUCTURE)
 def made_by_torchvision(evidence: Evidence) -> Iterable[Finding]:
-    """`create_feature_extractor` was called."""
+    """`create_feature_extractor` was called; what came of it, other rules look at."""
     if MADE_BY not in evidence.outcome.used:
         yield evidence.finding(
             "not-torchvision",
             f"{evidence.you} does not use `create_feature_extractor`, which this exercise is "
             "about.",
-            "It cuts away what comes after the last feature; a module around the whole model "
-            "computes it all.",
+            _CUTS_AWAY,
         )
+
+
+_CUTS_AWAY = (
+    "It cuts away what comes after the last feature; a module around the whole model computes it "
+    "all."
+)
+
+
+@rule("of the model's layers", Stage.STRUCTURE)
+def of_the_models_layers(evidence: Evidence) -> Iterable[Finding]:
+    """A graph calls operations and layers of PyTorch and torchvision, and no code of its own."""
+    if not evidence.has_graph:
+        return
+    classes = classes_of(evidence.graph)
+    for row in evidence.graph["nodes"]:
+        target = row["target"]
+        of_torchvision = classes.get(target, "") if isinstance(target, str) else ""
+        if of_torchvision.startswith("torchvision.models."):
+            continue
+        called = next((c for name, c in evidence.own_code if name == row["name"]), None)
+        if called:
+            yield evidence.finding(
+                "unknown-target",
+                f"`{row['name']}` calls `{called}`, which only your notebook knows.",
+                "The graph that `create_feature_extractor` makes calls the layers of the model.",
+                (row["name"],),
+            )
+            return
+
+
+@rule("the extractor gives them", Stage.COPY)
+def the_extractor_gives_them(evidence: Evidence) -> Iterable[Finding]:
+    """In a module of one's own, C4 and C5 are what an extractor inside of it gives.
+
+    Looked at last: what is wrong with the features says more.
+    """
+    if evidence.has_graph:
+        return
+    tables = evidence.outcome.tensors, evidence.reference.tensors
+    for i, want in enumerate(evidence.reference.runs):
+        given = [[*leaves(run["value"])] for run in evidence.outcome.runs[i]["inside"]
+                 if "value" in run]  # fmt: skip
+        wanted = [feature for _, feature in want["value"]["dict"]]
+        if not any(
+            all(any(not difference(got, tables[0], f, tables[1]) for got in values) for f in wanted)
+            for values in given
+        ):
+            yield evidence.finding(
+                "not-torchvision",
+                f"The module that {evidence.you} returned does not take C4 and C5 from what "
+                "`create_feature_extractor` has made: that is not in it, or does not give both.",
+                f"A module around an extractor chooses and renames. {_CUTS_AWAY}",
+            )
+            return
 
 
 @rule("signature as given", Stage.STRUCTURE)
@@ -54,7 +110,8 @@ def signature_as_given(evidence: Evidence) -> Iterable[Finding]:
     if not evidence.has_graph:
         return
     model = evidence.trial.model
-    want, got = signature_of(model, Encoder()), evidence.graph["signature"]
+    want = signature_of(model, Encoder())
+    got = next((each for each in evidence.form.signatures if each != want), want)
     if got != want:
         names = ", ".join(row[0] for row in got or [])
         yield evidence.finding(
@@ -69,12 +126,23 @@ def _of_graphs(shared: Rule) -> Rule:
     return replace(shared, find=lambda e: shared.find(e) if e.has_graph else ())
 
 
+def _calls_blocks(evidence: Evidence) -> bool:
+    """Whether the graph calls a block of torchvision's, or a layer that holds one."""
+    calls = [row["target"] for row in evidence.graph["nodes"] if row["op"] == "call_module"]
+    blocks = [path for path, name in classes_of(evidence.graph).items()
+              if path and name.startswith("torchvision.")]  # fmt: skip
+    return any(path == call or path.startswith(f"{call}.") for path in blocks for call in calls)
+
+
 def _features(evidence: Evidence) -> Iterable[Finding]:
     """The features are those of the reference; `same_result`, with words for this exercise.
 
-    The judge does not run the result itself: whole blocks of torchvision may be leaves in it.
+    The judge runs the result itself where no whole block of torchvision is a leaf in it.
     """
-    for finding in same_result_by("forward", "interpreter").find(evidence):
+    ways = ("forward", "interpreter")
+    if evidence.has_graph and not _calls_blocks(evidence):
+        ways = (*ways, "rebuilt")
+    for finding in same_result_by(*ways).find(evidence):
         yield replace(finding, look=_LOOK.get(finding.code, _LOOK["wrong-result"]))
 
 
@@ -91,6 +159,8 @@ BACKBONE = (
     _of_graphs(wellformed),
     signature_as_given,
     made_by_torchvision,
+    of_the_models_layers,
     runs,
     Rule("same result", Stage.RESULT, _features),
+    the_extractor_gives_them,
 )

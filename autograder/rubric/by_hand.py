@@ -105,9 +105,10 @@ def a_buffer_called_shift(evidence: Evidence) -> Iterable[Finding]:
 def forward_x_scale(evidence: Evidence) -> Iterable[Finding]:
     """The signature that the task names."""
     kind = "POSITIONAL_OR_KEYWORD"
-    got = evidence.graph["signature"]
+    want = [["x", kind], ["scale", kind, 2.0]]
     # A default of 2 would compare equal to 2.0, and be another signature.
-    if repr(got) != repr([["x", kind], ["scale", kind, 2.0]]):
+    got = next((each for each in evidence.form.signatures if repr(each) != repr(want)), want)
+    if got is not want:
         text = ", ".join(row[0] + (f"={show(row[2])}" if len(row) > 2 else "") for row in got or [])
         yield evidence.finding(
             "lost-signature", f"Your module has `forward({text})`, not `forward(x, scale=2.0)`.",

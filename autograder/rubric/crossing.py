@@ -70,11 +70,29 @@ def what_crosses(evidence: Evidence) -> Iterable[Finding]:
     for i, inputs in enumerate(evidence.trial.inputs):
         truth = AtCut(evidence.traced, cut.name)
         run_recorder(truth, inputs)
-        crossing = evidence.outcome.runs[i]["forward"]["crossing"]
-        finding = crossing and _crossing_finding(evidence, cut, i, crossing, truth.at_cut)
+        run = evidence.outcome.runs[i]["forward"]
+        if run["crossing"] is None and "error" in run:
+            continue  # it did not come so far; another rule says so
+        finding = _crossing_finding(evidence, cut, i, run["crossing"], truth.at_cut)
+        finding = finding or _otherwise(evidence, i)
         if finding:
             yield finding
             return
+
+
+def _otherwise(evidence: Evidence, i: int) -> Finding | None:
+    """A finding if other values cross when the parts run in another way."""
+    tensors, run = evidence.outcome.tensors, evidence.outcome.runs[i]
+    want = _as_tuples(run["forward"]["crossing"])
+    for how in [how for how in run if "error" not in run[how]]:
+        if difference(_as_tuples(run[how]["crossing"]), tensors, want, tensors):
+            ways = {"interpreter": "under `fx.Interpreter`", "copy": "as a copy"}
+            return evidence.finding(
+                "interpreter-disagrees" if how == "interpreter" else "copy-breaks",
+                f"On {evidence.inputs_text(i)}, `head` hands over other values {ways[how]}.",
+                "Look for state that is kept outside the module and its graph.",
+            )
+    return None
 
 
 def _crossing_finding(

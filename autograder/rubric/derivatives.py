@@ -39,11 +39,17 @@ def _parameter(evidence: Evidence) -> str:
     return next(iter(inspect.signature(fn.forward if isinstance(fn, nn.Module) else fn).parameters))
 
 
+def _is_alone(rows: list[Plain], name: str) -> bool:
+    return [row[0] for row in rows] == [name] and len(rows[0]) == 2
+
+
 @rule("parameter kept", Stage.STRUCTURE)
 def parameter_kept(evidence: Evidence) -> Iterable[Finding]:
     """The result has the function's one parameter, under its name."""
-    name, rows = _parameter(evidence), evidence.graph["signature"] or []
-    if [row[0] for row in rows] != [name] or len(rows[0]) > 2:
+    name = _parameter(evidence)
+    wrong = (rows or [] for rows in evidence.form.signatures if not _is_alone(rows or [], name))
+    rows = next(wrong, None)
+    if rows is not None:
         got = ", ".join(row[0] + ("=…" if len(row) > 2 else "") for row in rows)
         yield evidence.finding(
             "lost-signature",
@@ -57,8 +63,8 @@ def parameter_kept(evidence: Evidence) -> Iterable[Finding]:
 def right_slope(evidence: Evidence) -> Iterable[Finding]:
     """A tensor like the input, and in it the first number that is not the derivative."""
     for i, (x,) in enumerate(evidence.trial.inputs):
-        record = evidence.outcome.runs[i].get("forward", {})
-        if "value" not in record:
+        record = evidence.outcome.runs[i]["forward"]
+        if "error" in record:
             return  # another property says what was raised
         found = _unlike(evidence, i, x, record["value"]) or _wrong_number(evidence, x, record)
         if found:

@@ -178,7 +178,7 @@ def one_relu_for_each_sum(evidence: Evidence) -> Iterable[Finding]:
     for i, row in enumerate(after):
         if not calls(row, _TORCH_ADD, _OPERATOR_ADD):
             continue
-        readers = [other for other in after if {"node": i} in other["inputs"]]
+        readers = [after[place] for place in evidence.form.users[i]]
         relus = [other for other in readers if calls(other, _TORCH_RELU)]
         others = [other["name"] for other in readers if other not in relus]
         name = row["name"]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from autograder.plain import Plain
-from autograder.reading import show
+from autograder.reading import reads, show
 from autograder.rubric.canonical import Table, expressions, missing_and_extra
 from autograder.rubric.compare import difference
 from autograder.rubric.edits import calls, keyword
@@ -61,16 +61,52 @@ def right_log(evidence: Evidence) -> Iterable[Finding]:
     """The probe sees the name and the value of every call, in order, each run."""
     for i, want in enumerate(evidence.reference.runs):
         for how in ("forward", "interpreter"):
-            got = evidence.run_record(i).get(how, {}).get("log")
+            got = evidence.run_record(i)[how]["log"]
             finding = _log_finding(evidence, i, got, want["log"])
             if finding:
                 yield finding
                 return
 
 
+@rule("probes in the graph", Stage.COPY)
+def probes_in_the_graph(evidence: Evidence) -> Iterable[Finding]:
+    """Each value has a call of its own in the graph, which reads it and no other value.
+
+    Looked at last: where a probe is missing, what it does not see says more.
+    """
+    rows, own = evidence.graph["nodes"], dict(evidence.own_code_in(evidence.graph))
+    plain_calls = [row["op"].startswith("call_") and row["name"] not in own for row in rows]
+    probed = {
+        row["name"]: [i for i in _values_read(row) if plain_calls[i]]
+        for row in rows
+        if row["name"] in own
+    }
+    several = next((name for name, read in probed.items() if len(read) > 1), None)
+    if several is not None:
+        yield evidence.finding(
+            "several-values",
+            f"`{several}` is one call, and reads {len(probed[several])} values.",
+            "After each node stands a call of its own, which is given that node's value.",
+            nodes=(several,),
+        )
+        return
+    seen = set().union(*probed.values())
+    missed = next((i for i, called in enumerate(plain_calls) if called and i not in seen), None)
+    if missed is not None:
+        yield evidence.finding(
+            "missing-probe",
+            f"No call in your graph gives the value of `{rows[missed]['name']}` to the probe.",
+            "After each node stands a call of its own, which is given that node's value.",
+            nodes=(rows[missed]["name"],),
+        )
+
+
+def _values_read(row: Plain) -> set[int]:
+    """The places of the nodes that a node reads."""
+    return {leaf["node"] for leaf in reads(row) if "node" in leaf}
+
+
 def _log_finding(evidence: Evidence, i: int, got: Plain, want: Plain) -> Finding | None:
-    if got is None:
-        return None  # the run itself failed; another rule says so
     seen, wanted = _entries(got), _entries(want)
     names, wanted_names = [n for n, _ in seen], [n for n, _ in wanted]
     where = f"On {evidence.inputs_text(i)}, the probe"
@@ -203,8 +239,8 @@ def only_what_is_needed(evidence: Evidence) -> Iterable[Finding]:
             nodes=(row["name"],),
         )
     elif extra:
-        rows = [after["nodes"][i] for i in extra]
-        row = next((row for row in rows if not row["users"]), rows[0])
+        unread = (i for i in extra if not evidence.form.users[i])
+        row = after["nodes"][next(unread, extra[0])]
         yield evidence.finding(
             "dead-left",
             f"`{row['name']}`{_mode(row, _modules(after))} is still there, though it cannot "

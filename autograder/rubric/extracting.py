@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from torch import fx
 
 from autograder.boxes import target_text
-from autograder.core.memory import needed, recorded
+from autograder.core.memory import recorded
 from autograder.plain import Encoder, Plain, kind_of
 from autograder.reading import show
 from autograder.rubric.compare import difference
@@ -19,7 +18,8 @@ from autograder.verdict import Finding
 if TYPE_CHECKING:
     from autograder.judge import Evidence
 
-_COPIES = ("clone",)
+_COPIES = ("clone", "copy_of")
+"""Names of what copies: PyTorch's own, and what stands in for a copy by the learner's code."""
 _WAYS = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
 
 
@@ -45,7 +45,7 @@ def wanted_values(evidence: Evidence) -> Iterable[Finding]:
         truth = recorded(evidence.traced, inputs)
         record = evidence.run_record(i)
         for how in _WAYS:
-            finding = _finding_of_run(evidence, i, how, record.get(how), nodes, truth)
+            finding = _finding_of_run(evidence, i, how, record[how], nodes, truth)
             if finding:
                 yield finding
                 return
@@ -54,8 +54,6 @@ def wanted_values(evidence: Evidence) -> Iterable[Finding]:
 def _finding_of_run(
     evidence: Evidence, i: int, how: str, got: Plain, nodes: dict[str, str], truth: Any
 ) -> Finding | None:
-    if got is None:
-        return None
     where = f"On {evidence.inputs_text(i)}{_WAYS[how]}"
     if "error" in got:
         return evidence.finding(
@@ -64,7 +62,9 @@ def _finding_of_run(
             "Print `gm.code` and read what it computes line by line.",
         )
     value = got["value"]
-    wrong = _keys_finding(evidence, where, value, list(nodes))
+    wrong = _keys_finding(evidence, where, value, list(nodes)) or _args_finding(
+        evidence, i, how, got, where
+    )
     if wrong:
         return wrong
     items = {show(key): item for key, item in value["dict"]}
@@ -88,6 +88,22 @@ def _finding_of_run(
             nodes=(name,),
         )
     return None
+
+
+def _args_finding(evidence: Evidence, i: int, how: str, got: Plain, where: str) -> Finding | None:
+    """A finding if the result does other things to its arguments than its graph says.
+
+    What the model does to them does not matter: a call in place that no wanted value needs goes.
+    """
+    own = evidence.run_record(i)["rebuilt"]
+    tables = evidence.tensors_of(how), evidence.tensors_of("rebuilt")
+    if "error" in own or not difference(got["args"], tables[0], own["args"], tables[1]):
+        return None
+    return evidence.finding(
+        "argument-changed",
+        f"{where}, the result leaves its arguments in another state than its graph does.",
+        "Look for state that is kept outside the module and its graph.",
+    )
 
 
 def _keys_finding(evidence: Evidence, where: str, value: Plain, keys: list[str]) -> Finding | None:
@@ -146,8 +162,7 @@ def nothing_else(evidence: Evidence) -> Iterable[Finding]:
 def _left(evidence: Evidence) -> Iterator[str]:
     try:
         if evidence.rebuilt is None:
-            yield from _left_by_kind(evidence)
-            return
+            return  # another rule refuses the own code in it
         names = evidence.done("unneeded") or ()  # `None` where it raises; another rule says so
     except ValueError:
         return  # another rule runs it, and says so
@@ -158,22 +173,3 @@ def _left(evidence: Evidence) -> Iterator[str]:
 def _leaf_of(target: Plain) -> str:
     """The bare name of what a node calls."""
     return target_text(target).rpartition(".")[2]
-
-
-def _left_by_kind(evidence: Evidence) -> Iterator[str]:
-    """Where the result calls the learner's own code: nodes of a kind there are too many of."""
-    truth = recorded(evidence.traced, evidence.trial.inputs[0])
-    wanted = {meant(evidence.traced, name).name for name in _wanted(evidence)}
-    keep = needed(truth, wanted)
-    before = evidence.traced_graph["nodes"]
-    room = Counter(_kind(row) for row in before if row["name"] in keep)
-    unneeded = {_kind(row) for row in before if row["name"] not in keep}
-    for row in evidence.graph["nodes"]:
-        kind = _kind(row)
-        room[kind] -= 1
-        if row["op"] not in ("placeholder", "output") and kind in unneeded and room[kind] < 0:
-            yield row["name"]
-
-
-def _kind(row: Plain) -> Hashable:
-    return row["op"], str(row["target"])

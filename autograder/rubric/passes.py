@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from autograder.plain import kind_of
+from autograder.plain import Plain, kind_of
 from autograder.rubric.compare import difference
 from autograder.rubric.rule import Rule, Stage, rule
 from autograder.rubric.wellformed import known_targets, wellformed
@@ -53,8 +53,9 @@ def caller_untouched(evidence: Evidence) -> Iterable[Finding]:
 @rule("signature kept", Stage.STRUCTURE)
 def signature_kept(evidence: Evidence) -> Iterable[Finding]:
     """`forward` has the parameters of the traced model: names, order, defaults."""
-    want, got = evidence.traced_signature, evidence.graph["signature"]
-    if evidence.plain_signature(got, evidence.outcome.tensors) != want:
+    want = evidence.traced_signature
+    got = next((each for each in evidence.form.signatures if each != want), want)
+    if got != want:
         names = ", ".join(row[0] for row in got or [])
         yield evidence.finding(
             "lost-signature",
@@ -67,12 +68,9 @@ def signature_kept(evidence: Evidence) -> Iterable[Finding]:
 @rule("runs", Stage.RUNS)
 def runs(evidence: Evidence) -> Iterable[Finding]:
     """The result can be called, and an Interpreter can run it."""
-    for i, record in enumerate(evidence.outcome.runs):
-        for how, words in (
-            ("forward", "Calling the result"),
-            ("interpreter", "Running the result with `fx.Interpreter`"),
-        ):  # noqa: E501
-            error = record.get(how, {}).get("error")
+    for i in range(len(evidence.trial.inputs)):
+        for how in ways_to_run(evidence):
+            words, error = _CALLS[how], evidence.outcome.runs[i][how].get("error")
             if error:
                 yield evidence.finding(
                     "result-raises" if how == "forward" else "interpreter-disagrees",
@@ -81,6 +79,17 @@ def runs(evidence: Evidence) -> Iterable[Finding]:
                     "Print `gm.code` and read what it computes line by line.",
                 )
                 return
+
+
+def ways_to_run(evidence: Evidence) -> tuple[str, ...]:
+    """How a result was run where the answer was: an Interpreter runs only graph modules."""
+    return ("forward", "interpreter") if evidence.has_graph else ("forward",)
+
+
+_CALLS = {
+    "forward": "Calling the result",
+    "interpreter": "Running the result with `fx.Interpreter`",
+}
 
 
 def same_result_by(*ways: str) -> Rule:
@@ -94,7 +103,9 @@ def same_result_by(*ways: str) -> Rule:
         for i, want in enumerate(evidence.reference.runs):
             record = evidence.run_record(i)
             for how in ways:
-                finding = _compare_run(evidence, i, how, record, want)
+                if how not in record and how not in ways_to_run(evidence):
+                    continue  # what is no graph, or calls the learner's own code
+                finding = _compare_run(evidence, i, how, record[how], want)
                 if finding:
                     yield finding
                     return
@@ -105,10 +116,7 @@ def same_result_by(*ways: str) -> Rule:
 same_result = same_result_by("forward", "interpreter", "rebuilt")
 
 
-def _compare_run(evidence: Evidence, i: int, how: str, record: dict, want: dict) -> Finding | None:
-    got = record.get(how)
-    if got is None:
-        return None
+def _compare_run(evidence: Evidence, i: int, how: str, got: Plain, want: Plain) -> Finding | None:
     if "error" in got:
         return evidence.finding(
             "result-raises",
@@ -139,15 +147,15 @@ def _compare_run(evidence: Evidence, i: int, how: str, record: dict, want: dict)
 @rule("copies", Stage.COPY)
 def copies(evidence: Evidence) -> Iterable[Finding]:
     """`copy.deepcopy` of the result works and computes the same."""
-    if not evidence.outcome.runs:
+    if not evidence.trial.inputs:
         return
-    record = evidence.outcome.runs[0].get("copy", {})
+    record = evidence.outcome.runs[0]["copy"]
     error = record.get("error")
     tensors = evidence.outcome.tensors
     want = evidence.outcome.runs[0]["forward"]
     if error:
         text = f"Copying the result with `copy.deepcopy` and calling the copy raised `{error['type']}: {error['message']}`."  # noqa: E501
-    elif difference(record.get("value"), tensors, want.get("value"), tensors):
+    elif any(difference(record.get(k), tensors, want.get(k), tensors) for k in ("value", "args")):
         text = "A `copy.deepcopy` of the result computes something else than the result."
     else:
         return

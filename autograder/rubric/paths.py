@@ -31,7 +31,7 @@ def _path_for_each_node(evidence: Evidence) -> Iterable[Finding]:
             text, look = f"After a call on {which}, {_later(text)}", _AFTER
         yield evidence.finding(code, text, look, nodes)
         return
-    wanted = zip(trial.watch, evidence.outcome.runs, evidence.reference.runs, strict=False)
+    wanted = zip(trial.watch, evidence.outcome.runs, evidence.reference.runs, strict=True)
     for model, run, want in wanted:
         if "error" in want:
             continue  # whatever came of a model that cannot be traced

@@ -41,8 +41,9 @@ def proxies_no_tracing(evidence: Evidence) -> Iterable[Finding]:
 @rule("forward(x, y)", Stage.STRUCTURE)
 def forward_x_y(evidence: Evidence) -> Iterable[Finding]:
     """The signature that the task names."""
-    got = evidence.graph["signature"]
-    if got != [["x", "POSITIONAL_OR_KEYWORD"], ["y", "POSITIONAL_OR_KEYWORD"]]:
+    want = [["x", "POSITIONAL_OR_KEYWORD"], ["y", "POSITIONAL_OR_KEYWORD"]]
+    got = next((each for each in evidence.form.signatures if each != want), want)
+    if got != want:
         text = ", ".join(row[0] + (f"={show(row[2])}" if len(row) > 2 else "") for row in got or [])
         yield evidence.finding(
             "lost-signature",
@@ -54,8 +55,8 @@ def forward_x_y(evidence: Evidence) -> Iterable[Finding]:
 @rule("nothing unused", Stage.STRUCTURE)
 def nothing_unused(evidence: Evidence) -> Iterable[Finding]:
     """Every node but the output has a reader."""
-    for row in evidence.graph["nodes"]:
-        if row["op"] != "output" and not row["users"]:
+    for row, users in zip(evidence.graph["nodes"], evidence.form.users, strict=True):
+        if row["op"] != "output" and not users:
             yield evidence.finding(
                 "unused-node",
                 f"No node reads `{row['name']}`.",

@@ -278,7 +278,7 @@ def layers_of_the_model(evidence: Evidence) -> Iterable[Finding]:
         layer = rows.get(f"{row.get('same_as', row['path'])}.linear", {})
         layer = rows.get(layer.get("same_as"), layer)
         weight = layer.get("params", {}).get("weight")
-        if weight and not weight["origin"]:
+        if not (weight and weight["origin"]):
             yield evidence.finding(
                 "not-shared",
                 f"The `LinearReLU` that `{node['name']}` calls holds a linear layer with the "

@@ -135,7 +135,7 @@ def right_wherever_finite(evidence: Evidence) -> Iterable[Finding]:
             want = evidence.trial.model(*own)
         record = evidence.run_record(i)
         for how in ("forward", "interpreter", "rebuilt"):
-            found = _difference(evidence, i, how, record.get(how), want)
+            found = _difference(evidence, i, how, record[how], want)
             if found:
                 yield found
                 return
@@ -144,8 +144,6 @@ def right_wherever_finite(evidence: Evidence) -> Iterable[Finding]:
 def _difference(
     evidence: Evidence, i: int, how: str, record: Plain, want: torch.Tensor
 ) -> Finding | None:
-    if record is None:
-        return None
     if "error" in record:
         error = record["error"]
         return evidence.finding(

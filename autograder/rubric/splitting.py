@@ -15,11 +15,13 @@ from autograder.rubric.compare import difference
 from autograder.rubric.crossing import Cut
 from autograder.rubric.edits import classes_of
 from autograder.rubric.rule import Stage, rule
-from autograder.rubric.wellformed import wellformed
+from autograder.rubric.wellformed import known_targets, wellformed
 from autograder.verdict import Finding
 
 if TYPE_CHECKING:
+    from autograder.exercise import Exercise
     from autograder.judge import Evidence
+    from autograder.judge.form import Form
 
 PARTS = {"head": "graph_module", "tail": "tail"}
 _WAYS = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
@@ -37,6 +39,21 @@ class Part:
     def graph(self) -> Plain:
         """The description of this part."""
         return self.whole.outcome.value[PARTS[self.name]]
+
+    @property
+    def form(self) -> Form:
+        """Its form, as the judge works it out from its rows."""
+        return self.whole.form_of(self.graph)
+
+    @property
+    def exercise(self) -> Exercise:
+        """The exercise, which says what own code may be."""
+        return self.whole.exercise
+
+    @property
+    def own_code(self) -> list[tuple[str, str]]:
+        """Nodes that call the learner's own code: their names and what they call."""
+        return self.whole.own_code_in(self.graph)
 
     def finding(self, *args: Any, **kwargs: Any) -> Finding:
         """A finding whose message says which part it is about."""
@@ -76,9 +93,10 @@ def two_graph_modules(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("wellformed parts", Stage.FORM)
 def wellformed_parts(evidence: Evidence) -> Iterable[Finding]:
-    """Both graphs are well formed."""
+    """Both graphs are well formed, and of operations that the judge knows."""
     for name in PARTS:
-        found = list(wellformed.find(Part(evidence, name)))  # type: ignore[arg-type]
+        part: Any = Part(evidence, name)
+        found = list(wellformed.find(part)) or list(known_targets.find(part))
         if found:
             yield from found
             return
@@ -87,7 +105,8 @@ def wellformed_parts(evidence: Evidence) -> Iterable[Finding]:
 @rule("signature of the head", Stage.STRUCTURE)
 def signature_of_head(evidence: Evidence) -> Iterable[Finding]:
     """`head` takes what the model takes."""
-    want, got = evidence.traced_signature, evidence.graph["signature"]
+    want = evidence.traced_signature
+    got = next((each for each in evidence.form.signatures if each != want), want)
     if got != want:
         names = ", ".join(row[0] for row in got or [])
         yield evidence.finding(
@@ -131,7 +150,7 @@ def nodes_on_their_side(evidence: Evidence) -> Iterable[Finding]:
         too_many = {
             name: len(got[name].get(kind, ())) - len(want[name].get(kind, ())) for name in PARTS
         }
-        if too_many["tail"] > 0 and _unpacks(kind, Part(evidence, "tail").graph):
+        if too_many["tail"] > 0 and _unpacks(kind, Part(evidence, "tail")):
             too_many["tail"] = 0
         finding = _side_finding(evidence, cut.name, kind, too_many, want, got)
         if finding:
@@ -191,9 +210,9 @@ def _kinds(rows: list[Plain], graph: Plain) -> dict[Hashable, list[Plain]]:
     return found
 
 
-def _unpacks(kind: Hashable, graph: Plain) -> bool:
+def _unpacks(kind: Hashable, part: Part) -> bool:
     """Whether these calls may take apart what a parameter like ``*values`` has collected."""
-    return kind == _GETITEM and any(row[1] == "VAR_POSITIONAL" for row in graph["signature"] or [])
+    return kind == _GETITEM and any(row[1] == "VAR_POSITIONAL" for row in part.form.signature)
 
 
 # ------------------------------------------------------------------ running them
@@ -209,14 +228,15 @@ def the_models_result(evidence: Evidence) -> Iterable[Finding]:
         records = evidence.outcome.runs[i] | {"rebuilt": _run_rebuilt(evidence, i)}
         for how, words in _WAYS.items():
             record = records[how]
-            if record is None:
-                continue
             table = _table(evidence, how)
             error = record.get("error")
             if error:
                 text, code = f"raised `{error['type']}: {error['message']}`", "result-raises"
             else:
                 found = difference(record["value"], table, want["value"], encoder.tensors)
+                found = found or difference(
+                    record["args"], table, want["args"], encoder.tensors, "the arguments afterwards"
+                )
                 if not found:
                     continue
                 text, code = f"does not give the model's result: {found.text}", found.code
@@ -229,14 +249,17 @@ def the_models_result(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _table(evidence: Evidence, how: str) -> list[torch.Tensor]:
-    return (
-        evidence.tensors_from("results of both") if how == "rebuilt" else evidence.outcome.tensors
-    )
+    if how == "rebuilt":
+        return evidence.tensors_from("results of both")
+    return evidence.outcome.tensors
 
 
 def _run_rebuilt(evidence: Evidence, i: int) -> Plain:
-    if any(Part(evidence, name).graph["codegen"] != "CodeGen" for name in PARTS):
-        return None
+    descriptions = [Part(evidence, name).graph for name in PARTS]
+    writer = next((d["codegen"] for d in descriptions if d["codegen"] != "CodeGen"), None)
+    if writer:
+        text = f"its code is written by `{writer}`, not by FX itself"
+        return {"error": {"type": "ValueError", "message": text}}
     try:
         return evidence.done("results of both")[i]
     except ValueError as error:

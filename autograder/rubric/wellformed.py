@@ -18,11 +18,12 @@ def wellformed(evidence: Evidence) -> Iterable[Finding]:
     """Lint passes, one output at the end, no foreign nodes, no raw tensors, fresh code …"""
     data = evidence.graph
     found = [f for check in _CHECKS for f in check(evidence, data)]
-    if not found and data["lint"]:
+    refusal = data["lint"] or evidence.form.lint
+    if not found and refusal:
         found.append(
             evidence.finding(
                 "lint",
-                f"`graph.lint()` refuses your graph: {data['lint']}.",
+                f"`graph.lint()` refuses your graph: {refusal}.",
                 "Call `gm.graph.lint()` at the end of your function while you work on it.",
             )
         )
@@ -75,6 +76,17 @@ def _links(evidence: Evidence, data: Plain) -> Iterator[Finding]:
                 nodes=(row["name"],),
             )
             return
+
+
+def _untrue_links(evidence: Evidence, data: Plain) -> Iterator[Finding]:
+    for name in evidence.form.untrue_links[:1]:
+        yield evidence.finding(
+            "untrue-links",
+            f"What `{name}` has noted of its inputs and readers is not what arguments say.",
+            "FX keeps both in step when you set `node.args`, or call `replace_input_with` or "
+            "`replace_all_uses_with`; leave `users` and what begins with `_` to FX.",
+            nodes=(name,),
+        )
 
 
 def _link_finding(
@@ -137,7 +149,7 @@ def _proxies(evidence: Evidence, data: Plain) -> Iterator[Finding]:
 
 
 def _targets(evidence: Evidence, data: Plain) -> Iterator[Finding]:
-    for name in data["unresolved"]:
+    for name in (*data["unresolved"], *evidence.form.unresolved):
         row = next(row for row in data["nodes"] if row["name"] == name)
         yield evidence.finding(
             "missing-target",
@@ -165,7 +177,7 @@ def _dotted_names(evidence: Evidence, data: Plain) -> Iterator[Finding]:
 
 
 def _code(evidence: Evidence, data: Plain) -> Iterator[Finding]:
-    if data["fresh_code"] is None:
+    if data["fresh_code"] is None or evidence.form.code is None:
         yield evidence.finding(
             "no-code",
             "No Python code can be generated from your graph.",
@@ -176,6 +188,16 @@ def _code(evidence: Evidence, data: Plain) -> Iterator[Finding]:
             "stale-code",
             "The module still runs its old code: `gm.code` is not what the graph says.",
             "A `GraphModule` does not notice that its graph was edited; something has to tell it.",
+        )
+
+
+def _parameters(evidence: Evidence, data: Plain) -> Iterator[Finding]:
+    if data["code"] == data["fresh_code"] and data["signature"] != evidence.form.signature:
+        yield evidence.finding(
+            "untrue-signature",
+            "The module's `forward` does not take the parameters that its graph has placeholders "
+            "for.",
+            "`forward` is made from the graph by `recompile()`; nothing else is to take its place.",
         )
 
 
@@ -199,17 +221,37 @@ def _ownership(evidence: Evidence, data: Plain) -> Iterator[Finding]:
             return
 
 
-_CHECKS = (_outputs, _links, _raw_tensors, _proxies, _targets, _dotted_names, _code, _ownership)
+_CHECKS = (
+    _outputs,
+    _links,
+    _raw_tensors,
+    _proxies,
+    _targets,
+    _dotted_names,
+    _code,
+    _ownership,
+    _untrue_links,
+    _parameters,
+)
 
 
 @rule("known targets", Stage.FORM)
 def known_targets(evidence: Evidence) -> Iterable[Finding]:
-    """Every function and called module in the graph is PyTorch's, or one the case gave."""
+    """Every function and called module in the graph is PyTorch's, or one the case gave.
+
+    Where the exercise allows code of the notebook's own, it is what the exercise allows.
+    """
     for name, called in evidence.own_code[:1]:
         yield evidence.finding(
             "unknown-target",
             f"`{name}` calls `{called}`, which only your notebook knows.",
-            "The graph is to be made of operations and modules of PyTorch and of Python's "
-            "operators.",
+            _LOOK_OWN[evidence.exercise.own_code],
             nodes=(name,),
         )
+
+
+_PYTORCH = "The graph is to be made of operations and modules of PyTorch and of Python's operators"
+_LOOK_OWN = {
+    "refused": f"{_PYTORCH}.",
+    "copies": f"{_PYTORCH}; code of your own may only copy its one argument.",
+}

@@ -7,10 +7,11 @@ Everything an answer returns, raises, prints or changes becomes plain data in an
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 
-from autograder.exercise import Case, Exercise
+from autograder.exercise import Case, Exercise, Trial
 from autograder.isolation import kept_state
 from autograder.limits import Limits, OutOfTime, bounded_output, time_limit
 from autograder.outcome import Outcome
@@ -19,7 +20,7 @@ from autograder.run.calls import Answer
 from autograder.run.errors import is_stub, record_of
 from autograder.run.procedures import PROCEDURES
 
-__all__ = ["Answer", "run", "run_cases"]
+__all__ = ["Answer", "run", "run_cases", "run_trial"]
 
 # Processor seconds for each further case once an answer has used up its time on one.
 IMPATIENT = 2.0
@@ -28,7 +29,7 @@ IMPATIENT = 2.0
 def run(
     exercise: Exercise, answer: Answer, case: Case, seed: int = 0, limits: Limits | None = None
 ) -> Outcome:
-    """Try an answer on one case.
+    """Try an answer on one case, where it may know which: in its author's own notebook.
 
     Args:
         exercise: says how its answers are to be exercised.
@@ -41,18 +42,45 @@ def run(
         The record of what happened. Whatever the answer raises is in it; only a
         `KeyboardInterrupt` passes through.
     """
+    return run_trial(exercise.procedure, answer, case.make, case.name, seed, limits)
+
+
+def run_trial(
+    procedure: str,
+    answer: Answer,
+    make: Callable[[int], Trial],
+    label: str,
+    seed: int = 0,
+    limits: Limits | None = None,
+) -> Outcome:
+    """Try an answer on a case of which nothing is told but its objects.
+
+    While the answer runs, no frame from here on holds more than them and the label.
+
+    Args:
+        procedure: a key of `PROCEDURES`.
+        answer: what the learner wrote.
+        make: builds the case's objects.
+        label: under which the outcome speaks of the case, such as ``case 17``.
+        seed: picks the random numbers of the case.
+        limits: time and output allowed.
+
+    Returns:
+        As `run`.
+    """
     limits = limits or Limits()
-    outcome = Outcome(case.name)
+    outcome = Outcome(label)
     with ExitStack() as stack:
         stack.enter_context(kept_state())
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
-        trial = case.make(seed)
+        trial = make(seed)
+        del make, seed
         encoder = Encoder(trial.functions)
         printed = stack.enter_context(bounded_output(limits.printed))
         try:
             with time_limit(limits):
-                PROCEDURES[exercise.procedure](answer, trial, outcome, encoder)
+                PROCEDURES[procedure](answer, trial, outcome, encoder)
         except KeyboardInterrupt:
             raise
         except OutOfTime:

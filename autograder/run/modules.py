@@ -15,12 +15,16 @@ from autograder.plain import Encoder, Plain
 from autograder.run.calls import Answer, call_watched, encode_result, run_recorded
 from autograder.run.errors import is_stub
 
+MAX_INSIDE = 4
+"""How many graph modules inside a module are run."""
+
 
 def any_module(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
     """A function whose result is an `nn.Module`, a graph module or not; it is run as it came.
 
-    What is no graph module cannot be described; its class stands for it. No copy is run:
-    where this procedure is used, PyTorch's own modules do not survive `copy.deepcopy`.
+    What is no graph module cannot be described; its class stands for it, and the graph modules
+    inside it are run beside it. No copy is run: where this procedure is used, PyTorch's own
+    modules do not survive `copy.deepcopy`.
     """
     result = call_watched(answer, trial, outcome)
     traced = isinstance(result, fx.GraphModule)
@@ -36,7 +40,21 @@ def any_module(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder)
             if traced:
                 call = fx.Interpreter(result).run
                 record["interpreter"] = run_recorded(call, result, inputs, trial, encoder)
+            else:
+                record["inside"] = [
+                    run_recorded(part, part, inputs, trial, encoder) for part in inside(result)
+                ]
             outcome.runs.append(record)
+
+
+def inside(module: nn.Module) -> list[fx.GraphModule]:
+    """The graph modules in a module, the first few of them, without those in one another."""
+    found: dict[str, fx.GraphModule] = {}
+    for path, part in module.named_modules():
+        within = any(path.startswith(f"{outer}.") for outer in found)
+        if isinstance(part, fx.GraphModule) and not within and len(found) < MAX_INSIDE:
+            found[path] = part
+    return list(found.values())
 
 
 def after_others(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:

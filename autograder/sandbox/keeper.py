@@ -11,6 +11,7 @@ import contextlib
 import math
 import os
 import select
+import signal
 import socket
 import time
 from collections.abc import Callable
@@ -37,7 +38,8 @@ def keep(
 
     Args:
         start: what the process does.
-        word: a socket of which the process has no end; closed by the grader, it ends everything.
+        word: a socket of which the process has no end; closed by the grader, it ends everything,
+            and the number of a process ends that one.
         bounds: what all processes in the box may take together.
         group: the control group of the box, if it has one.
     """
@@ -64,7 +66,7 @@ def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None
     crowd = Crowd(child, many=4 * bounds.processes)
     pause, buried = EVERY, 0.0
     while True:
-        if select.select([word], [], [], pause)[0]:
+        if select.select([word], [], [], pause)[0] and not _obeys(word):
             return "hung up"
         status = _reap(child)
         if status is not None:
@@ -84,6 +86,16 @@ def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None
             return "too many processes"
         if memory.exceeds(found, bounds.memory):
             return "out of memory"
+
+
+def _obeys(word: socket.socket) -> bool:
+    """End the processes whose numbers have come over `word`; whether anybody is there."""
+    said = word.recv(1000)
+    for line in said.split():
+        if line.isdigit() and int(line) > 1:
+            with contextlib.suppress(OSError):
+                os.kill(int(line), signal.SIGKILL)
+    return bool(said)
 
 
 def _why(status: str, group: Cgroup | None) -> str:

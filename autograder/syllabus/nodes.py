@@ -121,6 +121,7 @@ INPUTS_OF = Exercise(
         inputs_of_each_node,
     ),
     hints=hints.INPUTS_OF,
+    forbidden_words=("all_input_nodes", "_input_nodes"),
     random=INPUTS,
 )
 
@@ -196,6 +197,7 @@ BUILD_BY_HAND = Exercise(
         copies,
     ),
     hints=hints.BUILD_BY_HAND,
+    forbidden_words=("symbolic_trace", "trace"),
     not_random="it takes a linear layer and a tensor, no model",
 )  # fmt: skip
 
@@ -244,6 +246,7 @@ DEAD_NODES = Exercise(
         right_names,
     ),
     hints=hints.DEAD_NODES,
+    forbidden_words=("eliminate_dead_code",),
     random=DEAD,
 )
 

@@ -11,11 +11,12 @@ from autograder.exercise import Trial
 from autograder.models import faults_elsewhere
 from autograder.models.faults import STEPS, Step
 from autograder.models.random import COMMON, RandomModels, Vocabulary, ops
+from autograder.models.random.cases import OfChoice
+from autograder.models.random.recipe import Recipe
 from autograder.references import Reference
 from autograder.syllabus.nodes_random import CALLS, KINDS
 
 assert faults_elsewhere  # importing it adds steps
-CODES = "codes of its faults"
 # The output after what needs it; old code last, for nothing is recompiled after it.
 KINDS_OF_FAULTS = (
     "foreign-node",
@@ -38,24 +39,36 @@ def _chosen(random: Random, choice: int) -> list[Step]:
     return [*harmless, *(random.choice(STEPS[kind]) for kind in ordered)]
 
 
-def with_faults(trial: Trial, choice: int) -> Trial:
-    """The model's trace; most get faults, some only what looks like one."""
-    gm = fx.symbolic_trace(trial.model)
-    steps = _chosen(Random(choice), choice)
+def _spoilt(gm: fx.GraphModule, choice: int) -> list[str]:
+    """Do to a module what a number chooses; the codes of the faults that it has then."""
     places = Random(choice + 64 * len(gm.graph.nodes))
     codes: set[str] = set()
-    for step in steps:
+    for step in _chosen(Random(choice), choice):
         codes |= step.apply(gm, places)
         if step.kind != "stale-code":
             gm.recompile()
-    gm.meta[CODES] = sorted(codes)
-    gm.meta["made"] = [step.says for step in steps]
+    return sorted(codes)
+
+
+def with_faults(trial: Trial, choice: int) -> Trial:
+    """The model's trace; most get faults, some only what looks like one.
+
+    Nothing that an answer is given says which: see `_codes`.
+    """
+    gm = fx.symbolic_trace(trial.model)
+    _spoilt(gm, choice)
     return replace(trial, args=(gm,), model=None, watch=(gm,))
 
 
-def _codes(trial: Trial) -> Reference:
-    (gm,) = trial.args
-    return Reference({"list": gm.meta[CODES]})
+@OfChoice
+def _codes(trial: Trial, choice: int) -> Reference:
+    """The codes, from doing it all once more."""
+    return Reference({"list": _spoilt(fx.symbolic_trace(trial.model), choice)})
+
+
+def _words(recipe: Recipe) -> dict[str, list[str]]:
+    """What has been done to a module, for the card of a case that an answer fails."""
+    return {"made": [step.says for step in _chosen(Random(recipe.choice), recipe.choice)]}
 
 
 FAULTY = RandomModels(
@@ -75,4 +88,5 @@ FAULTY = RandomModels(
     ),
     _codes,
     with_faults,
+    expecting=_words,
 )

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from torch import fx
 
 from tests.answers import right, wrong
+from tests.answers.NegSigmSwap import forget_runs
 
 
 @right("run_node, plain dictionaries")
@@ -440,3 +441,14 @@ BEYOND = {
         "operations of random models are too short for their times to be compared"
     ),
 }
+
+
+@wrong("none of its runs is noted", "unrecorded")
+class NoRuns(fx.Interpreter):
+    def __init__(self, gm):
+        super().__init__(gm)
+        self.seconds, self.calls = {}, {}
+        forget_runs()
+
+    def slowest(self, n):
+        return []

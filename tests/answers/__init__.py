@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from autograder.answer_text import source_of_answer
 from autograder.judge import judge
 from autograder.outcome import Outcome
 from autograder.run import run_cases
@@ -76,7 +77,8 @@ def examine(answer: Answer) -> Examined:
     if answer not in known:
         exercise = EXERCISES[answer.exercise]
         outcomes = run_cases(exercise, answer.write, exercise.cases)
-        known[answer] = tuple(outcomes), judge(exercise, outcomes)
+        source = source_of_answer(answer.write)
+        known[answer] = tuple(outcomes), judge(exercise, outcomes, source=source)
     return known[answer]
 
 

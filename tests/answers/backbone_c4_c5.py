@@ -317,6 +317,31 @@ def hooks(model):
     return Hooked()
 
 
+@wrong("an extractor is made and thrown away", "not-torchvision")
+def thrown_away(model):
+    create_feature_extractor(model, NODES)
+    return hooks(model)
+
+
+@wrong("an extractor of one feature stands beside hooks", "not-torchvision")
+def beside_hooks(model):
+    whole = hooks(model)
+    whole.extractor = create_feature_extractor(model, {"layer4": "C5"})
+    return whole
+
+
+@wrong("an extractor is thrown away, and a graph calls the whole model", "unknown-target")
+def in_a_graph(model):
+    create_feature_extractor(model, NODES)
+    whole, graph = hooks(model), fx.Graph()
+
+    def features(x):
+        return whole(x)
+
+    graph.output(graph.call_function(features, (graph.placeholder("x"),)))
+    return fx.GraphModule(nn.Module(), graph)
+
+
 @wrong("torchvision's older way", "not-torchvision")
 def older(model):
     return IntermediateLayerGetter(model, NODES)

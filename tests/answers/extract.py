@@ -775,3 +775,77 @@ BEYOND = {
     "a dot for an underscore in any name": "random models are asked for names that exist",
     "the target of any node": "random models are asked for names that exist",
 }
+
+
+class Looks(fx.Interpreter):
+    """Runs a whole trace, and keeps a copy of each value."""
+
+    def __init__(self, gm):
+        super().__init__(gm)
+        self.seen = {}
+
+    def run_node(self, n):
+        value = super().run_node(n)
+        self.seen[n.name] = copy.deepcopy(value)
+        return value
+
+
+def one_node(model, wanted):
+    """A graph of one call, of a function of the notebook's that runs the whole model."""
+    gm = fx.symbolic_trace(model)
+    means = {name: found(gm, name).name for name in wanted}
+    places = [n for n in gm.graph.nodes if n.op == "placeholder"]
+
+    def everything(*given):
+        looks = Looks(gm)
+        values = zip(places, given, strict=False)
+        looks.run(*(v for n, a in values for v in (a if n.target == "*rest" else (a,))))
+        return {key: looks.seen[means[name]] for name, key in wanted.items()}
+
+    graph = fx.Graph()
+    given = [graph.node_copy(n) for n in places]
+    graph.output(graph.call_function(everything, tuple(given)))
+    return fx.GraphModule({}, graph)
+
+
+def found(gm, name):
+    """The node that a name means."""
+    calls = {node.target: node for node in gm.graph.nodes if node.op == "call_module"}
+    nodes = {node.name: node for node in gm.graph.nodes if node.op != "output"}
+    if name not in calls and name not in nodes:
+        raise ValueError(f"nothing is called {name}")
+    return calls.get(name) or nodes[name]
+
+
+@wrong("one call of a function that runs the whole model", "unknown-target")
+def own_function_runs_all(model, wanted):
+    return one_node(model, wanted)
+
+
+@wrong("one call of a module that runs the whole model", "unknown-target")
+def own_module_runs_all(model, wanted):
+    gm = one_node(model, wanted)
+    (call,) = (node for node in gm.graph.nodes if node.op == "call_function")
+
+    class Everything(nn.Module):
+        def forward(self, *given):
+            return call.target(*given)
+
+    result = nn.Module()
+    result.everything = Everything()
+    call.op, call.target = "call_module", "everything"
+    return fx.GraphModule(result, gm.graph)
+
+
+@wrong("one call of a function of one argument that runs the whole model", "wrong-structure")
+def own_function_of_one_argument(model, wanted):
+    gm = one_node(model, wanted)
+    (call,) = (node for node in gm.graph.nodes if node.op == "call_function")
+    everything, given = call.target, call.args
+
+    def of_all(values):
+        return everything(*values)
+
+    call.target, call.args = of_all, (given,)
+    gm.recompile()
+    return gm

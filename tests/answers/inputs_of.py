@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 import torch.utils._pytree as pytree
 from torch import fx
 
@@ -329,3 +330,56 @@ def _(node):
     if node.op == "output":
         node.args = (None,)
     return found
+
+
+@wrong("the descriptor of Node's base class", "forbidden")
+def base_descriptor(node):
+    return list(torch._C._NodeBase._input_nodes.__get__(node))
+
+
+@wrong("the descriptor by its name in a dictionary", "forbidden")
+def from_dictionary(node):
+    return list(vars(torch._C._NodeBase)["_input_nodes"].__get__(node))
+
+
+@wrong("the descriptor by a name that is put together", "forbidden")
+def put_together(node):
+    return list(getattr(fx.Node.__base__, "_input" + "_nodes").__get__(node))
+
+
+class Reading:
+    """A class that looks harmless."""
+
+    def of(self):
+        return torch._C._NodeBase._input_nodes.__get__(self)
+
+
+@wrong("the descriptor, in a method of another class", "forbidden")
+def in_another_class(node):
+    return list(Reading.of(node))
+
+
+class Collecting:
+    """A class with an attribute of a forbidden name, which is its own."""
+
+    def __init__(self):
+        self._input_nodes = {}
+
+    def add(self, value):
+        if isinstance(value, fx.Node):
+            self._input_nodes[value] = None
+        elif isinstance(value, (tuple, list)):
+            for item in value:
+                self.add(item)
+        elif isinstance(value, dict):
+            self.add(list(value.values()))
+        elif isinstance(value, slice):
+            self.add((value.start, value.stop, value.step))
+
+
+@right("an attribute of its own has a forbidden name")
+def own_attribute(node):
+    """It does not use `all_input_nodes`."""
+    found = Collecting()
+    found.add((node.args, node.kwargs))
+    return list(vars(found).popitem()[1])

@@ -469,3 +469,36 @@ def untouched(model, probe):
 BEYOND = {
     "an attribute under a name that is taken": ("no model that is drawn has an attribute `probe`"),
 }
+
+
+@wrong("one call at the end that runs all again and probes", "missing-probe")
+def one_call(model, probe):
+    gm = fx.symbolic_trace(model)
+    before = copy.deepcopy(gm)
+    places = [n for n in gm.graph.nodes if n.op == "placeholder"]
+
+    class Probing(fx.Interpreter):
+        def run_node(self, n):
+            value = super().run_node(n)
+            if n.op in CALLS:
+                probe(n.name, value)
+            return value
+
+    def probe_all(*given):
+        Probing(before).run(*copy.deepcopy(given))
+
+    with gm.graph.inserting_before(gm.graph.output_node()):
+        gm.graph.call_function(probe_all, tuple(places))
+    gm.recompile()
+    return gm
+
+
+@wrong("one call for two values", "several-values")
+def two_at_once(model, probe):
+    gm = insert(model, probe)
+    own = [n for n in gm.graph.nodes if getattr(n.target, "__name__", "") == "call_probe"]
+    for first, second in zip(own, own[1:], strict=False):
+        second.args = (*second.args, first.args[1])
+        second.target = lambda name, value, other: probe(name, value)
+    gm.recompile()
+    return gm

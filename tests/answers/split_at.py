@@ -585,3 +585,17 @@ BEYOND = {
         "a list is the outermost container of what is returned, not in a tuple"
     ),
 }
+
+
+@wrong("a function of the notebook's stands in the tail", "unknown-target")
+def own_function_in_the_tail(model, name):
+    head, tail = split(model, name)
+
+    def same(value):
+        return value
+
+    output = tail.graph.output_node()
+    with tail.graph.inserting_before(output):
+        output.args = (tail.graph.call_function(same, (output.args[0],)),)
+    tail.recompile()
+    return head, tail

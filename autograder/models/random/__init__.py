@@ -5,14 +5,16 @@ choose from. `program` turns a recipe into a class that a person can read and pa
 `draw` has Hypothesis draw recipes, and shrink one. `cases` makes cases of them.
 """
 
-from autograder.models.random.cases import RandomModels
-from autograder.models.random.oracles import (
-    answer_of,
-    exchanging,
-    model_itself,
-)
-from autograder.models.random.vocabulary import COMMON, Op, Vocabulary, ops
-from autograder.models.random.wrapped import wrapped
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autograder.models.random.cases import RandomModels
+    from autograder.models.random.oracles import answer_of, exchanging, model_itself
+    from autograder.models.random.vocabulary import COMMON, Op, Vocabulary, ops
+    from autograder.models.random.wrapping import wrapped
 
 __all__ = [
     "COMMON",
@@ -25,3 +27,16 @@ __all__ = [
     "ops",
     "wrapped",
 ]
+
+_HOME = (
+    dict.fromkeys(("COMMON", "Op", "Vocabulary", "ops"), "vocabulary")
+    | dict.fromkeys(("answer_of", "exchanging", "model_itself"), "oracles")
+    | {"RandomModels": "cases", "wrapped": "wrapping"}
+)
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when first asked for: a student's process needs `builder`, and must not get oracles.
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import fx
-
 from autograder.exercise import RANDOM, Case, Trial
-from autograder.models.build import arguments, fresh
+from autograder.models.random.builder import Builder
 from autograder.models.random.draw import drawn
-from autograder.models.random.program import Program, program_of
+from autograder.models.random.program import program_of
 from autograder.models.random.recipe import Recipe
 from autograder.models.random.shrink import shrunk
 from autograder.models.random.vocabulary import Vocabulary
@@ -33,39 +30,19 @@ def _as_it_is(trial: Trial, choice: int) -> Trial:
 
 
 @dataclass(frozen=True)
-class Builder:
-    """Builds the objects of a random case, and knows nothing of what must come out.
+class OfChoice:
+    """An oracle that is told the model before it is completed, and the number that chooses.
 
-    Attributes:
-        program: the model's code and the shapes of its inputs.
-        names: what its code may name besides PyTorch.
-        dtype: of its parameters and inputs.
-        training: whether it is in training mode.
-        traced: whether its trace stands for it.
-        complete: gives the trial what the exercise needs besides a model.
-        choice: the number that chooses there.
+    So an exercise's `complete` need not leave behind what it has done, where an answer finds it.
     """
 
-    program: Program
-    names: dict[str, Any]
-    dtype: torch.dtype
-    training: bool
-    traced: bool
-    complete: Callable[[Trial, int], Trial]
-    choice: int
+    work_out: Callable[[Trial, int], Reference]
 
-    def __call__(self, seed: int) -> Trial:
-        """A fresh trial."""
-        model = fresh(
-            lambda: self.program.model(self.names), seed, training=self.training, dtype=self.dtype
-        )
-        if self.traced:
-            model = fx.symbolic_trace(model)
-        generator = torch.Generator().manual_seed(seed + 1)
-        inputs = tuple(arguments(specs, generator, self.dtype) for specs in self.program.inputs)
-        names = copy.copy(self.names)
-        trial = Trial(args=(model,), model=model, inputs=inputs, functions=names)
-        return self.complete(trial, self.choice)
+
+def _told(
+    oracle: OfChoice, begun: Callable[[int], Trial], choice: int, completed: Trial
+) -> Reference:
+    return oracle.work_out(begun(0), choice)
 
 
 @dataclass(frozen=True)
@@ -84,7 +61,7 @@ class RandomModels:
     """
 
     vocabulary: Vocabulary
-    oracle: Callable[[Trial], Reference]
+    oracle: Callable[[Trial], Reference] | OfChoice
     complete: Callable[[Trial, int], Trial] = _as_it_is
     count: int = COUNT
     expect: dict[str, Any] = field(default_factory=dict)
@@ -117,8 +94,11 @@ class RandomModels:
             complete=self.complete,
             choice=recipe.choice,
         )
+        oracle = self.oracle
+        if isinstance(oracle, OfChoice):
+            oracle = partial(_told, oracle, make.begin, recipe.choice)
         expect = self.expect | (self.expecting(recipe) if self.expecting else {})
-        return Case(name, RANDOM.key, make, expect=expect, oracle=self.oracle, recipe=recipe)
+        return Case(name, RANDOM.key, make, expect=expect, oracle=oracle, recipe=recipe)
 
     def smallest(self, case: Case, fails: Callable[[Case], bool]) -> Case:
         """The smallest random case that fails, on the way from one that does."""

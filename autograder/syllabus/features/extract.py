@@ -15,6 +15,7 @@ from autograder.models import overwritten as places
 from autograder.rubric import (
     caller_untouched,
     copies,
+    known_targets,
     returns_graph_module,
     runs,
     signature_kept,
@@ -293,6 +294,7 @@ EXTRACT = Exercise(
         returns_graph_module,
         caller_untouched,
         wellformed,
+        known_targets,
         signature_kept,
         nothing_else,
         no_unused_modules,
@@ -302,4 +304,5 @@ EXTRACT = Exercise(
     ),
     hints=HINTS,
     random=drawn_extract.EXTRACT,
+    own_code="copies",
 )

@@ -18,11 +18,11 @@ from autograder.rubric import (
     copies,
     returns_graph_module,
     runs,
+    same_result,
     signature_kept,
     wellformed,
 )
-from autograder.rubric.effects import not_probed_yet, readers_kept, right_log
-from autograder.rubric.passes import same_result_by
+from autograder.rubric.effects import not_probed_yet, probes_in_the_graph, readers_kept, right_log
 
 if TYPE_CHECKING:
     from autograder.references import Reference
@@ -184,10 +184,12 @@ PROBE_VALUES = Exercise(
         signature_kept,
         readers_kept,
         runs,
-        same_result_by("forward", "interpreter"),
+        same_result,
         right_log,
+        probes_in_the_graph,
         copies,
     ),
     hints=HINTS,
     random=RandomModels(VOCABULARY, values_seen, with_probe),
+    own_code="skipped",
 )

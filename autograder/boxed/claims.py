@@ -6,14 +6,20 @@ import io
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from autograder.classroom import watchdog
-from autograder.exercise import Case, Exercise
+from autograder.answer_text import Source
+from autograder.core.graph_jobs import GraphRunner, Result, do_here
+from autograder.exercise import Exercise
 from autograder.judge import judge
+from autograder.limits import Limits, OutOfTime, time_limit
 from autograder.outcome import Outcome
 from autograder.randomly import judge_random_models, without_random_models
 from autograder.references import MissingReference
 from autograder.verdict import Finding, Status, Verdict
+
+JUDGING = Limits(cpu=60.0, wall=600.0)
+"""For looking at one answer."""
 
 _log = logging.getLogger(__name__)
 
@@ -28,18 +34,29 @@ class Claims:
         kind: of what it is that cannot be called.
         case: the last case that was begun.
         how: how the process ended.
-        outcomes: one for each case, as bytes.
+        outcomes: one for each case that was tried.
     """
 
     state: str = ""
     kind: str = ""
     case: str = ""
     how: str = ""
-    outcomes: list[bytes] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
 
 
-def verdict_on(exercise: Exercise, claims: Claims) -> Verdict:
+def verdict_on(
+    exercise: Exercise,
+    claims: Claims,
+    graphs: GraphRunner = do_here,
+    source: Source | None = None,
+) -> Verdict:
     """The verdict on an answer that was tried on the hand-picked cases.
+
+    Args:
+        exercise: the exercise.
+        claims: what the notebook's process says.
+        graphs: does what is to be done with graphs that it described.
+        source: where the answer's text stands.
 
     Raises:
         MissingReference: the course's own reference files are out of date.
@@ -52,14 +69,18 @@ def verdict_on(exercise: Exercise, claims: Claims) -> Verdict:
         case "lost":
             return _lost(exercise, claims)
         case "tried":
-            verdict = _judged(exercise, lambda: judge(exercise, _outcomes(exercise.cases, claims)))
+            verdict = _judged(
+                exercise, lambda: judge(exercise, claims.outcomes, runner=graphs, source=source)
+            )
             if exercise.random and verdict.shares and not verdict.passed:
                 return without_random_models(verdict)
             return verdict
     return untried(exercise)
 
 
-def verdict_on_drawn(exercise: Exercise, verdict: Verdict, drawn: Claims, seed: int) -> Verdict:
+def verdict_on_drawn(
+    exercise: Exercise, verdict: Verdict, drawn: Claims, seed: int, graphs: GraphRunner = do_here
+) -> Verdict:
     """The verdict on an answer for which all hand-picked cases held, with its random models.
 
     Args:
@@ -67,17 +88,20 @@ def verdict_on_drawn(exercise: Exercise, verdict: Verdict, drawn: Claims, seed: 
         verdict: the verdict on the hand-picked cases.
         drawn: the claims about the random models.
         seed: their seed.
+        graphs: does what is to be done with graphs that it described.
     """
     if drawn.state == "tried":
-        return _judged(exercise, lambda: _judge_drawn(exercise, verdict, drawn, seed))
+        return _judged(exercise, lambda: _judge_drawn(exercise, verdict, drawn, seed, graphs))
     without = without_random_models(verdict)
     lost = _lost(exercise, drawn) if drawn.state == "lost" else untried(exercise)
     return replace(lost, score=without.score, shares=without.shares, cases=without.cases)
 
 
-def _judge_drawn(exercise: Exercise, verdict: Verdict, drawn: Claims, seed: int) -> Verdict:
-    outcomes = _outcomes(exercise.random.cases(seed), drawn)
-    found = judge_random_models(exercise, exercise.random, verdict, outcomes, seed)
+def _judge_drawn(
+    exercise: Exercise, verdict: Verdict, drawn: Claims, seed: int, graphs: GraphRunner
+) -> Verdict:
+    outcomes = drawn.outcomes
+    found = judge_random_models(exercise, exercise.random, verdict, outcomes, seed, graphs)
     return replace(found, cases=verdict.cases + len(outcomes))
 
 
@@ -133,10 +157,13 @@ def _nothing(exercise: Exercise, status: Status, code: str, message: str, look: 
 
 def _judged(exercise: Exercise, work_out: Callable[[], Verdict]) -> Verdict:
     try:
-        with watchdog.armed():
+        with time_limit(JUDGING):
             verdict = work_out()
     except MissingReference:
         raise
+    except OutOfTime:
+        message = f"What `{exercise.name}` did could not be judged in reasonable time."
+        return _nothing(exercise, "failed", "unreadable", message, "Ask the person who grades.")
     except Exception:  # whatever is wrong with what a student's process has sent
         _log.exception("The answer to %s could not be judged", exercise.name)
         message = f"What `{exercise.name}` did could not be judged."
@@ -147,16 +174,62 @@ def _judged(exercise: Exercise, work_out: Callable[[], Verdict]) -> Verdict:
     return replace(verdict, findings=(Finding("unrecorded", message),))
 
 
-def _outcomes(cases: tuple[Case, ...], claims: Claims) -> list[Outcome]:
-    """The sound outcomes among those that are claimed; one for a case, and only for these."""
-    found: dict[str, Outcome] = {}
-    names = {case.name for case in cases}
-    for blob in claims.outcomes[: len(cases)]:
-        try:
-            outcome = Outcome.read(io.BytesIO(blob))
-        except Exception as error:  # whatever a student's process may have sent
-            _log.debug("An outcome is not sound: %s", repr(error)[:500])
-            continue
-        if outcome.case in names:
-            found[outcome.case] = outcome
-    return list(found.values())
+def sound_outcome(blobs: list[bytes], number: int) -> Outcome | None:
+    """The outcome that a process claims for the case of a number; ``None`` if it is not sound."""
+    try:
+        (blob,) = blobs
+        outcome = Outcome.read(io.BytesIO(blob))
+    except Exception as error:  # whatever a student's process may have sent
+        _log.debug("An outcome is not sound: %s", repr(error)[:500])
+        return None
+    return outcome if outcome.case == f"case {number}" else None
+
+
+def sound_result(job: str, blobs: list[bytes], inputs: int) -> Result:
+    """What came of a job with a graph, as the process says that did it.
+
+    Args:
+        job: the job.
+        blobs: what was said.
+        inputs: how many inputs the case has.
+    """
+    try:
+        (blob,) = blobs
+        said = Outcome.read(io.BytesIO(blob))
+    except Exception as error:  # whatever somebody may have made of that process
+        _log.debug("A result is not sound: %s", repr(error)[:500])
+        return {"not admitted": "running it gave nothing that can be read"}, []
+    found = said.value
+    if isinstance(found, dict) and set(found) <= {"not admitted", "not listed"} and found:
+        return {key: str(why)[:500] for key, why in found.items()}, []
+    if not _FITS[job](found, inputs):
+        return {"not admitted": "running it gave nothing that can be read"}, []
+    return found, said.tensors
+
+
+def _are_records(found: Any, inputs: int) -> bool:
+    if type(found) is not list or len(found) != inputs:
+        return False
+    return all(map(_is_record, found))
+
+
+def _is_record(row: Any) -> bool:
+    if type(row) is not dict or not {"args", "log"} <= set(row):
+        return False
+    error = row.get("error")
+    if error is None:
+        return "value" in row
+    return type(error) is dict and all(type(error.get(k)) is str for k in ("type", "message"))
+
+
+def _are_names(found: Any, _: int) -> bool:
+    return found is None or (type(found) is list and all(type(name) is str for name in found))
+
+
+_FITS: dict[str, Callable[[Any, int], bool]] = {
+    "results": _are_records,
+    "results of both": _are_records,
+    "matches": lambda found, _: type(found) is int,
+    "unneeded": _are_names,
+}
+"""Whether what was said of a job is of its form."""

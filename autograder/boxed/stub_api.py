@@ -22,7 +22,11 @@ class CheckFailed(AssertionError):
 
 
 def install(exercises: Mapping[str, Exercise]) -> None:
-    """Take the place of `autograder.learner` in this process."""
+    """Take the place of `autograder.learner` in this process.
+
+    Args:
+        exercises: by name; they may come later.
+    """
     module = types.ModuleType("autograder.learner", __doc__)
 
     def check(answer: Any, *, hidden: bool = False) -> None:

@@ -2,27 +2,38 @@
 
 From the first cell on, nothing here can be relied upon: a student's code may change whatever it
 reaches in its own process. What goes back over the wire is a claim.
+
+At each check the process is forked, and the child waits: it holds the answer as it was there.
+Answers are tried in these children, after the last cell has been run, so that nothing that is seen
+in a trial reaches a cell. A case comes when its turn has come: a number, and what builds it.
 """
 
 from __future__ import annotations
 
 import io
+import os
+import pickle
 import random
+import signal
 import socket
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 
 import torch
 
-from autograder.exercise import Case, Exercise, Trial
+from autograder.boxed import preload
+from autograder.boxed.shell import Record, Shell, take_streams
 from autograder.limits import Limits, OutOfTime, time_limit
 from autograder.outcome import Outcome
-from autograder.run import run_cases
+from autograder.run import Answer, run_trial
 from autograder.sandbox.frames import Broken, receive, send
-from autograder.sandbox.shell import Record, Shell, take_streams
+
+get_ready, configure = preload.get_ready, preload.configure
+
+CAN_PARK = hasattr(os, "fork") and hasattr(socket, "recv_fds")
+"""Whether a process can be forked at a check; elsewhere answers are tried in the process itself."""
 
 
 class Desk:
@@ -31,23 +42,26 @@ class Desk:
     Args:
         shell: runs the cells.
         record: takes what they show.
-        exercises: the exercises of the chapter, as this process may have them.
         wire: where the steps come from.
     """
 
-    def __init__(
-        self, shell: Shell, record: Record, exercises: Mapping[str, Exercise], wire: socket.socket
-    ) -> None:
-        self.shell, self.record, self.exercises, self.wire = shell, record, exercises, wire
+    def __init__(self, shell: Shell, record: Record, wire: socket.socket) -> None:
+        self.shell, self.record, self.wire = shell, record, wire
+        self.answer: Answer | None = None
+        """The answer that is tried here, once one is."""
 
     def serve(self) -> None:
         """Do step after step until the grader hangs up."""
         take_streams(self.record)
         sys.path.append("")  # files beside the notebook; they hide no package
+        self._work()
+
+    def _work(self) -> None:
         steps: dict[str, Callable[..., None]] = {
             "files": self.files,
             "run": self.run,
-            "try": self.attempt,
+            "park": self.park,
+            "case": self.case,
         }
         while True:
             try:
@@ -98,36 +112,59 @@ class Desk:
         if not any(row["output_type"] == "error" for row in self.record.outputs):
             self.record.fail(type(error), error, [])
 
-    def attempt(
-        self, _: list[bytes], exercise: str, cpu: float, wall: float, seed: int, drawn: bool
+    def park(self, _: list[bytes], name: str, wired: bool) -> None:
+        """Set the answer of a name aside as it is now, in a forked process that waits.
+
+        Args:
+            name: the answer's name.
+            wired: whether a socket for that process follows.
+        """
+        wire = _handed_over(self.wire) if wired else None
+        try:
+            names = self.shell.user_ns
+            if name not in names:
+                send(self.wire, {"done": "park", "state": "undefined"})
+                return
+            answer = names[name]
+            if not callable(answer):
+                kind = type(answer).__name__
+                send(self.wire, {"done": "park", "state": "not callable", "type": kind})
+                return
+            if wire is None:
+                self.answer = answer
+                _as_a_kernel_starts()
+            elif (child := os.fork()) == 0:
+                self._wait_for_cases(answer, wire)
+            send(self.wire, {"done": "park", "state": "parked", "pid": child if wire else 0})
+        finally:
+            if wire is not None:
+                wire.close()
+
+    def _wait_for_cases(self, answer: Answer, wire: socket.socket) -> NoReturn:
+        """Be the process in which an answer waits, and is tried."""
+        try:
+            self.wire.close()
+            self.wire, self.answer = wire, answer
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            _as_a_kernel_starts()
+            self._work()
+        finally:
+            os._exit(0)
+
+    def case(
+        self, blobs: list[bytes], number: int, procedure: str, cpu: float, wall: float
     ) -> None:
-        """Try an answer on the cases of its exercise, or on the random models of a seed."""
-        names = self.shell.user_ns
-        if exercise not in names:
-            send(self.wire, {"done": "try", "state": "undefined"})
-            return
-        answer = names[exercise]
-        if not callable(answer):
-            kind = type(answer).__name__
-            send(self.wire, {"done": "try", "state": "not callable", "type": kind})
-            return
-        asked = self.exercises[exercise]
-        cases = asked.random.cases(seed) if drawn and asked.random else asked.cases
-        _as_a_kernel_starts()
-        outcomes = run_cases(asked, answer, self._telling(cases), limits=Limits(cpu=cpu, wall=wall))
-        send(self.wire, {"done": "try", "state": "tried"}, [*map(_as_bytes, outcomes)])
+        """Try the answer on a case."""
+        make = pickle.loads(blobs.pop())
+        limits, label = Limits(cpu=cpu, wall=wall), f"case {number}"
+        outcome = run_trial(procedure, self.answer, make, label, limits=limits)
+        send(self.wire, {"done": "case"}, [_as_bytes(outcome)])
 
-    def _telling(self, cases: tuple[Case, ...]) -> tuple[Case, ...]:
-        """The cases, made so that the grader knows which one an answer does not survive."""
 
-        def told(case: Case) -> Case:
-            def make(seed: int) -> Trial:
-                send(self.wire, {"trying": case.name})
-                return case.make(seed)
-
-            return replace(case, make=make)
-
-        return tuple(map(told, cases))
+def _handed_over(wire: socket.socket) -> socket.socket:
+    """The socket that follows on a wire."""
+    _, fds, _, _ = socket.recv_fds(wire, 1, 1)
+    return socket.socket(fileno=fds[0])
 
 
 def _as_bytes(outcome: Outcome) -> bytes:
@@ -138,14 +175,13 @@ def _as_bytes(outcome: Outcome) -> bytes:
 
 def _as_a_kernel_starts() -> None:
     """Undo what a cell may have left switched: an answer is tried as in a kernel of its own."""
+    torch.set_num_threads(1)  # a forked process has lost the others, and would wait for them
     torch.set_default_dtype(torch.float32)
     torch.set_grad_enabled(True)
     torch.use_deterministic_algorithms(False)
     random.seed(0)
 
 
-def serve(
-    shell: Any, record: Record, exercises: Mapping[str, Exercise], wire: socket.socket
-) -> None:
+def serve(state: preload.State, wire: socket.socket) -> None:
     """Work through one notebook."""
-    Desk(shell, record, exercises, wire).serve()
+    Desk(state.shell, state.record, wire).serve()

@@ -1,0 +1,105 @@
+"""What the judge sends out: builders of cases, and graphs that are to be run where no key is."""
+
+from __future__ import annotations
+
+import io
+import pickletools
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import cloudpickle
+
+from autograder.boxed.claims import sound_result
+from autograder.core.graph_jobs import Result
+from autograder.exercise import Case
+from autograder.outcome import Outcome
+from autograder.sandbox.client import Lost, Process
+
+if TYPE_CHECKING:
+    from autograder.boxed.notebook_run import Supply
+
+PATIENCE = 150.0
+"""Seconds for one job with a graph."""
+
+LIVES = 3
+"""How many processes the graphs of one answer may use up."""
+
+_BUILDER = "builder"
+_GONE = {"not admitted": "running it took too much time or memory, or ended Python"}
+
+
+def send_by_value(package: str) -> None:
+    """Have what builds a case's objects leave the modules of a package with all its code.
+
+    Builders are written beside what judges them. The modules stay here; a student's process gets
+    a function, and what it names.
+    """
+    known = cloudpickle.list_registry_pickle_by_value()
+    for name, module in list(sys.modules.items()):
+        if (name == package or name.startswith(f"{package}.")) and name not in known:
+            cloudpickle.register_pickle_by_value(module)
+
+
+def builder_of(case: Case) -> bytes:
+    """What builds the objects of a case, to be unpickled elsewhere; made once."""
+    if _BUILDER not in case.known:
+        case.known[_BUILDER] = cloudpickle.dumps(case.make)
+    return case.known[_BUILDER]
+
+
+def modules_of(cases: Iterable[Case]) -> set[str]:
+    """Names of the course's modules that must be there where these cases are built."""
+    found: set[str] = set()
+    for case in cases:
+        said = [""]
+        for opcode, argument, _ in pickletools.genops(builder_of(case)):
+            if opcode.name == "STACK_GLOBAL":
+                found |= {text for text in said[-4:] if text.startswith("autograder.")}
+            elif isinstance(argument, str):
+                said.append(argument)
+    return {name for name in found if name in sys.modules}
+
+
+def _count(case: Case, seed: int) -> int:
+    """How many inputs a case has."""
+    key = "inputs", seed
+    if key not in case.known:
+        case.known[key] = len(case.make(seed).inputs)
+    return case.known[key]
+
+
+class GraphsElsewhere:
+    """Has jobs with the graphs of one answer done in a process of its own.
+
+    Args:
+        supply: where processes come from.
+    """
+
+    def __init__(self, supply: Supply) -> None:
+        self._supply, self._left = supply, LIVES
+        self._process: Process | None = None
+
+    def __call__(self, job: str, case: Case, outcome: Outcome, seed: int) -> Result:
+        """Do a job; see `core.graph_jobs.do_job`."""
+        stream = io.BytesIO()
+        outcome.write(stream)
+        step: dict[str, Any] = {"do": "job", "job": job}
+        try:
+            if self._process is None:
+                self._left -= 1
+                if self._left < 0:
+                    return _GONE, []
+                self._process = self._supply.process("graphs")
+            blobs = [builder_of(case), stream.getvalue()]
+            _, answer = self._process.step(step, blobs, patience=PATIENCE)
+        except Lost:
+            self.close()
+            return _GONE, []
+        return sound_result(job, answer, _count(case, seed))
+
+    def close(self) -> None:
+        """Let the process end."""
+        if self._process is not None:
+            self._process.close()
+        self._process = None

@@ -1,0 +1,314 @@
+"""The judge's process: repairs a submission, has it run, judges what came of it, and cleans it.
+
+It is forked for one submission from a server that knows the chapter's exercises with their keys, in
+a box like a student's, and thrown away afterwards. It holds no gradebook, no secret and no other
+submission, and it sees no file. What it needs besides, it asks its client for: a process for the
+notebook, one for a graph that the notebook described, and the seed.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import io
+import json
+import linecache
+import pickle
+import pkgutil
+import socket
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import cloudpickle
+import nbformat
+from nbformat.notebooknode import NotebookNode
+from nbgrader import utils
+from nbgrader.preprocessors import LimitOutput
+
+import autograder
+from autograder.boxed.elsewhere import builder_of, modules_of, send_by_value
+from autograder.boxed.notebook_run import NotebookRun, Supply
+from autograder.classroom.cards import show_verdicts
+from autograder.classroom.repair import is_unreadable, read_forgivingly, repair
+from autograder.classroom.repairs import Kind, Repair
+from autograder.classroom.scores import auto_score
+from autograder.classroom.seeds import code_of, note_seed
+from autograder.classroom.unit import Terms, Unit
+from autograder.exercise import Case, Exercise
+from autograder.judge.evidence import Evidence
+from autograder.limits import bounded_output
+from autograder.outcome import Outcome
+from autograder.sandbox.client import Image, Process, Unboxed
+from autograder.sandbox.frames import Broken, receive, send
+
+_ROOMS = ("boxes", "classroom.clean", "core", "judge", "models", "rubric", "run", "show")
+"""Rooms of which all modules are imported before there is a box: later, no file can be read."""
+
+
+@dataclass
+class State:
+    """What a server of judges has got ready.
+
+    Attributes:
+        exercises: those of the chapter, by name.
+        image: how processes for notebooks are started where there is no box.
+        ahead: work that every judge would otherwise do again.
+    """
+
+    exercises: dict[str, Exercise]
+    image: Image | None = None
+    ahead: Iterator[None] = field(default_factory=lambda: iter(()))
+
+
+def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
+    """Import what judging needs.
+
+    Args:
+        config: ``syllabus``, ``chapter``.
+        blobs: where there is no box, a pickled `Image` for notebooks.
+    """
+    warnings.simplefilter("ignore")  # what libraries think of a notebook's form helps nobody here
+    for room in _ROOMS:
+        _import_all(f"{autograder.__name__}.{room}")
+    syllabus = importlib.import_module(config["syllabus"])
+    exercises = _of_chapter(syllabus, config["chapter"])
+    send_by_value(config["syllabus"])
+    _read_sources()
+    state = State(exercises, pickle.loads(blobs[0]) if blobs else None)
+    state.ahead = _work_ahead(list(exercises.values()))
+    return state
+
+
+def _of_chapter(syllabus: ModuleType, chapter: str) -> dict[str, Exercise]:
+    if hasattr(syllabus, "of_chapter"):
+        return {exercise.name: exercise for exercise in syllabus.of_chapter(chapter)}
+    return {name: one for name, one in syllabus.EXERCISES.items() if one.chapter == chapter}
+
+
+def _import_all(name: str) -> None:
+    found = importlib.import_module(name)
+    for module in pkgutil.walk_packages(getattr(found, "__path__", ()), f"{name}."):
+        importlib.import_module(module.name)
+
+
+def _read_sources() -> None:
+    """Keep the text of the course's modules: cards show classes as they are written there."""
+    ours = autograder.__name__
+    for name, module in list(sys.modules.items()):
+        path = getattr(module, "__file__", None)
+        if path and name.partition(".")[0] in (ours, "tests") and path.endswith(".py"):
+            lines = linecache.getlines(path, vars(module))
+            # Without a time of change, nobody looks whether the file is still the same.
+            linecache.cache[path] = (sum(map(len, lines)), None, lines, path)
+
+
+def public(state: State) -> bytes:
+    """What a student's process may know of the exercises, as JSON; see `preload.configure`."""
+    cases = [case for exercise in state.exercises.values() for case in exercise.cases]
+    for exercise in state.exercises.values():
+        cases += exercise.random.cases(0) if exercise.random else ()
+    forbidden = [row for case in cases for row in case.make(0).forbidden]
+    unique = list({(id(row[0]), *row[1:]): row for row in forbidden}.values())
+    names = ("name", "chapter", "title", "stars", "minutes", "points", "procedure", "hints")
+    rows = [{key: getattr(one, key) for key in names} for one in state.exercises.values()]
+    text = {"modules": sorted(modules_of(cases)), "exercises": rows}
+    text["forbidden"] = base64.b64encode(cloudpickle.dumps(unique)).decode()
+    return json.dumps(text).encode()
+
+
+def idle(state: State) -> bool:
+    """Work out a bit of what is the same for every answer."""
+    return next(state.ahead, False) is None
+
+
+def _work_ahead(exercises: list[Exercise]) -> Iterator[None]:
+    for exercise in exercises:
+        for case in exercise.cases:
+            _look_at(exercise, case)
+            yield
+
+
+def _look_at(exercise: Exercise, case: Case) -> None:
+    """Have a case know what is worked out about it when the first answer is judged."""
+    builder_of(case)
+    evidence = Evidence(exercise, case, Outcome(case.name))
+    for look in (
+        lambda: evidence.reference,
+        lambda: evidence.traced_graph,
+        lambda: evidence.traced_signature,
+    ):
+        try:
+            with bounded_output(0):
+                look()
+        except Exception:
+            continue  # a case without a model, or whose model cannot be traced
+
+
+# ------------------------------------------------------------------ in the box
+
+
+class _Asking:
+    """Gets processes from the client.
+
+    Args:
+        wire: where the client is.
+    """
+
+    parks = True
+
+    def __init__(self, wire: socket.socket) -> None:
+        self._wire = wire
+
+    def process(self, entry: str) -> Process:
+        """A process that the client has had forked, in a box of its own."""
+        send(self._wire, {"need": entry})
+        receive(self._wire)
+        _, wires, _, _ = socket.recv_fds(self._wire, 1, 2)
+        return Process(*(socket.socket(fileno=number) for number in wires))
+
+
+class _Starting:
+    """Starts processes itself, where there is no box.
+
+    Args:
+        image: what is started.
+        public: what a student's process may know.
+    """
+
+    parks = False
+
+    def __init__(self, image: Image, public: bytes) -> None:
+        self._source = Unboxed(image)
+        self._source.configure(json.loads(public), [])
+
+    def process(self, entry: str) -> Process:
+        """A new process."""
+        return self._source.process(entry)
+
+
+def serve(state: State, wire: socket.socket) -> None:
+    """Do what the client asks for, one submission's worth."""
+    steps = {"grade": _grade, "repair": _repair, "run": _run}
+    try:
+        while True:
+            head, blobs = receive(wire)
+            if head["do"] not in steps:
+                return
+            supply = _Starting(state.image, public(state)) if state.image else _Asking(wire)
+            said, text = steps[head["do"]](state, supply, wire, blobs)
+            send(wire, {"done": head["do"]} | said, [text])
+    except Broken:
+        return
+
+
+Said = tuple[dict[str, Any], bytes]
+"""What is told of a submission, and its notebook as a file's text."""
+
+
+def _repair(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
+    """Put a notebook right."""
+    text, masters = blobs[0], pickle.loads(blobs[1])
+    nb = read_forgivingly(text)
+    unreadable = is_unreadable(nb)
+    repairs = repair(nb, masters)
+    rows = [[found.kind.name, found.sentence] for found in repairs]
+    return {"repairs": rows, "unreadable": unreadable}, _written(nb)
+
+
+def _run(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
+    """Have a repaired notebook run, and judge its answers."""
+    nb = nbformat.reads(blobs[0].decode(), as_version=4)
+    unit, terms = pickle.loads(blobs[1])
+    notes: list[str] = []
+    shares, _ = _hold(state, supply, wire, nb, unit, terms, notes)
+    return {"shares": shares, "notes": notes}, _written(nb)
+
+
+def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
+    """Grade a submission; whatever is in it, there is a result."""
+    unit, terms = pickle.loads(blobs[0])
+    nb = read_forgivingly(unit.text if unit.text is not None else b"")
+    unreadable = is_unreadable(nb)
+    repairs = repair(nb, terms.masters)
+    _clear(nb)
+    notes: list[str] = []
+    shares, ends = _hold(state, supply, wire, nb, unit, terms, notes)
+    nb, _ = LimitOutput().preprocess(nb, {})
+    scores = {
+        cell.metadata["nbgrader"]["grade_id"]: auto_score(cell, shares)
+        for cell in nb.cells
+        if utils.is_grade(cell) or utils.is_task(cell)
+    }
+    if unit.text is None:
+        status, repairs = "refused", []
+    elif unreadable:
+        status, repairs = "unreadable", repairs[:1]  # that every cell is missing, too, says nothing
+    else:
+        status = _status(ends, repairs)
+    notes += [found.sentence for found in repairs]
+    said = {"status": status, "scores": scores, "unanswered": _unanswered(nb), "notes": notes}
+    return said, _written(nb)
+
+
+def _hold(
+    state: State,
+    supply: Supply,
+    wire: socket.socket,
+    nb: NotebookNode,
+    unit: Unit,
+    terms: Terms,
+    notes: list[str],
+) -> tuple[dict[str, float | None], list[str]]:
+    """Have a notebook run; the shares of its checks' points, and how its processes ended."""
+    seed = unit.seed
+    if seed is None:
+        send(wire, {"need": "seed", "code": code_of(nb)})
+        seed = receive(wire)[0]["seed"]
+    run = NotebookRun(
+        nb, state.exercises, supply, seed=seed, files=unit.files, patience=terms.patience,
+        only=terms.only, warn=notes.append,
+    )  # fmt: skip
+    shares = show_verdicts(nb, state.exercises, run.hold())
+    note_seed(nb, seed)
+    return shares, run.ends
+
+
+def _written(nb: NotebookNode) -> bytes:
+    stream = io.StringIO()
+    nbformat.write(nb, stream)
+    return stream.getvalue().encode("utf-8", "replace")
+
+
+def _clear(nb: NotebookNode) -> None:
+    """Take out what the student's own runs have left, and name the kernel that everybody has."""
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    spec = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    nb.metadata["kernelspec"] = NotebookNode(spec)
+    nb.metadata["language_info"] = NotebookNode({"name": "python"})
+
+
+def _unanswered(nb: NotebookNode) -> list[str]:
+    cells = [cell for cell in nb.cells if utils.is_solution(cell)]
+    same = (c for c in cells if c.metadata["nbgrader"].get("checksum") == utils.compute_checksum(c))
+    return [cell.metadata["nbgrader"]["grade_id"] for cell in same]
+
+
+def _status(ends: list[str], repairs: list[Repair]) -> str:
+    kinds = {found.kind for found in repairs}
+    if Kind.FORGED in kinds:
+        return "tampered"
+    if "out of memory" in ends:
+        return "out of memory"
+    if "out of time" in ends:
+        return "timed out"
+    if ends:
+        return "crashed"
+    if Kind.RESTORED in kinds:
+        return "restored"
+    return "graded after repair" if Kind.MENDED in kinds else "graded"

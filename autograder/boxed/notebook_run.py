@@ -1,0 +1,472 @@
+"""One notebook's way through the boxes: its cells are run, its answers tried, and judged here.
+
+A cell that ends the notebook's process, blocks it or uses up its memory costs what that cell was
+good for, not the notebook: a new process runs the earlier cells again, without it, and goes on.
+
+At each check the notebook's process sets the answer aside in a forked child. When the last cell has
+been run, the children are given the cases, one at a time, in an order of this submission's own.
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import Any, Protocol
+
+from nbformat.notebooknode import NotebookNode, from_dict
+from nbformat.v4 import new_output
+
+from autograder.answer_text import Source
+from autograder.boxed.claims import (
+    Claims,
+    is_missing,
+    sound_outcome,
+    untried,
+    verdict_on,
+    verdict_on_drawn,
+)
+from autograder.boxed.elsewhere import GraphsElsewhere, builder_of
+from autograder.classroom.clean import clean_outputs
+from autograder.classroom.masters import checked_exercise
+from autograder.classroom.unit import Patience
+from autograder.exercise import Case, Exercise
+from autograder.outcome import Outcome
+from autograder.run import IMPATIENT
+from autograder.sandbox.client import Lost, Process
+from autograder.sandbox.frames import MAX_OUTPUTS
+from autograder.verdict import Verdict
+
+HANG_UP = 5.0
+"""Seconds after its time is over in which a process may still answer."""
+
+Files = Mapping[str, bytes]
+
+
+class Supply(Protocol):
+    """Where processes come from."""
+
+    parks: bool
+    """Whether answers can be set aside in forked children."""
+
+    def process(self, entry: str) -> Process:
+        """A new process: ``"student"`` for a notebook, ``"graphs"`` for what it described."""
+
+
+@dataclass
+class Parked:
+    """An answer that was set aside at its check.
+
+    Attributes:
+        state: ``"parked"``; or ``"undefined"``, ``"not callable"``, ``"untried"``, ``"lost"``.
+        kind: of what it is that cannot be called.
+        child: the process in which it waits.
+        pid: the number of that process in its box.
+        how: how its process ended.
+    """
+
+    state: str
+    kind: str = ""
+    child: Process | None = None
+    pid: int = 0
+    how: str = ""
+
+    def close(self) -> None:
+        """Let the process end."""
+        if self.child is not None:
+            self.child.close()
+        self.child = None
+
+
+class NotebookRun:
+    """Works a notebook through, in place.
+
+    Args:
+        nb: the notebook, repaired.
+        exercises: the exercises of its chapter, by name.
+        supply: where processes come from.
+        seed: picks the random models, and the order of the cases.
+        files: what lies beside the notebook.
+        patience: how long it may take.
+        only: the one exercise to be tried; all of them by default.
+        warn: is told what happened to the notebook, a sentence at a time.
+    """
+
+    def __init__(
+        self,
+        nb: NotebookNode,
+        exercises: Mapping[str, Exercise],
+        supply: Supply,
+        *,
+        seed: int = 0,
+        files: Files | None = None,
+        patience: Patience | None = None,
+        only: str = "",
+        warn: Callable[[str], None] = lambda sentence: None,
+    ) -> None:
+        self.nb, self.exercises, self.supply, self.seed = nb, exercises, supply, seed
+        self.files, self.patience, self.only = files or {}, patience or Patience(), only
+        self.warn = warn
+        self.verdicts: dict[int, Verdict] = {}
+        """By the number of the check cell, from 0."""
+        self.ends: list[str] = []
+        """How processes of this notebook ended that did not get to its end."""
+        self._notebook: Process | None = None
+        self._parked: dict[int, Parked] = {}
+        self._late: set[int] = set()  # checks whose answers come further down
+        self._used = 0
+        self._barred: set[int] = set()  # cells that a new process must not be given
+
+    def hold(self) -> dict[int, Verdict]:
+        """Work through the notebook.
+
+        Raises:
+            NoBox: there is no box here.
+        """
+        self._deadline = monotonic() + self.patience.notebook
+        try:
+            self._start()
+            for index, cell in enumerate(self.nb.cells):
+                self._visit(cell, index)
+            self._park_the_late()
+            for index in self._checks():
+                if index not in self.verdicts:
+                    self.verdicts[index] = self._try(index)
+        finally:
+            self._stop()
+        return self.verdicts
+
+    def _checks(self) -> list[int]:
+        """The numbers of the check cells whose exercises are tried."""
+        found = {i: self._checked(cell) for i, cell in enumerate(self.nb.cells)}
+        return [i for i, exercise in found.items() if exercise and self._is_asked(exercise)]
+
+    def _checked(self, cell: NotebookNode) -> Exercise | None:
+        return self.exercises.get(checked_exercise(cell) or "")
+
+    def _is_asked(self, exercise: Exercise) -> bool:
+        return self.only in ("", exercise.name)
+
+    def _visit(self, cell: NotebookNode, index: int) -> None:
+        exercise = self._checked(cell)
+        if exercise is None:
+            self._run(cell, index)
+        elif self._is_asked(exercise):
+            self._park(index)
+            if not self.supply.parks:
+                self.verdicts[index] = self._try(index)
+
+    # ------------------------------------------------------------------ cells
+
+    def _run(self, cell: NotebookNode, index: int) -> None:
+        """Run one cell as the student wrote it."""
+        if cell.cell_type != "code":
+            return
+        if not self._is_open():
+            note(cell, "NotRun", "This cell was not run: the notebook had used up what it may use.")
+            return
+        try:
+            head = self._step(cell)
+        except Lost as lost:
+            self._barred.add(index)
+            self._lose(f"cell {index + 1}", lost)
+            note(
+                cell,
+                "ProcessEnded",
+                "This cell ended or blocked Python. The cells above it were run again "
+                "without it, and the notebook went on.",
+            )
+            self._restart(index)
+            return
+        cell.execution_count = index + 1
+        cell.outputs = clean_outputs(as_outputs(head.get("outputs"), index + 1))
+        if head.get("ended") != "success" and not is_failed(cell):
+            note(cell, "CellFailed", "This cell did not come to its end.")
+        if head.get("out_of_time") is True:
+            self._barred.add(index)
+            self.ends.append("out of time")
+            self.warn(f"cell {index + 1} used up its time and was stopped")
+
+    def _step(self, cell: NotebookNode) -> dict[str, Any]:
+        times = self.patience
+        step = {"do": "run", "source": cell.source, "cpu": times.cell_cpu, "wall": times.cell_wall}
+        patience = times.cell_wall + HANG_UP
+        return self._notebook.step(step, patience=patience, largest=MAX_OUTPUTS)[0]
+
+    # ------------------------------------------------------------------ answers
+
+    def _park(self, index: int) -> None:
+        """Have an answer set aside as it is now; if that ends the process, in a new one."""
+        for _ in range(2):
+            if not self._is_open():
+                self._parked[index] = Parked("untried")
+                return
+            try:
+                self._parked[index] = self._set_aside(self._checked(self.nb.cells[index]))
+                return
+            except Lost as lost:
+                self._lose(f"cell {index + 1}", lost)
+                self._restart(index)
+        self._parked[index] = Parked("lost", how="ended")
+
+    def _set_aside(self, exercise: Exercise) -> Parked:
+        step = {"do": "park", "name": exercise.name, "wired": self.supply.parks}
+        if not self.supply.parks:
+            head, _ = self._notebook.step(step, patience=60.0)
+            return _parked(head, self._notebook)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                head, _ = self._notebook.step(step, patience=60.0, hand_over=(theirs,))
+            except BaseException:
+                ours.close()
+                raise
+        return _parked(head, Process(ours, None))
+
+    def _park_the_late(self) -> None:
+        """Set answers aside that were not there at the place of their check, but are at the end."""
+        for index in self._checks():
+            if self._parked[index].state == "undefined" and index not in self.verdicts:
+                self._late.add(index)
+                self._park(index)
+            elif index in self.verdicts and is_missing(self.verdicts[index]) and self._is_open():
+                self._late.add(index)
+                self._park(index)
+                again = self._try(index)
+                if not is_missing(again):
+                    self.verdicts[index] = again
+
+    def _try(self, index: int) -> Verdict:
+        """Have an answer tried, on the cases and then on random models, and judge it."""
+        exercise, parked = self._checked(self.nb.cells[index]), self._parked[index]
+        if parked.state != "parked":
+            return verdict_on(exercise, Claims(parked.state, kind=parked.kind, how=parked.how))
+        if not self._is_open():
+            return untried(exercise)
+        graphs = GraphsElsewhere(self.supply)
+        try:
+            claims = self._claims(index, exercise.cases)
+            verdict = verdict_on(exercise, claims, graphs, self._source(index))
+            if exercise.random is None or not verdict.passed:
+                return verdict
+            drawn = self._claims(index, exercise.random.cases(self.seed))
+            return verdict_on_drawn(exercise, verdict, drawn, self.seed, graphs)
+        finally:
+            graphs.close()
+            if self.supply.parks:
+                parked.close()
+
+    def _source(self, index: int) -> Source:
+        """The text of the cells of which the answer at a check may be made."""
+        last = len(self.nb.cells) if index in self._late else index
+        cells = [cell.source for cell in self.nb.cells[:last] if cell.cell_type == "code"]
+        return Source(tuple(cells), self._checked(self.nb.cells[index]).name)
+
+    def _claims(self, index: int, cases: tuple[Case, ...]) -> Claims:
+        """What an answer did on some cases, as its process says."""
+        exercise = self._checked(self.nb.cells[index])
+        trial = _Trial(exercise, self._in_order(exercise, cases), self.patience)
+        try:
+            trial.go(self._parked[index].child, self.warn)
+        except Lost as lost:
+            self._after_trial(index, lost)
+            return Claims("lost", case=trial.at, how=lost.how)
+        return Claims("tried", outcomes=trial.outcomes)
+
+    def _in_order(self, exercise: Exercise, cases: tuple[Case, ...]) -> list[Case]:
+        """The cases in an order of this submission's own."""
+        mixed = list(cases)
+        random.Random(f"{self.seed} {exercise.name} {len(cases)}").shuffle(mixed)
+        return mixed
+
+    def _after_trial(self, index: int, lost: Lost) -> None:
+        """Mend what an answer has broken that did not come back."""
+        parked = self._parked[index]
+        name = self._checked(self.nb.cells[index]).name
+        end = self._notebook.ended(0.5) if self._notebook is not None else "ended"
+        if end in ("out of memory", "out of time", "too many processes"):
+            lost.how = end
+        self._lose(f"trying {name}", lost)
+        parked.close()
+        self._parked[index] = Parked("lost", how=lost.how)
+        if self.supply.parks and not end and parked.pid:
+            self._notebook.end_one(parked.pid)
+            return
+        self._restart(len(self.nb.cells) if self.supply.parks else index)
+
+    # ------------------------------------------------------------------ processes
+
+    def _is_open(self) -> bool:
+        """Whether cells can still be run, and answers tried."""
+        if self._notebook is not None and monotonic() > self._deadline:
+            self.warn(f"the notebook took longer than {self.patience.notebook:g} seconds")
+            self.ends.append("out of time")
+            self._stop()
+        return self._notebook is not None
+
+    def _lose(self, what: str, lost: Lost) -> None:
+        self.ends.append(lost.how)
+        self.warn(f"{what} ended or blocked Python ({lost.how})")
+
+    def _start(self) -> None:
+        self._used += 1
+        self._notebook = self.supply.process("student")
+        if self.files:
+            step = {"do": "files", "names": list(self.files)}
+            self._notebook.step(step, list(self.files.values()), patience=60.0)
+
+    def _stop(self) -> None:
+        for parked in self._parked.values():
+            if self.supply.parks:
+                parked.close()
+        if self._notebook is not None:
+            self._notebook.close()
+        self._notebook = None
+
+    def _restart(self, before: int) -> None:
+        """Give the notebook a new process in which the cells before this one have been run.
+
+        What was set aside and is still to be tried is set aside again.
+        """
+        while True:
+            self._stop()
+            if self._used >= self.patience.restarts:
+                self.warn(f"the notebook used up {self._used} processes; the rest is not run")
+                return
+            try:
+                self._start()
+                lost_at = self._replay(before)
+            except Lost as lost:  # the files beside it
+                self._lose("the notebook's folder", lost)
+                continue
+            if lost_at is None:
+                return
+            self._barred.add(lost_at)
+
+    def _replay(self, before: int) -> int | None:
+        """Run the cells again whose outputs are there already; the one that failed, if any."""
+        for index, cell in enumerate(self.nb.cells[:before]):
+            if cell.cell_type != "code" or index in self._barred:
+                continue
+            if not self._is_open():
+                return None
+            try:
+                exercise = self._checked(cell)
+                if exercise is None:
+                    self._step(cell)
+                elif self.supply.parks and self._waits(index):
+                    self._parked[index] = self._set_aside(exercise)
+            except Lost as lost:
+                self._lose(f"cell {index + 1}, run again,", lost)
+                return index
+        return None
+
+    def _waits(self, index: int) -> bool:
+        """Whether an answer was set aside that is still to be tried."""
+        parked = self._parked.get(index)
+        return parked is not None and parked.state == "parked" and index not in self.verdicts
+
+
+def _parked(head: dict[str, Any], child: Process) -> Parked:
+    """What a notebook's process says of an answer that it was to set aside."""
+    state, kind, pid = head.get("state"), head.get("type"), head.get("pid")
+    if state == "parked":
+        return Parked("parked", child=child, pid=pid if type(pid) is int and pid > 1 else 0)
+    if state == "undefined":
+        return Parked("undefined")
+    if state == "not callable":
+        return Parked("not callable", kind=kind if isinstance(kind, str) else "")
+    return Parked("untried")
+
+
+class _Trial:
+    """One answer, tried on one case after the other: on each that may still change its score.
+
+    An untouched stub is tried once. An answer that uses up its time on one case has lost the
+    case's aspect, and with the first aspect everything; further cases get less time.
+    """
+
+    def __init__(self, exercise: Exercise, cases: list[Case], patience: Patience) -> None:
+        self._exercise, self._cases, self._patience = exercise, cases, patience
+        self._cpu, self._wall = patience.case_cpu, patience.case_wall
+        self._gone: set[str] = set()
+        self.outcomes: list[Outcome] = []
+        self.at = ""
+        """The case that is being tried."""
+
+    def go(self, child: Process, warn: Callable[[str], None]) -> None:
+        """Try the answer.
+
+        Raises:
+            Lost: its process is gone, or took too long for all cases together.
+        """
+        until = monotonic() + self._patience.trial
+        for number, case in enumerate(self._cases, start=1):
+            if case.aspect in self._gone:
+                continue
+            self.at = case.name
+            step = {"do": "case", "number": number, "procedure": self._exercise.procedure}
+            step |= {"cpu": self._cpu, "wall": self._wall}
+            patience = min(self._wall + HANG_UP, until - monotonic())
+            head, blobs = child.step(step, [builder_of(case)], patience=max(0.0, patience))
+            if head.get("state") == "broken":
+                why = head.get("why") if isinstance(head.get("why"), str) else ""
+                name = self._exercise.name
+                warn(f"{name} could not be tried in this notebook's Python ({why[:300]})")
+                return
+            outcome = sound_outcome(blobs, number)
+            if outcome is None:
+                continue
+            self.outcomes.append(replace(outcome, case=case.name))
+            if self._is_hopeless(case, outcome):
+                return
+
+    def _is_hopeless(self, case: Case, outcome: Outcome) -> bool:
+        if outcome.ended == "out of time":
+            self._gone.add(case.aspect)
+            self._cpu, self._wall = min(self._cpu, IMPATIENT), min(self._wall, 5.0)
+            return self._exercise.aspects[0].key in self._gone
+        return outcome.ended == "not attempted"
+
+
+def as_outputs(claimed: Any, count: int) -> list[NotebookNode]:
+    """Outputs of a cell as notebooks have them, from what a student's process says they are."""
+    rows = claimed if isinstance(claimed, list) else []
+    return [output for row in rows[:1000] if (output := _as_output(row, count)) is not None]
+
+
+def _as_output(row: Any, count: int) -> NotebookNode | None:
+    try:
+        match row["output_type"]:
+            case "stream":
+                name = "stderr" if row["name"] == "stderr" else "stdout"
+                return new_output("stream", name=name, text=_text(row["text"]))
+            case "error":
+                lines = [_text(line) for line in row["traceback"]]
+                name, value = _text(row["ename"]), _text(row["evalue"])
+                return new_output("error", ename=name, evalue=value, traceback=lines)
+            case "display_data" | "execute_result" as kind:
+                more = {"execution_count": count} if kind == "execute_result" else {}
+                data, metadata = from_dict(dict(row["data"])), from_dict(dict(row["metadata"]))
+                return new_output(kind, data=data, metadata=metadata, **more)
+    except (KeyError, TypeError, ValueError):
+        return None
+    return None
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("no text")
+    return value.encode("utf-8", "replace").decode()
+
+
+def is_failed(cell: NotebookNode) -> bool:
+    """Whether a cell shows an error: nbgrader's plain tests earn their points by showing none."""
+    return any(output.output_type == "error" for output in cell.outputs)
+
+
+def note(cell: NotebookNode, name: str, text: str) -> None:
+    """Add to a cell's outputs what happened to it."""
+    cell.outputs.append(new_output("error", ename=name, evalue=text, traceback=[f"{name}: {text}"]))

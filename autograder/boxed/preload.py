@@ -1,0 +1,120 @@
+"""Gets a process ready for students' notebooks: imports, a shell, and nothing that says an answer.
+
+Whatever is imported here can be found by a student's code. So there is a list of what may be, and
+a process that holds anything else of the course does not come up.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import os
+import pickle
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from autograder.boxed import shell, stub_api
+from autograder.exercise import Exercise
+from autograder.forbid import stand_by
+
+_ALWAYS = (
+    "autograder.given", "autograder.core.graph_jobs", "autograder.show.card",
+    "autograder.show.draw", "autograder.show.hints", "autograder.show.display",
+    "autograder.show.page", "autograder.show.picture", "autograder.show.shapes",
+    "autograder.show.late",
+)  # fmt: skip
+
+ALLOWED = frozenset(
+    "autograder autograder.boxed autograder.boxed.graph_service autograder.boxed.preload "
+    "autograder.boxed.shell autograder.boxed.stub_api autograder.boxed.student autograder.boxes "
+    "autograder.core autograder.core.graph_jobs autograder.core.graph_program "
+    "autograder.core.memory autograder.core.own_code autograder.describe "
+    "autograder.execution autograder.exercise "
+    "autograder.forbid autograder.given autograder.isolation autograder.labels "
+    "autograder.learner autograder.limits autograder.models autograder.models.random "
+    "autograder.models.random.builder autograder.models.random.program "
+    "autograder.models.random.recipe autograder.models.random.vocabulary "
+    "autograder.models.random.wrapping autograder.outcome autograder.plain autograder.reading "
+    "autograder.targets autograder.verdict autograder.watch".split()
+)
+"""Modules of the course that a student's process may hold, besides those of `ROOMS`."""
+
+ROOMS = ("autograder.models.", "autograder.run", "autograder.sandbox", "autograder.show")
+"""What begins like this may be there, too: models, and what has nothing to do with answers."""
+
+_BARRED = ("autograder.models.random.",)
+
+
+@dataclass
+class State:
+    """What a process for notebooks has got ready."""
+
+    shell: shell.Shell
+    record: shell.Record
+    exercises: dict[str, Exercise] = field(default_factory=dict)
+
+
+def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
+    """Import what the chapter's cells will import.
+
+    Args:
+        config: ``imports``, the modules that they import.
+        blobs: nothing.
+    """
+    made, record = shell.make_shell()
+    for name in (*_ALWAYS, *config["imports"]):
+        try:
+            importlib.import_module(name)
+        except Exception:  # a cell that imports it will say so
+            continue
+    _warm_up(made)
+    os.environ.pop("PYTHONPATH", None)
+    state = State(made, record)
+    stub_api.install(state.exercises)
+    return state
+
+
+def configure(state: State, head: dict[str, Any], blobs: list[bytes]) -> None:
+    """Take in what the judge says of the chapter's exercises.
+
+    Args:
+        state: what was got ready.
+        head: ``modules`` from which the objects of cases are built, ``exercises``: what is on
+            their cards, and ``forbidden``: the attributes that tasks forbid, pickled.
+        blobs: nothing.
+
+    Raises:
+        RuntimeError: the process now holds what it must not.
+    """
+    for name in head["modules"]:
+        importlib.import_module(name)
+    for row in head["exercises"]:
+        state.exercises[row["name"]] = Exercise(**row, aspects=(), cases=(), rubric=())
+    stand_by(pickle.loads(base64.b64decode(head["forbidden"])))
+    held = sorted(not_allowed(sys.modules))
+    if held:
+        raise RuntimeError(f"a student's process would hold {', '.join(held)}")
+
+
+def not_allowed(modules: Iterable[str]) -> set[str]:
+    """Which of these modules are the course's, and not for a student's process."""
+    ours = {name for name in modules if name.partition(".")[0] == "autograder"}
+    return {name for name in ours - ALLOWED if not _is_in_a_room(name)}
+
+
+def _is_in_a_room(name: str) -> bool:
+    return name.startswith(ROOMS) and not name.startswith(_BARRED)
+
+
+def _warm_up(made: shell.Shell) -> None:
+    """Do once what is slow the first time: a plot, and a traceback."""
+    import matplotlib.pyplot as plt
+
+    plt.figure().savefig(os.devnull, format="png")
+    plt.close("all")
+    try:
+        raise ValueError
+    except ValueError:
+        made.InteractiveTB.structured_traceback(*sys.exc_info())

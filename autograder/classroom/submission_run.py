@@ -1,0 +1,265 @@
+"""Has submissions graded in boxes, and believes nothing that comes out of them unseen.
+
+For each submission there is a judge in a box of its own. It is given the submission, and what it
+asks for: boxed processes for the notebook, and the seed. What it says in the end is plain data, and
+is taken only if it is about these cells, within their points, and of bounded length.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from autograder.classroom.seeds import seed_of
+from autograder.classroom.unit import (
+    STATUSES,
+    Chapter,
+    Graded,
+    Score,
+    Terms,
+    Unit,
+    nothing_from,
+)
+from autograder.sandbox.bounds import MIB, Bounds
+from autograder.sandbox.client import ForkServer, Image, Lost, Process, Unboxed
+from autograder.sandbox.frames import Broken, send
+
+JUDGE = Bounds(memory=4096 * MIB, disk=MIB, processes=16, cpu=1200.0, wall=7200.0)
+"""What the judge of one submission may take."""
+
+GRAPHS = Bounds(memory=2048 * MIB, disk=MIB, processes=16, cpu=120.0, wall=900.0)
+"""What the graphs of one answer may take while they run."""
+
+JUDGING = 900.0
+"""Seconds that judging a submission may take, besides running it."""
+
+MAX_NOTEBOOK = 128 * MIB
+MAX_NOTES, MAX_NOTE = 500, 2_000
+MAX_PROCESSES = 400
+"""Processes that one judge may ask for."""
+
+_LOST = (
+    "Judging what this notebook returned ended the judge, twice ({how}). It earns nothing until "
+    "it is handed in again, or graded again with --force."
+)
+
+
+class Untrue(Exception):
+    """A judge says what cannot be."""
+
+
+class Boxes:
+    """The fork servers of one chapter: one for judges, one for notebooks.
+
+    Args:
+        chapter: what they are made ready for.
+        boxed: whether there are boxes; without, each process is a fresh one, with all rights.
+
+    Raises:
+        NoBox: they do not come up. The message says why, and what to do.
+    """
+
+    def __init__(self, chapter: Chapter, *, boxed: bool = True) -> None:
+        for_notebooks = Image(
+            {
+                "student": ("autograder.boxed.student", chapter.bounds),
+                "graphs": ("autograder.boxed.graph_service", GRAPHS),
+            },
+            {"imports": list(chapter.imports)},
+            covered=chapter.covered,
+        )
+        config = {"syllabus": chapter.syllabus, "chapter": chapter.name}
+        entry = {"judge": ("autograder.boxed.judge_service", JUDGE)}
+        self.boxed = boxed
+        self._students: ForkServer | None = None
+        if not boxed:
+            told = pickle.dumps(for_notebooks)
+            self._judges: ForkServer | Unboxed = Unboxed(Image(entry, config, (told,)))
+            return
+        self._judges = ForkServer(Image(entry, config, covered=chapter.covered))
+        try:
+            self._students = ForkServer(for_notebooks)
+            (public,) = self._judges.wait()
+            self._students.wait()
+            self._students.configure(json.loads(public), [])
+        except BaseException:
+            self.close()
+            raise
+
+    def judge(self) -> Process:
+        """A judge for one submission."""
+        return self._judges.process("judge")
+
+    def give(self, wire: socket.socket, entry: str) -> None:
+        """Give a judge the process that it asks for."""
+        if self._students is None:
+            raise Untrue("a judge asks for a process where it has to start it itself")
+        ends = self._students.wires(entry)
+        try:
+            send(wire, {"given": entry})
+            socket.send_fds(wire, [b"\1"], [end.fileno() for end in ends])
+        except OSError as error:
+            raise Broken(str(error)) from None
+        finally:
+            for end in ends:
+                end.close()
+
+    def pids(self) -> list[int]:
+        """The ids of the servers."""
+        servers = (self._judges, self._students)
+        return [server.pid for server in servers if isinstance(server, ForkServer)]
+
+    def close(self) -> None:
+        """End the servers, and all that they have forked."""
+        self._judges.close()
+        if self._students is not None:
+            self._students.close()
+
+
+def grade_submission(unit: Unit, terms: Terms, boxes: Boxes) -> Graded:
+    """Grade a submission; whatever is in it, there is a result.
+
+    Raises:
+        NoBox: it could not be boxed.
+    """
+    start = time.perf_counter()
+    how = ""
+    for _ in range(2):
+        try:
+            said, text = ask("grade", unit, terms, boxes)
+            return _accepted(said, text, unit, terms, time.perf_counter() - start)
+        except (Lost, Untrue) as error:
+            how = str(error)
+    return nothing_from(unit, terms, _LOST.format(how=_line(how)), final=True)
+
+
+def ask(step: str, unit: Unit, terms: Terms, boxes: Boxes, nb: bytes = b"") -> tuple[Any, bytes]:
+    """Have a judge of its own do something with a submission.
+
+    Args:
+        step: ``"grade"``; or ``"run"``, with a repaired notebook.
+        unit: the submission.
+        terms: how it is graded.
+        boxes: where the judge comes from.
+        nb: the repaired notebook, as a file's text.
+
+    Returns:
+        What it says, which nobody has looked at yet, and the notebook as it is then.
+
+    Raises:
+        Lost: the judge is gone.
+        Untrue: it asks for too much.
+    """
+    judge, asked = boxes.judge(), 0
+
+    def tell(head: dict[str, Any], blobs: list[bytes]) -> None:
+        nonlocal asked
+        asked += 1
+        need = head.get("need")
+        if asked > MAX_PROCESSES:
+            raise Untrue("a judge asked for too many processes")
+        if need == "seed":
+            send(judge.talk, {"seed": seed_of(unit.key, str(head.get("code"))[:100])})
+        elif need in ("student", "graphs"):
+            boxes.give(judge.talk, str(need))
+        else:
+            raise Untrue("a judge asked for what there is not")
+
+    told = pickle.dumps((replace(unit, key=b""), terms))  # what the seed comes from stays here
+    patience = terms.patience.notebook + terms.patience.trial + JUDGING
+    try:
+        blobs = [nb, told] if step == "run" else [told]
+        said, found = judge.step({"do": step}, blobs, patience=patience, tell=tell)
+    finally:
+        judge.close()
+    if len(found) != 1 or len(found[0]) > MAX_NOTEBOOK:
+        raise Untrue("a judge gave back no notebook")
+    return said, found[0]
+
+
+def repaired(text: bytes, masters: Mapping[str, Any], boxes: Boxes) -> tuple[bytes, list[str]]:
+    """A notebook that was put right in a box, and what was repaired.
+
+    Raises:
+        Lost: that did not come to an end.
+    """
+    judge = boxes.judge()
+    try:
+        blobs = [text, pickle.dumps(dict(masters))]
+        said, found = judge.step({"do": "repair"}, blobs, patience=JUDGING)
+    finally:
+        judge.close()
+    if len(found) != 1 or len(found[0]) > MAX_NOTEBOOK:
+        raise Lost("it gave back no notebook")
+    rows = said.get("repairs")
+    sentences = [row[1] for row in rows] if isinstance(rows, list) else []
+    return found[0], [_line(sentence) for sentence in sentences[:MAX_NOTES]]
+
+
+def shares_in(said: Mapping[str, Any], terms: Terms) -> dict[str, float | None]:
+    """The shares of the points that a judge gives to checks; ``None`` where a person decides.
+
+    Raises:
+        Untrue: it says what cannot be.
+    """
+    shares = said.get("shares")
+    if not isinstance(shares, dict) or not set(shares) <= set(terms.masters):
+        raise Untrue("a judge gave points to cells that are not there")
+    if not all(share is None or _is_between(share, 0.0, 1.0) for share in shares.values()):
+        raise Untrue("a judge gave points that are not there")
+    return shares
+
+
+def _accepted(
+    said: Mapping[str, Any], text: bytes, unit: Unit, terms: Terms, seconds: float
+) -> Graded:
+    """What a judge says, if it can be true.
+
+    Raises:
+        Untrue: it cannot.
+    """
+    most = {m.name: m.points or 0.0 for m in terms.masters.values() if m.grade or m.task}
+    scores, status = said.get("scores"), said.get("status")
+    if not isinstance(scores, dict) or set(scores) != set(most):
+        raise Untrue("a judge gave points to other cells than there are")
+    for name, points in scores.items():
+        if points is not None and not _is_between(points, 0.0, most[name]):
+            raise Untrue("a judge gave points that are not there")
+    if type(status) is not str or status not in STATUSES:
+        raise Untrue("a judge named no state")
+    unanswered = said.get("unanswered")
+    if not isinstance(unanswered, list) or not set(map(str, unanswered)) <= set(terms.masters):
+        raise Untrue("a judge spoke of cells that are not there")
+    return Graded(
+        unit.student, terms.chapter, status, text.decode("utf-8", "replace"),
+        {name: Score(points, most[name]) for name, points in scores.items()},
+        tuple(map(str, unanswered)), (*unit.notes, *notes_in(said)), seconds,
+    )  # fmt: skip
+
+
+def notes_in(said: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a judge has noticed, a line each."""
+    notes = said.get("notes")
+    return tuple(map(_line, notes[:MAX_NOTES])) if isinstance(notes, list) else ()
+
+
+def _line(text: Any) -> str:
+    """A line of plain text, whatever it was."""
+    return " ".join(plain_text(str(text)[:MAX_NOTE]).split("\n"))
+
+
+def plain_text(text: str) -> str:
+    """A text without characters that a terminal obeys."""
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
+
+
+def _is_between(value: Any, least: float, most: float) -> bool:
+    if type(value) not in (int, float) or not math.isfinite(value):
+        return False
+    return least <= value <= most + 1e-9

@@ -1,0 +1,316 @@
+"""What an outcome looks like that tells all there is to tell: one schema for each procedure.
+
+What was not run did not hold. An outcome that lacks a run, or a field of a description, is no
+record of what the answer did, and no rule of a rubric is asked about it. Another kind of result
+than the exercise asks for is not meant by that: the rules say so in better words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from autograder.exercise import Trial
+from autograder.judge.evidence import Evidence
+from autograder.judge.shapes import (
+    Check,
+    any_text,
+    both,
+    either,
+    fields,
+    first,
+    flag,
+    nothing,
+    of_type,
+    plain,
+    rows,
+    table,
+    text,
+    whole,
+)  # fmt: skip
+from autograder.outcome import Outcome
+from autograder.plain import Plain
+
+ASKED = 5
+"""How many numbers a timer's `slowest` is asked with."""
+
+Runs = list[Check]
+
+
+def misfit(procedure: str, evidence: Evidence) -> str | None:
+    """The place of the first thing that an outcome lacks, or ``None`` if it is complete.
+
+    Args:
+        procedure: a key of `run.PROCEDURES`, by which the answer was exercised.
+        evidence: the outcome, and the case, which says how often something was to be run.
+    """
+    try:
+        return _misfit(procedure, evidence)
+    except RecursionError:
+        return "nested too deeply"
+
+
+def _misfit(procedure: str, evidence: Evidence) -> str | None:
+    outcome = evidence.outcome
+    if outcome.ended == "raised":
+        return _RAISED(outcome.error)
+    if outcome.ended != "returned":
+        return None
+    if outcome.error is not None:
+        return "error"
+    value, runs = SCHEMAS[procedure](_Parts(outcome, evidence.trial))
+    place = value(outcome.value)
+    return _runs_misfit(runs, outcome.runs) if place is None else place
+
+
+def _runs_misfit(wanted: Runs, runs: list[Plain]) -> str | None:
+    if type(runs) is not list or len(runs) != len(wanted):
+        return "runs"
+    return first(check(run) for check, run in zip(wanted, runs, strict=True))
+
+
+_ERROR = {"type": text, "types": rows(text), "message": any_text}
+_RAISED = fields(**_ERROR, line=whole, text=any_text, says=any_text)
+
+
+class _Parts:
+    """What schemas are made of, for one outcome and the case that it is about."""
+
+    def __init__(self, outcome: Outcome, trial: Trial) -> None:
+        self.value, self.trial = outcome.value, trial
+        self.inputs = range(len(trial.inputs))
+        self.plain = plain(len(outcome.tensors))
+
+    # ------------------------------------------------------------ runs
+
+    @property
+    def error(self) -> Check:
+        """An exception, with or without the line of code that it came from."""
+        return fields({"line": whole, "text": any_text, "says": any_text}, **_ERROR)
+
+    def record(self, inputs: int, **more: Check) -> Check:
+        """What came of one run: a value or an error, the arguments afterwards, and the log."""
+        args = fields(tuple=rows(self.plain, len(self.trial.inputs[inputs])))
+        common = {"args": args, "log": fields(list=rows(self.plain)), **more}
+        return either(fields(**common, error=self.error), fields(**common, value=self.plain))
+
+    def of_graph(self, i: int, **more: Check) -> dict[str, Check]:
+        """The ways in which a graph module is run on input `i`."""
+        ways = ("forward", "interpreter", "copy") if i == 0 else ("forward", "interpreter")
+        return {way: self.record(i, **more) for way in ways}
+
+    # ------------------------------------------------------------ values
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether a graph module came back, by what is claimed."""
+        return isinstance(self.value, dict) and "graph_module" in self.value
+
+    @property
+    def other(self) -> Check:
+        """A result that is no graph module, or holds some where none is asked for."""
+        described = fields(graph_module=self.description)
+        item = either(described, self.plain)
+        return either(fields(tuple=rows(item)), item)
+
+    @property
+    def description(self) -> Check:
+        """A graph module, as `describe` writes it."""
+        count = len(self.value["graph_module"].get("nodes", ())) if self._is_described else 0
+        return fields(
+            {"meta": rows(table(self.plain), count)},
+            type=text,
+            owner=flag,
+            codegen=text,
+            code=either(nothing, text),
+            fresh_code=either(nothing, text),
+            lint=either(nothing, text),
+            signature=either(nothing, rows(self.parameter)),
+            training=flag,
+            nodes=rows(self.node),
+            modules=self.modules,
+            unresolved=rows(text),
+        )
+
+    @property
+    def _is_described(self) -> bool:
+        described = self.has_graph and self.value["graph_module"]
+        return isinstance(described, dict) and isinstance(described.get("nodes"), list)
+
+    def parameter(self, row: Plain) -> str | None:
+        """A parameter of a signature: name, kind, and its default if it has one."""
+        if type(row) is not list or len(row) not in (2, 3):
+            return ""
+        checks = (text, text, self.plain)
+        return first(check(item) for check, item in zip(checks, row, strict=False))
+
+    @property
+    def node(self) -> Check:
+        """A node of a graph."""
+        link = either(fields(node=whole), fields(foreign=any_text), fields(erased=any_text))
+        kinds = ("function", "unlisted", "case", "opaque")
+        called = either(*(fields(**{kind: text}) for kind in kinds))
+        row = fields(
+            op=text,
+            name=text,
+            target=either(text, called),
+            args=self.plain,
+            args_type=text,
+            kwargs=fields(dict=rows(rows(self.plain, 2))),
+            users=rows(link),
+            inputs=rows(link),
+        )
+        return both(row, _args_misfit)
+
+    @property
+    def modules(self) -> Check:
+        """The modules of a description, the root first, each told by its parent."""
+        name = either(nothing, any_text)
+        entry = fields(
+            tensor=lambda value: self.plain({"tensor": value}),
+            requires_grad=flag,
+            origin=either(nothing, text),
+        )
+        tensors = table(either(nothing, entry))
+        own = {"class": text, "training": flag, "origin": name, "children": rows(any_text),
+               "attrs": table(self.plain), "params": tensors, "buffers": tensors,
+               "tensors": tensors}  # fmt: skip
+        alias = fields(path=any_text, same_as=any_text)
+        each = rows(either(alias, fields(path=any_text, **own)))
+        return both(each, _family_misfit)
+
+
+def _args_misfit(row: Plain) -> str | None:
+    """What is said to be a tuple is one, or too large to be written down."""
+    args = row["args"]
+    sound = isinstance(args, dict) and not args.keys().isdisjoint(("tuple", "opaque"))
+    return None if sound or row["args_type"] != "tuple" else ".args"
+
+
+def _family_misfit(modules: list[Plain]) -> str | None:
+    """Whether the modules are one tree: each stands there once, and its parent names it."""
+    if not modules or modules[0]["path"] != "" or "same_as" in modules[0]:
+        return ""
+    if any("." in name for row in modules for name in row.get("children", ())):
+        return None  # no paths, these; a rule about names with dots speaks of them
+    told: dict[str, Plain] = {}
+    for row in modules:
+        own = told.get(row["same_as"]) if "same_as" in row else row
+        if row["path"] in told or own is None:
+            return ""
+        told[row["path"]] = own
+    children = {f"{path}.{name}" if path else name
+                for path, own in told.items() for name in own["children"]}  # fmt: skip
+    return None if told.keys() - {""} <= children else ".children"
+
+
+# ------------------------------------------------------------------ one for each procedure
+
+Schema = Callable[[_Parts], tuple[Check, Runs]]
+
+
+def _data(parts: _Parts) -> tuple[Check, Runs]:
+    return parts.other, []
+
+
+def _graph_module(parts: _Parts, **more: Check) -> tuple[Check, Runs]:
+    if not parts.has_graph:
+        return _data(parts)
+    runs = [fields(**parts.of_graph(i)) for i in parts.inputs]
+    return fields(graph_module=parts.description, **more), runs
+
+
+def _traced_function(parts: _Parts) -> tuple[Check, Runs]:
+    ways = [{"eager": parts.record(i)} for i in parts.inputs]
+    if not parts.has_graph:
+        return fields(trace_error=parts.error), [fields(**way) for way in ways]
+    runs = [fields(**ways[i], **parts.of_graph(i)) for i in parts.inputs]
+    return fields(graph_module=parts.description), runs
+
+
+def _each_node(parts: _Parts) -> tuple[Check, Runs]:
+    (gm,) = parts.trial.args
+    return fields(list=rows(parts.plain, len(gm.graph.nodes))), []
+
+
+def _counted(parts: _Parts) -> tuple[Check, Runs]:
+    if parts.has_graph and "count" in parts.value:
+        return _graph_module(parts, count=parts.plain)
+    return _data(parts)
+
+
+def _interpreter(parts: _Parts) -> tuple[Check, Runs]:
+    if parts.value is not None:
+        return text, []  # a sentence about what is no class of the right kind
+    return nothing, [fields(forward=parts.record(i)) for i in parts.inputs]
+
+
+def _timer(parts: _Parts) -> tuple[Check, Runs]:
+    if parts.value is not None:
+        return text, []
+    asked = rows(rows(parts.plain, 2), ASKED)
+    note = fields(
+        wall=of_type(float, int), seconds=parts.plain,
+        calls=parts.plain, slowest=asked,
+    )  # fmt: skip
+    return nothing, [fields(forward=parts.record(i), timer=note) for i in (*parts.inputs, 0)]
+
+
+def _transformer(parts: _Parts) -> tuple[Check, Runs]:
+    value, runs = _graph_module(parts)
+    if not parts.has_graph:
+        return value, runs
+
+    def with_meta(described: Plain) -> str | None:
+        place = value(described)
+        told = place is not None or "meta" in described["graph_module"]
+        return place if told else ".graph_module.meta"
+
+    return with_meta, runs
+
+
+def _rules(parts: _Parts) -> tuple[Check, Runs]:
+    keys = fields(list=rows(parts.plain))
+    if parts.has_graph:
+        return _graph_module(parts, keys=keys)
+    if isinstance(parts.value, dict) and "keys" in parts.value:
+        return fields(rule_error=parts.error, keys=keys), []
+    return _data(parts)
+
+
+def _any_module(parts: _Parts) -> tuple[Check, Runs]:
+    if parts.has_graph:
+        ways = [{k: c for k, c in parts.of_graph(i).items() if k != "copy"} for i in parts.inputs]
+        return fields(graph_module=parts.description), [fields(**way) for way in ways]
+    if isinstance(parts.value, dict) and "module" in parts.value:
+        runs = [{"forward": parts.record(i), "inside": rows(parts.record(i))} for i in parts.inputs]
+        return fields(module=text), [fields(**run) for run in runs]
+    return _data(parts)
+
+
+def _split(parts: _Parts) -> tuple[Check, Runs]:
+    if not (parts.has_graph and "tail" in parts.value):
+        return _data(parts)
+    runs = [fields(**parts.of_graph(i, crossing=parts.plain)) for i in parts.inputs]
+    return fields(graph_module=parts.description, tail=parts.description), runs
+
+
+def _after_others(parts: _Parts) -> tuple[Check, Runs]:
+    earlier = either(fields(error=parts.error), fields(value=parts.plain, then=parts.plain))
+    return parts.other, [fields(forward=earlier) for _ in parts.trial.watch]
+
+
+SCHEMAS: dict[str, Schema] = {
+    "analysis": _data,
+    "transform": _graph_module,
+    "traced function": _traced_function,
+    "each node": _each_node,
+    "counted transform": _counted,
+    "interpreter": _interpreter,
+    "timer": _timer,
+    "transformer": _transformer,
+    "rules": _rules,
+    "repeated transform": _graph_module,
+    "any module": _any_module,
+    "split": _split,
+    "after others": _after_others,
+}

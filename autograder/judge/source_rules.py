@@ -1,0 +1,240 @@
+"""What the text of an answer uses, where an exercise forbids a tool.
+
+While an answer runs, its use of what is forbidden is noted; code in the same process can find
+ways around that. Its text cannot be changed from there. It is parsed and never run: starting from
+the definition of the answer, all that it reaches by name among the notebook's cells is looked at.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import symtable
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from autograder.answer_text import Source
+from autograder.exercise import Exercise
+from autograder.verdict import Finding
+
+ROADS = frozenset(
+    "__subclasses__ __getattribute__ __mro__ mro __base__ __bases__ __closure__ _NodeBase".split()
+)
+"""Attributes that lead around what notes the use of another; no exercise needs them."""
+
+ROADS_BY_NAME = frozenset("eval exec __import__".split())
+"""The same for names; `model.eval()` is none."""
+
+_MAGIC = re.compile(r"^\s*(%%?|!|\?)|\?\s*$")
+_PATH = re.compile(r"[\w.]+")
+
+
+class NoText(LookupError):
+    """The answer is not defined in the cells."""
+
+
+def source_findings(exercise: Exercise, source: Source) -> list[Finding]:
+    """What is wrong with an answer by its text.
+
+    Args:
+        exercise: says what may not be used.
+        source: where the text stands.
+    """
+    if not exercise.forbidden_words:
+        return []
+    you = f"`{exercise.name}`"
+    try:
+        used = forbidden_uses(source.cells, source.name, exercise.forbidden_words)
+    except NoText:
+        return [
+            Finding(
+                "no-text",
+                f"No cell of the notebook defines {you}. This exercise forbids a tool, so that "
+                "the text of an answer is looked at, too.",
+                f"Write `def {exercise.name}` in its cell.",
+            )
+        ]
+    return [
+        Finding(
+            "forbidden",
+            f"The text of {you} says `{word}`"
+            + (", which this exercise forbids." if word in exercise.forbidden_words
+               else "; with that, one gets at what this exercise forbids."),
+            "The point is to do its work yourself. Functions that your answer calls count, too.",
+        )
+        for word in used
+    ]  # fmt: skip
+
+
+def forbidden_uses(cells: Sequence[str], name: str, forbidden: Collection[str]) -> list[str]:
+    """The forbidden words, and roads to them, that an answer's text uses, each once.
+
+    A word counts as an attribute, as a name that the notebook does not define itself, and as
+    text, from which `getattr` and its relatives make an attribute. What a class of the notebook
+    defines under such a name and reads from its own objects does not count, nor does text that
+    only mentions a word.
+
+    Args:
+        cells: the sources of code cells that have run when the answer is tried, in order. Of
+            several definitions of a name the last one counts.
+        name: what the answer is called.
+        forbidden: the words.
+
+    Raises:
+        NoText: if no cell defines the answer.
+    """
+    known = _definitions(cells)
+    if name not in known:
+        raise NoText(name)
+    words = frozenset(forbidden)
+    found: dict[str, None] = {}
+    waiting, seen = [name], {name}
+    while waiting:
+        for definition in known[waiting.pop()]:
+            reached = set(_free_names(definition))
+            new = (reached & known.keys()) - seen
+            seen |= new
+            waiting += sorted(new)
+            found |= dict.fromkeys(sorted((reached - known.keys()) & (words | ROADS_BY_NAME)))
+            found |= dict.fromkeys(w for w in _words(definition) if w in words | ROADS)
+    return list(found)
+
+
+# ------------------------------------------------------------------ what is defined where
+
+
+def _definitions(cells: Sequence[str]) -> dict[str, list[ast.stmt]]:
+    """The statements at the top of cells that give a name its meaning, by name."""
+    found: dict[str, list[ast.stmt]] = {}
+    for cell in cells:
+        for at_top, statement in _statements(_parsed(cell)):
+            for name in _names_bound(statement):
+                if at_top and _replaces(statement):
+                    found[name] = []
+                found.setdefault(name, []).append(statement)
+    return found
+
+
+def _replaces(statement: ast.stmt) -> bool:
+    """Whether what a name meant before is gone after a statement, in any case."""
+    definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    if isinstance(statement, ast.Assign):
+        return all(isinstance(target, ast.Name) for target in statement.targets)
+    return isinstance(statement, definitions)
+
+
+def _parsed(cell: str) -> list[ast.stmt]:
+    """The statements of a cell; none of one that is no Python."""
+    lines = ["" if _MAGIC.search(line) else line for line in cell.splitlines()]
+    for text in (cell, "\n".join(lines)):
+        try:
+            return ast.parse(text).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return []
+
+
+def _statements(body: Iterable[ast.stmt], at_top: bool = True) -> Iterator[tuple[bool, ast.stmt]]:
+    """All statements of a cell that are outside of functions and classes.
+
+    Each with whether it stands by itself, and not within an `if`, a `try`, a `with` or a loop.
+    """
+    for statement in body:
+        yield at_top, statement
+        if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            parts = (getattr(statement, name, []) for name in ("body", "orelse", "finalbody"))
+            handlers = (handler.body for handler in getattr(statement, "handlers", []))
+            for part in (*parts, *handlers):
+                yield from _statements(part, at_top=False)
+
+
+def _names_bound(statement: ast.stmt) -> Iterator[str]:
+    """The names to which a statement gives a meaning of the notebook's own."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield statement.name
+        return
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return
+    # Statements within this one speak for themselves; what is bound in between is its own.
+    for part in ast.iter_child_nodes(statement):
+        if not isinstance(part, ast.stmt):
+            for node in ast.walk(part):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    yield node.id
+    if isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign):
+        # `inputs_of.helper = other` gives what is called so another meaning, too.
+        targets = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
+        for target in targets:
+            while isinstance(target, ast.Attribute | ast.Subscript):
+                target = target.value
+                if isinstance(target, ast.Name):
+                    yield target.id
+
+
+# ------------------------------------------------------------------ what a definition uses
+
+
+def _free_names(definition: ast.stmt) -> Iterator[str]:
+    """The names that a statement reads from outside of it; those of its own are left out."""
+    try:
+        top = symtable.symtable(ast.unparse(definition), "cell", "exec")
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    waiting = [top]
+    while waiting:
+        part = waiting.pop()
+        waiting += part.get_children()
+        for symbol in part.get_symbols():
+            if symbol.is_referenced() and (part is top or symbol.is_global()):
+                yield symbol.get_name()
+
+
+def _words(definition: ast.stmt) -> Iterator[str]:
+    """Attributes, keys made of text, and imported names, in the order in which they stand."""
+    quiet = {id(node.value) for node in ast.walk(definition) if isinstance(node, ast.Expr)}
+    owns = _own_attributes(definition)
+    for node in ast.walk(definition):
+        if isinstance(node, ast.Attribute) and id(node) not in owns:
+            yield node.attr
+        elif isinstance(node, ast.ImportFrom | ast.Import):
+            for alias in node.names:
+                yield from alias.name.split(".")
+        elif isinstance(node, ast.Constant | ast.BinOp | ast.JoinedStr) and id(node) not in quiet:
+            text = _text(node)
+            if text and _PATH.fullmatch(text):
+                yield from text.split(".")
+
+
+def _own_attributes(definition: ast.stmt) -> set[int]:
+    """Where methods of classes defined here use attributes that their class defines."""
+    found: set[int] = set()
+    for cls in ast.walk(definition):
+        if isinstance(cls, ast.ClassDef):
+            uses = [node for method in cls.body for node in _uses_of_self(method)]
+            own = {node.attr for node in uses if isinstance(node.ctx, ast.Store)}
+            own |= {name for statement in cls.body for name in _names_bound(statement)}
+            found |= {id(node) for node in uses if node.attr in own}
+    return found
+
+
+def _uses_of_self(method: ast.stmt) -> list[ast.Attribute]:
+    """The attributes of a method's first parameter."""
+    if not (isinstance(method, ast.FunctionDef) and method.args.args):
+        return []
+    this = method.args.args[0].arg
+    attributes = (node for node in ast.walk(method) if isinstance(node, ast.Attribute))
+    return [n for n in attributes if isinstance(n.value, ast.Name) and n.value.id == this]
+
+
+def _text(node: ast.expr) -> str | None:
+    """The text that an expression of constants stands for."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = _text(node.left), _text(node.right)
+        return None if left is None or right is None else left + right
+    if isinstance(node, ast.FormattedValue):
+        return _text(node.value) if node.format_spec is None and node.conversion < 0 else None
+    if isinstance(node, ast.JoinedStr):
+        parts = [_text(value) for value in node.values]
+        return None if None in parts else "".join(map(str, parts))
+    return None

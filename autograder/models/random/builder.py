@@ -1,0 +1,54 @@
+"""Builds the objects of a random case: all of it that a student's process needs to know."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import fx
+
+from autograder.exercise import Trial
+from autograder.models.build import arguments, fresh
+from autograder.models.random.program import Program
+
+
+@dataclass(frozen=True)
+class Builder:
+    """Builds the objects of a random case, and knows nothing of what must come out.
+
+    Attributes:
+        program: the model's code and the shapes of its inputs.
+        names: what its code may name besides PyTorch.
+        dtype: of its parameters and inputs.
+        training: whether it is in training mode.
+        traced: whether its trace stands for it.
+        complete: gives the trial what the exercise needs besides a model.
+        choice: the number that chooses there.
+    """
+
+    program: Program
+    names: dict[str, Any]
+    dtype: torch.dtype
+    training: bool
+    traced: bool
+    complete: Callable[[Trial, int], Trial]
+    choice: int
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        return self.complete(self.begin(seed), self.choice)
+
+    def begin(self, seed: int) -> Trial:
+        """A fresh trial without what the exercise needs besides a model."""
+        model = fresh(
+            lambda: self.program.model(self.names), seed, training=self.training, dtype=self.dtype
+        )
+        if self.traced:
+            model = fx.symbolic_trace(model)
+        generator = torch.Generator().manual_seed(seed + 1)
+        inputs = tuple(arguments(specs, generator, self.dtype) for specs in self.program.inputs)
+        names = copy.copy(self.names)
+        return Trial(args=(model,), model=model, inputs=inputs, functions=names)

@@ -1,0 +1,318 @@
+"""The client's side of the box: fork servers, and the boxed processes that they fork."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+from autograder.sandbox import scratch
+from autograder.sandbox.bounds import Bounds
+from autograder.sandbox.fork_server import CONFIGURE
+from autograder.sandbox.frames import MAX_HEAD, Broken, Frame, TooLate, receive, send
+
+PATIENCE = 300.0
+"""Seconds that a fork server may take to import everything."""
+
+_KEPT = ("PATH", "LANG", "LC_ALL", "HOME", "PYTHONPATH", "MPLCONFIGDIR", "VIRTUAL_ENV")
+_SINGLE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+class NoBox(RuntimeError):
+    """Nothing can be run in a box here; the message says why, and what to do."""
+
+
+class Lost(Exception):
+    """A process is gone; `how` says how it ended, where that is known."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__(how)
+        self.how = how
+
+
+@dataclass(frozen=True)
+class Image:
+    """What a fork server gets ready, and what it can start.
+
+    Attributes:
+        entries: modules with an entry point, and what one box of each may take; by name.
+        config: what they are told, as plain data.
+        blobs: bytes that go with it.
+        covered: folders that must not be seen from inside.
+    """
+
+    entries: Mapping[str, tuple[str, Bounds]]
+    config: Mapping[str, Any] = field(default_factory=dict)
+    blobs: tuple[bytes, ...] = ()
+    covered: tuple[str, ...] = ()
+
+
+class Source(Protocol):
+    """Where processes come from."""
+
+    def process(self, entry: str) -> Process: ...
+
+    def close(self) -> None: ...
+
+
+class ForkServer:
+    """A fork server; `process` forks one process, in a box.
+
+    Raises:
+        NoBox: it does not come up.
+    """
+
+    def __init__(self, image: Image) -> None:
+        if sys.platform != "linux":
+            raise NoBox("Notebooks can only be run in a box on Linux.")
+        ours, theirs = socket.socketpair()
+        self._names = list(image.entries)
+        self._folder = scratch.own()
+        self._asking = threading.Lock()
+        start = "from autograder.sandbox.fork_server import main; main()"
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", start, str(theirs.fileno())],
+            pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, cwd="/",
+            env=_environment() | {"TMPDIR": str(self._folder)},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        theirs.close()
+        self._control = ours
+        rows = [{"module": m, "bounds": asdict(b)} for m, b in image.entries.values()]
+        head = {"entries": rows, "config": dict(image.config), "covered": list(image.covered)}
+        self._sent = (head, list(image.blobs))
+        try:
+            send(self._control, *self._sent)
+        except Broken:
+            pass  # what it said before it ended is told by `public`
+
+    def wait(self) -> list[bytes]:
+        """What the entries say in public, once they are ready; by their order.
+
+        Raises:
+            NoBox: it does not come up.
+        """
+        try:
+            return receive(self._control, time.monotonic() + PATIENCE)[1]
+        except (Broken, TooLate):
+            self._process.kill()
+            said = self._process.communicate()[0].decode(errors="replace").strip()
+            self.close()
+            raise NoBox(f"The process for notebooks did not come up: {said[-2000:]}") from None
+
+    def configure(self, head: dict[str, Any], blobs: list[bytes]) -> None:
+        """Tell the entries what is known only now.
+
+        Raises:
+            NoBox: the fork server is gone.
+        """
+        with self._asking:
+            try:
+                self._control.sendall(bytes([CONFIGURE]))
+                send(self._control, head, blobs)
+            except (Broken, OSError) as error:
+                raise NoBox(f"The process for notebooks is gone: {error}") from None
+        self.wait()
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self._process.pid
+
+    def wires(self, entry: str) -> tuple[socket.socket, socket.socket]:
+        """A new process in a box: what it talks over, and what its supervisor talks over.
+
+        Raises:
+            NoBox: the fork server is gone.
+        """
+        talk, their_talk = socket.socketpair()
+        word, their_word = socket.socketpair()
+        fds = [their_talk.fileno(), their_word.fileno()]
+        request = bytes([self._names.index(entry)])
+        try:
+            with self._asking:
+                socket.send_fds(self._control, [request], fds)
+        except OSError as error:
+            raise NoBox(f"The process for notebooks is gone: {error}") from None
+        finally:
+            their_talk.close()
+            their_word.close()
+        return talk, word
+
+    def process(self, entry: str) -> Process:
+        """A new process in a box.
+
+        Raises:
+            NoBox: the fork server is gone.
+        """
+        return Process(*self.wires(entry))
+
+    def close(self) -> None:
+        """End the process, and all that it has forked."""
+        self._control.close()
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class Unboxed:
+    """Starts a process each time; what runs there can do what the user can do."""
+
+    def __init__(self, image: Image) -> None:
+        self._image = image
+        self._more: tuple[dict[str, Any], list[bytes]] | None = None
+
+    def configure(self, head: dict[str, Any], blobs: list[bytes]) -> None:
+        """Have every process told this, too."""
+        self._more = head, blobs
+
+    def process(self, entry: str) -> Process:
+        """A new process.
+
+        Raises:
+            NoBox: it does not come up.
+        """
+        module, _ = self._image.entries[entry]
+        token = secrets.token_hex(16)
+        start = "from autograder.sandbox.unboxed import main; main()"
+        with socket.create_server(("127.0.0.1", 0)) as door:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-c", start, str(door.getsockname()[1]), token],
+                env=os.environ | _environment(), stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+            door.settimeout(PATIENCE)
+            try:
+                talk, _ = door.accept()
+                talk.settimeout(None)
+                if talk.recv(len(token), socket.MSG_WAITALL).decode() != token:
+                    raise OSError("somebody else answered")
+                head = {"module": module, "config": dict(self._image.config)}
+                head["more"] = self._more is not None
+                send(talk, head, list(self._image.blobs))
+                public = receive(talk, time.monotonic() + PATIENCE)[1]
+                if self._more:
+                    send(talk, *self._more)
+            except (OSError, Broken, TooLate) as error:
+                process.kill()
+                raise NoBox(f"The process for notebooks did not come up: {error}") from None
+        return Process(talk, None, process, public[0] if public else b"")
+
+    def close(self) -> None:
+        """Nothing is left between processes."""
+
+
+def _environment() -> dict[str, str]:
+    """What a student's code may know of the environment."""
+    found = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    found |= dict.fromkeys(_SINGLE, "1")
+    return found | {
+        "NBGRADER_EXECUTION": "autograde",  # as nbgrader says it; tests of instructors ask for it
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "PYTHONHASHSEED": "0",
+        "PYTHONUTF8": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+
+class Process:
+    """A process that does one step after the other.
+
+    Args:
+        talk: what it talks over.
+        word: over which the supervisor of its box says how it ended; closed, it ends the box.
+        process: the process itself, where there is no box.
+        public: what its entry says in public.
+    """
+
+    def __init__(
+        self,
+        talk: socket.socket,
+        word: socket.socket | None,
+        process: subprocess.Popen[bytes] | None = None,
+        public: bytes = b"",
+    ) -> None:
+        self.talk, self.word, self._process, self.public = talk, word, process, public
+
+    def step(
+        self,
+        head: dict[str, Any],
+        blobs: list[bytes] | None = None,
+        *,
+        patience: float,
+        largest: int = MAX_HEAD,
+        hand_over: tuple[socket.socket, ...] = (),
+        tell: Callable[[dict[str, Any], list[bytes]], None] | None = None,
+    ) -> Frame:
+        """Have one step done.
+
+        Args:
+            head: the step.
+            blobs: bytes that go with it.
+            patience: seconds until the process counts as lost.
+            largest: bytes that the head of an answer may have.
+            hand_over: sockets of which it is given the other ends.
+            tell: is told what comes before the step is done; without it, nothing may come.
+
+        Raises:
+            Lost: the process is gone, or does not answer as it must.
+            NoBox: it could not be boxed.
+        """
+        until = time.monotonic() + patience
+        try:
+            send(self.talk, head, blobs, until)
+            if hand_over:
+                socket.send_fds(self.talk, [b"\1"], [one.fileno() for one in hand_over])
+            while True:
+                found = receive(self.talk, until, largest)
+                if found[0].get("done") == head["do"]:
+                    return found
+                if tell is None:
+                    raise Broken("an answer to something else")
+                tell(*found)
+        except TooLate:
+            self.close()
+            raise Lost("out of time") from None
+        except (Broken, OSError) as error:
+            how = self.ended(1.0) or str(error)
+            self.close()
+            if how.startswith("no box: "):
+                raise NoBox(how.removeprefix("no box: ")) from None
+            raise Lost(how) from None
+
+    def ended(self, patience: float = 0.0) -> str:
+        """How the box ended, in the words of its supervisor; ``""`` where it has not said."""
+        if self.word is None or self.word.fileno() < 0:
+            return ""
+        if not select.select([self.word], [], [], patience)[0]:
+            return ""
+        return self.word.recv(2000).decode(errors="replace") or "ended"
+
+    def end_one(self, pid: int) -> None:
+        """Have one process of its box ended, by the number that it has in there."""
+        if self.word is not None:
+            with contextlib.suppress(OSError):
+                self.word.sendall(f"{pid}\n".encode())
+
+    def close(self) -> None:
+        """End it, and everything that it has started."""
+        self.talk.close()
+        if self.word is not None:
+            self.word.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()

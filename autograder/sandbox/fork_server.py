@@ -1,0 +1,168 @@
+"""A process that has imported what is needed, and forks a boxed process for each request.
+
+What runs in the boxes it is told by name: modules with an entry point. It runs no line of a
+student's code itself. `main` is started by `client`, with a socket as its only way to the outside.
+
+An entry is a module with these functions; the first two run in the fork server, before anything
+untrusted is there:
+
+* ``get_ready(config, blobs)`` imports what is needed, and returns what ``serve`` is given;
+* ``configure(state, head, blobs)``, if it is there, takes in what is known only later;
+* ``idle(state)``, if it is there, does a bit of work ahead, and says whether there is more;
+* ``public(state)``, if it is there, returns bytes for whoever started the server;
+* ``serve(state, wire)`` runs in the box.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import select
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, NoReturn
+
+from autograder.sandbox import bounds, calls, cgroups, keeper, linux, scratch, walls
+from autograder.sandbox.bounds import Bounds
+from autograder.sandbox.frames import Broken, receive, send
+
+CONFIGURE = 0xFF
+"""The request that is followed by a frame for the entries; others are numbers of entries."""
+
+
+@dataclass
+class Entry:
+    """What can be started in a box.
+
+    Attributes:
+        module: has the entry point.
+        state: what it has got ready.
+        limits: what one box may take.
+        plan: what is seen in the box.
+    """
+
+    module: ModuleType
+    state: Any
+    limits: Bounds
+    plan: walls.Plan
+
+
+def main() -> None:
+    """Get ready, then fork for each request until the client hangs up."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    sys.argv = [""]
+    linux.die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides what a Ctrl-C ends
+    head, blobs = receive(control)
+    states: dict[Callable[..., Any], Any] = {}  # entries that get ready alike share what they got
+    entries = []
+    for row in head["entries"]:
+        module = importlib.import_module(row["module"])
+        if module.get_ready not in states:
+            states[module.get_ready] = module.get_ready(head["config"], blobs)
+        entries.append(_entry(module, states[module.get_ready], row, head["covered"]))
+    gc.collect()
+    gc.freeze()  # so that forked processes share what is here
+    os.environ["HOME"] = walls.HOME
+    tempfile.tempdir = None
+    os.environ |= {"TMPDIR": "/tmp", "TORCHINDUCTOR_CACHE_DIR": walls.COMPILED}
+    cgroups.home_of_boxes()
+    send(control, {"ready": True}, [_public(entry) for entry in entries])
+    while True:
+        _work_ahead(control, entries)
+        request, wires, _, _ = socket.recv_fds(control, 1, 2)
+        _reap()
+        if not request:
+            return
+        if request[0] == CONFIGURE:
+            _configure(control, entries)
+            continue
+        talk, word = (socket.socket(fileno=number) for number in wires)
+        if os.fork() == 0:
+            control.close()
+            _be_boxed(entries[request[0]], talk, word)
+        talk.close()
+        word.close()
+
+
+def _entry(module: ModuleType, state: Any, row: dict[str, Any], covered: list[str]) -> Entry:
+    limits = Bounds(**row["bounds"])
+    plan = walls.plan(scratch.root(), (walls.COURSE, *covered), limits.disk)
+    return Entry(module, state, limits, plan)
+
+
+def _public(entry: Entry) -> bytes:
+    say = getattr(entry.module, "public", None)
+    return say(entry.state) if say else b""
+
+
+def _configure(control: socket.socket, entries: list[Entry]) -> None:
+    try:
+        head, blobs = receive(control)
+    except Broken:
+        return
+    for entry in {id(entry.state): entry for entry in entries}.values():
+        take = getattr(entry.module, "configure", None)
+        if take:
+            take(entry.state, head, blobs)
+    gc.collect()
+    gc.freeze()
+    send(control, {"ready": True})
+
+
+def _work_ahead(control: socket.socket, entries: list[Entry]) -> None:
+    """While nobody asks for anything, do what every box would otherwise do again."""
+    for entry in entries:
+        idle = getattr(entry.module, "idle", None)
+        while idle and not select.select([control], [], [], 0)[0]:
+            if not idle(entry.state):
+                break
+
+
+def _reap() -> None:
+    """Bury the processes that have ended."""
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def _be_boxed(entry: Entry, talk: socket.socket, word: socket.socket) -> NoReturn:
+    """Become the process of one box; never returns."""
+    try:
+        linux.die_with_parent()
+
+        def work() -> None:
+            bounds.take_on(entry.limits)
+            calls.refuse_calls()
+            entry.module.serve(entry.state, talk)
+
+        group = cgroups.Cgroup.for_box(entry.limits)
+        walls.separate()
+        inner = os.fork()
+        if inner == 0:
+            linux.die_with_parent()
+            if group is not None:
+                group.add(0)  # this process
+            walls.enclose(entry.plan)
+            keeper.keep(work, word, entry.limits, group)
+        talk.close()
+        word.close()
+        os.waitpid(inner, 0)
+        if group is not None:
+            group.kill()
+            group.remove()
+    except BaseException as error:
+        try:
+            word.sendall(f"no box: {error}".encode())
+        except OSError:
+            pass
+    finally:
+        os._exit(0)

@@ -1,0 +1,90 @@
+"""Outcomes with one field less: dropped, emptied, or of another type."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from autograder.outcome import Outcome
+
+Path = tuple[str | int, ...]
+FIELDS = ("value", "runs", "error")
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One change to the plain data of an outcome.
+
+    Attributes:
+        path: where it is made.
+        how: ``dropped``, ``emptied``, ``none`` or ``retyped``.
+    """
+
+    path: Path
+    how: str
+
+    @property
+    def place(self) -> str:
+        """The path as text, whichever item of a list it leads through."""
+        return re.sub(r"\.(\d+)", "[]", ".".join(map(str, self.path)))
+
+    def of(self, outcome: Outcome) -> Outcome:
+        """A copy of the outcome with this change."""
+        data = {name: copy.deepcopy(getattr(outcome, name)) for name in FIELDS}
+        *way, last = self.path
+        owner: Any = data
+        for step in way:
+            owner = owner[step]
+        if self.how == "dropped":
+            del owner[last]
+        else:
+            owner[last] = _changed(owner[last], self.how)
+        other = copy.copy(outcome)
+        for name, value in data.items():
+            setattr(other, name, value)
+        return other
+
+
+def mutations(outcome: Outcome) -> Iterator[Mutation]:
+    """All changes to the fields of an outcome that are truly there."""
+    for name in FIELDS:
+        for path, value in _walk(getattr(outcome, name), (name,)):
+            if value is None:
+                continue
+            if len(path) > 1:
+                yield Mutation(path, "dropped")
+            if value or value is False or type(value) in (int, float):
+                yield Mutation(path, "none")
+                yield Mutation(path, "retyped")
+            if value and type(value) in (dict, list, str):
+                yield Mutation(path, "emptied")
+
+
+def some(outcome: Outcome, count: int, seed: int) -> list[Mutation]:
+    """At most so many changes, of as many different places as there are."""
+    random = Random(seed)
+    by_place: dict[tuple[str, str], list[Mutation]] = {}
+    for mutation in mutations(outcome):
+        by_place.setdefault((mutation.place, mutation.how), []).append(mutation)
+    one_each = [random.choice(group) for group in by_place.values()]
+    return random.sample(one_each, min(count, len(one_each)))
+
+
+def _walk(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    yield path, value
+    if isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in items:
+            yield from _walk(item, (*path, key))
+
+
+def _changed(value: Any, how: str) -> Any:
+    if how == "none":
+        return None
+    if how == "emptied":
+        return type(value)()
+    return 7 if isinstance(value, str) else "of another type"
