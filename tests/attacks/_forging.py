@@ -31,6 +31,27 @@ _GRAPH = """
 def forge(outcome, file):
     if isinstance(outcome.value, dict) and "graph_module" in outcome.value:
         spoil(outcome.value["graph_module"])
+        relink(outcome.value["graph_module"])
+
+def read_by(data, found):
+    if isinstance(data, dict) and set(data) == {"node"}:
+        found.append(data)
+    elif isinstance(data, (dict, list)):
+        for item in data.values() if isinstance(data, dict) else data:
+            read_by(item, found)
+    return found
+
+def relink(graph):
+    \"\"\"Let every row say truly what it reads, and who reads it.\"\"\"
+    rows = graph["nodes"]
+    for row in rows:
+        row["users"] = []
+    for i, row in enumerate(rows):
+        inputs = {str(read): read for read in read_by([row["args"], row["kwargs"]], [])}
+        row["inputs"] = [*inputs.values()]
+        for read in row["inputs"]:
+            if type(read["node"]) is int and 0 <= read["node"] < len(rows):
+                rows[read["node"]]["users"].append({"node": i})
 
 def call(target, *args, op="call_function", **kwargs):
     return {"op": op, "name": "forged", "target": target, "args": {"tuple": list(args)},
@@ -143,4 +164,9 @@ def spoiler(source: str) -> Callable[[Plain], None]:
     """The function ``spoil(description)`` of such a source, without what puts it in place."""
     names: dict[str, Any] = {}
     exec(source + _GRAPH + _GRAFT, names)
-    return names["spoil"]
+
+    def spoil(description: Plain) -> None:
+        names["spoil"](description)
+        names["relink"](description)
+
+    return spoil
