@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 import pytest
@@ -12,31 +11,7 @@ from torch import fx, nn
 from autograder.core import graph_program
 from tests.attacks import graph_fuzz
 from tests.attacks.graph_fuzz import Draw, fuzz, strange
-
-
-class Walking(dict[str, Any]):
-    """Whatever a path leads to, along the attributes of Python objects."""
-
-    def __init__(self, root: nn.Module) -> None:
-        self.root = root
-
-    def __contains__(self, path: object) -> bool:
-        return True
-
-    def __getitem__(self, path: str) -> Any:
-        return reduce(getattr, path.split("."), self.root)
-
-
-def take_back_paths(patch: pytest.MonkeyPatch) -> None:
-    """Let `get_attr` and `call_module` lead along attributes again."""
-    real = graph_program._modules
-
-    def walking(*args: Any) -> tuple[nn.Module, Any]:
-        root, _ = real(*args)
-        return root, Walking(root)
-
-    patch.setattr(graph_program, "_modules", walking)
-    patch.setattr(graph_program, "_tensors_in", lambda modules: Walking(modules.root))
+from tests.attacks.mends import let_paths_walk
 
 
 def test_what_is_drawn_comes_to_nothing_but_plain_values(total) -> None:
@@ -49,7 +24,9 @@ def test_what_is_drawn_comes_to_nothing_but_plain_values(total) -> None:
 
 
 def test_the_hole_is_found_when_paths_lead_along_attributes(monkeypatch) -> None:
-    take_back_paths(monkeypatch)
+    monkeypatch.setattr(graph_program, "_modules", graph_program._modules)
+    monkeypatch.setattr(graph_program, "_tensors_in", graph_program._tensors_in)
+    let_paths_walk()
     tally = fuzz(500, start=5_000_000)
     assert any("generator" in text or "method" in text for _, text in tally.found)
     assert any("torch.nn" in text for _, text in tally.found)

@@ -130,10 +130,10 @@ def renamed(table: dict[str, Any]) -> None:
     table["grade_id"] = table["grade_id"].replace("retarget", "replace_calls")
 
 
-def raised_points(table: dict[str, Any]) -> None:
-    """As if it had had more points."""
+def fewer_points(table: dict[str, Any]) -> None:
+    """As if it had had fewer points: to raise them would be another matter."""
     if "points" in table:
-        table["points"] += 1
+        table["points"] -= 1
 
 
 def as_text(table: dict[str, Any]) -> None:
@@ -243,8 +243,8 @@ SUBMISSIONS = [
     honest("points-as-text", "points as text in the metadata", graded(as_text)),
     honest("points-as-fraction", "points as fractions in the metadata", graded(as_fraction)),
     honest("points-of-older-release", "fetched before the points were changed",
-           graded(raised_points, CHECK)),
-    honest("points-of-all-older", "fetched before all points were changed", graded(raised_points)),
+           graded(fewer_points, CHECK)),
+    honest("points-of-all-older", "fetched before all points were changed", graded(fewer_points)),
     honest("name-of-older-release", "fetched before the exercise was renamed",
            graded(renamed, "retarget", CHECK)),
     honest("checksum-of-older-release", "fetched before checksums were made anew",
