@@ -12,8 +12,13 @@ from autograder.syllabus import EXERCISES
 from tests.attacks import ANY, HONEST, PWNED, Attack, all_attacks, kinds
 from tests.attacks.__main__ import chosen
 from tests.attacks._class import COLUMNS, RIGHT, AttackedClass, Found, Loss, of_long_work
+from tests.attacks._forging import grafting
+from tests.attacks._judged import earned
 from tests.attacks._traces import active_parts
+from tests.attacks.mends import MENDS, Mend, shown
+from tests.submissions.exam import text_of
 
+MUL = text_of("add_to_mul", "operands exchanged")
 COURSE = Path(__file__).parents[1] / "course"
 KINDS = {
     "claiming",
@@ -128,6 +133,32 @@ def test_losses_are_counted_by_column() -> None:
     )
     assert found.counts() == {"gained": 1, "ran": 2, "read": 1, "harmed": 1, "accused": 1}
     assert tuple(found.counts()) == COLUMNS
+
+
+def grafted(row: str) -> Attack:
+    """A right answer, each of whose graphs has rows more."""
+    cell = grafting(f"def spoil(graph):\n    {row}\n")
+    return Attack("grafted", "It adds rows.", "It is run.", cell, answers={"add_to_mul": MUL})
+
+
+def test_rows_that_may_stand_cost_nothing_so_that_points_show_what_was_run() -> None:
+    assert earned(grafted("keep(graph, put(graph, fn('torch.neg'), {'node': 0}))")) == {
+        "add_to_mul": 4.0
+    }
+    assert earned(grafted("pick(graph, 1)")) == {"add_to_mul": 4.0}
+    assert earned(grafted("pick(graph, 0)")) == {}
+
+
+@pytest.mark.parametrize("name", ["rebuilding-modules", "rebuilding-max-key"])
+def test_an_attack_gets_no_points_in_one_process(name: str) -> None:
+    (attack,) = (attack for attack in all_attacks() if attack.name == name)
+    assert earned(attack) == {}
+
+
+@pytest.mark.parametrize("mend", MENDS, ids=str)
+@pytest.mark.slow
+def test_a_mend_that_is_taken_back_is_missed(mend: Mend) -> None:
+    assert shown(mend) == dict.fromkeys(mend.attacks, (False, True))
 
 
 @pytest.mark.parametrize("chapter", RIGHT)

@@ -27,21 +27,26 @@ def earned(attack: Attack, prepare: Callable[[], Any] = lambda: None) -> dict[st
     It is tried in a process of its own, which does `prepare` first. An attack that ends that
     process gets nothing.
     """
+    return apart(lambda: _earned(attack), prepare) or {}
+
+
+def apart(work: Callable[[], Any], prepare: Callable[[], Any]) -> Any:
+    """What some work gives in a process of its own; ``None`` if that ends before."""
     out, into = os.pipe()
     if (pid := os.fork()) == 0:
         try:
             os.close(out)
             prepare()
-            gained = _earned(attack)
+            given = work()
             with os.fdopen(into, "wb") as file:
-                pickle.dump(gained, file)
+                pickle.dump(given, file)
         finally:
             os._exit(0)
     os.close(into)
     with os.fdopen(out, "rb") as file:
         sent = file.read()
     os.waitpid(pid, 0)
-    return pickle.loads(sent) if sent else {}
+    return pickle.loads(sent) if sent else None
 
 
 def _earned(attack: Attack) -> dict[str, float]:

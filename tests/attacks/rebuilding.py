@@ -115,7 +115,7 @@ PATHS = [
     _path("globals", "`get_attr` reads globals.", "get_attr", "a_.forward.__globals__"),
     _path("class", "`get_attr` reads a module's class.", "get_attr", "a_.__class__"),
     _path("flag", "`get_attr` reads a plain attribute.", "get_attr", "a_.training"),
-    _path("dump", "`get_attr` reads what saves modules.", "get_attr", "a_.dump_patches"),
+    _path("saving", "`get_attr` reads what saves modules.", "get_attr", "a_.dump_patches"),
     _path("empty-part", "`get_attr` has a path with an empty part.", "get_attr", "a_."),
     _path("up", "`get_attr` has a path with two dots.", "get_attr", "a_..a_"),
     _path("call-method", "`call_module` calls a method.", "call_module", "a_.register_buffer"),
