@@ -26,7 +26,7 @@ help:
 	@echo "make solutions   execute all chapters in solved form, into build/solutions/"
 	@echo "make bench       figures (hours); BENCH_ARGS=checks, random or grading for one part"
 	@echo "make grade-demo  grade a class, and compare every score with what it must be"
-	@echo "make attacks     grade attackers, and odd but honest work; ATTACKS_ARGS=--stock tries nbgrader, too"
+	@echo "make attacks     grade attackers, and odd but honest work; ATTACKS_ARGS=\"--only claiming\" tries some"
 
 lab: .venv/.installed
 	@$(PY) -m autograder.cli lab $(LAB_ARGS)
@@ -50,10 +50,8 @@ grade-demo: .venv/.installed-test
 	@$(PY) -m tests.submissions.demo
 
 attacks: .venv/.installed-test
-	@echo "==> Grading attackers among honest students in a temporary folder (many minutes)"
+	@echo "==> Grading attackers among honest students, and odd but honest work (many minutes)"
 	@$(PY) -m tests.attacks $(ATTACKS_ARGS)
-	@echo "==> Grading unusual but honest submissions (some minutes)"
-	@$(PY) -m tests.honest
 
 # All three run, whatever the others say, so that one run shows everything there is to mend.
 test: .venv/.installed-test

@@ -10,22 +10,35 @@ import pytest
 
 from autograder.syllabus import EXERCISES
 from tests.attacks import ANY, HONEST, PWNED, Attack, all_attacks, kinds
+from tests.attacks.__main__ import chosen
+from tests.attacks._class import COLUMNS, RIGHT, AttackedClass, Found, Loss, of_long_work
+from tests.attacks._forging import grafting
+from tests.attacks._judged import earned
 from tests.attacks._traces import active_parts
+from tests.attacks.mends import MENDS, Mend, shown
+from tests.submissions.exam import text_of
 
+MUL = text_of("add_to_mul", "operands exchanged")
 COURSE = Path(__file__).parents[1] / "course"
 KINDS = {
+    "claiming",
+    "draining",
     "equality",
     "escaping",
     "exhausting",
     "faking",
     "files",
+    "leaking",
     "notebooks",
     "pages",
     "patching",
     "prying",
+    "rebuilding",
     "redirecting",
 }
 DOZEN = (
+    "claiming-no-runs",
+    "draining-semaphores",
     "equality-result",
     "escaping-signals",
     "escaping-unshare",
@@ -34,10 +47,12 @@ DOZEN = (
     "faking-eval",
     "faking-quantized",
     "files-pipe-beside",
+    "leaking-printed",
     "notebooks-magic-lines",
     "pages-html",
     "patching-displayhook",
     "prying-memory",
+    "rebuilding-frame",
 )
 """One of each kind or two: those that what is easily changed later would let through."""
 
@@ -93,13 +108,75 @@ def test_active_parts_of_a_page_are_found() -> None:
     assert active_parts("<p>&lt;script&gt;FXPAGE()&lt;/script&gt;</p><p>FXPAGE()</p>") == []
 
 
+def test_a_page_that_calls_is_found() -> None:
+    calls = (
+        '<img src="https://FXPAGE.x/y"><img srcset="//FXPAGE 2x"><video poster="/FXPAGE"></video>'
+        '<p style="background: url(/FXPAGE)">x</p><svg><image href="/FXPAGE"/></svg>'
+    )
+    assert len(active_parts(calls)) == 5
+    fine = '<a href="https://FXPAGE.x/y">x</a><img src="data:image/png;base64,FXPAGE">'
+    assert active_parts(fine) == []
+
+
+def test_what_is_chosen_by_kind_and_name() -> None:
+    names = [attack.name for attack in chosen(["claiming", "pages-html"])]
+    assert names[-1] == "pages-html" and len(names) > 20
+    assert all(name.startswith("claiming-") for name in names[:-1])
+    assert chosen([]) == all_attacks()
+
+
+def test_losses_are_counted_by_column() -> None:
+    found = Found(
+        attacks={"a": [Loss("gained", "x"), Loss("gained", "y"), Loss("read", "z")]},
+        honest={"b": [Loss("harmed", "x")], "c": [Loss("accused", "x")]},
+        room=[Loss("ran", "x"), Loss("ran", "x")],
+    )
+    assert found.counts() == {"gained": 1, "ran": 2, "read": 1, "harmed": 1, "accused": 1}
+    assert tuple(found.counts()) == COLUMNS
+
+
+def grafted(row: str) -> Attack:
+    """A right answer, each of whose graphs has rows more."""
+    cell = grafting(f"def spoil(graph):\n    {row}\n")
+    return Attack("grafted", "It adds rows.", "It is run.", cell, answers={"add_to_mul": MUL})
+
+
+def test_rows_that_may_stand_cost_nothing_so_that_points_show_what_was_run() -> None:
+    assert earned(grafted("keep(graph, put(graph, fn('torch.neg'), {'node': 0}))")) == {
+        "add_to_mul": 4.0
+    }
+    assert earned(grafted("pick(graph, 1)")) == {"add_to_mul": 4.0}
+    assert earned(grafted("pick(graph, 0)")) == {}
+
+
+@pytest.mark.parametrize("name", ["rebuilding-modules", "rebuilding-max-key"])
+def test_an_attack_gets_no_points_in_one_process(name: str) -> None:
+    (attack,) = (attack for attack in all_attacks() if attack.name == name)
+    assert earned(attack) == {}
+
+
+@pytest.mark.parametrize("mend", MENDS, ids=str)
+@pytest.mark.slow
+def test_a_mend_that_is_taken_back_is_missed(mend: Mend) -> None:
+    assert shown(mend) == dict.fromkeys(mend.attacks, (False, True))
+
+
+@pytest.mark.parametrize("chapter", RIGHT)
+def test_an_honest_answer_that_needs_long_is_still_one(chapter: str) -> None:
+    for name, text in of_long_work(RIGHT[chapter]).items():
+        ast.parse(text)
+        assert ("_work()" in text) == (name == long_one(chapter))
+
+
+def long_one(chapter: str) -> str:
+    """The exercise whose answer needs seconds."""
+    return next(name for name, text in RIGHT[chapter].items() if f"def {name}(" in text)
+
+
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.xdist_group("attacks")
 def test_a_dozen_attacks_gain_nothing(tmp_path: Path) -> None:
-    pytest.importorskip("autograder.classroom.grading")
-    from tests.attacks._class import AttackedClass
-
     attacked = AttackedClass(tmp_path, [a for a in all_attacks() if a.name in DOZEN])
     assert len(attacked.attacks) == len(DOZEN)
     attacked.make()

@@ -14,7 +14,9 @@ How a success shows:
 * a file whose name begins with `PWNED`, outside of the box;
 * a process with `ORPHAN` on its command line, after grading;
 * something called at `PORT` or `SOCKET`;
-* the word `SCRIPT` in a place of a page where a browser would run it.
+* the word `SCRIPT` in a place of a page where a browser would run it, or ask for it;
+* an honest student who loses something: three are graded with each chapter, and one beside each
+  attack that wants a `neighbour`. All of them compute for seconds, so that starving them shows.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ SOCKET = "/tmp/fxcourse-attacks.sock"
 
 GRADED = frozenset({"graded", "graded after repair", "restored"})
 ENDED = GRADED | {"timed out", "out of memory", "crashed"}
-SUSPECT = GRADED | {"tampered"}
+SUSPECT = GRADED | {"restored", "tampered"}
 REFUSED = frozenset({"refused", "unreadable", "tampered"})
 ANY = ENDED | SUSPECT | REFUSED
 
@@ -63,6 +65,9 @@ def retarget(model, old, new):
 RIGHT = {"retarget": RETARGET}
 DUE = {"retarget": 2.0}
 """What the one right answer earns that many attackers hand in besides."""
+
+MOST_SECONDS = 420.0
+"""What grading any one submission may take, with the patience of `_wiring.SHORT`."""
 
 _OUTSIDE = os.readlink("/proc/self/ns/pid") if os.path.exists("/proc/self/ns/pid") else ""
 
@@ -102,6 +107,8 @@ class Attack:
         may: the points that may be had, where a right answer is spoilt by its own author: it
             gets something between `earns` and these.
         states: the states in which grading it may end.
+        within: the seconds that grading it may take.
+        neighbour: whether an honest student is graded beside it, whose work takes long.
         stock: whether it can be tried against nbgrader alone without harm to a machine.
         doubt: why it may succeed, where no grader of this design can tell.
     """
@@ -120,8 +127,15 @@ class Attack:
     earns: Mapping[str, float] = field(default_factory=dict)
     may: Mapping[str, float] = field(default_factory=dict)
     states: frozenset[str] = GRADED
+    within: float = MOST_SECONDS
+    neighbour: bool = False
     stock: bool = False
     doubt: str = ""
+
+    @property
+    def neighbour_id(self) -> str:
+        """The id of the honest student beside it, who is graded next."""
+        return f"{self.id}-neighbour"
 
     @property
     def id(self) -> str:

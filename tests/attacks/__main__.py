@@ -9,36 +9,61 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.attacks import HONEST, all_attacks
-from tests.attacks._class import AttackedClass
+from tests.attacks import Attack, all_attacks
+from tests.attacks._class import AttackedClass, Loss
 from tests.attacks._stock import try_stock
 from tests.attacks._traces import orphans
+from tests.attacks.graph_fuzz import fuzz
+from tests.honest.__main__ import honest_who_lost
+
+GRAPHS = 100_000
+"""How many are drawn when everything is tried."""
 
 
 def main(words: list[str] | None = None) -> int:
     """Try the attacks; 1 if any did not hold."""
-    parser = argparse.ArgumentParser(prog="python -m tests.attacks", description=__doc__)
-    parser.add_argument("names", nargs="*", help="beginnings of attacks' names; all by default")
-    parser.add_argument("--jobs", type=int, default=2, help="how many processes grade")
-    parser.add_argument("--stock", action="store_true", help="try nbgrader alone, too")
-    options = parser.parse_args(words)
-    attacks = [a for a in all_attacks() if a.name.startswith(tuple(options.names) or "")]
+    options = _options(words)
+    attacks = chosen(options.only.split(",") if options.only else options.names)
     if not attacks:
-        parser.error("no attack's name begins so")
+        print("No kind is called so, and no attack's name begins so.")
+        return 2
+    whole = len(attacks) == len(all_attacks())
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         attacked = AttackedClass(Path(name), attacks)
         attacked.make()
         found = attacked.grade(options.jobs)
-        for who, sentences in {**found.attacks, **found.honest}.items():
-            print(f"{who}: {'; '.join(sentences)}")
-        for sentence in found.room:
-            print(sentence)
-        print(f"attacks held: {len(attacks) - len(found.attacks)} of {len(attacks)}")
-        kept = len(HONEST) - len(found.honest)
-        print(f"honest students who kept all their points: {kept} of {len(HONEST)}")
         if options.stock:
             _compare([a for a in attacks if a.stock], set(found.attacks), Path(name))
-    return int(bool(found.attacks or found.honest or found.room))
+    if whole or options.honest:
+        lost = honest_who_lost(jobs=options.jobs)
+        found.honest |= {who: [Loss("accused", text)] for who, text in lost.items()}
+    if whole or options.graphs:
+        tally = fuzz(options.graphs or GRAPHS, say=print)
+        print(tally)
+        found.room += [Loss("ran", f"graph {seed}: {text}") for seed, text in tally.found]
+    for who, losses in {**found.attacks, **found.honest, "the class": found.room}.items():
+        for loss in losses:
+            print(f"{loss.column}: {who}: {loss.says}")
+    counts = found.counts()
+    print(f"attacks {len(attacks)}: {', '.join(f'{c} {n}' for c, n in counts.items())}", flush=True)
+    return int(any(counts.values()))
+
+
+def _options(words: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.attacks", description=__doc__)
+    parser.add_argument("names", nargs="*", help="beginnings of attacks' names; all by default")
+    parser.add_argument("--only", default="", help="the same, between commas; kinds, too")
+    parser.add_argument("--jobs", type=int, default=2, help="how many processes grade")
+    parser.add_argument("--stock", action="store_true", help="try nbgrader alone, too")
+    parser.add_argument("--honest", action="store_true", help="odd but honest work, too")
+    parser.add_argument("--graphs", type=int, default=0, help="so many drawn graphs, too")
+    return parser.parse_args(words)
+
+
+def chosen(beginnings: list[str]) -> list[Attack]:
+    """The attacks whose names begin so; all of them if nothing is said."""
+    wanted = tuple(word.strip() for word in beginnings if word.strip())
+    return [attack for attack in all_attacks() if not wanted or attack.name.startswith(wanted)]
 
 
 def _compare(attacks: list, ours: set[str], folder: Path) -> None:

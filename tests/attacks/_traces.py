@@ -9,6 +9,7 @@ import re
 import socket
 import stat
 import threading
+import unicodedata
 from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,6 +17,8 @@ from pathlib import Path
 from tests.attacks import ORPHAN, PORT, PWNED, SCRIPT, SOCKET
 
 LOOT = "LOOT"
+_ABSOLUTE = re.compile(r"(?:[a-z][a-z0-9+.-]*:|[/\\\\])", re.IGNORECASE)
+_ASKS = frozenset("src srcset poster background data href xlink:href lowsrc manifest".split())
 _TOPS = ("/", "/tmp", "/var/tmp", "/dev/shm", "/run", "/etc", "/usr", "/usr/local/bin", "/root")
 _NEVER = ("base", "embed", "iframe", "link", "meta", "object", "script", "style")
 
@@ -36,7 +39,7 @@ class ActiveParts(HTMLParser):
             value = value or ""
             runs = name.startswith("on") or name == "srcdoc" or tag in _NEVER
             link = re.sub(r"[\s\x00-\x20]", "", value).lower().startswith(("javascript:", "data:t"))
-            if SCRIPT in value and (runs or link):
+            if SCRIPT in value and (runs or link or _is_asked_for(tag, name, value)):
                 self.found.append(f"<{tag} {name}=…>")
 
     def handle_endtag(self, tag: str) -> None:
@@ -49,12 +52,27 @@ class ActiveParts(HTMLParser):
             self.found.append(f"<{self._within}>")
 
 
+def _is_asked_for(tag: str, name: str, value: str) -> bool:
+    """Whether a browser asks for this address by itself, with the reader's cookies."""
+    if "url(" in value.lower() and name == "style":
+        return True
+    if name not in _ASKS or tag in ("a", "area"):
+        return False
+    address = value.strip().lower()
+    return bool(_ABSOLUTE.match(address)) and not address.startswith("data:")
+
+
 def active_parts(page: str) -> list[str]:
     """Where a page would run something of an attacker's."""
     parser = ActiveParts()
     parser.feed(page)
     parser.close()
     return parser.found
+
+
+def is_control(character: str) -> bool:
+    """Whether a character steers a terminal; ends of lines and tabs do no harm."""
+    return unicodedata.category(character) in ("Cc", "Cf") and character not in "\n\t"
 
 
 def shown(notebook: Path) -> Iterator[tuple[str, str]]:

@@ -371,4 +371,34 @@ ATTACKS = [
         doubt="`repairs._stands_alone` parses it outside of the box and catches neither "
         "RecursionError nor MemoryError.",
     ),
+    Attack(
+        "notebooks-many-answers",
+        "There are 3,000 copies of an answer and of its check, with their metadata.",
+        "Putting it right takes a time that grows with their number.",
+        answers=RIGHT,
+        edits=tuple(duplicate(name) for name in ("retarget", check_of("retarget")) * 1_500),
+        may=DUE,
+        states=SUSPECT | ENDED,
+        within=90.0,
+    ),
+    Attack(
+        "notebooks-long-names",
+        "Ids of cells are 200,000 letters long, and nearly those of checks.",
+        RESTORED,
+        answers=RIGHT,
+        edits=(
+            set_metadata("check-add_to_mul", grade_id="check-" * 30_000),
+            set_metadata("add_to_mul", grade_id="a" * 200_000),
+        ),
+        may=DUE,
+        states=SUSPECT,
+        within=60.0,
+    ),
+    _raw(
+        "notebooks-long-line",
+        "An answer's cell is a line of 5 MB, of brackets that do not end.",
+        _data(lambda d: d["cells"][-1].update(source="(" * 5_000_000, cell_type="raw")),
+        "It is graded, or refused for its size.",
+        within=90.0,
+    ),
 ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_output, new_raw_cell
 
-from tests.attacks import GRADED, SUSPECT, Attack
-from tests.submissions.edits import Edit, add
+from tests.attacks import DUE, GRADED, RIGHT, SUSPECT, Attack
+from tests.submissions.edits import Edit, add, set_metadata
 
 SHOWN = "It is shown as text or left out; nothing of it runs."
 
@@ -68,7 +68,160 @@ HANDLERS = """\
 <math><a xlink:href="javascript:FXPAGE()">c</a></math><style>@import url("//FXPAGE/x.css")</style>
 <scr<script>ipt>FXPAGE()</scr</script>ipt>"""
 
+CALLING = """\
+<img src="https://FXPAGE.example/x.png"><img src="/FXPAGE/logout"><img src="//FXPAGE.example/x">
+<img srcset="//FXPAGE.example/x 2x"><picture><source srcset="https://FXPAGE.example/x"></picture>
+<video poster="/FXPAGE" src="/FXPAGE.mp4"></video><audio src="/FXPAGE.mp3"></audio>
+<input type="image" src="/FXPAGE"><table background="/FXPAGE"><tr><td>x</td></tr></table>
+<p style="background: url(//FXPAGE.example/x)">x</p><p style="background: URL( '/FXPAGE' )">y</p>
+<svg><image href="/FXPAGE"/><image xlink:href="/FXPAGE"/><use href="/FXPAGE#x"/></svg>
+<link rel="prefetch" href="/FXPAGE"><track src="/FXPAGE"><object data="/FXPAGE"></object>
+<img src="\\\\FXPAGE\\x"><img src=" https:FXPAGE.example"><body background="/FXPAGE">"""
+STEERING = "\x1b[2J\x1b]0;FXPAGE\x07\x9b31m\x08\x00\r\u202e"
+LONG = 150_000
+LINEAR = "Cleaning takes a time that grows with what is cleaned; the right answer keeps its points."
+
+
+def _long(name: str, tries: str, *edits: Edit) -> Attack:
+    """A right answer in a notebook with something very long."""
+    return Attack(
+        f"pages-long-{name}", tries, LINEAR, answers=RIGHT, edits=edits, earns=DUE,
+        within=60.0,
+    )  # fmt: skip
+
+
+def _with_error(text: str) -> Edit:
+    """Stored outputs of code that has failed, with this text."""
+
+    def edit(nb: NotebookNode) -> None:
+        for cell in nb.cells:
+            if cell.cell_type == "code":
+                cell.outputs = [new_output("error", ename=text, evalue=text, traceback=[text])]
+
+    return edit
+
+
 ATTACKS = [
+    # ---------------------------------------------------------------- long
+    _long("raw", "A raw cell is 150,000 times `<`.", *_cells(new_raw_cell("<" * LONG))),
+    _long(
+        "raw-tags",
+        "A raw cell is 150,000 letters of tags that do not end.",
+        *_cells(new_raw_cell("<a " * (LONG // 3)), new_raw_cell("<a/on" * (LONG // 5))),
+    ),
+    _long(
+        "markdown",
+        "Markdown cells are brackets, quotes, stars and signs, none of which ends.",
+        *_cells(
+            *(new_markdown_cell(t * 20_000) for t in ("<", "[", "![](", "`", "*a ", "&#", "$"))
+        ),
+    ),
+    _long(
+        "output",
+        "A cell displays HTML of 150,000 times `<`.",
+        add(_shows("text/html", "<" * LONG)),
+    ),
+    _long(
+        "output-tags",
+        "Cells display HTML and SVG whose tags do not end.",
+        add(_shows("text/html", "<a on" * 30_000)),
+        add(_shows("image/svg+xml", "<svg><g " * 20_000)),
+    ),
+    _long("error", "An error's text is 150,000 times `<`.", _with_error("<" * LONG)),
+    _long("colours", "Outputs are colours that do not end.", add(f"print('\\x1b[' * {LONG})")),
+    # ---------------------------------------------------------------- pages that call
+    Attack(
+        "pages-calls-markdown",
+        "A page asks for pictures elsewhere, and for addresses of the server that shows it.",
+        "Nothing is asked for but what is in the page.",
+        edits=_cells(
+            new_markdown_cell(CALLING),
+            new_markdown_cell(
+                "![x](https://FXPAGE.example/x) ![y](/FXPAGE/logout)\n\n![z][z]\n\n"
+                "[z]: //FXPAGE.example/z"
+            ),
+        ),
+    ),
+    Attack(
+        "pages-calls-output",
+        "Outputs of every kind ask for pictures elsewhere.",
+        "Nothing is asked for but what is in the page.",
+        _shows("text/html", CALLING),
+        edits=(
+            add(_shows("text/markdown", "![x](https://FXPAGE.example/x) ![y](/FXPAGE/logout)")),
+            add(
+                _shows(
+                    "image/svg+xml",
+                    '<svg><image href="https://FXPAGE.example/x"/>'
+                    '<style>@import "/FXPAGE"; p { background: url(/FXPAGE) }'
+                    "</style></svg>",
+                )
+            ),
+            add(_shows("text/latex", "\\\\includegraphics{https://FXPAGE.example/x}")),
+        ),
+    ),
+    Attack(
+        "pages-calls-raw",
+        "Raw cells ask for pictures elsewhere.",
+        "Nothing is asked for but what is in the page.",
+        edits=_cells(
+            new_raw_cell(CALLING), new_raw_cell(CALLING, metadata={"format": "text/html"})
+        ),
+    ),
+    # ---------------------------------------------------------------- terminals
+    Attack(
+        "pages-terminal-broken",
+        "A process that cannot try an answer says why in signs that steer a terminal.",
+        "Signs that steer a terminal are in nothing that is said.",
+        f"""\
+class Broken(dict):
+    def __contains__(self, name):
+        raise RuntimeError({STEERING!r})
+
+    def __getitem__(self, name):
+        raise RuntimeError({STEERING!r})
+
+    get = __getitem__
+
+get_ipython().user_ns = Broken(get_ipython().user_ns)
+""",
+    ),
+    Attack(
+        "pages-terminal-names",
+        "Names of types, functions and errors are signs that steer a terminal.",
+        "Signs that steer a terminal are in nothing that is said.",
+        f"NAME = {STEERING!r}\n",
+        answers={
+            "retarget": "retarget = type(NAME, (), {})()",
+            "add_to_mul": "def add_to_mul(model):\n    raise type(NAME, (Exception,), {})(NAME)",
+            "sound_dce": "def sound_dce(model):\n    return type(NAME, (), {})()",
+        },
+    ),
+    Attack(
+        "pages-terminal-files",
+        "Files beside the notebook have such names.",
+        "Signs that steer a terminal are in nothing that is said.",
+        beside={f"{STEERING[:9]}.txt": "x", "a\u202etxt.py": "x"},
+        states=SUSPECT | {"refused"},
+    ),
+    Attack(
+        "pages-terminal-id",
+        "The student's id steers a terminal.",
+        "Signs that steer a terminal are in nothing that is said.",
+        student="pages-\x1b[2J\x1b[31m",
+        states=SUSPECT | {"refused"},
+    ),
+    Attack(
+        "pages-terminal-cells",
+        "Ids, types and metadata of cells steer a terminal.",
+        "Signs that steer a terminal are in nothing that is said.",
+        edits=(
+            set_metadata("check-retarget", grade_id=f"check-{STEERING}"),
+            set_metadata("retarget", grade_id=STEERING, cell_type=STEERING, checksum=STEERING),
+            add(f"print({STEERING!r})\n1 / 0  # {STEERING[:4]}"),
+        ),
+        states=SUSPECT,
+    ),
     Attack(
         "pages-html",
         "A cell displays HTML with scripts and handlers of every kind.",

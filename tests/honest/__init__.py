@@ -19,6 +19,9 @@ from tests.submissions import ALL, Submission
 from tests.submissions import edits as common
 from tests.submissions.edits import Edit
 
+KEPT = frozenset({"graded", "graded after repair", "restored"})
+"""The states that reproach nobody with anything."""
+
 RETARGET = dedent("""\
     def retarget(model, old, new):
         gm = fx.symbolic_trace(model)
@@ -34,8 +37,10 @@ class Honest(Submission):
 
     Attributes:
         write: how the notebook is written to its file.
+        states: the states in which grading it may end; `tampered` is never one.
     """
 
+    states: frozenset[str] = KEPT
     write: Callable[[NotebookNode], str] = nbformat.writes
 
     def text(self, released: NotebookNode) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from autograder.classroom.create import choose, create
 from tests.honest import Honest, all_honest
@@ -15,21 +16,25 @@ JOBS = 2
 
 
 def main() -> int:
-    """Grade them all; 1 if any lost a point."""
+    """Grade them all; 1 if any lost a point, or is said to have cheated."""
     everyone = all_honest()
+    lost = honest_who_lost(everyone)
+    for who, text in lost.items():
+        print(f"{who}: {text}")
+    print(f"honest submissions: {len(everyone) - len(lost)} of {len(everyone)} lost nothing")
+    return int(bool(lost))
+
+
+def honest_who_lost(everyone: Sequence[Honest] | None = None, jobs: int = JOBS) -> dict[str, str]:
+    """Grade them all: what each lost who lost something, with what was said of it."""
+    everyone = all_honest() if everyone is None else everyone
+    does = {one.student: one.does for one in everyone}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         room = Path(folder) / "a classroom"
         make_room(room, everyone)
-        notes = grade(room)
-        lost = dict(losses(room, everyone))
-    for one in everyone:
-        if one.student in lost:
-            print(f"{one.student} ({one.does}): {lost[one.student]}")
-            print(f"    {notes.get((one.student, one.chapter), 'no row for it')}")
-    print(
-        f"honest submissions: {len(everyone) - len(lost)} of {len(everyone)} kept all their points"
-    )
-    return int(bool(lost))
+        said = grade(room, jobs)
+        lost = dict(losses(room, everyone, said))
+    return {who: f"({does[who]}) {text}" for who, text in lost.items()}
 
 
 def make_room(room: Path, submissions: Sequence[Honest]) -> None:
@@ -43,19 +48,25 @@ def make_room(room: Path, submissions: Sequence[Honest]) -> None:
             (path.parent / name).write_text(content, encoding="utf-8")
 
 
-def grade(room: Path) -> dict[tuple[str, str], str]:
+class Said(NamedTuple):
+    """What was said of a submission."""
+
+    status: str
+    notes: tuple[str, ...]
+
+
+def grade(room: Path, jobs: int = JOBS) -> dict[tuple[str, str], Said]:
     """Grade a classroom; what was said about each submission, by student and chapter."""
     from autograder.classroom.grading import grade_class
 
-    summary = grade_class(room, jobs=JOBS)
-    return {
-        (row.student, row.chapter): f"{row.status}: {row.score} of {row.max_score}. {row.notes}"
-        for row in summary.rows
-    }
+    summary = grade_class(room, jobs=jobs)
+    return {(row.student, row.chapter): Said(row.status, row.notes) for row in summary.rows}
 
 
-def losses(room: Path, submissions: Sequence[Honest]) -> Iterator[tuple[str, str]]:
-    """Who lost something, and what."""
+def losses(
+    room: Path, submissions: Sequence[Honest], said: Mapping[tuple[str, str], Said]
+) -> Iterator[tuple[str, str]]:
+    """Who lost something, and what: points, or a good name."""
     chapters = {one.chapter for one in submissions}
     points = {chapter: rooms.points(room, chapter) for chapter in chapters}
     for one in submissions:
@@ -65,8 +76,11 @@ def losses(room: Path, submissions: Sequence[Honest]) -> Iterator[tuple[str, str
             for exercise, due in one.points().items()
             if (found.get(exercise) or 0) < due - 1e-6 or exercise not in found
         ]
+        state = said.get((one.student, one.chapter), Said("not graded", ()))
+        if state.status not in one.states:
+            missing.append(f"its state is {state.status!r}")
         if missing:
-            yield one.student, ", ".join(missing)
+            yield one.student, f"{', '.join(missing)}. {' '.join(state.notes)[:500]}"
 
 
 if __name__ == "__main__":

@@ -1,0 +1,37 @@
+"""How a described graph is admitted and evaluated: the one place that the fuzzer knows it from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from autograder.core.graph_program import NotAdmitted, admitted
+from autograder.plain import Plain
+
+
+def evaluated(
+    data: Plain,
+    tensors: list[torch.Tensor],
+    functions: dict[str, Callable[..., Any]],
+    inputs: tuple[Any, ...],
+    see: Callable[[Any], None],
+) -> str:
+    """Evaluate a graph, and show each value of it; what came of it, in a word.
+
+    Returns:
+        "refused", "raised" where an operation does not go with its arguments, or "ran".
+    """
+    try:
+        program = admitted(data, tensors, functions)
+    except NotAdmitted:
+        return "refused"
+    try:
+        with torch.no_grad():
+            see(program.run(*inputs, observe=lambda node, value: see(value)))
+    except NotAdmitted:
+        return "refused"
+    except Exception:
+        return "raised"
+    return "ran"
