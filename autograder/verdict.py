@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Status = Literal["passed", "failed", "crashed", "not attempted"]
+Status = Literal["passed", "failed", "crashed", "not attempted", "not judged"]
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,8 @@ class Verdict:
 
     Attributes:
         exercise: the exercise's name.
-        status: one of the four outcomes.
+        status: how it went; ``"not judged"`` where all that could be looked at holds, and the
+            rest could not be looked at: a person decides.
         score: 0 to 1.
         findings: what is wrong, the one to show first at the front.
         shares: how each aspect went.

@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 def show_verdicts(
     nb: NotebookNode, exercises: Mapping[str, Exercise], verdicts: Mapping[int, Verdict]
-) -> dict[str, float]:
+) -> dict[str, float | None]:
     """Make each verdict's card the output of its check cell.
 
     Args:
@@ -26,9 +26,10 @@ def show_verdicts(
         verdicts: by the number of the check cell, from 0.
 
     Returns:
-        The shares of the points of all checks of these exercises, by grade id.
+        The shares of the points of all checks of these exercises, by grade id; ``None`` where a
+        person must decide.
     """
-    shares = {
+    shares: dict[str, float | None] = {
         cell.metadata["nbgrader"]["grade_id"]: 0.0
         for cell in nb.cells
         if checked_exercise(cell) in exercises
@@ -37,8 +38,12 @@ def show_verdicts(
         cell = nb.cells[index]
         cell.outputs = [card_of(verdict, exercises[verdict.exercise])]
         cell.execution_count = None
-        shares[cell.metadata["nbgrader"]["grade_id"]] = verdict.score
+        shares[cell.metadata["nbgrader"]["grade_id"]] = _share(verdict)
     return shares
+
+
+def _share(verdict: Verdict) -> float | None:
+    return None if verdict.status == "not judged" else verdict.score
 
 
 def card_of(verdict: Verdict, exercise: Exercise) -> NotebookNode:

@@ -17,7 +17,7 @@ SCORES = "fxcourse_scores"
 """The key of nbgrader's resources under which shares from 0 to 1 stand, by grade id."""
 
 
-def auto_score(cell: NotebookNode, shares: Mapping[str, float] | None) -> float | None:
+def auto_score(cell: NotebookNode, shares: Mapping[str, float | None] | None) -> float | None:
     """The points of a graded cell; ``None`` where a person must look at it.
 
     A check of the course gets the share of its points that its verdict says, and nothing without
@@ -26,14 +26,16 @@ def auto_score(cell: NotebookNode, shares: Mapping[str, float] | None) -> float 
 
     Args:
         cell: the cell, after it was run; a grade cell, or a task cell.
-        shares: by grade id, from 0 to 1; ``None`` if nothing was run.
+        shares: by grade id, from 0 to 1, or ``None`` where a person decides; ``None`` in place of
+            all of them if nothing was run.
     """
     data = cell.metadata["nbgrader"]
     most = float(data.get("points") or 0.0)
     if is_task(cell):
         return None
     if shares is not None and data["grade_id"] in shares:
-        return shares[data["grade_id"]] * most
+        share = shares[data["grade_id"]]
+        return None if share is None else share * most
     if shares is None and checked_exercise(cell) is not None:
         return 0.0
     try:

@@ -14,7 +14,7 @@ from autograder.answer_text import Source
 from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.exercise import Case, Exercise
 from autograder.isolation import kept_state
-from autograder.judge.case import error_text, findings_of
+from autograder.judge.case import UNLISTED, error_text, findings_of
 from autograder.judge.evidence import Evidence, describe_inputs
 from autograder.judge.example import example_of, source_of
 from autograder.judge.source_rules import source_findings
@@ -93,9 +93,13 @@ def _judge(
         complete = len(held) == len(cases)
         return Verdict(status="passed" if complete else "failed", printed=printed, **common)
     shown = outcomes[worst.name]
+    unlooked = all(finding.code == UNLISTED for findings in found.values() for finding in findings)
+    if unlooked:
+        shares = tuple(replace(share, held=False) for share in shares)
+        common |= {"score": 0.0, "shares": shares}
     asked_for = found[worst.name][0].code == "name-not-told"  # to raise was right
     return Verdict(
-        status="failed" if asked_for else _status(shown),
+        status="not judged" if unlooked else "failed" if asked_for else _status(shown),
         findings=_ordered(found, worst),
         example=example_of(exercise, worst, shown, seed),
         error="" if asked_for else _crash_text(shown),

@@ -20,6 +20,10 @@ _SIGNATURE = (
 _ARGUMENTS = "Read again what the exercise says about arguments that do not fit."
 
 
+UNLISTED = "unlisted-operation"
+"""The code of the finding that an operation is not on the list of those that are run."""
+
+
 def findings_of(
     exercise: Exercise,
     case: Case,
@@ -64,7 +68,7 @@ def _unlisted(evidence: Evidence) -> list[Finding]:
         return []
     return [
         evidence.finding(
-            "unlisted-operation",
+            UNLISTED,
             f"The graph that {evidence.you} returned calls `{operation}`, which is not run here. "
             "It may be right; nobody has looked at what it computes.",
             "Is there another spelling of this operation? If not, ask whoever grades you to look "

@@ -335,7 +335,11 @@ class Process:
             return ""
         if not select.select([self.word], [], [], patience)[0]:
             return ""
-        return self.word.recv(2000).decode(errors="replace") or "ended"
+        said = self.word.recv(2000).decode(errors="replace")
+        how = [line for line in said.splitlines() if not line.startswith("queued ")]
+        if not said:
+            return "ended"
+        return how[-1] if how else ""
 
     def end_one(self, pid: int) -> None:
         """Have one process of its box ended, by the number that it has in there."""

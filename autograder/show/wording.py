@@ -32,6 +32,7 @@ OUTCOMES = {
     "failed": Outcome("✗", "Not right yet", "#b3360b"),
     "crashed": Outcome("!", "Crashed", "#6b2fa0"),
     "not attempted": Outcome("○", "Not attempted yet", "#4b5868"),
+    "not judged": Outcome("?", "Not judged", "#4b5868"),
 }
 
 
@@ -77,6 +78,11 @@ def next_step(verdict: Verdict, exercise: Exercise) -> str:
             f"`{exercise.name}` still raises `NotImplementedError`, as it did when you opened "
             "the notebook. Write your answer in the cell above, run that cell, then run this "
             f"one again. If you do not know where to start, {ask} shows a hint when you ask for it."
+        )
+    if verdict.status == "not judged":
+        return (
+            "This is neither right nor wrong so far. When your work is graded, a person looks at "
+            "it. Write it with another operation, and it can be judged at once."
         )
     return f"Change your code, run its cell, then run this one again. If you are stuck, try {ask}."
 
