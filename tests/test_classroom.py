@@ -38,6 +38,7 @@ def test_layout(room: Path) -> None:
         f"release/{name}/{name}.ipynb",
         "nbgrader_config.py",
         "gradebook.db",
+        ".fxcourse/released.jsonl",
         "README.md",
     }
     readme = (room / "README.md").read_text(encoding="utf-8")

@@ -14,8 +14,7 @@ import pytest
 from autograder.classroom import cluster
 from autograder.classroom.grading import CannotGrade, Row
 from autograder.classroom.there import Unfit, grade_there, which_course
-from autograder.classroom.unit import Graded, Terms, Unit
-from autograder.sandbox.worker import Chapter
+from autograder.classroom.unit import Chapter, Graded, Terms, Unit
 from tests import dask_cluster, numbers_room
 from tests.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results
 

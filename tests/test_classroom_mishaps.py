@@ -16,11 +16,11 @@ from IPython.core.inputtransformer2 import TransformerManager
 from nbformat.notebooknode import NotebookNode
 from nbgrader.coursedir import CourseDirectory
 
+from autograder.boxed.judge_service import _status
 from autograder.classroom.create import api
 from autograder.classroom.masters import Master, checked_exercise, masters_of
 from autograder.classroom.released import KEPT, given_out
 from autograder.classroom.repair import read_forgivingly, repair
-from autograder.classroom.unit import _status
 from tests import numbers_room as numbers
 from tests.submissions import room as rooms
 from tests.submissions.edits import (

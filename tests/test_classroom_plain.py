@@ -8,18 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from autograder.classroom.sitting import Patience, Sitting, is_failed
-from autograder.sandbox.worker import Chapter, Source, Warm
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nbgrader.api import Gradebook
 
+from autograder.boxed.notebook_run import NotebookRun, is_failed
 from autograder.classroom.create import create
 from autograder.classroom.scores import auto_score
+from autograder.classroom.unit import Patience
 from autograder.sandbox.bounds import MIB, Bounds
 from autograder.sandbox.probe import why_no_box
 from tests import graded_class, numbers_room
 from tests.graded_class import CHAPTER
+from tests.notebook_boxes import Notebooks
 from tests.submissions.edits import Edit, delete, edited, fill
 from tests.submissions.room import hand_in, released
 
@@ -32,16 +33,16 @@ needs_box = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def warm() -> Iterator[Source]:
-    source = Warm(Chapter("00_start", imports=(), bounds=BOUNDS))
+def warm() -> Iterator[Notebooks]:
+    source = Notebooks(BOUNDS)
     yield source
     source.close()
 
 
-def worked_through(warm: Source, *cells: str) -> tuple[bool, Sitting]:
+def worked_through(warm: Notebooks, *cells: str) -> tuple[bool, NotebookRun]:
     """Whether the last of these cells failed, and how the notebook was worked through."""
     nb = new_notebook(cells=[new_code_cell(cell) for cell in cells])
-    sitting = Sitting(nb, {}, warm, patience=SHORT)
+    sitting = NotebookRun(nb, {}, warm, patience=SHORT)
     sitting.hold()
     return is_failed(nb.cells[-1]), sitting
 
@@ -63,19 +64,19 @@ FAIL = {
 
 @needs_box
 @pytest.mark.parametrize("what", FAIL)
-def test_a_test_fails_unless_it_comes_to_its_end(warm: Source, what: str) -> None:
+def test_a_test_fails_unless_it_comes_to_its_end(warm: Notebooks, what: str) -> None:
     failed, _ = worked_through(warm, *FAIL[what])
     assert failed
 
 
 @needs_box
-def test_a_test_that_holds_passes(warm: Source) -> None:
+def test_a_test_that_holds_passes(warm: Notebooks) -> None:
     failed, sitting = worked_through(warm, FIB, "assert fib(5) == 5")
     assert (failed, sitting.ends) == (False, [])
 
 
 @needs_box
-def test_a_notebook_with_a_cell_that_used_up_its_time_is_out_of_time(warm: Source) -> None:
+def test_a_notebook_with_a_cell_that_used_up_its_time_is_out_of_time(warm: Notebooks) -> None:
     _, sitting = worked_through(warm, FIB, "fib(200)", "1 + 1")
     assert sitting.ends == ["out of time"]
 

@@ -10,37 +10,25 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 import pytest
-from autograder.sandbox.shorn import Needs
-from autograder.sandbox.worker import Chapter, Lost, Source, Unboxed, Warm
 
+from autograder.boxed.preload import not_allowed
 from autograder.sandbox.bounds import MIB, Bounds
-from autograder.sandbox.frames import MAX_HEAD, Broken, TooLate, receive, send
+from autograder.sandbox.client import Lost
+from autograder.sandbox.frames import MAX_HEAD, MAX_OUTPUTS, Broken, TooLate, receive, send
 from autograder.sandbox.probe import why_no_box
+from autograder.syllabus import EXERCISES
+from tests.notebook_boxes import Notebooks
 
 BOUNDS = Bounds(memory=512 * MIB, disk=8 * MIB, processes=32, cpu=60.0, wall=60.0)
-CHAPTER = Chapter("00_start", imports=("torch",), bounds=BOUNDS)
+
+CHAPTERS = tuple(sorted({exercise.chapter for exercise in EXERCISES.values()}))
 
 needs_box = pytest.mark.skipif(
     why_no_box() is not None, reason=f"no box on this machine: {why_no_box()}"
 )
-
-
-# ------------------------------------------------------------------ what a process may hold
-
-
-@lru_cache
-def _cached(number: int) -> int:
-    return CHAPTER and number
-
-
-def test_what_a_cached_function_needs_is_kept() -> None:
-    needs = Needs()
-    needs.follow([_cached])
-    assert (id(globals()), "CHAPTER") in needs.names
 
 
 # ------------------------------------------------------------------ the wire
@@ -106,82 +94,74 @@ def test_waiting_has_an_end(wire: tuple[socket.socket, socket.socket]) -> None:
 
 KNOWS = """
 import gc, json, os, sys
-from autograder.sandbox import ready
-wanted = {"syllabus": "autograder.syllabus", "chapter": "03_manipulation", "imports": ["torch"]}
-started = ready.get_ready(wanted)
+if sys.argv[2] == "judge":
+    from autograder.boxed import judge_service
+    config = {"syllabus": "autograder.syllabus", "chapter": sys.argv[1]}
+    public = judge_service.public(judge_service.get_ready(config, []))
+    print(public.decode())
+    raise SystemExit
+from autograder.boxed import preload
+state = preload.get_ready({"imports": ["torch"]}, [])
+preload.configure(state, json.loads(sys.stdin.read()), [])
 secret = ("autograder.rubric", "autograder.judge", "autograder.references", "autograder.syllabus",
-          "autograder.models.random.oracles", "autograder.randomly", "autograder.builder")
+          "autograder.models.random.oracles", "autograder.randomly", "autograder.builder",
+          "autograder.classroom", "autograder.retrace", "tests")
 found = sorted({
     f"{thing.__module__}.{getattr(thing, '__qualname__', thing)}" for thing in gc.get_objects()
     if isinstance(getattr(thing, "__module__", None), str) and callable(thing)
     and any(thing.__module__ == name or thing.__module__.startswith(name + ".") for name in secret)
 })
-exercises = started[2]
 print(json.dumps({
     "found": found,
-    "modules": [name for name in sys.modules if name.startswith(secret)],
+    "modules": sorted(preload.not_allowed(sys.modules)),
     "threads": len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1,
-    "expectations": sum(bool(case.expect or case.oracle or case.known)
-                        for exercise in exercises.values() for case in exercise.cases),
-    "oracles": sum(bool(case.oracle) for exercise in exercises.values() if exercise.random
-                   for case in exercise.random.cases(3)),
-    "cases": sum(len(exercise.cases) for exercise in exercises.values()),
+    "cases": sum(len(exercise.cases) + len(exercise.rubric) + bool(exercise.random)
+                 for exercise in state.exercises.values()),
+    "exercises": len(state.exercises) > 0,
 }))
 """
 
 
-MAKERS = {
-    f"autograder.syllabus.manipulation.{name}"
-    for name in (
-        "probe_values.probe_case.<locals>.trial",
-        "probe_values.with_probe",
-        "retarget._called",
-        "retarget._called_in",
-        "retarget._name",
-        "retarget.with_functions",
-        "sound_dce.switch_first_norm",
-        "sound_dce.switch_norms",
-        "sound_dce.with_a_frozen_norm",
-    )
-}
-"""What the cases of this chapter are made with."""
-
-
-def test_a_notebooks_process_holds_nothing_that_says_what_must_come_out() -> None:
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_notebooks_process_holds_nothing_that_says_what_must_come_out(chapter: str) -> None:
     alone = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    said = subprocess.check_output([sys.executable, "-c", KNOWS], text=True, env=alone)
-    known = json.loads(said.splitlines()[-1])
-    assert known.pop("cases") > 50
-    found = known.pop("found")
-    # What is left of the syllabus makes models and arguments; none of it judges.
-    assert [name for name in found if not name.startswith("autograder.syllabus.")] == []
-    assert set(found) <= MAKERS
-    assert known == {"modules": [], "threads": 1, "expectations": 0, "oracles": 0}
+
+    def say(who: str, told: str) -> str:
+        command = [sys.executable, "-c", KNOWS, chapter, who]
+        return subprocess.check_output(command, text=True, env=alone, input=told).splitlines()[-1]
+
+    known = json.loads(say("student", say("judge", "")))
+    assert known == {"found": [], "modules": [], "threads": 1, "cases": 0, "exercises": True}
+
+
+def test_what_is_not_on_the_list_does_not_come_up() -> None:
+    secret = {"autograder.judge", "autograder.models.random.oracles", "autograder.rubric.rule"}
+    assert not_allowed({"torch", "autograder.plain", "autograder.show.card", *secret}) == secret
 
 
 # ------------------------------------------------------------------ the box itself
 
 
 @pytest.fixture(scope="module")
-def warm() -> Iterator[Source]:
-    source = Warm(CHAPTER)
+def warm() -> Iterator[Notebooks]:
+    source = Notebooks(BOUNDS)
     yield source
     source.close()
 
 
-def said(source: Source, *cells: str, cpu: float = 5.0) -> dict[str, Any]:
+def said(source: Notebooks, *cells: str, cpu: float = 5.0) -> dict[str, Any]:
     """What a notebook's process says of the last of these cells."""
     notebook = source.notebook()
     try:
         for cell in cells:
             step = {"do": "run", "source": cell, "cpu": cpu, "wall": 10.0}
-            head, _ = notebook.step(step, patience=20.0)
+            head, _ = notebook.step(step, patience=20.0, largest=MAX_OUTPUTS)
     finally:
         notebook.close()
     return head
 
 
-def shown(source: Source, *cells: str) -> str:
+def shown(source: Notebooks, *cells: str) -> str:
     """What the last of these cells shows, as text."""
     head = said(source, *cells)
     return "".join(
@@ -191,7 +171,7 @@ def shown(source: Source, *cells: str) -> str:
 
 
 @needs_box
-def test_cells_follow_each_other_in_one_process(warm: Source) -> None:
+def test_cells_follow_each_other_in_one_process(warm: Notebooks) -> None:
     assert shown(warm, "x = 20", "x + 1") == "21"
     assert "not defined" in shown(warm, "x")
 
@@ -216,7 +196,7 @@ NEVER_ENDS = {
 
 @needs_box
 @pytest.mark.parametrize("what", NEVER_ENDS)
-def test_time_that_is_used_up_is_an_error_whatever_is_shown(warm: Source, what: str) -> None:
+def test_time_that_is_used_up_is_an_error_whatever_is_shown(warm: Notebooks, what: str) -> None:
     head = said(warm, NEVER_ENDS[what], cpu=0.5)
     assert (head["out_of_time"], head["ended"]) == (True, "error")
     assert [row["output_type"] for row in head["outputs"]] == ["error"]
@@ -225,7 +205,7 @@ def test_time_that_is_used_up_is_an_error_whatever_is_shown(warm: Source, what: 
 @needs_box
 @pytest.mark.parametrize("value", ["lambda *args, **kwargs: None", "None"])
 @pytest.mark.parametrize("owner", ["type(get_ipython())", "get_ipython()", "InteractiveShell"])
-def test_an_error_that_is_not_shown_is_an_error(warm: Source, owner: str, value: str) -> None:
+def test_an_error_that_is_not_shown_is_an_error(warm: Notebooks, owner: str, value: str) -> None:
     exploit = (
         "from IPython.core.interactiveshell import InteractiveShell\n"
         f"{owner}.showtraceback = {value}\n{owner}._showtraceback = {value}"
@@ -236,7 +216,7 @@ def test_an_error_that_is_not_shown_is_an_error(warm: Source, owner: str, value:
 
 
 @needs_box
-def test_a_cell_knows_that_it_is_graded_as_nbgrader_tells_it(warm: Source) -> None:
+def test_a_cell_knows_that_it_is_graded_as_nbgrader_tells_it(warm: Notebooks) -> None:
     assert shown(warm, "import os\nprint(os.environ['NBGRADER_EXECUTION'])") == "autograde\n"
 
 
@@ -256,7 +236,7 @@ SEEN = {
 
 @needs_box
 @pytest.mark.parametrize("what", SEEN)
-def test_is_not_there_or_not_allowed(warm: Source, what: str) -> None:
+def test_is_not_there_or_not_allowed(warm: Notebooks, what: str) -> None:
     name = "import sys, os\ntry:\n    exec({!r})\nexcept OSError: print('refused', end='')\n"
     assert shown(warm, name.format(SEEN[what]) + "else: print('done')") == "refused"
 
@@ -274,14 +254,14 @@ def test_is_not_there_or_not_allowed(warm: Source, what: str) -> None:
         ),
     ],
 )
-def test_how_a_process_ended_is_known(warm: Source, cell: str, how: str) -> None:
+def test_how_a_process_ended_is_known(warm: Notebooks, cell: str, how: str) -> None:
     with pytest.raises(Lost) as lost:
         shown(warm, cell)
     assert lost.value.how == how
 
 
 @needs_box
-def test_limits_are_errors_like_others(warm: Source) -> None:
+def test_limits_are_errors_like_others(warm: Notebooks) -> None:
     assert "Unable to allocate" in shown(warm, "import numpy; numpy.ones(2**30)")
     assert "No space left" in shown(
         warm, "for i in range(99): open(f'{i}', 'wb').write(bytes(2**20))"
@@ -291,7 +271,7 @@ def test_limits_are_errors_like_others(warm: Source) -> None:
 
 
 @needs_box
-def test_nothing_is_left_of_a_notebook(warm: Source) -> None:
+def test_nothing_is_left_of_a_notebook(warm: Notebooks) -> None:
     marker = "a-marker-of-this-test"
     start = f"import subprocess; subprocess.Popen(['sleep', '300'], env={{'M': '{marker}'}})"
     shown(warm, start + "\nopen('kept', 'w').write('x')")
@@ -305,7 +285,7 @@ def test_nothing_is_left_of_a_notebook(warm: Source) -> None:
 
 
 def test_without_a_box_a_notebook_runs_too() -> None:
-    source = Unboxed(CHAPTER)
+    source = Notebooks(BOUNDS, boxed=False)
     assert shown(source, "import os", "21 * 2") == "42"
     with pytest.raises(Lost):
         shown(source, "import os; os._exit(1)")

@@ -19,17 +19,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from autograder.sandbox.worker import Chapter, Lost, Source, Warm
 
+from autograder import limits
 from autograder.limits import waited
-from autograder.sandbox import call_numbers, calls, frames, keeper, walls, worker
+from autograder.sandbox import call_numbers, calls, client, frames, keeper, walls
 from autograder.sandbox.account import ProcessorTime, Times
 from autograder.sandbox.bounds import MIB, Bounds, hold_processor_time
 from autograder.sandbox.cgroups import Cgroup, find_home, home_of_boxes
+from autograder.sandbox.client import Lost, Process
 from autograder.sandbox.probe import why_no_box
+from tests.notebook_boxes import Notebooks
 
 BOUNDS = Bounds(memory=256 * MIB, disk=16 * MIB, processes=40, cpu=20.0, wall=60.0)
-CHAPTER = Chapter("00_start", imports=("torch",), bounds=BOUNDS)
 
 needs_box = pytest.mark.skipif(
     why_no_box() is not None, reason=f"no box on this machine: {why_no_box()}"
@@ -37,14 +38,14 @@ needs_box = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def warm() -> Iterator[Source]:
-    source = Warm(CHAPTER)
+def warm() -> Iterator[Notebooks]:
+    source = Notebooks(BOUNDS)
     yield source
     source.close()
 
 
 @contextlib.contextmanager
-def without_groups(chapter: Chapter) -> Iterator[Source]:
+def without_groups(bounds: Bounds) -> Iterator[Notebooks]:
     """A fork server that finds no control groups."""
     none = "from autograder.sandbox import cgroups; cgroups.find_home = lambda *_: None; "
     popen = subprocess.Popen
@@ -53,32 +54,32 @@ def without_groups(chapter: Chapter) -> Iterator[Source]:
         return popen([*command[:3], none + command[3], *command[4:]], **settings)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(worker.subprocess, "Popen", start)
-        source = Warm(chapter)
+        patch.setattr(client.subprocess, "Popen", start)
+        source = Notebooks(bounds)
     yield source
     source.close()
 
 
 @pytest.fixture(scope="module")
-def ungrouped() -> Iterator[Source]:
-    with without_groups(CHAPTER) as source:
+def ungrouped() -> Iterator[Notebooks]:
+    with without_groups(BOUNDS) as source:
         yield source
 
 
 @pytest.fixture(scope="module")
-def frugal() -> Iterator[Source]:
-    with without_groups(Chapter("00_start", bounds=Bounds(cpu=4.0, wall=600.0))) as source:
+def frugal() -> Iterator[Notebooks]:
+    with without_groups(Bounds(memory=96 * MIB, cpu=4.0, wall=600.0)) as source:
         yield source
 
 
-def run(notebook: worker.Notebook, cell: str, seconds: float = 20.0) -> str:
+def run(notebook: Process, cell: str, seconds: float = 20.0) -> str:
     """What a cell prints; its error's text if it raises."""
     step = {"do": "run", "source": cell, "cpu": seconds, "wall": seconds}
-    head, _ = notebook.step(step, patience=3 * seconds)
+    head, _ = notebook.step(step, patience=3 * seconds, largest=frames.MAX_OUTPUTS)
     return "".join(row.get("text") or row.get("evalue", "") for row in head["outputs"])
 
 
-def shown(source: Source, cell: str, seconds: float = 20.0) -> str:
+def shown(source: Notebooks, cell: str, seconds: float = 20.0) -> str:
     """What a cell prints in a notebook of its own."""
     notebook = source.notebook()
     try:
@@ -128,6 +129,10 @@ ARGUMENTS = {
     "an address again": ("setsockopt", (3, 1, 2), "allowed"),
     "no delay": ("setsockopt", (3, 6, 1), "allowed"),
     "a filter of packets": ("setsockopt", (3, 1, 26), "ENOPROTOOPT"),
+    "a lock of a process": ("fcntl", (3, 6), "allowed"),
+    "a lock of an open file": ("fcntl", (3, 37), "EINVAL"),
+    "a name for itself": ("prctl", (15,), "allowed"),
+    "a filter of its own": ("prctl", (22, 2), "EPERM"),
     "a session": ("setsid", (), "nothing"),
     "its own priority": ("setpriority", (0, 0, 5), "allowed"),
     "the keeper's priority": ("setpriority", (0, 1, 5), "EPERM"),
@@ -173,7 +178,7 @@ REFUSED = {
 
 
 @needs_box
-def test_what_is_refused_is_an_error_and_ends_nothing(warm: Source) -> None:
+def test_what_is_refused_is_an_error_and_ends_nothing(warm: Notebooks) -> None:
     notebook = warm.notebook()
     begin = "import ctypes, errno as e, mmap, os; libc = ctypes.CDLL(None, use_errno=True)"
     run(notebook, begin + "\ndef errno(): return e.errorcode[ctypes.get_errno()]")
@@ -231,7 +236,7 @@ SAYS = {
 
 
 @needs_box
-def test_what_notebooks_use_is_there(warm: Source) -> None:
+def test_what_notebooks_use_is_there(warm: Notebooks) -> None:
     notebook = warm.notebook()
     for what, cell in USED.items():
         assert run(notebook, cell).strip() == SAYS[what], what
@@ -265,21 +270,70 @@ for _ in range(6):
         time.sleep(20)
 time.sleep(20)
 """
+MAPS = """
+import ctypes, os, time
+libc = ctypes.CDLL(None)
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+for _ in range(8):
+    if os.fork() == 0:
+        for n in range(55000): libc.mmap(None, 4096, n % 2, 0x22, -1, 0)
+        time.sleep(50)
+time.sleep(50)
+"""
+LOCKS = """
+import fcntl
+for name in range(9):
+    f = open(str(name), "w")
+    globals()[f"f{name}"] = f
+    for at in range(2000, 0, -1): fcntl.lockf(f, fcntl.LOCK_EX, 1, 2 * at)
+import time; time.sleep(5)
+"""
 TOGETHER = """
 import os, time
 for _ in range(3): os.fork()
 block = bytearray(os.urandom(1 << 20)) * 60
 time.sleep(20)
 """
+FILLS = {
+    "page tables": TABLES,
+    "sockets": SOCKETS,
+    "locks": LOCKS,
+    "processes together": TOGETHER,
+}
 
 
 @needs_box
-@pytest.mark.parametrize("cell", [TABLES, SOCKETS, TOGETHER], ids=["tables", "sockets", "together"])
-def test_all_memory_counts(warm: Source, cell: str) -> None:
+@pytest.mark.parametrize("what", FILLS)
+def test_all_memory_counts(warm: Notebooks, what: str) -> None:
     began = time.monotonic()
     with pytest.raises(Lost, match="out of memory"):
-        shown(warm, cell)
+        shown(warm, FILLS[what])
     assert time.monotonic() - began < 15
+
+
+SHARES = """
+import os, time
+block = bytearray(os.urandom(1 << 20)) * 100
+children = []
+for _ in range(6):
+    children.append(os.fork())
+    if children[-1] == 0:
+        sum(block[::4096]); time.sleep(1); os._exit(0)
+for child in children: os.waitpid(child, 0)
+print("done")
+"""
+
+
+@needs_box
+def test_memory_that_forks_share_counts_once(ungrouped: Notebooks) -> None:
+    assert "done" in shown(ungrouped, SHARES)
+
+
+@needs_box
+@pytest.mark.slow
+def test_maps_count(frugal: Notebooks) -> None:
+    with pytest.raises(Lost, match="out of memory"):
+        shown(frugal, MAPS, seconds=60.0)
 
 
 # ------------------------------------------------------------------ processor time
@@ -300,7 +354,7 @@ while True:
 @needs_box
 @pytest.mark.slow
 @pytest.mark.parametrize("life", [0.03, 0.5])
-def test_children_that_leave_no_times_behind_are_counted(frugal: Source, life: float) -> None:
+def test_children_that_leave_no_times_behind_are_counted(frugal: Notebooks, life: float) -> None:
     began = time.monotonic()
     with pytest.raises(Lost, match="out of time"):
         shown(frugal, UNCOUNTED.format(life=life), seconds=100.0)
@@ -343,7 +397,7 @@ def test_no_more_is_charged_than_a_machine_has() -> None:
 
 
 @needs_box
-def test_honest_children_cost_little(frugal: Source) -> None:
+def test_honest_children_cost_little(frugal: Notebooks) -> None:
     cell = "import subprocess as s\nfor i in range(60): s.run(['true'])\nprint('done')"
     assert "done" in shown(frugal, cell)
 
@@ -385,7 +439,7 @@ with ThreadPoolExecutor(4) as pool: print(sum(pool.map(abs, range(5))))
 
 
 @needs_box
-def test_a_neighbour_of_one_that_forks_keeps_its_processes(warm: Source) -> None:
+def test_a_neighbour_of_one_that_forks_keeps_its_processes(warm: Notebooks) -> None:
     greedy, honest = warm.notebook(), warm.notebook()
     try:
         assert int(run(greedy, HOLDS)) > 20
@@ -396,7 +450,7 @@ def test_a_neighbour_of_one_that_forks_keeps_its_processes(warm: Source) -> None
 
 
 @needs_box
-def test_each_box_has_its_own_users(warm: Source) -> None:
+def test_each_box_has_its_own_users(warm: Notebooks) -> None:
     boxes = [warm.notebook(), warm.notebook()]
     cell = "import os; print(os.readlink('/proc/self/ns/user'), open('/proc/self/uid_map').read())"
     said = [run(box, cell).split() for box in boxes]
@@ -409,8 +463,8 @@ def test_each_box_has_its_own_users(warm: Source) -> None:
         assert one != other and "0" not in (one, other)
 
 
-def test_many_weigh_as_much_as_one() -> None:
-    assert [keeper.niceness(size) for size in (0, 1, 2, 10, 60, 1000)] == [0, 0, 4, 11, 19, 19]
+def test_many_weigh_less_than_one() -> None:
+    assert [keeper.niceness(size) for size in (0, 1, 2, 10, 60, 1000)] == [0, 0, 7, 14, 20, 20]
 
 
 NICE = """
@@ -426,7 +480,7 @@ print(min(os.getpriority(0, child) for child in children), os.getpriority(0, 0))
 
 
 @needs_box
-def test_what_runs_in_crowds_is_put_behind_and_the_first_is_not(warm: Source) -> None:
+def test_what_runs_in_crowds_is_put_behind_and_the_first_is_not(warm: Notebooks) -> None:
     lowest, first = map(int, shown(warm, NICE).split())
     assert lowest >= 10
     assert first == 0
@@ -451,7 +505,7 @@ print(time.monotonic() - began)
 
 @needs_box
 @pytest.mark.slow
-def test_a_neighbour_of_one_that_spins_keeps_half_its_speed(ungrouped: Source) -> None:
+def test_a_neighbour_of_one_that_spins_keeps_half_its_speed(ungrouped: Notebooks) -> None:
     greedy, honest = ungrouped.notebook(), ungrouped.notebook()
     with ThreadPoolExecutor(1) as pool:
         alone = float(run(honest, COMPUTES))
@@ -464,20 +518,81 @@ def test_a_neighbour_of_one_that_spins_keeps_half_its_speed(ungrouped: Source) -
     assert beside < 2 * max(alone, 1.0) + 0.5
 
 
+def test_a_clock_takes_off_the_time_in_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    queued = iter([1.0, 1.05, 1.05, 1.0, 1.0])
+    monkeypatch.setattr(limits, "_queued", lambda: next(queued))
+    busy = limits._Clock(limits.Limits(cpu=9.0, wall=0.1))
+    time.sleep(0.12)
+    assert not busy.is_over()
+    time.sleep(0.1)
+    assert busy.is_over()
+    idle = limits._Clock(limits.Limits(cpu=9.0, wall=0.1))
+    time.sleep(0.12)
+    assert idle.is_over()
+
+
 def test_waiting_for_a_processor_does_not_count_but_every_wait_ends() -> None:
     assert waited(60.0, 0.0) == 60.0
     assert waited(60.0, 20.0) == 40.0
     assert waited(60.0, 60.0) == waited(60.0, 1e9) == 15.0
 
 
+LATE = """
+import os, time
+mask = os.sched_getaffinity(0)
+os.sched_setaffinity(0, {min(mask)})
+for _ in range(8):
+    if os.fork() == 0:
+        end = time.monotonic() + 4
+        while time.monotonic() < end: pass
+        os._exit(0)
+stop = time.process_time() + 1.5
+while time.process_time() < stop: pass
+print("done")
+"""
+
+
+@needs_box
+def test_who_sleeps_too_long_is_late(ungrouped: Notebooks) -> None:
+    step = {"do": "run", "source": "import time; time.sleep(20)", "cpu": 30.0, "wall": 30.0}
+    notebook = ungrouped.notebook()
+    began = time.monotonic()
+    with pytest.raises(Lost, match="out of time"):
+        notebook.step(step, patience=0.5)
+    assert time.monotonic() - began < 4
+
+
+@pytest.mark.parametrize(("queued", "least"), [(0.0, 0.2), (60.0, 0.8)])
+def test_waiting_for_a_processor_gives_more_time_but_not_for_ever(
+    queued: float, least: float
+) -> None:
+    talk, other = socket.socketpair()
+    notebook = client.Notebook(talk, None)
+    notebook._queued = lambda: queued
+    began = time.monotonic()
+    with other, pytest.raises(frames.TooLate):
+        notebook._wait(began + 0.2, 0.2)
+    assert least <= time.monotonic() - began < least + 0.5
+    notebook.close()
+
+
+@needs_box
+def test_the_keeper_says_how_long_a_process_was_kept_waiting(ungrouped: Notebooks) -> None:
+    notebook = ungrouped.notebook()
+    assert "done" in run(notebook, LATE)
+    assert notebook._queued() > 0.05
+    notebook.close()
+
+
 # ------------------------------------------------------------------ what ends with what
 
 
 @needs_box
-def test_a_box_ends_with_the_process_that_made_it(warm: Source) -> None:
+def test_a_box_ends_with_the_process_that_made_it(warm: Notebooks) -> None:
+    before = _children(warm.pid)
     notebook = warm.notebook()
     assert run(notebook, "print('there')") == "there\n"
-    (maker,) = _children(warm.pid)
+    (maker,) = _children(warm.pid) - before
     (first,) = _children(maker)
     os.kill(maker, signal.SIGKILL)
     until = time.monotonic() + 5
@@ -488,14 +603,13 @@ def test_a_box_ends_with_the_process_that_made_it(warm: Source) -> None:
     assert ended
 
 
-def _children(process: int) -> list[int]:
-    return [
-        int(word) for word in Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    ]
+def _children(process: int) -> set[int]:
+    listed = Path(f"/proc/{process}/task/{process}/children").read_text()
+    return {int(word) for word in listed.split()}
 
 
 @needs_box
-def test_the_command_line_says_nothing(warm: Source) -> None:
+def test_the_command_line_says_nothing(warm: Notebooks) -> None:
     cell = "import sys; print(open('/proc/1/cmdline').read(), sys.argv, sys.orig_argv)"
     said = shown(warm, cell)
     assert "autograder" in said
@@ -539,6 +653,17 @@ def test_a_head_is_small_unless_outputs_are_expected() -> None:
         threading.Thread(target=_send_quietly, args=(ours, head), daemon=True).start()
         with pytest.raises(frames.Broken, match="too large"):
             frames.receive(theirs)
+
+
+@needs_box
+def test_a_cell_may_be_long_and_show_much(warm: Notebooks) -> None:
+    notebook = warm.notebook()
+    assert run(notebook, "x = 1\n" + f"# {'x' * 3_000_000}\nprint(x)") == "1\n"
+    source = "from IPython.display import display, HTML; display(HTML('x' * 9_000_000))"
+    step = {"do": "run", "source": source, "cpu": 20.0, "wall": 20.0}
+    head, _ = notebook.step(step, patience=60.0)
+    notebook.close()
+    assert len(head["outputs"][0]["data"]["text/html"]) == 9_000_000
 
 
 def _send_quietly(wire: socket.socket, head: dict[str, str]) -> None:
@@ -705,14 +830,15 @@ def test_the_own_group_is_found(tmp_path: Path, line: str) -> None:
 
 
 @needs_box
-def test_a_live_group_counts_and_kills(warm: Source) -> None:
+def test_a_live_group_counts_and_kills(warm: Notebooks) -> None:
     home = home_of_boxes()
     if home is None:
         pytest.skip("this user may not make control groups here")
+    before = _children(warm.pid)
     notebook = warm.notebook()
     run(notebook, "import time\nstop = time.process_time() + 0.3\n"
         "while time.process_time() < stop: pass")  # fmt: skip
-    (maker,) = _children(warm.pid)
+    (maker,) = _children(warm.pid) - before
     own = home / f"fxcourse-box-{maker}"
     usage = int((own / "cpu.stat").read_text().split()[1])
     inside = (own / "cgroup.procs").read_text().split()
@@ -726,7 +852,7 @@ def test_a_live_group_counts_and_kills(warm: Source) -> None:
 
 
 @needs_box
-def test_a_live_group_bounds_memory(warm: Source) -> None:
+def test_a_live_group_bounds_memory(warm: Notebooks) -> None:
     home = home_of_boxes()
     if home is None or "memory" not in (home / "cgroup.subtree_control").read_text():
         pytest.skip("no control group with a memory controller is delegated to this user")

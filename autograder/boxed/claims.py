@@ -69,9 +69,11 @@ def verdict_on(
         case "lost":
             return _lost(exercise, claims)
         case "tried":
-            verdict = _judged(
-                exercise, lambda: judge(exercise, claims.outcomes, runner=graphs, source=source)
-            )
+
+            def work_out() -> Verdict:
+                return judge(exercise, claims.outcomes, runner=graphs, source=source)
+
+            verdict = _judged(exercise, work_out)
             if exercise.random and verdict.shares and not verdict.passed:
                 return without_random_models(verdict)
             return verdict

@@ -28,7 +28,7 @@ from autograder.boxed.shell import Record, Shell, take_streams
 from autograder.limits import Limits, OutOfTime, time_limit
 from autograder.outcome import Outcome
 from autograder.run import Answer, run_trial
-from autograder.sandbox.frames import Broken, receive, send
+from autograder.sandbox.frames import MAX_OUTPUTS, Broken, receive, send
 
 get_ready, configure = preload.get_ready, preload.configure
 
@@ -65,7 +65,7 @@ class Desk:
         }
         while True:
             try:
-                head, blobs = receive(self.wire)
+                head, blobs = receive(self.wire, largest=MAX_OUTPUTS)  # a cell may be long
             except Broken:
                 return
             what = head.pop("do")

@@ -16,6 +16,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Float, Integer, Unicode
 
 from autograder.classroom.beside import files_beside
+from autograder.classroom.clean import in_a_line
 from autograder.classroom.masters import masters_of
 from autograder.classroom.released import given_out
 from autograder.classroom.scores import SCORES
@@ -80,7 +81,7 @@ class ExecuteChecks(NbGraderPreprocessor):
         )  # fmt: skip
         said, text = self._asked(nb, unit, terms)
         for note in notes_in(said):
-            self.log.warning("%s, %s: %s", ids["student"], ids["notebook"], note)
+            self._warn(ids["student"], ids["notebook"], note)
         resources[SCORES] = shares_in(said, terms)
         return nbformat.reads(text.decode("utf-8", "replace"), as_version=4), resources
 
@@ -99,6 +100,9 @@ class ExecuteChecks(NbGraderPreprocessor):
             f"Judging the notebook of {unit.student} ended the judge, twice ({why}). "
             "fxcourse grade gives it no points, and says so."
         )
+
+    def _warn(self, student: str, chapter: str, text: str) -> None:
+        self.log.warning("%s, %s: %s", in_a_line(student), chapter, in_a_line(text))
 
     def chapter(self, assignment: str, chapter: str) -> Chapter:
         """What the processes for a chapter's notebooks are made ready for."""

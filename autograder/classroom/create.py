@@ -55,7 +55,7 @@ Run these commands in this folder, in the environment in which the course is ins
 6. `fxcourse classroom replay . STUDENT EXERCISE`: how an answer was judged, once more.
 
 Chapters here: {all}. Formgrader in JupyterLab works too: run `jupyter lab` here.
-Test cells that you add yourself are run in the student's Python, as nbgrader does it.
+Test cells that you add yourself are run in the student's Python: who tries hard can deceive them.
 """
 
 

@@ -17,6 +17,7 @@ from traitlets.config import Config
 
 from autograder.classroom.beside import files_beside
 from autograder.classroom.checks import ExecuteChecks
+from autograder.classroom.clean import in_a_line
 from autograder.classroom.create import api
 from autograder.classroom.database import (
     MAX_NAME,
@@ -213,7 +214,7 @@ class _Marking:
         why_not = _why_not(chapter, self.ledger.notebooks(chapter))
         if why_not:
             for student in students:
-                yield Row(_shown(student), chapter, "refused", 0.0, 0.0, why_not, 0.0)
+                yield Row(in_a_line(student), chapter, "refused", 0.0, 0.0, why_not, 0.0)
             return
         terms = self._terms(chapter)
         given = files_beside(self.source / chapter)
@@ -267,7 +268,8 @@ class _Marking:
         if stamp.is_file() and not stamp.is_symlink() and not handed.folder.is_symlink():
             with contextlib.suppress(OSError):
                 timestamp = stamp.read_bytes()[:200].decode(errors="replace")
-        notes = (*graded.notes, *self.ledger.write(graded, handed.files, timestamp))
+        said = (*graded.notes, *self.ledger.write(graded, handed.files, timestamp))
+        notes = tuple(map(in_a_line, said))
         most = sum(score.most for score in graded.scores.values())
         entry = Entry(
             graded.student, graded.chapter, digest, graded.status, graded.points, most, notes,
@@ -301,14 +303,10 @@ def _why_not(chapter: str, notebooks: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _shown(student: str) -> str:
-    return student.encode(errors="replace").decode()
-
-
 def _not_taken(student: str, chapter: str) -> Row:
     """The row of a student whom no database could hold; it stays out of the gradebook."""
     note = f"The gradebook holds names of up to {MAX_NAME} characters; rename the folder."
-    return Row(_shown(student), chapter, "refused", 0.0, 0.0, (note,), 0.0)
+    return Row(in_a_line(student), chapter, "refused", 0.0, 0.0, (note,), 0.0)
 
 
 def _row_of(entry: Entry, *, again: bool) -> Row:

@@ -12,7 +12,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.classroom.clean import clean_notebook
+from autograder.classroom.clean import clean_notebook, in_a_line
 from autograder.classroom.form import put_in_form
 from autograder.classroom.masters import masters_of
 from autograder.classroom.released import given_out
@@ -32,7 +32,8 @@ class RepairNotebook(NbGraderPreprocessor):
         """Tell it; the notebook stays as it is."""
         ids = resources["nbgrader"]
         for sentence in nb.metadata.get(NOTES, {}).get("repairs", []):
-            self.log.warning("%s, %s: %s", ids["student"], ids["notebook"], sentence)
+            said = (ids["student"], ids["notebook"], sentence)
+            self.log.warning("%s, %s: %s", *map(in_a_line, said))
         return nb, resources
 
 

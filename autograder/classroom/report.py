@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from autograder.classroom.clean import in_a_line
 from autograder.classroom.grading import Row, Summary
 from autograder.classroom.unit import STATUSES
 
@@ -50,7 +51,7 @@ class Watch:
 def line_about(row: Row) -> str:
     """One submission in a line, with what happened to it."""
     colour = STATUSES.get(row.status, "red") or "default"
-    who = escape(f"{row.student}, {row.chapter}")
+    who = escape(in_a_line(f"{row.student}, {row.chapter}"))
     happened = escape(" ".join(_few(row.notes)))
     points = f"{row.score:.4g} of {row.max_score:g} points"
     return f"[{colour}]{row.status}[/{colour}]  {who}: {points}. {happened}"

@@ -43,7 +43,7 @@ def findings_of(
             break
         stage = prop.stage
         found += _look(prop, evidence)
-    return found
+    return found or _unlisted(evidence)
 
 
 def _unrecorded(evidence: Evidence) -> Finding:
@@ -55,6 +55,22 @@ def _unrecorded(evidence: Evidence) -> Finding:
         "This happens if code of the notebook changes Python, PyTorch or the course while an "
         "answer is tried. Restart the kernel, run the cells in order, and check again.",
     )
+
+
+def _unlisted(evidence: Evidence) -> list[Finding]:
+    """What was not run did not hold, even if only the judge's list is to blame."""
+    operation = evidence.unlisted if evidence.has_graph else ""
+    if not operation:
+        return []
+    return [
+        evidence.finding(
+            "unlisted-operation",
+            f"The graph that {evidence.you} returned calls `{operation}`, which is not run here. "
+            "It may be right; nobody has looked at what it computes.",
+            "Is there another spelling of this operation? If not, ask whoever grades you to look "
+            "at your answer.",
+        )
+    ]
 
 
 def says_nothing(evidence: Evidence) -> bool:

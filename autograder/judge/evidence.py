@@ -153,8 +153,8 @@ class Evidence:
     def _rebuilt_graph(self) -> fx.Graph | None:
         try:
             return None if self.rebuilt is None else self.rebuilt.graph
-        except ValueError:
-            return None  # whoever runs it says why
+        except Exception:
+            return None  # it does not fit together: whoever runs it says why
 
     @cached_property
     def unlisted(self) -> str:

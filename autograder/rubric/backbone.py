@@ -158,7 +158,7 @@ BACKBONE = (
     returns_module,
     _of_graphs(wellformed),
     signature_as_given,
-    made_by_torchvision,
+    made_by_torchvision.because("says what to use, before what came back is looked at"),
     of_the_models_layers,
     runs,
     Rule("same result", Stage.RESULT, _features),

@@ -1,6 +1,6 @@
 """What `derivative` asks: the slope at every entry, under the parameter's own name.
 
-The truth is computed here, by PyTorch's own automatic differentiation in double precision.
+The truth is computed by PyTorch's own automatic differentiation in double precision.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from autograder.models.slopes import slope
 from autograder.plain import Plain, kind_of
 from autograder.rubric.rule import Stage, rule
 from autograder.verdict import Finding
@@ -20,18 +21,6 @@ if TYPE_CHECKING:
     from autograder.judge import Evidence
 
 _ORDINAL = {1: "derivative", 2: "second derivative"}
-
-
-def slope(fn: Callable[..., Any], x: torch.Tensor, times: int) -> torch.Tensor:
-    """The elementwise derivative of `fn` at `x`, in double precision."""
-    with torch.enable_grad():
-        x = x.detach().double().requires_grad_()
-        y = fn(x)
-        for _ in range(times):
-            if not (isinstance(y, torch.Tensor) and y.requires_grad):
-                return torch.zeros_like(x)
-            (y,) = torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)
-    return y.detach()
 
 
 def _parameter(evidence: Evidence) -> str:

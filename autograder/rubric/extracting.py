@@ -45,6 +45,8 @@ def wanted_values(evidence: Evidence) -> Iterable[Finding]:
         truth = recorded(evidence.traced, inputs)
         record = evidence.run_record(i)
         for how in _WAYS:
+            if how == "rebuilt" and how not in record:
+                continue  # its operations are not on the judge's list; the verdict says so
             finding = _finding_of_run(evidence, i, how, record[how], nodes, truth)
             if finding:
                 yield finding
@@ -95,9 +97,13 @@ def _args_finding(evidence: Evidence, i: int, how: str, got: Plain, where: str) 
 
     What the model does to them does not matter: a call in place that no wanted value needs goes.
     """
-    own = evidence.run_record(i)["rebuilt"]
+    own = evidence.run_record(i).get("rebuilt")
     tables = evidence.tensors_of(how), evidence.tensors_of("rebuilt")
-    if "error" in own or not difference(got["args"], tables[0], own["args"], tables[1]):
+    if (
+        own is None
+        or "error" in own
+        or not difference(got["args"], tables[0], own["args"], tables[1])
+    ):
         return None
     return evidence.finding(
         "argument-changed",

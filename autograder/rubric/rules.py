@@ -135,6 +135,8 @@ def right_wherever_finite(evidence: Evidence) -> Iterable[Finding]:
             want = evidence.trial.model(*own)
         record = evidence.run_record(i)
         for how in ("forward", "interpreter", "rebuilt"):
+            if how == "rebuilt" and how not in record:
+                continue  # its operations are not on the judge's list; the verdict says so
             found = _difference(evidence, i, how, record[how], want)
             if found:
                 yield found

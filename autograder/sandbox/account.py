@@ -16,6 +16,9 @@ from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 
+_MAP = 256  # bytes, about
+_LOCKS = 1 << 19  # bytes of text: some ten thousand locks
+
 Key = tuple[int, str]
 """A process: its number, and when it began, since numbers come again."""
 
@@ -109,19 +112,64 @@ class Memory:
         self._resident, self._tables = _resident(first)
         self._sockets = _sockets()
         self._socket = _room_of_a_socket()
+        self._maps = Maps(_maps(first))
 
     def exceeds(self, processes: list[int], most: int) -> bool:
         """Whether it is more than so many bytes."""
+        if _too_many_locks():
+            return True
         found = [_resident(process) for process in processes]
         tables = sum(tables for _, tables in found) - self._tables
         sockets = (_sockets() - self._sockets) * self._socket
-        kernel = max(0, tables) + max(0, sockets)
+        kernel = max(0, tables) + max(0, sockets) + self._maps.size(processes)
         # Pages that forked processes share count for each of them here; only where that is too
         # much is it worth the time to ask how they are shared.
         above = sum(max(0, resident - self._resident) for resident, _ in found)
         if above + kernel <= most:
             return False
-        return sum(map(_share, processes)) - self._resident + kernel > most
+        return max(0, sum(map(_share, processes)) - self._resident) + kernel > most
+
+
+class Maps:
+    """Bytes that the kernel needs for the maps of a box's processes.
+
+    Counting takes long where there are many, so it is done for one process at each look. A few
+    processes alone cannot have enough of them.
+
+    Args:
+        usual: how many maps a process begins with.
+    """
+
+    FEW = 4
+
+    def __init__(self, usual: int) -> None:
+        self._usual = usual
+        self._found: dict[int, int] = {}
+
+    def size(self, processes: list[int]) -> int:
+        """What was found until now, the next process counted."""
+        if len(processes) <= self.FEW:
+            return 0
+        there = set(processes)
+        self._found = {one: maps for one, maps in self._found.items() if one in there}
+        new = next((one for one in processes if one not in self._found), None)
+        following = next(iter(self._found)) if new is None else new  # counted longest ago
+        self._found.pop(following, None)
+        self._found[following] = max(0, _maps(following) - self._usual)
+        return sum(self._found.values()) * _MAP
+
+
+def _maps(process: int) -> int:
+    try:
+        return Path(f"/proc/{process}/maps").read_bytes().count(b"\n")
+    except OSError:
+        return 0
+
+
+def _too_many_locks() -> bool:
+    """Whether processes of this namespace hold more locks on parts of files than anybody needs."""
+    with open("/proc/locks", "rb") as file:
+        return len(file.read(_LOCKS)) == _LOCKS
 
 
 def _resident(process: int) -> tuple[int, int]:

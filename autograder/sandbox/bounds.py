@@ -44,7 +44,7 @@ def take_on(bounds: Bounds) -> None:
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(limit, (value, value))
 
-    hold(resource.RLIMIT_CORE, 0)
+    hold(resource.RLIMIT_CORE, 1)  # 0 would not keep it from a program that takes dumps
     hold(resource.RLIMIT_CPU, int(bounds.cpu) + 5)
     hold(resource.RLIMIT_FSIZE, bounds.disk)
     hold(resource.RLIMIT_NOFILE, bounds.files)

@@ -16,7 +16,7 @@ ALLOWED: dict[str, Numbers] = {
     "creat": (85, None), "dup": (32, 23), "dup2": (33, None), "dup3": (292, 24),
     "faccessat": (269, 48), "faccessat2": (439, 439), "fadvise64": (221, 223),
     "fallocate": (285, 47), "fchdir": (81, 50), "fchmod": (91, 52), "fchmodat": (268, 53),
-    "fchmodat2": (452, 452), "fchown": (93, 55), "fchownat": (260, 54), "fcntl": (72, 25),
+    "fchmodat2": (452, 452), "fchown": (93, 55), "fchownat": (260, 54),
     "fdatasync": (75, 83), "fgetxattr": (193, 10), "flistxattr": (196, 13), "flock": (73, 32),
     "fstat": (5, 80), "fstatfs": (138, 44), "fsync": (74, 82), "ftruncate": (77, 46),
     "futimesat": (261, None), "getcwd": (79, 17), "getdents": (78, None), "getdents64": (217, 61),
@@ -47,7 +47,7 @@ ALLOWED: dict[str, Numbers] = {
     "getrandom": (318, 278), "getresgid": (120, 150), "getresuid": (118, 148),
     "getrlimit": (97, 163), "getrusage": (98, 165), "getsid": (124, 156), "gettid": (186, 178),
     "getuid": (102, 174), "kill": (62, 129), "pidfd_open": (434, 434),
-    "pidfd_send_signal": (424, 424), "prctl": (157, 167), "rseq": (334, 293),
+    "pidfd_send_signal": (424, 424), "rseq": (334, 293),
     "sched_get_priority_max": (146, 125), "sched_get_priority_min": (147, 126),
     "sched_getaffinity": (204, 123), "sched_getattr": (315, 275), "sched_getparam": (143, 121),
     "sched_getscheduler": (145, 120), "sched_rr_get_interval": (148, 127),
@@ -103,7 +103,8 @@ REFUSED: dict[str, Numbers] = {
 
 LOOKED_AT: dict[str, Numbers] = {
     # allowed or refused by their arguments, see `calls`
-    "mmap": (9, 222), "clone": (56, 220), "clone3": (435, 435), "socket": (41, 198),
-    "socketpair": (53, 199), "setsockopt": (54, 208), "setpriority": (141, 140),
-    "prlimit64": (302, 261), "sched_setaffinity": (203, 122), "setsid": (112, 157),
+    "fcntl": (72, 25), "prctl": (157, 167), "mmap": (9, 222), "clone": (56, 220),
+    "clone3": (435, 435), "socket": (41, 198), "socketpair": (53, 199), "setsockopt": (54, 208),
+    "setpriority": (141, 140), "prlimit64": (302, 261), "sched_setaffinity": (203, 122),
+    "setsid": (112, 157),
 }  # fmt: skip

@@ -18,6 +18,8 @@ _X32 = 0x40000000
 _NEW_NAMESPACES = 0x7E020000
 _FAMILIES = (1, 2, 10)  # unix, inet, inet6; others may lead out of a network namespace
 _SHARED_ANONYMOUS = 0x01 | 0x20
+_LOCKS_OF_FILES = (36, 37, 38)  # F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW
+_SET_SECCOMP = 22
 
 # Pairs of a level and an option of `setsockopt`.
 _SIZES = ((1, 7), (1, 8))  # SO_SNDBUF, SO_RCVBUF
@@ -75,6 +77,13 @@ def _by_arguments() -> dict[str, list[Line]]:
             *_if(_EQUAL, _SHARED_ANONYMOUS, refuse),
             allow,
         ],
+        # Locks of open files belong to no process, so that nobody could count a box's own.
+        "fcntl": [
+            _argument(1),
+            *(line for n in _LOCKS_OF_FILES for line in _if(_EQUAL, n, _fail(errno.EINVAL))),
+            allow,
+        ],
+        "prctl": [_argument(0), *_if(_EQUAL, _SET_SECCOMP, refuse), allow],
         "clone": [_argument(0), *_if(_ANY_OF, _NEW_NAMESPACES, refuse), allow],
         "clone3": [_fail(errno.ENOSYS)],  # its flags cannot be seen; `clone` is used then
         "socket": [_argument(0), *families, refuse],

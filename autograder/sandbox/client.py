@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
+from autograder.limits import waited
 from autograder.sandbox import scratch
 from autograder.sandbox.bounds import Bounds
 from autograder.sandbox.fork_server import CONFIGURE
@@ -23,6 +24,9 @@ from autograder.sandbox.frames import MAX_HEAD, Broken, Frame, TooLate, receive,
 
 PATIENCE = 300.0
 """Seconds that a fork server may take to import everything."""
+
+REST = 10.0
+"""Seconds that a frame may take from its beginning on, at least."""
 
 _KEPT = ("PATH", "LANG", "LC_ALL", "HOME", "PYTHONPATH", "MPLCONFIGDIR", "VIRTUAL_ENV")
 _SINGLE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -263,7 +267,8 @@ class Process:
         Args:
             head: the step.
             blobs: bytes that go with it.
-            patience: seconds until the process counts as lost.
+            patience: seconds until the process counts as lost; waiting for a processor does not
+                count, up to three times as long.
             largest: bytes that the head of an answer may have.
             hand_over: sockets of which it is given the other ends.
             tell: is told what comes before the step is done; without it, nothing may come.
@@ -278,6 +283,7 @@ class Process:
             if hand_over:
                 socket.send_fds(self.talk, [b"\1"], [one.fileno() for one in hand_over])
             while True:
+                until = self._wait(until, patience)
                 found = receive(self.talk, until, largest)
                 if found[0].get("done") == head["do"]:
                     return found
@@ -293,6 +299,35 @@ class Process:
             if how.startswith("no box: "):
                 raise NoBox(how.removeprefix("no box: ")) from None
             raise Lost(how) from None
+
+    def _wait(self, until: float, patience: float) -> float:
+        """Wait for the beginning of a frame; until when the rest of it may take.
+
+        Raises:
+            TooLate: it is not there in time.
+        """
+        began = until - patience
+        while not select.select([self.talk], [], [], max(0.0, until - time.monotonic()))[0]:
+            passed = time.monotonic() - began
+            left = patience - waited(passed, self._queued())
+            if left <= 0:
+                raise TooLate
+            until = time.monotonic() + left
+        return max(until, time.monotonic() + REST)
+
+    def _queued(self) -> float:
+        """Seconds that the process has waited for a processor, as its supervisor says."""
+        if self.word is None:
+            return 0.0
+        with contextlib.suppress(OSError, ValueError):
+            self.word.send(b"?\n")
+            if select.select([self.word], [], [], 2.0)[0]:
+                said = self.word.recv(100, socket.MSG_PEEK)
+                if said.startswith(b"queued "):  # otherwise how it ended
+                    line, _, _ = said.partition(b"\n")
+                    self.word.recv(len(line) + 1)
+                    return float(line.split()[1])
+        return 0.0
 
     def ended(self, patience: float = 0.0) -> str:
         """How the box ended, in the words of its supervisor; ``""`` where it has not said."""

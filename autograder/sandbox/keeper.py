@@ -38,8 +38,9 @@ def keep(
 
     Args:
         start: what the process does.
-        word: a socket of which the process has no end; closed by the grader, it ends everything,
-            and the number of a process ends that one.
+        word: a socket of which the process has no end; closed by the grader, it ends everything.
+            The number of a process ends that one; ``?`` asks how long the first process has
+            waited for a processor.
         bounds: what all processes in the box may take together.
         group: the control group of the box, if it has one.
     """
@@ -47,6 +48,7 @@ def keep(
     os.setsid()  # where the kernel shares processors among sessions, a box is one of them
     child = os.fork()
     if child == 0:
+        linux.be_open()  # the keeper must see which memory is shared
         word.close()
         if group is not None:
             group.let_go()
@@ -66,7 +68,7 @@ def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None
     crowd = Crowd(child, many=4 * bounds.processes)
     pause, buried = EVERY, 0.0
     while True:
-        if select.select([word], [], [], pause)[0] and not _obeys(word):
+        if select.select([word], [], [], pause)[0] and not _obeys(word, child):
             return "hung up"
         status = _reap(child)
         if status is not None:
@@ -88,14 +90,18 @@ def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None
             return "out of memory"
 
 
-def _obeys(word: socket.socket) -> bool:
-    """End the processes whose numbers have come over `word`; whether anybody is there."""
-    said = word.recv(1000)
-    for line in said.split():
-        if line.isdigit() and int(line) > 1:
-            with contextlib.suppress(OSError):
-                os.kill(int(line), signal.SIGKILL)
-    return bool(said)
+def _obeys(word: socket.socket, child: int) -> bool:
+    """Do what is said over `word`; whether anybody is there."""
+    with contextlib.suppress(OSError):
+        said = word.recv(1000)
+        for line in said.split():
+            if line == b"?":
+                word.sendall(f"queued {_queued(child):.3f}\n".encode())
+            elif line.isdigit() and int(line) > 1:
+                with contextlib.suppress(OSError):
+                    os.kill(int(line), signal.SIGKILL)
+        return bool(said)
+    return False
 
 
 def _why(status: str, group: Cgroup | None) -> str:
@@ -130,11 +136,10 @@ def _queued(process: int) -> float:
 
 
 class Crowd:
-    """Puts behind what a box runs at the same time: together it weighs about as much as one.
+    """Puts behind what a box runs at the same time: together it weighs about half as much as one.
 
-    One process that the first one waits for is not put behind; sixty get a sixtieth each. A
-    process's children begin with its priority. So where many come and go, the first process is
-    put behind with them.
+    One process that the first one waits for is not put behind. A process's children begin with
+    its priority: where many come and go, the first process is put behind with them.
 
     Args:
         first: the process whose first thread keeps its priority otherwise.
@@ -168,8 +173,12 @@ class Crowd:
 
 
 def niceness(size: int) -> int:
-    """The priority at which so many processes weigh about as much as one at the usual priority."""
-    return min(19, math.ceil(math.log(max(1, size), 1.25)))  # the kernel's own ratio
+    """The priority at which so many processes weigh about half as much as one at the usual one.
+
+    A processor's time is shared out by weights, and 1.25 is the kernel's own ratio between two
+    priorities. What is above 19 runs when nobody else wants to.
+    """
+    return 0 if size < 2 else min(linux.IDLE, math.ceil(math.log(2 * size, 1.25)))
 
 
 def _tasks(process: int) -> list[tuple[int, str]]:

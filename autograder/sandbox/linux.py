@@ -85,7 +85,7 @@ def be_opaque() -> None:
 
 
 def be_open() -> None:
-    """Let this process's files in /proc belong to its user, as they do unless it changed users."""
+    """Let this process's files in /proc belong to its user; a fork begins as its parent was."""
     _prctl(_PR_SET_DUMPABLE, 1)
 
 
@@ -112,10 +112,16 @@ def drop_capabilities() -> None:
     _checked(_libc.capset(version, (ctypes.c_uint32 * 6)()), "capset")
 
 
+IDLE = 20
+"""Beyond the last priority: runs when nobody else wants to."""
+
+
 def put_behind(task: int, nice: int) -> None:
     """Lower the priority of a process's thread; it cannot raise it again without a privilege."""
     with contextlib.suppress(OSError):  # it may have ended
-        os.setpriority(os.PRIO_PROCESS, task, nice)
+        os.setpriority(os.PRIO_PROCESS, task, min(nice, IDLE - 1))
+        if nice == IDLE:
+            os.sched_setscheduler(task, os.SCHED_IDLE, os.sched_param(0))
 
 
 def filter_calls(program: bytes) -> None:

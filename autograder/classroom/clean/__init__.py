@@ -13,12 +13,15 @@ from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 
-from autograder.classroom.clean.cells import clean_cell
+from autograder.classroom.clean.cells import NOT_SHOWN, clean_cell, length_of
 from autograder.classroom.clean.outputs import clean_outputs
-from autograder.classroom.clean.values import HALF, whole_number
+from autograder.classroom.clean.values import HALF, in_a_line, whole_number
 
-__all__ = ["clean_cell", "clean_notebook", "clean_outputs"]
+__all__ = ["clean_cell", "clean_notebook", "clean_outputs", "in_a_line"]
 
+
+MOST_TEXT = 1_000_000
+"""Characters of text in a notebook; the largest of this course has some 30,000."""
 
 _WORD = re.compile(r"[\w .,+()/:-]{0,80}")
 _NOT_FOR_US = ("comment", "score", "extra_credit")
@@ -33,13 +36,18 @@ def clean_notebook(nb: NotebookNode) -> list[str]:
         A sentence for each cell that was not harmless.
     """
     nb.metadata = NotebookNode(_known_metadata(nb.metadata))
-    said = []
+    said, left = [], MOST_TEXT
     for number, cell in enumerate(nb.cells, start=1):
         cell.metadata = NotebookNode(_known_cell_metadata(cell.get("metadata")))
         cell.source = HALF.sub("\N{REPLACEMENT CHARACTER}", cell.source)
         if cell.cell_type == "code":
             # The templates show an execution count as it is.
             cell.execution_count = whole_number(cell.get("execution_count"))
+        if cell.cell_type == "markdown":
+            left -= length_of(cell.source)
+            if left < 0:
+                cell.source = NOT_SHOWN
+                said.append(f"Cell {number}: There is too much text in this notebook to show it.")
         sentence = clean_cell(cell)
         if sentence:
             said.append(f"Cell {number}: {sentence}")

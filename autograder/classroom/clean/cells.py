@@ -9,9 +9,12 @@ from functools import lru_cache
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat.notebooknode import NotebookNode
 
-from autograder.classroom.clean.harmless import ACTIVE, harmless_url
+from autograder.classroom.clean.harmless import harmless_picture, harmless_url
 from autograder.classroom.clean.strict import Html
 from autograder.classroom.clean.values import LINK_IN_FORMULA, PICTURES, valid_picture
+
+_LOADS = re.compile(r"\bimg\b|\burl\b|theme_?css|//|@import", re.I)
+"""What lets a diagram load a picture or a style from elsewhere."""
 
 
 class _Watch(IPythonRenderer):
@@ -22,6 +25,7 @@ class _Watch(IPythonRenderer):
         self.html = Html(ids=True)
         self.mended: list[tuple[str, str]] = []
         self.urls: list[str] = []
+        self.calls: list[str] = []
         self.pictures: list[str] = []
 
     def _see(self, raw: str) -> str:
@@ -38,6 +42,8 @@ class _Watch(IPythonRenderer):
 
     def block_mermaidjs(self, code: str) -> str:
         self._see(code.strip())
+        if _LOADS.search(code):
+            self.html.found["a diagram that loads something"] = None
         return super().block_mermaidjs(code)
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
@@ -48,13 +54,14 @@ class _Watch(IPythonRenderer):
     def image(self, text: str, url: str, title: str | None = None) -> str:
         if url.startswith("attachment:"):
             self.pictures.append(url.removeprefix("attachment:"))
-        elif not harmless_url(url, picture=True):
-            self.urls.append(url)
+        elif not harmless_picture(url):
+            self.calls.append(url)
         return super().image(text, url.replace("attachment:", "#"), title)
 
     def found(self) -> list[str]:
         """What is not harmless, in a few fixed words."""
         links = ["a link that is not safe"] if self.urls else []
+        links += ["a picture from elsewhere"] if self.calls else []
         left = ["a tag that was not closed"] if self.html.closers() else []
         return list(dict.fromkeys([*self.html.found, *links, *left]))
 
@@ -68,7 +75,7 @@ def _watched(source: str) -> _Watch | None:
     return watch
 
 
-_NOT_SHOWN = "(The text of this cell cannot be shown.)"
+NOT_SHOWN = "(The text of this cell cannot be shown.)"
 
 
 def clean_markdown(source: str) -> tuple[str, list[str]]:
@@ -80,15 +87,15 @@ def clean_markdown(source: str) -> tuple[str, list[str]]:
 def _clean_markdown(source: str) -> tuple[str, list[str]]:
     plain = LINK_IN_FORMULA.sub(r"\\href{#}", source)
     if _takes_too_long(plain):
-        return _NOT_SHOWN, ["text that takes too long to render"]
+        return NOT_SHOWN, ["text that takes too long to render"]
     watch = _watched(plain)
     found = ["text that cannot be rendered"] if watch is None else watch.found()
     if plain != source:
         found.append("a link that is not safe")
     if watch is None or watch.found():
-        attempts = [_fenced(plain), _NOT_SHOWN]
+        attempts = [_fenced(plain), NOT_SHOWN]
         if watch is not None:
-            attempts.insert(0, _mended(plain, watch))
+            attempts = [*_mended(plain, watch), *attempts]
         plain = next(text for text in attempts if (w := _watched(text)) and not w.found())
     return plain, list(dict.fromkeys(found))
 
@@ -97,23 +104,53 @@ _clean_often = lru_cache(maxsize=1024)(_clean_markdown)
 
 
 _LONGEST = 50_000_000
+_MOST_TEXT = 100_000
+"""Characters of text in a cell; pictures in it do not count."""
+_PICTURE_IN_TEXT = re.compile(r"data:image/[\w+]{1,20};base64,[A-Za-z0-9+/=]*")
+
+
+_BLANKS = re.compile(r"(?<![^\S\n])[^\S\n]{300}")
+
+
+def length_of(source: str) -> int:
+    """How many characters of a cell must be read; pictures in it are passed over."""
+    return len(_PICTURE_IN_TEXT.sub("", source)) if len(source) > 1_000 else len(source)
 
 
 def _takes_too_long(source: str) -> bool:
+    if length_of(source) > _MOST_TEXT or _BLANKS.search(source):
+        return True  # where many blanks stand, nbconvert begins anew at each of them
     # After each of these, nbconvert reads on to the end of the cell; after "[", of the line.
     begins = sum(source.count(begin) for begin in ("\\begin{", "\\\\[", "\\\\("))
     brackets = sum(line.count("[") * len(line) for line in source.split("\n"))
     return begins * len(source) + brackets > _LONGEST
 
 
-def _mended(source: str, watch: _Watch) -> str:
+_MOST = 100
+"""Places in a cell that are mended one by one; a cell with more is shown as text, as it is."""
+
+
+def _mended(source: str, watch: _Watch) -> Iterator[str]:
+    """The source with each place mended: first with pictures as links, then without them."""
+    if len(watch.mended) + len(watch.urls) + len(watch.calls) > _MOST:
+        return
     for raw, mended in watch.mended:
         source = source.replace(raw, mended)
-    for url in watch.urls:
+    closers = "".join(f"</{tag}>" for tag in watch.html.closers())
+    end = f"\n\n{closers}" if closers else ""
+    as_links = source
+    for url in watch.calls:
+        picture = re.compile(rf"!(\[[^\[\]\n]{{0,200}}\]\({re.escape(url)})")
+        as_links = picture.sub(r"\1", as_links)
+    yield _not_shown(as_links, watch.urls) + end
+    yield _not_shown(source, [*watch.urls, *watch.calls]) + end
+
+
+def _not_shown(source: str, urls: list[str]) -> str:
+    for url in urls:
         for before in ("(", "<", "]: ", "]:"):
             source = source.replace(f"{before}{url}", f"{before}#not-shown")
-    closers = "".join(f"</{tag}>" for tag in watch.html.closers())
-    return f"{source}\n\n{closers}" if closers else source
+    return source
 
 
 def _fenced(source: str) -> str:
@@ -125,11 +162,7 @@ def _fenced(source: str) -> str:
 _EMPTY_PICTURE = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
 )
-_RAW = re.compile(
-    rf"<\s*/?\s*({'|'.join(sorted(ACTIVE - {'data', 'map', 'set', 'output', 'label', 'title'}))})\b"
-    r"|<[^>]*[\s/\"']on\w+\s*=|[\"'(=<]\s*(java|vb)script\s*:",
-    re.I,
-)
+_TAG_BEGINS = re.compile(r"<(?=[A-Za-z/!?])")
 
 
 def clean_cell(cell: NotebookNode) -> str | None:
@@ -139,16 +172,19 @@ def clean_cell(cell: NotebookNode) -> str | None:
         A sentence about what was found, or ``None`` if the cell was harmless.
     """
     if cell.cell_type == "raw":
-        if not _RAW.search(cell.source):
-            return None
-        cell.source = cell.source.replace("<", "&lt;")
-        cell.source = re.sub(r"(?i)(java|vb)(script)\s*:", r"\1-\2 ", cell.source)
-        return "What could act in a browser is shown as text."
+        return _clean_raw(cell)
     if cell.cell_type != "markdown":
         return None
     cell.source, found = clean_markdown(cell.source)
     said = [f"What could act in a browser is shown as text: {', '.join(found)}."] if found else []
     return " ".join([*said, *_clean_attachments(cell)]) or None
+
+
+def _clean_raw(cell: NotebookNode) -> str | None:
+    """Show all HTML of a raw cell as text: nobody needs it, and the templates would show it."""
+    plain, tags = _TAG_BEGINS.subn("&lt;", cell.source)
+    cell.source, links = LINK_IN_FORMULA.subn(r"\\href{#}", plain)
+    return "What could act in a browser is shown as text." if tags or links else None
 
 
 def _clean_attachments(cell: NotebookNode) -> Iterator[str]:

@@ -61,43 +61,60 @@ _PAGES = re.compile(r"\.(x?html?|xht|shtml|mhtml?|svgz?|xml|xslt?|swf|hta|pdf|js
 _PICTURE = re.compile(r"data:image/(png|jpeg|jpg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*", re.I)
 
 
-def harmless_url(url: str, *, picture: bool = False) -> bool:
-    """Whether a link may be followed and a picture be loaded.
+_BESIDE = re.compile(
+    r"(?:[\w-][\w .-]{0,99}/){0,9}[\w-][\w .-]{0,99}\.(png|jpe?g|gif|webp|svg)", re.I
+)
+
+
+def harmless_picture(url: str) -> bool:
+    """Whether a picture may be loaded: it stands in the text, or lies beside the notebook.
+
+    Any other would be asked for where a page is read, with the cookies of the person who reads it.
+    """
+    if url.startswith("attachment:") or _PICTURE.fullmatch(url):
+        return True
+    return bool(_BESIDE.fullmatch(unquote(url))) and "%" not in unquote(url)
+
+
+def harmless_url(url: str) -> bool:
+    """Whether a link may be followed.
 
     Pages that lie beside the notebook are refused: Formgrader would serve them as its own.
     """
-    if picture and _PICTURE.fullmatch(url):
-        return True
     # nbgrader's templates cut `files/` from the start of a link.
-    return all(_leads_nowhere_odd(part, picture) for part in (url, _without_prefix(url)))
+    return all(map(_leads_nowhere_odd, (url, _without_prefix(url))))
 
 
 def _without_prefix(url: str) -> str:
     return re.sub(r"^/?files/", "", url)
 
 
-def _leads_nowhere_odd(url: str, picture: bool) -> bool:
+def _leads_nowhere_odd(url: str) -> bool:
     plain = re.sub(r"[^\x21-\x7e]", "", html.unescape(html.unescape(url))).lower()
     before, colon, _ = re.split(r"[/?#\\]", plain, maxsplit=1)[0].partition(":")
     if colon:
         # `http:page.html` is a page beside the notebook, too.
         rest = plain[len(before) + 1 :]
-        whole = before in _PROTOCOLS and rest.startswith("//")
-        return whole or before in ("mailto", "tel") or (before == "attachment" and picture)
+        return (before in _PROTOCOLS and rest.startswith("//")) or before in ("mailto", "tel")
     path = re.split(r"[?#]", unquote(unquote(plain)), maxsplit=1)[0]
-    elsewhere = plain.startswith("//") or picture
-    return elsewhere or not (_PAGES.search(path.rstrip("/.\\ ")) or ":" in path.split("/")[0])
+    odd = _PAGES.search(path.rstrip("/.\\ ")) or ":" in path.split("/")[0]
+    return plain.startswith("//") or not odd
+
+
+_LONGEST_STYLE = 1_000
 
 
 @lru_cache(maxsize=4096)
 def kept_style(style: str) -> str:
     """The declarations of a `style` that neither load anything nor reach outside of their box."""
+    if len(style) > _LONGEST_STYLE:
+        return ""
     return tinycss2.serialize(list(filter(_is_kept, _declarations(style)))).strip()
 
 
 @lru_cache(maxsize=4096)
 def _is_kept_whole(style: str) -> bool:
-    return all(map(_is_kept, _declarations(style)))
+    return len(style) <= _LONGEST_STYLE and all(map(_is_kept, _declarations(style)))
 
 
 def _declarations(style: str) -> list[Any]:
@@ -135,7 +152,7 @@ def allowed(tag: str, name: str, value: str) -> bool:
     if name == "href":
         return tag == "a" and harmless_url(text)
     if name == "src":
-        return tag == "img" and harmless_url(text, picture=True)
+        return tag == "img" and harmless_picture(text)
     if name == "class":
         return tag in TAGS and all(map(_CLASSES.fullmatch, text.split()))
     if name == "style":

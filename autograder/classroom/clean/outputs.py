@@ -21,6 +21,10 @@ from autograder.classroom.clean.values import (
     whole_number,
 )
 
+MOST_RICH = 3_000_000
+"""Characters of HTML, drawings, markdown and formulas that one cell may show."""
+
+_RICH = frozenset(("text/html", "image/svg+xml", "text/markdown", "text/latex"))
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _CONTROL = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?"
@@ -34,10 +38,11 @@ def clean_outputs(outputs: list[NotebookNode]) -> list[NotebookNode]:
 
     They are claims of the student's Python: each part is looked at, whatever its type.
     """
-    return [cleaned for output in outputs for cleaned in _clean_output(output)]
+    left = [MOST_RICH]
+    return [cleaned for output in outputs for cleaned in _clean_output(output, left)]
 
 
-def _clean_output(output: Any) -> Iterator[NotebookNode]:
+def _clean_output(output: Any, left: list[int]) -> Iterator[NotebookNode]:
     kind = output.get("output_type") if isinstance(output, dict) else None
     if kind == "stream":
         name = "stderr" if output.get("name") == "stderr" else "stdout"
@@ -54,7 +59,7 @@ def _clean_output(output: Any) -> Iterator[NotebookNode]:
         )
     elif kind in ("display_data", "execute_result"):
         data = output.get("data")
-        kept = _clean_data(data if isinstance(data, dict) else {})
+        kept = _clean_data(data if isinstance(data, dict) else {}, left)
         metadata = _clean_metadata(output.get("metadata"))
         count = {"execution_count": whole_number(output.get("execution_count"))}
         yield new_output(
@@ -79,10 +84,13 @@ def _printable(text: str, *, colours: bool = False) -> str:
     return HALF.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _clean_data(data: dict[Any, Any]) -> dict[str, Any]:
+def _clean_data(data: dict[Any, Any], left: list[int]) -> dict[str, Any]:
     kept, dropped = {}, []
     for mime, value in data.items():
-        cleaned = _CLEANERS[mime](value) if mime in _CLEANERS else None
+        if mime in _RICH:
+            left[0] -= len(joined(value))
+        known = mime in _CLEANERS and (left[0] >= 0 or mime not in _RICH)
+        cleaned = _CLEANERS[mime](value) if known else None
         if cleaned is None:
             dropped.append(mime)
         else:

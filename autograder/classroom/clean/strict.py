@@ -30,12 +30,12 @@ class Html:
 
     Attributes:
         found: what is not harmless, in a few fixed words.
-        open: the tags that are open.
     """
 
     def __init__(self, *, ids: bool = False) -> None:
         self.found: dict[str, None] = {}
-        self.open: list[str] = []
+        self._open: dict[str, list[int]] = {}  # where each tag was opened that is open, by name
+        self._count = 0
         self._ids = ids
 
     def read(self, piece: str) -> str:
@@ -49,7 +49,13 @@ class Html:
 
     def closers(self) -> list[str]:
         """The tags that must be closed, innermost first, lest what follows stands in them."""
-        return [tag for tag in reversed(self.open) if tag not in _MAY_STAY_OPEN]
+        places = [
+            (place, tag)
+            for tag, opened in self._open.items()
+            for place in opened
+            if tag not in _MAY_STAY_OPEN
+        ]
+        return [tag for _, tag in sorted(places, reverse=True)]
 
     def _markup(self, piece: str, start: int) -> tuple[str, int]:
         tag = _TAG.match(piece, start)
@@ -74,14 +80,15 @@ class Html:
         kept = [part for part in _ATTRIBUTE.finditer(tag[3]) if self._may_stay(name, part)]
         kept = list({part[1].lower(): part for part in reversed(kept)}.values())[::-1]
         if name in TAGS - _EMPTY:
-            self.open.append(name)
+            self._count += 1
+            self._open.setdefault(name, []).append(self._count)
         if len(kept) == len(_ATTRIBUTE.findall(tag[3])):
             return tag[0]
         return f"<{tag[2]}{''.join(' ' + part[0] for part in kept)}>"
 
     def _end(self, tag: re.Match[str], name: str) -> str:
-        if name in self.open:
-            del self.open[len(self.open) - 1 - self.open[::-1].index(name)]
+        if self._open.get(name):
+            self._open[name].pop()
         elif name in TAGS and name not in ("p", "br"):
             self._note("an end of a tag that was not open")
             return "&lt;" + tag[0][1:]

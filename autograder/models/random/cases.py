@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from autograder.exercise import RANDOM, Case, Trial
-from autograder.models.random.builder import Builder
+from autograder.models.random.builder import Builder, as_it_is
 from autograder.models.random.draw import drawn
 from autograder.models.random.program import program_of
 from autograder.models.random.recipe import Recipe
@@ -23,10 +23,6 @@ COUNT = 20
 
 AT_HAND = 5
 """How many of them a learner waits for in a notebook."""
-
-
-def _as_it_is(trial: Trial, choice: int) -> Trial:
-    return trial
 
 
 @dataclass(frozen=True)
@@ -62,7 +58,7 @@ class RandomModels:
 
     vocabulary: Vocabulary
     oracle: Callable[[Trial], Reference] | OfChoice
-    complete: Callable[[Trial, int], Trial] = _as_it_is
+    complete: Callable[[Trial, int], Trial] = as_it_is
     count: int = COUNT
     expect: dict[str, Any] = field(default_factory=dict)
     expecting: Callable[[Recipe], dict[str, Any]] | None = None

@@ -182,7 +182,7 @@ PROBE_VALUES = Exercise(
         caller_untouched,
         wellformed,
         signature_kept,
-        readers_kept,
+        readers_kept.because("names the reader, where others see only that a run is wrong"),
         runs,
         same_result,
         right_log,

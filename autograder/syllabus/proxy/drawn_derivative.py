@@ -14,8 +14,8 @@ from torch import fx
 
 from autograder.exercise import Trial
 from autograder.models.random import RandomModels, Vocabulary, ops
+from autograder.models.slopes import slope
 from autograder.plain import Encoder
-from autograder.rubric.derivatives import slope
 
 if TYPE_CHECKING:
     from autograder.references import Reference
