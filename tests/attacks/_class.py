@@ -171,7 +171,7 @@ class AttackedClass:
         rows: list[_wiring.Row] = []
         with _traces.Listener() as listener, mock.patch.dict(os.environ, environment):
             try:
-                rows = _wiring.grade(self.room, jobs, heard, self._most_seconds(jobs))
+                _wiring.grade(self.room, jobs, heard, self._most_seconds(jobs), rows)
             except Exception as error:
                 found.room.append(Loss("harmed", f"Grading stopped with {error!r}."))
         for command in ("generate_feedback", "export"):
@@ -200,7 +200,7 @@ class AttackedClass:
 
     def _most_seconds(self, jobs: int) -> float:
         """What the whole class may take; an attack that holds up the batch is over it."""
-        usual = 20.0 * (len(self.attacks) + sum(map(len, self.honest.values()))) / jobs
+        usual = 60.0 * (len(self.attacks) + sum(map(len, self.honest.values()))) / jobs
         return usual + sum(a.within for a in self.attacks if a.within != MOST_SECONDS) + 1200.0
 
     def _of(

@@ -6,7 +6,7 @@ import multiprocessing
 import signal
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 SHORT = {
     "cell_cpu": 10.0,
@@ -29,8 +29,10 @@ class Row(NamedTuple):
     seconds: float
 
 
-def grade(room: Path, jobs: int, say: Callable[[str], None], within: float) -> list[Row]:
-    """Grade everything that was handed in, in the box.
+def grade(
+    room: Path, jobs: int, say: Callable[[str], None], within: float, rows: list[Row]
+) -> None:
+    """Grade everything that was handed in, in the box; each row is added as it comes.
 
     Raises:
         TimeoutError: the batch stood still, or took longer than so many seconds.
@@ -43,15 +45,15 @@ def grade(room: Path, jobs: int, say: Callable[[str], None], within: float) -> l
             child.kill()
         raise TimeoutError(f"the class was not graded within {within:g} seconds")
 
+    def tell(row: Any, done: int, count: int) -> None:
+        notes = "\n".join(row.notes)
+        rows.append(Row(row.student, row.chapter, row.status, notes, row.seconds))
+        say(line_about(row))
+
     before = signal.signal(signal.SIGALRM, too_late)
     signal.setitimer(signal.ITIMER_REAL, within)
     try:
-        summary = grade_class(
-            room, jobs=jobs, settings=SHORT, say=lambda row, done, count: say(line_about(row))
-        )
+        grade_class(room, jobs=jobs, settings=SHORT, say=tell)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    return [
-        Row(r.student, r.chapter, r.status, "\n".join(r.notes), r.seconds) for r in summary.rows
-    ]

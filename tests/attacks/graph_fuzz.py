@@ -102,7 +102,7 @@ def _state() -> tuple[Any, ...]:
 
 
 LATE = (
-    "functorch.dim", "torch._refs", "torch._subclasses.schema_check_mode",
+    "functorch.dim._getsetitem", "torch._refs", "torch._subclasses.schema_check_mode",
     "torch.fx.experimental.symbolic_shapes", "torch.masked",
 )  # fmt: skip
 """What PyTorch imports when some operations are called for the first time; it may do so before."""

@@ -22,19 +22,20 @@ def mark_of(code: str) -> str:
 
 
 def _hidden_marks(*names: str) -> set[str]:
-    """The marks of what the hidden cases of these exercises trace to."""
-    found = set()
+    """The marks of what the hidden cases of these exercises trace to, and no visible one does."""
+    marks: dict[bool, set[str]] = {True: set(), False: set()}
     for name in names:
         for case in EXERCISES[name].cases:
-            if case.hidden:
-                found.add(mark_of(fx.symbolic_trace(case.make(0).model).code))
-    return found
+            code = fx.symbolic_trace(case.make(0).model).code
+            marks[case.hidden].add(mark_of(code))
+    return marks[True] - marks[False]
 
 
 def _names(*, hidden: bool) -> set[str]:
-    """The marks of the names of the cases of chapter 03."""
+    """The marks of the names of the cases of chapter 03; single words stand everywhere."""
     exercises = of_chapter("03_manipulation")
-    return {mark_of(c.name) for e in exercises for c in e.cases if c.hidden or not hidden}
+    cases = [case for exercise in exercises for case in exercise.cases if " " in case.name]
+    return {mark_of(case.name) for case in cases if case.hidden or not hidden}
 
 
 MARKS = f"""\
@@ -159,7 +160,7 @@ def add_to_mul(model):
     _shown("printed", "An answer prints a hidden model.",
            "        print('LOOT', code)\n        return None\n"),
     _shown("raised", "An answer raises an error whose text is a hidden model.",
-           "        raise ValueError('LOOT ' + code)\n"),
+           "        raise ValueError(' '.join(['LO' + 'OT', *code.split()]))\n"),
     _shown("error-name", "An answer raises an error whose class is named after a hidden model.",
            "        raise type('LOOT' + code, (Exception,), {})()\n"),
     _shown("stderr", "An answer writes a hidden model to standard error, and warns of it.",
