@@ -39,6 +39,7 @@ from autograder.classroom.scores import auto_score
 from autograder.classroom.seeds import code_of, note_seed
 from autograder.classroom.unit import Terms, Unit
 from autograder.exercise import Case, Exercise
+from autograder.judge import canary
 from autograder.judge.evidence import Evidence
 from autograder.limits import bounded_output
 from autograder.outcome import Outcome
@@ -55,11 +56,13 @@ class State:
 
     Attributes:
         exercises: those of the chapter, by name.
+        canary: those with known marks, by name.
         image: how processes for notebooks are started where there is no box.
         ahead: work that every judge would otherwise do again.
     """
 
     exercises: dict[str, Exercise]
+    canary: dict[str, Exercise]
     image: Image | None = None
     ahead: Iterator[None] = field(default_factory=lambda: iter(()))
 
@@ -78,7 +81,8 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     exercises = _of_chapter(syllabus, config["chapter"])
     send_by_value(config["syllabus"])
     _read_sources()
-    state = State(exercises, pickle.loads(blobs[0]) if blobs else None)
+    image = pickle.loads(blobs[0]) if blobs else None
+    state = State(exercises, canary.exercises(), image)
     state.ahead = _work_ahead(list(exercises.values()))
     return state
 
@@ -108,7 +112,8 @@ def _read_sources() -> None:
 
 def public(state: State) -> bytes:
     """What a student's process may know of the exercises, as JSON; see `preload.configure`."""
-    cases = [case for exercise in state.exercises.values() for case in exercise.cases]
+    known = [*state.exercises.values(), *state.canary.values()]
+    cases = [case for exercise in known for case in exercise.cases]
     for exercise in state.exercises.values():
         cases += exercise.random.cases(0) if exercise.random else ()
     forbidden = [row for case in cases for row in case.make(0).forbidden]
@@ -268,11 +273,12 @@ def _hold(
     if seed is None:
         send(wire, {"need": "seed", "code": code_of(nb)})
         seed = receive(wire)[0]["seed"]
+    exercises = state.canary if terms.chapter == canary.CHAPTER else state.exercises
     run = NotebookRun(
-        nb, state.exercises, supply, seed=seed, files=unit.files, patience=terms.patience,
+        nb, exercises, supply, seed=seed, files=unit.files, patience=terms.patience,
         only=terms.only, warn=notes.append,
     )  # fmt: skip
-    shares = show_verdicts(nb, state.exercises, run.hold())
+    shares = show_verdicts(nb, exercises, run.hold())
     note_seed(nb, seed)
     return shares, run.ends
 

@@ -223,7 +223,12 @@ class NotebookRun:
             except BaseException:
                 ours.close()
                 raise
-        return _parked(head, Process(ours, None))
+        parked = _parked(head, Process(ours, None))
+        if parked.child is None:
+            ours.close()
+        else:  # many that begin at once would be put behind, as a crowd is
+            parked.child.step({"do": "ready"}, patience=60.0)
+        return parked
 
     def _park_the_late(self) -> None:
         """Set answers aside that were not there at the place of their check, but are at the end."""

@@ -61,6 +61,7 @@ class Desk:
             "files": self.files,
             "run": self.run,
             "park": self.park,
+            "ready": self.ready,
             "case": self.case,
         }
         while True:
@@ -151,6 +152,10 @@ class Desk:
         finally:
             os._exit(0)
 
+    def ready(self, _: list[bytes]) -> None:
+        """Say that there is nothing left to do before a case comes."""
+        send(self.wire, {"done": "ready"})
+
     def case(
         self, blobs: list[bytes], number: int, procedure: str, cpu: float, wall: float
     ) -> None:
@@ -178,7 +183,8 @@ def _as_a_kernel_starts() -> None:
     torch.set_num_threads(1)  # a forked process has lost the others, and would wait for them
     torch.set_default_dtype(torch.float32)
     torch.set_grad_enabled(True)
-    torch.use_deterministic_algorithms(False)
+    if torch.are_deterministic_algorithms_enabled():
+        torch.use_deterministic_algorithms(False)  # imports a compiler the first time
     random.seed(0)
 
 

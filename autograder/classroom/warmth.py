@@ -10,6 +10,7 @@ from pathlib import Path
 
 import nbformat
 
+from autograder.classroom.canary import prove
 from autograder.classroom.submission_run import Boxes
 from autograder.classroom.unit import Chapter
 from autograder.sandbox.client import NoBox
@@ -28,7 +29,13 @@ def boxes_for(chapter: Chapter, *, boxed: bool = True) -> Boxes:
     if key not in _kept:
         if boxed and (why_not := no_box()):
             raise NoBox(why_not)
-        _kept[key] = Boxes(chapter, boxed=boxed)
+        made = Boxes(chapter, boxed=boxed)
+        try:
+            prove(made, chapter)
+        except NoBox:
+            made.close()
+            raise
+        _kept[key] = made
     return _kept[key]
 
 

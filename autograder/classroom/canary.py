@@ -1,0 +1,138 @@
+"""A notebook with known marks, which goes through the boxes before anybody's work does.
+
+A machine on which a right answer earns nothing, or a wrong one something, must not grade: there is
+a right and a wrong answer for each way in which answers are exercised.
+"""
+
+from __future__ import annotations
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_notebook
+
+from autograder.classroom.masters import CHECK, Master
+from autograder.classroom.submission_run import Boxes, grade_submission
+from autograder.classroom.unit import Chapter, Patience, Terms, Unit
+from autograder.sandbox.client import NoBox
+
+CHAPTER = "canary"
+
+_IMPORTS = "import operator\nimport torch\nfrom torch import fx"
+
+_PASS = """\
+def {name}({model}):
+    gm = fx.symbolic_trace({model})
+    for node in gm.graph.nodes:
+        if node.target is torch.relu:
+            node.target = torch.{function}
+    gm.recompile()
+    return {result}
+"""
+_OTHER = """
+    def call_function(self, target, args, kwargs):
+        target = torch.{function} if target is torch.relu else target
+        return super().call_function(target, args, kwargs)
+"""
+_SPLIT = """\
+def {name}(model):
+    head, tail = fx.Graph(), fx.Graph()
+    x = head.placeholder("x")
+    head.output((head.call_module("layer", (x,)),))
+    y = tail.call_function(torch.relu, (tail.placeholder("y"),))
+    tail.output(tail.call_function(operator.add, (y, {number})))
+    return fx.GraphModule(model, head), fx.GraphModule(model, tail)
+"""
+_TIMER = """
+    def __init__(self, gm):
+        super().__init__(gm)
+        self.seconds, self.calls = {}, {}
+
+    def slowest(self, n):
+        return []
+"""
+_CLASSES = {"interpreter": "Interpreter", "timer": "Interpreter", "transformer": "Transformer"}
+_LINES = {
+    "analysis": ("model", "len(fx.symbolic_trace(model).graph.nodes)", " + 1"),
+    "each node": ("node", "node.op", ".upper()"),
+    "after others": ("model", "[name for name, _ in model.named_parameters()]", "[::-1]"),
+    "traced function": ("x", "torch.sigmoid(x)", " * 2"),
+}
+_RESULTS = {"transform": "gm", "repeated transform": "gm", "any module": "gm"}
+_RESULTS |= {"counted transform": "gm, 1"}
+PROCEDURES = (*_LINES, *_RESULTS, *_CLASSES, "rules", "split")
+
+
+def answer(kind: str, procedure: str) -> str:
+    """The text of an answer.
+
+    Args:
+        kind: ``"right"`` or ``"wrong"``.
+        procedure: a key of `run.PROCEDURES`.
+    """
+    name, right = name_of(kind, procedure), kind == "right"
+    function = "sigmoid" if right else "tanh"
+    if procedure in _LINES:
+        given, result, spoilt = _LINES[procedure]
+        return f"def {name}({given}):\n    return {result}{'' if right else spoilt}\n"
+    if procedure in _RESULTS:
+        result = _RESULTS[procedure]
+        return _PASS.format(name=name, model="model", function=function, result=result)
+    if procedure in _CLASSES:
+        head = f"class {name}(fx.{_CLASSES[procedure]}):"
+        more = _TIMER if procedure == "timer" else ""
+        return head + more + _OTHER.format(function=function)
+    if procedure == "split":
+        return _SPLIT.format(name=name, number=1 if right else 2)
+    return f"def {name}():\n    return {{torch.relu: lambda x: torch.{function}(x)}}\n"
+
+
+def name_of(kind: str, procedure: str) -> str:
+    """The name of an exercise."""
+    return f"{kind}_{procedure.replace(' ', '_')}"
+
+
+def names() -> dict[str, bool]:
+    """The exercises, and whether their answers are right."""
+    return {name_of(k, p): k == "right" for p in PROCEDURES for k in ("right", "wrong")}
+
+
+def masters() -> dict[str, Master]:
+    """The check cells, as if they had been given out."""
+    found = (
+        Master(f"{CHECK}{name}", "code", f"check({name})", None, True, True, False, False, 1.0)
+        for name in names()
+    )
+    return {master.name: master for master in found}
+
+
+def notebook() -> bytes:
+    """The notebook, as a file's bytes."""
+    cells = [new_code_cell(_IMPORTS)]
+    for procedure in PROCEDURES:
+        for kind in ("right", "wrong"):
+            cells.append(new_code_cell(answer(kind, procedure)))
+            master = masters()[f"{CHECK}{name_of(kind, procedure)}"]
+            cells.append(new_code_cell(master.source, metadata={"nbgrader": master.metadata()}))
+    return nbformat.writes(new_notebook(cells=cells)).encode()
+
+
+def prove(boxes: Boxes, ready: Chapter) -> None:
+    """Grade the notebook, and see that its marks are what they must be.
+
+    Raises:
+        NoBox: they are not; the message says which, and what to do.
+    """
+    terms = Terms(CHAPTER, masters(), ready, Patience(case_cpu=20.0), boxes.boxed)
+    graded = grade_submission(Unit(CHAPTER, notebook(), key=CHAPTER.encode()), terms, boxes)
+    wrong = [
+        f"a {'right' if right else 'wrong'} answer to `{name}` earned "
+        f"{graded.scores[f'{CHECK}{name}'].points}"
+        for name, right in names().items()
+        if graded.scores[f"{CHECK}{name}"].points != float(right)
+    ]
+    if wrong or graded.status != "graded":
+        said = "; ".join([*wrong[:3], *graded.notes[:3]])
+        raise NoBox(
+            "Nothing was graded: a notebook whose marks are known does not get them on this "
+            f"machine, in {len(wrong)} of {len(names())} answers ({graded.status}; {said}). Run "
+            "'fxcourse doctor'. If it finds nothing, install the course anew, in a new environment."
+        )

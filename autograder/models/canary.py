@@ -1,0 +1,37 @@
+"""The objects of the canary's cases: one small model, for each way of exercising an answer."""
+
+from __future__ import annotations
+
+import torch
+from torch import fx, nn
+
+from autograder.exercise import Trial
+
+
+class Small(nn.Module):
+    """A layer, an activation and an addition."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        with torch.no_grad():
+            self.layer.weight.copy_(torch.tensor([[1.0, -2.0], [0.5, 3.0]]))
+            self.layer.bias.copy_(torch.tensor([0.25, -1.0]))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Run the model."""
+        return torch.relu(self.layer(x)) + 1
+
+
+def trial_for(procedure: str, seed: int) -> Trial:
+    """Fresh objects for an answer that is exercised in one of the ways there are."""
+    model, inputs = Small(), ((torch.tensor([[1.0, 2.0], [-3.0, 0.5]]),),)
+    if procedure in ("interpreter", "timer", "transformer", "each node"):
+        gm = fx.symbolic_trace(model)
+        return Trial(args=(gm,), model=gm, inputs=inputs)
+    if procedure == "traced function":
+        return Trial(inputs=inputs)
+    if procedure == "rules":
+        return Trial(model=model, inputs=inputs)
+    watch = (Small(),) if procedure == "after others" else ()
+    return Trial(args=(model,), model=model, inputs=inputs, watch=watch, times=2)
