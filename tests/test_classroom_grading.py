@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from autograder.classroom.seeds import noted_seed, seed_of
+from autograder.classroom.seeds import code_of, key_of, noted_seed, seed_of
 from tests import numbers_room as numbers
 from tests.submissions import room as rooms
 from tests.submissions.edits import (
@@ -246,8 +247,20 @@ def test_seed_is_the_students_own_and_noted(room: Path) -> None:
     seeds = {name: noted_seed(rooms.autograded(room, name, numbers.CHAPTER)) for name in works}
     secret = re.search(r"secret = '(\w+)'", (room / "nbgrader_config.py").read_text())[1]
     assert len(secret) == 32
-    assert seeds == {name: seed_of(secret, name) for name in works}
+    code = code_of(rooms.autograded(room, "ann", numbers.CHAPTER))
+    assert seeds == {name: seed_of(key_of(secret, name), code) for name in works}
     assert len(set(seeds.values())) == 2
+
+
+def test_seed_is_another_for_other_code_and_the_same_for_other_outputs() -> None:
+    nb = new_notebook(cells=[new_code_cell("x = 1"), new_markdown_cell("words")])
+    code, key = code_of(nb), key_of("secret", "ann")
+    nb.cells[0].outputs = [new_output("stream", text="1")]
+    nb.cells[0].metadata["seen"], nb.cells[1].source = True, "other words"
+    assert code_of(nb) == code
+    nb.cells[0].source = "x = 2"
+    assert seed_of(key, code_of(nb)) != seed_of(key, code)
+    assert seed_of(key_of("secret", "bo"), code) != seed_of(key, code)
 
 
 def test_repairs_are_logged_and_noted(room: Path) -> None:

@@ -117,6 +117,7 @@ class NotebookRun:
         self._parked: dict[int, Parked] = {}
         self._late: set[int] = set()  # checks whose answers come further down
         self._used = 0
+        self._gave_up: int | None = None  # the cell at which the processes were used up
         self._barred: set[int] = set()  # cells that a new process must not be given
 
     def hold(self) -> dict[int, Verdict]:
@@ -130,10 +131,12 @@ class NotebookRun:
             self._start()
             for index, cell in enumerate(self.nb.cells):
                 self._visit(cell, index)
+            self._once_more()
             self._park_the_late()
             for index in self._checks():
                 if index not in self.verdicts:
                     self.verdicts[index] = self._try(index)
+                    self._try_the_late(index)
         finally:
             self._stop()
         return self.verdicts
@@ -236,12 +239,18 @@ class NotebookRun:
             if self._parked[index].state == "undefined" and index not in self.verdicts:
                 self._late.add(index)
                 self._park(index)
-            elif index in self.verdicts and is_missing(self.verdicts[index]) and self._is_open():
-                self._late.add(index)
-                self._park(index)
-                again = self._try(index)
-                if not is_missing(again):
-                    self.verdicts[index] = again
+            elif index in self.verdicts:
+                self._try_the_late(index)
+
+    def _try_the_late(self, index: int) -> None:
+        """Where an answer was still a stub at its check, try what has its name at the end."""
+        missing = is_missing(self.verdicts[index]) and index not in self._late
+        if missing and self._is_open():
+            self._late.add(index)
+            self._park(index)
+            again = self._try(index)
+            if not is_missing(again):
+                self.verdicts[index] = again
 
     def _try(self, index: int) -> Verdict:
         """Have an answer tried, on the cases and then on random models, and judge it."""
@@ -339,6 +348,7 @@ class NotebookRun:
             self._stop()
             if self._used >= self.patience.restarts:
                 self.warn(f"the notebook used up {self._used} processes; the rest is not run")
+                self._gave_up = before
                 return
             try:
                 self._start()
@@ -349,6 +359,12 @@ class NotebookRun:
             if lost_at is None:
                 return
             self._barred.add(lost_at)
+
+    def _once_more(self) -> None:
+        """Where cells have used up all processes, give the answers above them one more."""
+        if self._notebook is None and self._gave_up is not None and self.supply.parks:
+            self._used -= 1
+            self._restart(self._gave_up)
 
     def _replay(self, before: int) -> int | None:
         """Run the cells again whose outputs are there already; the one that failed, if any."""
