@@ -14,8 +14,8 @@ def show(value: Plain, limit: int = 160) -> str:
 
 
 def _show(value: Plain) -> str:
-    if not isinstance(value, dict):
-        return repr(value)
+    if not isinstance(value, dict) or len(value) != 1:
+        return repr(value)  # what is not plain data is claimed, too
     ((kind, body),) = value.items()
     if kind == "list":
         return "[" + ", ".join(map(_show, body)) + "]"
@@ -30,7 +30,7 @@ def _show(value: Plain) -> str:
 
 def leaves(data: Plain) -> Iterator[dict[str, Plain]]:
     """Every non-container leaf of plain arguments, however deeply nested."""
-    if not isinstance(data, dict):
+    if not isinstance(data, dict) or len(data) != 1:
         return
     ((kind, body),) = data.items()
     if kind in ("list", "tuple", "slice", "set"):

@@ -28,6 +28,9 @@ METHODS = {kind: frozenset(names) for kind, names in _LISTED["methods"].items()}
 ATTRIBUTES = {kind: frozenset(names) for kind, names in _LISTED["attributes"].items()}
 _MODULES = frozenset(_LISTED["modules"])
 _TENSOR_SPACES = ("torch._tensor.Tensor", "torch.Tensor")
+_CALLERS = frozenset({"operator.attrgetter", "operator.call", "operator.methodcaller"})
+"""Functions of Python that run whatever they are given: they are as much a learner's own code."""
+
 _LIBRARIES = ("torch", "torchvision", "builtins", "math", "operator")
 
 
@@ -43,7 +46,7 @@ def function_name(function: Callable[..., Any]) -> str | None:
 def library_name(function: Callable[..., Any]) -> str | None:
     """The importable name of a function of PyTorch or Python, on the list or not, or ``None``."""
     name = full_name(function)
-    if not name or name.partition(".")[0] not in _LIBRARIES:
+    if not name or name in _CALLERS or name.partition(".")[0] not in _LIBRARIES:
         return None
     space, _, leaf = name.rpartition(".")
     try:

@@ -28,6 +28,13 @@ SHARING = {"split_at", "inline", "build_by_hand", "fuse_linear_relu"}
 
 # What decides no points, by the place in an outcome, with the exercises if not all, and the reason.
 DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
+    (r"error\.(line|message|says|text)", None,
+     "what an exception says is asked for only where a name is to be in it"),
+    (r"(runs\[\]\.\w+\.)?error\.(message|types)(\[\])?", None,
+     "of an exception's base classes, only the one that is asked for counts"),
+    (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*",
+     {"decomposition_rules", "fuse_addcmul", "relu_to_gelu"}, "a keyword may say its default"),
+    (GRAPH + r"modules\[\]", {"fuse_linear_relu"}, "a part that no node reads may be missing"),
     (GRAPH + r"modules\[\]\.attrs.*", None,
      "of a layer's attributes, what it computes with is needed when the judge runs it"),
     (GRAPH + r"modules\[\].*\.origin", set(EXERCISES) - SHARING,
@@ -38,7 +45,7 @@ DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
      "parameters are asked for, and modules inside the target of `inline`"),
     (r"value\.graph_module\.modules\[\]\.(params|buffers)\..*\.origin",
      {"inline", "fuse_linear_relu"}, "only what was inlined, or is fused, has to be the model's"),
-    (GRAPH + r"modules\[\]\.(params|buffers)(\..*)?", {"sound_dce", "backbone_c4_c5"},
+    (GRAPH + r"modules\[\]\.(params|buffers)(\..*)?", {"sound_dce", "backbone_c4_c5", "extract"},
      "layers that are kept for their effect, or for the other mode; no value of theirs is read"),
     (r"runs\[\]\.(copy)\.log.*", {"probe_values"},
      "a copy of the result may have a copy of its probe"),

@@ -15,13 +15,14 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterable
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 
-from autograder.targets import class_name, full_name
+from autograder.targets import class_name, full_name, library_name
 
 FILE = Path(__file__).parents[1] / "core" / "operations.json"
 
@@ -143,12 +144,18 @@ def operations() -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return {
-            "functions": sorted({*_functions(), *_PRIVATE, *_TORCHVISION}),
+            "functions": sorted({*_functions(), *filter(_is_there, _PRIVATE), *_TORCHVISION}),
             "aten": sorted(_aten()),
             "methods": {"Tensor": sorted(_tensor_methods())} | _split(_CONTAINERS),
             "attributes": {"Tensor": _TENSOR_ATTRIBUTES} | _split(_OTHER_ATTRIBUTES),
             "modules": sorted(_module_classes()),
         }
+
+
+def _is_there(name: str) -> bool:
+    """Whether this PyTorch has a function of that name."""
+    space, _, leaf = name.removeprefix("torch.").rpartition(".")
+    return hasattr(reduce(getattr, space.split(".") if space else [], torch), leaf)
 
 
 def write() -> None:
@@ -177,10 +184,16 @@ def _functions() -> Iterable[str]:
             if _NO_COMPUTATION.search(name) or not callable(found) or isinstance(found, type):
                 continue
             if (id(found) in known or name in named) and not takes_callable(found):
-                yield from {f"{space}.{name}", full_name(found) or f"{space}.{name}"}
+                yield from {f"{space}.{name}", _as_recorded(found) or f"{space}.{name}"}
     yield from (f"torch.{name}" for name in _FACTORIES)
     for space, names in _PYTHON.items():
         yield from (f"{space}.{name}" for name in names.split())
+
+
+def _as_recorded(found: Callable[..., Any]) -> str | None:
+    """The name by which FX knows a function, where that is found again."""
+    name = full_name(found)
+    return name if name and library_name(found) == name else None
 
 
 def _is_of_functional(found: Any) -> bool:

@@ -20,7 +20,7 @@ def as_it_is(trial: Trial, choice: int) -> Trial:
     return trial
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Builder:
     """Builds the objects of a random case, and knows nothing of what must come out.
 

@@ -1,0 +1,91 @@
+"""The list of operations holds what PyTorch documents for tensors, and nothing that does more."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+
+import pytest
+import torch
+
+from autograder import targets
+from autograder.builder import operations
+
+LISTED = json.loads(operations.FILE.read_text(encoding="utf-8"))
+DOES_MORE = (
+    "torch.load torch.save torch.from_file torch.from_numpy torch.frombuffer torch.manual_seed "
+    "torch.set_default_dtype torch.set_grad_enabled torch.set_num_threads torch.compile "
+    "torch.use_deterministic_algorithms torch.vmap torch.cond torch.sparse_coo_tensor "
+    "torch.sparse_csr_tensor torch.nn.functional.triplet_margin_with_distance_loss "
+    "torch.nn.functional.handle_torch_function operator.attrgetter operator.methodcaller "
+    "operator.call operator.itemgetter builtins.eval builtins.exec builtins.open builtins.map "
+    "builtins.filter builtins.sorted builtins.getattr builtins.setattr builtins.type "
+    "math.factorial math.comb math.perm"
+).split()
+METHODS_THAT_DO_MORE = (
+    "apply_ map_ map2_ backward register_hook numpy storage untyped_storage set_ data_ptr "
+    "share_memory_ module_load as_subclass requires_grad_ __class__ __reduce_ex__ __dict__ "
+    "__setstate__ __torch_function__ format"
+).split()
+
+
+def test_the_list_is_what_would_be_generated() -> None:
+    assert operations.operations() == LISTED
+
+
+@pytest.mark.parametrize("name", DOES_MORE)
+def test_a_function_that_does_more_is_not_on_it(name: str) -> None:
+    assert name not in LISTED["functions"]
+
+
+@pytest.mark.parametrize("name", METHODS_THAT_DO_MORE)
+def test_a_method_that_does_more_is_not_on_it(name: str) -> None:
+    assert not any(name in names for names in LISTED["methods"].values())
+
+
+def test_nothing_on_it_is_a_derivative_or_private() -> None:
+    functions = set(LISTED["functions"]) - {*operations._PRIVATE, *operations._TORCHVISION}
+    functions -= {"torch._sym_sqrt", "torch.nn.functional._threshold"}
+    leaves = {name: name.rpartition(".")[2] for name in functions}
+    assert [name for name, leaf in leaves.items() if "backward" in leaf] == []
+    # What FX itself records lies in private modules; its own name is public all the same.
+    assert [name for name, leaf in leaves.items() if leaf.startswith("_")] == []
+    assert [name for name in LISTED["aten"] if "backward" in name] == []
+    assert [name for name in LISTED["methods"]["Tensor"] if re.match(r"_(?!_)", name)] == []
+
+
+def test_every_function_on_it_is_there_and_takes_no_callable() -> None:
+    for name in LISTED["functions"]:
+        found = targets.function_of(name)
+        assert callable(found) and not inspect.isclass(found) or name in _TYPES, name
+        assert not operations.takes_callable(found), name
+
+
+_TYPES = {f"builtins.{name}" for name in ("bool", "float", "int", "list", "range", "tuple")}
+
+
+def test_every_class_on_it_is_a_module_of_that_name() -> None:
+    for name in LISTED["modules"]:
+        found = targets.module_class_of(name)
+        assert issubclass(found, torch.nn.Module) and targets.class_name(found) == name
+        assert not issubclass(found, torch.fx.GraphModule)
+
+
+def test_no_operation_changes_what_is_global() -> None:
+    def state() -> tuple[object, ...]:
+        return (
+            torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads(),
+            torch.are_deterministic_algorithms_enabled(), torch.is_inference_mode_enabled(),
+        )  # fmt: skip
+
+    before = state()
+    for name in LISTED["functions"]:
+        if name.startswith(("builtins.", "torchvision.")):
+            continue
+        for args in ((), (torch.ones(2, 2),), (torch.ones(2, 2), torch.ones(2, 2)), (True,)):
+            try:
+                targets.function_of(name)(*args)
+            except Exception:
+                continue
+            assert state() == before, name
