@@ -1,7 +1,7 @@
 """Runs something on a case's inputs and records what came back, the same way every time.
 
-Used on both sides: where a learner's result is run, and in the judge, on graphs that the
-judge has rebuilt.
+Used on both sides: where a learner's result is run, and where a graph is run that was described
+to the judge.
 """
 
 from __future__ import annotations

@@ -132,5 +132,5 @@ def module_class_of(name: str) -> type[torch.nn.Module]:
 
 
 def is_known_class(name: str) -> bool:
-    """Whether a module of the class of that name can be rebuilt."""
+    """Whether a module of the class of that name can be made from a description."""
     return name in _MODULES

@@ -42,9 +42,9 @@ def warm() -> Iterator[Notebooks]:
 def worked_through(warm: Notebooks, *cells: str) -> tuple[bool, NotebookRun]:
     """Whether the last of these cells failed, and how the notebook was worked through."""
     nb = new_notebook(cells=[new_code_cell(cell) for cell in cells])
-    sitting = NotebookRun(nb, {}, warm, patience=SHORT)
-    sitting.hold()
-    return is_failed(nb.cells[-1]), sitting
+    run = NotebookRun(nb, {}, warm, patience=SHORT)
+    run.hold()
+    return is_failed(nb.cells[-1]), run
 
 
 FIB = "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)"
@@ -71,14 +71,14 @@ def test_a_test_fails_unless_it_comes_to_its_end(warm: Notebooks, what: str) -> 
 
 @needs_box
 def test_a_test_that_holds_passes(warm: Notebooks) -> None:
-    failed, sitting = worked_through(warm, FIB, "assert fib(5) == 5")
-    assert (failed, sitting.ends) == (False, [])
+    failed, run = worked_through(warm, FIB, "assert fib(5) == 5")
+    assert (failed, run.ends) == (False, [])
 
 
 @needs_box
 def test_a_notebook_with_a_cell_that_used_up_its_time_is_out_of_time(warm: Notebooks) -> None:
-    _, sitting = worked_through(warm, FIB, "fib(200)", "1 + 1")
-    assert sitting.ends == ["out of time"]
+    _, run = worked_through(warm, FIB, "fib(200)", "1 + 1")
+    assert run.ends == ["out of time"]
 
 
 # ------------------------------------------------------------------ a notebook with such cells

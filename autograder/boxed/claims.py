@@ -30,7 +30,7 @@ class Claims:
 
     Attributes:
         state: ``"tried"``, ``"undefined"``, ``"not callable"``; ``"lost"`` where the process is
-            gone, which the grader has seen for itself.
+            gone, which the judge has seen for itself.
         kind: of what it is that cannot be called.
         case: the last case that was begun.
         how: how the process ended.

@@ -1,7 +1,7 @@
 """An IPython shell without a kernel: runs cells, and records what they show as outputs.
 
 It stands in for ipykernel's, which needs sockets and threads, and cannot be forked. What a cell
-may show is bounded here for honest notebooks; the grader bounds it again.
+may show is bounded here for honest notebooks; the judge bounds it again.
 """
 
 from __future__ import annotations

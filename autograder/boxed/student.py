@@ -51,7 +51,7 @@ class Desk:
         """The answer that is tried here, once one is."""
 
     def serve(self) -> None:
-        """Do step after step until the grader hangs up."""
+        """Do step after step until the judge hangs up."""
         take_streams(self.record)
         sys.path.append("")  # files beside the notebook; they hide no package
         self._work()

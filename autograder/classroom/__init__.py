@@ -4,7 +4,8 @@ nbgrader stays what its users know; `config` names our parts at its extension po
 grades a class without it: `preflight` looks at what was handed in, `lanes` grade `unit` by unit,
 side by side or on a `cluster`, and the `ledger` and the `journal` are written by one process.
 
-Both ways use the same parts. `repair` puts submitted notebooks right, and `clean` takes out what
-would run in a browser. A `sitting` works a notebook through in the box of `autograder.sandbox`;
-`judging` reaches the verdicts, `cards` and `scores` bring them to people and to the gradebook.
+Both ways use the same parts. A `submission_run` has each notebook graded in boxes by what is in
+`autograder.boxed`, and checks what comes out. In there, `repair` puts it right, `clean` takes out
+what would run in a browser, and `cards` and `scores` bring verdicts to people and to the gradebook.
+A `canary` goes first: a notebook with known marks.
 """

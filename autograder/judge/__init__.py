@@ -1,7 +1,7 @@
 """Holds outcomes against a rubric and the references. Runs no learner's code.
 
-A learner's graph module reaches the judge as a description; the judge rebuilds it and
-runs it itself.
+A learner's graph module reaches the judge as a description, which it reads, and has run: in a
+classroom by a process that holds no expectation (see `core.graph_jobs`).
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def _calls_blocks(evidence: Evidence) -> bool:
 def _features(evidence: Evidence) -> Iterable[Finding]:
     """The features are those of the reference; `same_result`, with words for this exercise.
 
-    The judge runs the result itself where no whole block of torchvision is a leaf in it.
+    The judge has the result run for itself where no whole block of torchvision is a leaf in it.
     """
     ways = ("forward", "interpreter")
     if evidence.has_graph and not _calls_blocks(evidence):

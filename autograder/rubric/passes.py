@@ -96,7 +96,7 @@ def same_result_by(*ways: str) -> Rule:
     """The result's value, and its effect on its arguments, are those of the reference.
 
     Args:
-        ways: how the result was run: ``forward``, ``interpreter``, or ``rebuilt`` by the judge.
+        ways: how the result was run: ``forward``, ``interpreter``, or ``rebuilt``, for the judge.
     """
 
     def find(evidence: Evidence) -> Iterable[Finding]:

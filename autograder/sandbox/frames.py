@@ -1,4 +1,4 @@
-"""The wire between a grader and a student's process: frames of JSON and raw bytes.
+"""The wire between two processes, one of them in a box: frames of JSON and raw bytes.
 
 Whoever reads does not trust whoever writes: every size is bounded, nothing is unpickled, and
 waiting has an end.

@@ -1,7 +1,7 @@
 """Process 1 of the box: starts its first process, and ends everything with it.
 
 It runs no line of a student's code, and cannot be reached from there. It ends when that process
-does, when memory or time is used up, or when the grader hangs up; with process 1, the kernel
+does, when memory or time is used up, or when the client hangs up; with process 1, the kernel
 ends every other process of its namespace.
 """
 
@@ -38,7 +38,7 @@ def keep(
 
     Args:
         start: what the process does.
-        word: a socket of which the process has no end; closed by the grader, it ends everything.
+        word: a socket of which the process has no end; closed by the client, it ends everything.
             The number of a process ends that one; ``?`` asks how long the first process has
             waited for a processor.
         bounds: what all processes in the box may take together.

@@ -30,7 +30,7 @@ def root() -> str:
 
 
 def own() -> Path:
-    """A new folder for one warm process and what it imports."""
+    """A new folder for one fork server and what it imports."""
     _sweep(home())
     return Path(tempfile.mkdtemp(prefix=f"warm-{os.getpid()}-", dir=home()))
 

@@ -312,7 +312,7 @@ def add_to_mul(model):
     graph["nodes"].insert(-1, call({"function": "torch.ones"}, 1_500_000_000))
 """,
         "The judge has limits of its own; nobody else loses anything.",
-        doubt="The judge runs the graph itself, without a limit on its memory.",
+        doubt="Whatever runs the graph needs a limit on its memory.",
     ),
     _graph(
         "faking-endless-graph",

@@ -35,8 +35,7 @@ class Memory:
     Attributes:
         resident: by the part that a process plays: how many submissions were done, and the
             memory of the largest of these processes.
-        above: what a student's process had for itself, which is what a worker needs above the
-            warm process that it was forked from.
+        above: what a student's process had for itself, above the fork server that it comes from.
     """
 
     resident: dict[str, list[tuple[int, float]]] = field(default_factory=lambda: defaultdict(list))
@@ -73,19 +72,16 @@ def parts(driver: int) -> dict[int, str]:
     children: dict[int, list[Process]] = defaultdict(list)
     for process in commands.processes():
         children[process.parent].append(process)
+    servers = sorted(p.pid for p in children[driver] if b"fork_server" in _command(p.pid))
     found = {driver: "driver"}
-    for grader in children[driver]:
-        if b"spawn_main" not in _command(grader.pid):
-            continue
-        found[grader.pid] = "grader"
-        for warm in children[grader.pid]:
-            if b"autograder.sandbox.warm" in _command(warm.pid):
-                found[warm.pid] = "warm process"
-                # Between the two are one that waits and one that keeps watch.
-                waits = [p for p in children[warm.pid]]
-                keeps = [p for parent in waits for p in children[parent.pid]]
-                students = [p for parent in keeps for p in children[parent.pid]]
-                found.update({process.pid: "student" for process in students})
+    # In the order in which they are started; what a notebook's graphs run in counts as a student's.
+    for server, forked in zip(servers, ("judge", "student"), strict=False):
+        found[server] = f"fork server ({forked})"
+        # Between the two are one that waits and one that keeps watch.
+        waits = children[server]
+        keeps = [process for parent in waits for process in children[parent.pid]]
+        boxed = [process for parent in keeps for process in children[parent.pid]]
+        found.update({process.pid: forked for process in boxed})
     return found
 
 
@@ -193,8 +189,8 @@ def _print_above(console: Console, run: Run) -> None:
     seen = [size for size in run.memory.above if size]
     if seen:
         console.print(
-            f"a student's process above the warm process: {statistics.median(seen):.0f} MiB in "
+            f"a student's process above the fork server: {statistics.median(seen):.0f} MiB in "
             f"the median of {len(seen)} looks, {max(seen):.0f} at most (aim: 300)"
         )
     else:
-        console.print("a student's process above the warm process: could not be looked at")
+        console.print("a student's process above the fork server: could not be looked at")

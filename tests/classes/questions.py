@@ -1,6 +1,6 @@
 """The exercises of `two_questions`: those about numbers, such that any process can judge them.
 
-Graders and warm processes import this module, so it is kept apart from what makes a class.
+Fork servers import this module, so it is kept apart from what makes a class.
 """
 
 from __future__ import annotations
