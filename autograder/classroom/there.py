@@ -94,7 +94,9 @@ OTHER_COURSE = (
 
 def _boxes(packed: bytes, terms: Terms) -> Boxes:
     """The boxes of a chapter, which all threads share; others for a new chapter."""
+    from autograder.classroom.canary import prove
     from autograder.classroom.submission_run import Boxes
+    from autograder.sandbox.client import NoBox
 
     with _making:
         if packed not in _kept:
@@ -103,7 +105,13 @@ def _boxes(packed: bytes, terms: Terms) -> Boxes:
             # A nanny's worker is "daemonic", and would not be let start a process. On Linux the
             # servers end with the thread that started them, however that ends.
             multiprocessing.current_process()._config["daemon"] = False
-            _kept[packed] = Boxes(terms.ready, boxed=terms.boxed)
+            made = Boxes(terms.ready, boxed=terms.boxed)
+            try:
+                prove(made, terms.ready)
+            except NoBox:
+                made.close()
+                raise
+            _kept[packed] = made
         return _kept[packed]
 
 
