@@ -17,6 +17,7 @@ from autograder.isolation import kept_state
 from autograder.judge.case import UNLISTED, error_text, findings_of
 from autograder.judge.evidence import Evidence, describe_inputs
 from autograder.judge.example import example_of, source_of
+from autograder.judge.redaction import Redaction
 from autograder.judge.source_rules import source_findings
 from autograder.limits import bounded_output
 from autograder.outcome import Outcome
@@ -98,11 +99,17 @@ def _judge(
         shares = tuple(replace(share, held=False) for share in shares)
         common |= {"score": 0.0, "shares": shares}
     asked_for = found[worst.name][0].code == "name-not-told"  # to raise was right
+    redactions = {
+        case.name: Redaction(Evidence(exercise, case, outcomes[case.name], seed, runner))
+        for case in cases
+        if case.hidden and found.get(case.name)
+    }
+    error = "" if asked_for else _crash_text(shown)
     return Verdict(
         status="not judged" if unlooked else "failed" if asked_for else _status(shown),
-        findings=_ordered(found, worst),
+        findings=_ordered(found, worst, redactions),
         example=example_of(exercise, worst, shown, seed),
-        error="" if asked_for else _crash_text(shown),
+        error=redactions[worst.name].lines(error) if worst.hidden else error,
         printed="" if worst.hidden else shown.printed,  # it may be all that the case holds
         **common,
     )
@@ -125,8 +132,12 @@ def score_of(shares: tuple[Share, ...]) -> float:
 
 
 def _smallest(failing: list[Case], seed: int) -> Case | None:
-    """The failing case with the smallest model; the first of several."""
-    return min(failing, key=lambda case: _size(case, seed)) if failing else None
+    """The failing case with the smallest model; the first of several.
+
+    A hidden one, of which less can be shown, only where no other fails.
+    """
+    shown = [case for case in failing if not case.hidden] or failing
+    return min(shown, key=lambda case: _size(case, seed)) if shown else None
 
 
 def _size(case: Case, seed: int) -> int:
@@ -154,9 +165,16 @@ def _status(outcome: Outcome) -> Status:
     return endings.get(outcome.ended, "failed")
 
 
-def _ordered(found: dict[str, list[Finding]], worst: Case) -> tuple[Finding, ...]:
-    rest = [f for name, findings in found.items() if name != worst.name for f in findings]
-    return (*found[worst.name], *rest)
+def _ordered(
+    found: dict[str, list[Finding]], worst: Case, redactions: dict[str, Redaction]
+) -> tuple[Finding, ...]:
+    """The findings, those of the case that is shown first; of hidden cases as they may be told."""
+    names = (worst.name, *(name for name in found if name != worst.name))
+    return tuple(
+        redactions[name].finding(each) if name in redactions else each
+        for name in names
+        for each in found[name]
+    )
 
 
 def _crash_text(outcome: Outcome) -> str:

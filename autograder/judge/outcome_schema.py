@@ -279,10 +279,14 @@ def _rules(parts: _Parts) -> tuple[Check, Runs]:
 
 def _any_module(parts: _Parts) -> tuple[Check, Runs]:
     if parts.has_graph:
-        ways = [{k: c for k, c in parts.of_graph(i).items() if k != "copy"} for i in parts.inputs]
-        return fields(graph_module=parts.description), [fields(**way) for way in ways]
+        ways = ("forward", "interpreter", "altered")
+        runs = [{way: parts.record(i) for way in ways} for i in parts.inputs]
+        value = fields(graph_module=parts.description, generated=flag)
+        return value, [fields(**run) for run in runs]
     if isinstance(parts.value, dict) and "module" in parts.value:
-        runs = [{"forward": parts.record(i), "inside": rows(parts.record(i))} for i in parts.inputs]
+        records = [parts.record(i) for i in parts.inputs]
+        inside = [rows(fields(given=record, altered=record)) for record in records]
+        runs = [{"forward": r, "inside": each} for r, each in zip(records, inside, strict=True)]
         return fields(module=text), [fields(**run) for run in runs]
     return _data(parts)
 

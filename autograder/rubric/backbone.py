@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autograder.describe import signature_of
-from autograder.plain import Encoder, kind_of
+from autograder.plain import Encoder, Plain, kind_of
 from autograder.reading import leaves
 from autograder.rubric.compare import difference
 from autograder.rubric.edits import classes_of
@@ -80,28 +80,51 @@ def of_the_models_layers(evidence: Evidence) -> Iterable[Finding]:
 
 @rule("the extractor gives them", Stage.COPY)
 def the_extractor_gives_them(evidence: Evidence) -> Iterable[Finding]:
-    """In a module of one's own, C4 and C5 are what an extractor inside of it gives.
+    """C4 and C5 are what a graph gives: the result's own, or in a module that of an extractor.
 
-    Looked at last: what is wrong with the features says more.
+    Where the graph gives other values, so does the module. Looked at last: what is wrong with
+    the features says more.
     """
-    if evidence.has_graph:
-        return
-    tables = evidence.outcome.tensors, evidence.reference.tensors
-    for i, want in enumerate(evidence.reference.runs):
-        given = [[*leaves(run["value"])] for run in evidence.outcome.runs[i]["inside"]
-                 if "value" in run]  # fmt: skip
-        wanted = [feature for _, feature in want["value"]["dict"]]
-        if not any(
-            all(any(not difference(got, tables[0], f, tables[1]) for got in values) for f in wanted)
-            for values in given
-        ):
+    for got, want in zip(evidence.outcome.runs, evidence.reference.runs, strict=True):
+        if evidence.has_graph:
+            own = evidence.outcome.value["generated"] and _follows(evidence, got, got["altered"])
+            if not own:
+                yield evidence.finding(
+                    "not-torchvision",
+                    f"The module that {evidence.you} returned does not run its own graph when it "
+                    "is called: its features come from elsewhere.",
+                    f"Return what `create_feature_extractor` gives as it is. {_CUTS_AWAY}",
+                )
+                return
+        elif not any(_gives(evidence, got, part, want) for part in got["inside"]):
             yield evidence.finding(
                 "not-torchvision",
                 f"The module that {evidence.you} returned does not take C4 and C5 from what "
-                "`create_feature_extractor` has made: that is not in it, or does not give both.",
+                "`create_feature_extractor` has made: that is not in it, is not used, or does not "
+                "give both.",
                 f"A module around an extractor chooses and renames. {_CUTS_AWAY}",
             )
             return
+
+
+def _gives(evidence: Evidence, run: Plain, part: Plain, want: Plain) -> bool:
+    """Whether a part of a module gives all features, and the module takes them from there."""
+    tables = evidence.outcome.tensors, evidence.reference.tensors
+    values = [*leaves(part["given"].get("value"))]
+    features = [feature for _, feature in want["value"]["dict"]]
+    return _follows(evidence, run, part["altered"]) and all(
+        any(not difference(value, tables[0], feature, tables[1]) for value in values)
+        for feature in features
+    )
+
+
+def _follows(evidence: Evidence, run: Plain, other: Plain) -> bool:
+    """Whether all features are greater by one where the graph adds one to what it gives."""
+    tensors = evidence.outcome.tensors
+    greater = [tensor + 1 for tensor in tensors]
+    return "value" in other and not difference(
+        other["value"], tensors, run["forward"]["value"], greater
+    )
 
 
 @rule("signature as given", Stage.STRUCTURE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from torch import fx, nn
@@ -23,8 +24,9 @@ def any_module(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder)
     """A function whose result is an `nn.Module`, a graph module or not; it is run as it came.
 
     What is no graph module cannot be described; its class stands for it, and the graph modules
-    inside it are run beside it. No copy is run: where this procedure is used, PyTorch's own
-    modules do not survive `copy.deepcopy`.
+    inside it are run beside it. The module is run once more while a graph module gives other
+    values: that shows whether its results come from there. No copy is run: where this procedure
+    is used, PyTorch's own modules do not survive `copy.deepcopy`.
     """
     result = call_watched(answer, trial, outcome)
     traced = isinstance(result, fx.GraphModule)
@@ -34,17 +36,59 @@ def any_module(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder)
         outcome.value = {"module": targets.class_name(type(result)).rpartition(".")[2]}
     if not isinstance(result, nn.Module):
         return
+
+    def run(call: Answer, inputs: tuple[Any, ...]) -> Plain:
+        return run_recorded(call, result, inputs, trial, encoder)
+
     with bounded_output(0):  # FX prints whole tracebacks when a graph's code fails
-        for inputs in trial.inputs:
-            record = {"forward": run_recorded(result, result, inputs, trial, encoder)}
+        outcome.runs += [{"forward": run(result, inputs)} for inputs in trial.inputs]
+        if traced:
+            for record, inputs in zip(outcome.runs, trial.inputs, strict=True):
+                record["interpreter"] = run(fx.Interpreter(result).run, inputs)
+            outcome.value["generated"] = is_generated(result)  # makes its code again: after runs
+        for record, inputs in zip(outcome.runs, trial.inputs, strict=True):
             if traced:
-                call = fx.Interpreter(result).run
-                record["interpreter"] = run_recorded(call, result, inputs, trial, encoder)
+                record["altered"] = run(altered(result, result), inputs)
             else:
                 record["inside"] = [
-                    run_recorded(part, part, inputs, trial, encoder) for part in inside(result)
+                    {"given": run(part, inputs), "altered": run(altered(result, part), inputs)}
+                    for part in inside(result)
                 ]
-            outcome.runs.append(record)
+
+
+def is_generated(gm: fx.GraphModule) -> bool:
+    """Whether the `forward` of a graph module's class is the one that FX makes of its graph."""
+    try:
+        before = type(gm).forward.__code__
+        gm.recompile()
+        return before == type(gm).forward.__code__
+    except Exception:
+        return False
+
+
+def altered(module: nn.Module, part: fx.GraphModule) -> Answer:
+    """A call of a module during which one part of it gives each of its results plus one."""
+
+    def call(*args: Any) -> Any:
+        output = next(node for node in part.graph.nodes if node.op == "output")
+        kept, added = output.args, []
+
+        def plus_one(node: fx.Node) -> fx.Node:
+            added.append(part.graph.call_function(operator.add, (node, 1)))
+            return added[-1]
+
+        try:
+            with part.graph.inserting_before(output):
+                output.args = fx.node.map_arg(kept, plus_one)
+            part.recompile()
+            return module(*args)
+        finally:
+            output.args = kept
+            for node in reversed(added):
+                part.graph.erase_node(node)
+            part.recompile()
+
+    return call
 
 
 def inside(module: nn.Module) -> list[fx.GraphModule]:

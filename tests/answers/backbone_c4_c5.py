@@ -141,6 +141,25 @@ def parts(model):
     return Parts()
 
 
+@right("a module that sets the extractor's mode and calls its forward")
+def sets_mode(model):
+    class Moded(Renamed):
+        def forward(self, x):
+            features = self.body.train(self.training).forward(x)
+            return {new: features[old] for old, new in self.keys.items()}
+
+    return Moded(create_feature_extractor(model, list(NODES)), NODES).train(model.training)
+
+
+@right("a module that has the extractor interpreted")
+def interpreted(model):
+    class Interpreted(Renamed):
+        def forward(self, x):
+            return fx.Interpreter(self.body).run(x)
+
+    return Interpreted(create_feature_extractor(model, NODES), NODES)
+
+
 # ------------------------------------------------------------------ wrong
 
 
@@ -340,6 +359,50 @@ def in_a_graph(model):
 
     graph.output(graph.call_function(features, (graph.placeholder("x"),)))
     return fx.GraphModule(nn.Module(), graph)
+
+
+@wrong("the extractor stands beside hooks, and is not called", "not-torchvision")
+def kept_unused(model):
+    whole = hooks(model)
+    whole.extractor = create_feature_extractor(model, NODES)
+    return whole
+
+
+@wrong("the extractor is called, and hooks give the features", "not-torchvision")
+def called_unused(model):
+    whole, extractor = hooks(model), create_feature_extractor(model, NODES)
+
+    class Both(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.whole, self.extractor = whole, extractor
+
+        def forward(self, x):
+            self.extractor(x)
+            return self.whole(x)
+
+    return Both()
+
+
+@wrong("the extractor has a forward of its own, which uses hooks", "not-torchvision")
+def forward_replaced(model):
+    extractor = create_feature_extractor(model, NODES)
+    extractor.__dict__["forward"] = hooks(model).forward
+    return extractor
+
+
+@wrong("the class of the extractor has another forward, which uses hooks", "not-torchvision")
+def class_forward_replaced(model):
+    extractor, whole = create_feature_extractor(model, NODES), hooks(model)
+    type(extractor).forward = lambda self, x: whole(x)
+    return extractor
+
+
+@wrong("a hook gives other features than the extractor", "not-torchvision")
+def hooked_extractor(model):
+    extractor, whole = create_feature_extractor(model, NODES), hooks(model)
+    extractor.register_forward_hook(lambda module, args, result: whole(*args))
+    return extractor
 
 
 @wrong("torchvision's older way", "not-torchvision")

@@ -1,0 +1,180 @@
+"""What is said of a hidden case, without the words that the student's code had for it.
+
+An answer sees the hidden models that it is tried on. Texts of its own making (the message of an
+error, the name of a class, a function or a node, strings in what it returns) could carry them
+home, so that they are left out of findings about hidden cases. What the case itself, Python or
+PyTorch calls something stays readable.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache, cached_property
+from types import CodeType
+from typing import Any
+
+import torch
+
+from autograder.judge.evidence import Evidence
+from autograder.verdict import Finding
+
+LEFT_OUT = "…"
+LONGEST = 60
+"""The length up to which a text may be the name of something."""
+PIECE = 16
+"""So many characters of a text tell what it says, wherever a message was cut."""
+_SPEAKERS = ("autograder.judge", "autograder.rubric", "autograder.reading", "autograder.plain")
+_WORD, _PATH = re.compile(r"\w+"), re.compile(r"[\w.]+")
+_LIBRARIES = (builtins, math, operator, torch, torch.nn, torch.nn.functional, torch.Tensor,
+              torch.special, torch.fft, torch.linalg, torch.fx)  # fmt: skip
+
+
+class Redaction:
+    """Leaves out what only the student's code can have said about one case."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+
+    def finding(self, found: Finding) -> Finding:
+        """A finding, with its message, its advice and its nodes redacted."""
+        return replace(
+            found,
+            message=self.text(found.message),
+            look=self.text(found.look),
+            nodes=tuple(name for name in found.nodes if self._is_known(name)),
+        )
+
+    def text(self, text: str) -> str:
+        """A text, in which `LEFT_OUT` stands for what is not to be told."""
+        told = [character.isascii() for character in text]
+        for start, end in (*self._pieces(text), *self._words(text)):
+            told[start:end] = [False] * (end - start)
+        kept = (letter if ok else LEFT_OUT for letter, ok in zip(text, told, strict=True))
+        return re.sub(f"{LEFT_OUT}(?:\\s*{LEFT_OUT})+", LEFT_OUT, "".join(kept))
+
+    def lines(self, text: str) -> str:
+        """What was raised, and where: two lines, which stay two."""
+        return "\n".join(map(self.text, text.split("\n", 1)))
+
+    def _pieces(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where a text repeats so much of what was said that no name explains it."""
+        names = [match.span() for match in _PATH.finditer(text) if self._is_known(match[0])]
+        for start in range(len(text) - PIECE + 1):
+            end = start + PIECE
+            named = any(first <= start and end <= last for first, last in names)
+            if not named and text[start:end] in self._said:
+                yield start, end
+
+    def _words(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where a word stands that was said, and that nothing else explains."""
+        for match in _WORD.finditer(text):
+            word = match[0]
+            if len(word) > 2 and not self._is_known(word) and word not in _own_words():
+                if word in self._said or any(name in word for name in self._names_said):
+                    yield match.span()
+
+    @cached_property
+    def _texts_said(self) -> list[str]:
+        """The student's own texts: those that are no names of the case or of a library."""
+        outcome = self._evidence.outcome
+        records = (outcome.error, outcome.value, outcome.runs, outcome.changed, outcome.used)
+        texts = {text for text in _texts(records) if len(text) > 2}
+        return [text for text in texts if not self._is_known(text) and text not in _own_words()]
+
+    @cached_property
+    def _said(self) -> str:
+        """All of the student's own texts in one, in each spelling that a message may have."""
+        return "\0".join(form for text in self._texts_said for form in (text, repr(text)[1:-1]))
+
+    @cached_property
+    def _names_said(self) -> list[str]:
+        """Those of them that a message may put together with other letters to one word."""
+        return [text for text in self._texts_said if _WORD.fullmatch(text)]
+
+    def _is_known(self, text: str) -> bool:
+        """Whether a text is a name, or path of names, that stands in the case or a library."""
+        if len(text) > LONGEST or not text.isascii() or re.search(r"\s", text):
+            return False
+        words = _WORD.findall(text)
+        return len(words) < 8 and all(self._is_known_word(word) for word in words)
+
+    def _is_known_word(self, word: str) -> bool:
+        if len(word) < 3 or (word.isdigit() and len(word) < 5):
+            return True
+        unnumbered = re.sub(r"_\d{1,3}$", "", word)  # FX numbers the nodes of one operation
+        names = {word, unnumbered}
+        return not (names.isdisjoint(self._names) and names.isdisjoint(_library_names()))
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """The words that the course has for this case."""
+        evidence = self._evidence
+        trial = evidence.trial
+        case = evidence.case
+        expected = [value for value in case.expect.values() if isinstance(value, str)]
+        records: list[Any] = [evidence.exercise.name, case.name, expected, list(trial.functions)]
+        for work_out in (lambda: evidence.traced_graph, lambda: evidence.traced_signature):
+            records.append(_tried(work_out))
+        records.append(_tried(lambda: evidence.reference.value))
+        given = [
+            value for value in (*trial.args, trial.model) if isinstance(value, torch.nn.Module)
+        ]
+        records += [[name, type(part).__name__] for value in given
+                    for name, part in value.named_modules()]  # fmt: skip
+        records += [[name for name, _ in value.named_parameters()] for value in given]
+        return frozenset(word for text in _texts(records) for word in _WORD.findall(text))
+
+
+def _tried(work_out: Callable[[], Any]) -> Any:
+    """A record of the case, or nothing where there is none: a model may not be traceable."""
+    try:
+        return work_out()
+    except Exception:
+        return None
+
+
+def _texts(data: Any) -> Iterator[str]:
+    """All strings in plain data, keys included."""
+    left = [data]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            left += [*value, *value.values()]
+        elif isinstance(value, (list, tuple)):
+            left += value
+
+
+@cache
+def _library_names() -> frozenset[str]:
+    """What Python and PyTorch call their functions, methods and exceptions."""
+    return frozenset(name for library in _LIBRARIES for name in dir(library))
+
+
+@cache
+def _own_words() -> frozenset[str]:
+    """The words that messages are made of, as they stand in the code that makes them."""
+    modules = [module for name, module in sys.modules.items() if name.startswith(_SPEAKERS)]
+    texts = (text for module in modules for value in vars(module).values()
+             for text in _texts(_constants(value)))  # fmt: skip
+    return frozenset(word for text in texts for word in _WORD.findall(text))
+
+
+def _constants(value: Any) -> Any:
+    """The strings in a value of a module: in functions, classes and rules, those of their code."""
+    if isinstance(value, type):
+        return [_constants(getattr(part, "func", part)) for part in vars(value).values()]
+    if isinstance(value, property):
+        return _constants(value.fget)
+    function = getattr(value, "find", value)
+    code = value if isinstance(value, CodeType) else getattr(function, "__code__", None)
+    if isinstance(code, CodeType):
+        return [_constants(constant) for constant in code.co_consts]
+    return value
