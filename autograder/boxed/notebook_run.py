@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, Protocol
@@ -115,6 +115,7 @@ class NotebookRun:
         """How processes of this notebook ended that did not get to its end."""
         self._notebook: Process | None = None
         self._parked: dict[int, Parked] = {}
+        self._trials: dict[int, _Trial] = {}
         self._late: set[int] = set()  # checks whose answers come further down
         self._used = 0
         self._gave_up: int | None = None  # the cell at which the processes were used up
@@ -133,10 +134,12 @@ class NotebookRun:
                 self._visit(cell, index)
             self._once_more()
             self._park_the_late()
-            for index in self._checks():
-                if index not in self.verdicts:
-                    self.verdicts[index] = self._try(index)
-                    self._try_the_late(index)
+            waiting = [index for index in self._checks() if index not in self.verdicts]
+            for index in waiting:  # before any hidden case: what these show is shown to students
+                self._go(index, self._checked(self.nb.cells[index]).visible_cases())
+            for index in waiting:
+                self.verdicts[index] = self._try(index)
+                self._try_the_late(index)
         finally:
             self._stop()
         return self.verdicts
@@ -247,6 +250,7 @@ class NotebookRun:
         missing = is_missing(self.verdicts[index]) and index not in self._late
         if missing and self._is_open():
             self._late.add(index)
+            self._trials.pop(index, None)
             self._park(index)
             again = self._try(index)
             if not is_missing(again):
@@ -255,22 +259,23 @@ class NotebookRun:
     def _try(self, index: int) -> Verdict:
         """Have an answer tried, on the cases and then on random models, and judge it."""
         exercise, parked = self._checked(self.nb.cells[index]), self._parked[index]
-        if parked.state != "parked":
-            return verdict_on(exercise, Claims(parked.state, kind=parked.kind, how=parked.how))
+        if parked.state not in ("parked", "lost"):
+            return verdict_on(exercise, Claims(parked.state, kind=parked.kind))
         if not self._is_open():
             return untried(exercise)
         graphs = GraphsElsewhere(self.supply)
         try:
-            claims = self._claims(index, exercise.cases)
-            verdict = verdict_on(exercise, claims, graphs, self._source(index))
+            tried = self._trials[index].cases if index in self._trials else set()
+            self._go(index, [case for case in exercise.cases if case.name not in tried])
+            verdict = verdict_on(exercise, self._claims(index), graphs, self._source(index))
             if exercise.random is None or not verdict.passed:
                 return verdict
-            drawn = self._claims(index, exercise.random.cases(self.seed))
-            return verdict_on_drawn(exercise, verdict, drawn, self.seed, graphs)
+            self._go(index, exercise.random.cases(self.seed))
+            return verdict_on_drawn(exercise, verdict, self._claims(index), self.seed, graphs)
         finally:
             graphs.close()
             if self.supply.parks:
-                parked.close()
+                self._parked[index].close()
 
     def _source(self, index: int) -> Source:
         """The text of the cells of which the answer at a check may be made."""
@@ -278,18 +283,26 @@ class NotebookRun:
         cells = [cell.source for cell in self.nb.cells[:last] if cell.cell_type == "code"]
         return Source(tuple(cells), self._checked(self.nb.cells[index]).name)
 
-    def _claims(self, index: int, cases: tuple[Case, ...]) -> Claims:
-        """What an answer did on some cases, as its process says."""
+    def _go(self, index: int, cases: Sequence[Case]) -> None:
+        """Have an answer tried on some more cases."""
         exercise = self._checked(self.nb.cells[index])
-        trial = _Trial(exercise, self._in_order(exercise, cases), self.patience)
+        trial = self._trials.setdefault(index, _Trial(exercise, self.patience))
+        if self._parked[index].state != "parked" or not self._is_open():
+            return
         try:
-            trial.go(self._parked[index].child, self.warn)
+            trial.go(self._parked[index].child, self._in_order(exercise, cases), self.warn)
         except Lost as lost:
             self._after_trial(index, lost)
-            return Claims("lost", case=trial.at, how=lost.how)
-        return Claims("tried", outcomes=trial.outcomes)
 
-    def _in_order(self, exercise: Exercise, cases: tuple[Case, ...]) -> list[Case]:
+    def _claims(self, index: int) -> Claims:
+        """What an answer did on the cases since the last time, as its process says."""
+        parked, trial = self._parked[index], self._trials[index]
+        if parked.state == "lost":
+            return Claims("lost", case=trial.at, how=parked.how)
+        outcomes, trial.outcomes = trial.outcomes, []
+        return Claims("tried", outcomes=outcomes)
+
+    def _in_order(self, exercise: Exercise, cases: Sequence[Case]) -> list[Case]:
         """The cases in an order of this submission's own."""
         mixed = list(cases)
         random.Random(f"{self.seed} {exercise.name} {len(cases)}").shuffle(mixed)
@@ -409,25 +422,42 @@ class _Trial:
     case's aspect, and with the first aspect everything; further cases get less time.
     """
 
-    def __init__(self, exercise: Exercise, cases: list[Case], patience: Patience) -> None:
-        self._exercise, self._cases, self._patience = exercise, cases, patience
+    def __init__(self, exercise: Exercise, patience: Patience) -> None:
+        self._exercise, self._patience = exercise, patience
         self._cpu, self._wall = patience.case_cpu, patience.case_wall
+        self._left, self._number = patience.trial, 0
         self._gone: set[str] = set()
+        self._over = False
         self.outcomes: list[Outcome] = []
+        """What it did, as far as nobody has looked at it."""
+        self.cases: set[str] = set()
+        """The cases that have had their turn."""
         self.at = ""
         """The case that is being tried."""
 
-    def go(self, child: Process, warn: Callable[[str], None]) -> None:
-        """Try the answer.
+    def go(self, child: Process, cases: Sequence[Case], warn: Callable[[str], None]) -> None:
+        """Try the answer on some more cases.
 
         Raises:
             Lost: its process is gone, or took too long for all cases together.
         """
-        until = monotonic() + self._patience.trial
-        for number, case in enumerate(self._cases, start=1):
+        began = monotonic()
+        try:
+            self._go(child, cases, began + self._left, warn)
+        finally:
+            self._left -= monotonic() - began
+
+    def _go(
+        self, child: Process, cases: Sequence[Case], until: float, warn: Callable[[str], None]
+    ) -> None:
+        for case in cases:
+            if self._over:
+                return
+            self.cases.add(case.name)
             if case.aspect in self._gone:
                 continue
-            self.at = case.name
+            self.at, self._number = case.name, self._number + 1
+            number = self._number
             step = {"do": "case", "number": number, "procedure": self._exercise.procedure}
             step |= {"cpu": self._cpu, "wall": self._wall}
             patience = min(self._wall + HANG_UP, until - monotonic())
@@ -436,13 +466,13 @@ class _Trial:
                 why = head.get("why") if isinstance(head.get("why"), str) else ""
                 name = self._exercise.name
                 warn(f"{name} could not be tried in this notebook's Python ({why[:300]})")
+                self._over = True
                 return
             outcome = sound_outcome(blobs, number)
             if outcome is None:
                 continue
             self.outcomes.append(replace(outcome, case=case.name))
-            if self._is_hopeless(case, outcome):
-                return
+            self._over = self._is_hopeless(case, outcome)
 
     def _is_hopeless(self, case: Case, outcome: Outcome) -> bool:
         if outcome.ended == "out of time":
