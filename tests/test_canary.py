@@ -1,0 +1,63 @@
+"""Before anybody's work is graded, a notebook with known marks goes through the boxes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from autograder.classroom import canary
+from autograder.classroom.submission_run import Boxes
+from autograder.classroom.unit import Chapter, Graded, Score
+from autograder.judge import canary as judged
+from autograder.run.procedures import PROCEDURES
+from autograder.sandbox.client import NoBox
+from autograder.sandbox.probe import why_no_box
+
+CHAPTER = Chapter("00_start")
+
+needs_box = pytest.mark.skipif(
+    why_no_box() is not None, reason=f"no box on this machine: {why_no_box()}"
+)
+
+
+def test_there_is_a_right_and_a_wrong_answer_for_each_way_of_exercising_them() -> None:
+    assert set(canary.PROCEDURES) == set(PROCEDURES)
+    assert set(canary.names()) == set(judged.exercises())
+    assert canary.CHAPTER == judged.CHAPTER
+    for name in canary.names():
+        kind, _, rest = name.partition("_")
+        assert judged.name_of(kind, rest.replace("_", " ")) == name
+
+
+@needs_box
+@pytest.mark.slow
+def test_the_boxes_give_known_marks() -> None:
+    boxes = Boxes(CHAPTER)
+    try:
+        canary.prove(boxes, CHAPTER)
+    finally:
+        boxes.close()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scores": {"check-right_rules": Score(0.0, 1.0)}},
+        {"scores": {"check-wrong_split": Score(1.0, 1.0)}},
+        {"status": "crashed"},
+    ],
+    ids=["a right answer earns nothing", "a wrong one something", "no judge"],
+)
+def test_other_marks_stop_everything(
+    change: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores = {f"check-{name}": Score(float(right), 1.0) for name, right in canary.names().items()}
+    graded = Graded("canary", "canary", "graded", "", scores, (), (), 1.0)
+    more = change.pop("scores", {})
+    graded = replace(graded, scores=scores | more, **change)
+    monkeypatch.setattr(canary, "grade_submission", lambda *_: graded)
+    with pytest.raises(NoBox, match="Nothing was graded"):
+        boxes = Boxes.__new__(Boxes)
+        boxes.boxed = True
+        canary.prove(boxes, CHAPTER)
