@@ -119,12 +119,15 @@ def _gives(evidence: Evidence, run: Plain, part: Plain, want: Plain) -> bool:
 
 
 def _follows(evidence: Evidence, run: Plain, other: Plain) -> bool:
-    """Whether all features are greater by one where the graph adds one to what it gives."""
-    tensors = evidence.outcome.tensors
+    """Whether all features are greater by one where the graph adds one to what it gives.
+
+    All else that the run does is the same.
+    """
+    tensors, forward = evidence.outcome.tensors, run["forward"]
+    if "value" not in other or difference(other["args"], tensors, forward["args"], tensors):
+        return False
     greater = [tensor + 1 for tensor in tensors]
-    return "value" in other and not difference(
-        other["value"], tensors, run["forward"]["value"], greater
-    )
+    return not difference(other["value"], tensors, forward["value"], greater)
 
 
 @rule("signature as given", Stage.STRUCTURE)

@@ -361,6 +361,22 @@ def in_a_graph(model):
     return fx.GraphModule(nn.Module(), graph)
 
 
+@wrong("an extractor is thrown away, and a graph asks the whole model twice", "unknown-target")
+def in_a_graph_twice(model):
+    create_feature_extractor(model, NODES)
+    whole, graph = hooks(model), fx.Graph()
+    x = graph.placeholder("x")
+
+    def c4(x):
+        return whole(x)["C4"]
+
+    def c5(x):
+        return whole(x)["C5"]
+
+    graph.output({"C4": graph.call_function(c4, (x,)), "C5": graph.call_function(c5, (x,))})
+    return fx.GraphModule(nn.Module(), graph)
+
+
 @wrong("the extractor stands beside hooks, and is not called", "not-torchvision")
 def kept_unused(model):
     whole = hooks(model)
