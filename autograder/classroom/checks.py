@@ -44,6 +44,9 @@ class ExecuteChecks(NbGraderPreprocessor):
     sandbox = Bool(
         True, help="Whether notebooks run in a box. Without, they can do what you can do."
     ).tag(config=True)
+    proof = Bool(
+        True, help="Whether a notebook with known marks goes through the boxes first."
+    ).tag(config=True)
     seed = Integer(None, allow_none=True, help="The seed; without one, that of the student.")
     only = Unicode("", help="The one exercise that is tried; without one, all are.")
     cell_cpu = Float(30.0, help="Processor seconds for a cell.").tag(config=True)
@@ -86,7 +89,7 @@ class ExecuteChecks(NbGraderPreprocessor):
         return nbformat.reads(text.decode("utf-8", "replace"), as_version=4), resources
 
     def _asked(self, nb: NotebookNode, unit: Unit, terms: Terms) -> tuple[Any, bytes]:
-        boxes = boxes_for(terms.ready, boxed=self.sandbox)
+        boxes = boxes_for(terms.ready, boxed=self.sandbox, proof=self.proof)
         written = nbformat.writes(nb).encode("utf-8", "replace")
         why: Exception | None = None
         for _ in range(2):

@@ -257,7 +257,10 @@ class _Marking:
     def _terms(self, chapter: str) -> Terms:
         masters = self.ledger.masters(chapter)
         ready = self.execute.chapter(chapter, chapter)
-        return Terms(chapter, masters, ready, self.execute.patience(), self.execute.sandbox)
+        return Terms(
+            chapter, masters, ready, self.execute.patience(), self.execute.sandbox,
+            proof=self.execute.proof,
+        )  # fmt: skip
 
     def _has_folder(self, student: str, chapter: str) -> bool:
         return (self.room / "autograded" / student / chapter / f"{chapter}.ipynb").is_file()

@@ -104,6 +104,8 @@ class ForgivingReader(NotebookExporter):
         execute = ExecuteChecks(config=self.config)
         given = given_out(CourseDirectory(config=self.config), assignment, notebook)
         masters = masters_of(ids["db_url"], notebook, assignment, given)
-        boxes = boxes_for(execute.chapter(assignment, notebook), boxed=execute.sandbox)
+        boxes = boxes_for(
+            execute.chapter(assignment, notebook), boxed=execute.sandbox, proof=execute.proof
+        )
         mended, _ = repaired(text, masters, boxes)
         return mended

@@ -71,6 +71,7 @@ class Terms:
         patience: how long the parts of a notebook may take.
         boxed: whether notebooks run in a box.
         only: the one exercise that is tried; all of them by default.
+        proof: whether a notebook with known marks goes through the boxes first.
     """
 
     chapter: str
@@ -79,6 +80,7 @@ class Terms:
     patience: Patience = Patience()
     boxed: bool = True
     only: str = ""
+    proof: bool = True
 
 
 @dataclass(frozen=True)
