@@ -18,6 +18,7 @@ from tests.submissions.room import hand_in, released
 
 CHAPTER = numbers_room.CHAPTER
 SETTINGS = {"syllabus": numbers_syllabus.__name__, "cell_cpu": 10.0, "case_cpu": 1.0}
+SETTINGS |= {"proof": False}
 
 _AFTER = fill("after", "def after(number):\n    return number + 1 if number >= 0 else number - 1")
 _HALF = fill("half", "def half(number):\n    return number / 2")
