@@ -18,6 +18,8 @@ from autograder.classroom.repair import repair
 from tests import numbers_room as numbers
 from tests.submissions import room as rooms
 
+pytestmark = pytest.mark.long  # it takes times, which a busy machine can spoil
+
 SHORT = 25_000
 LONG = 4 * SHORT
 
