@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
 
@@ -58,7 +58,7 @@ class Outcome:
     def write(self, file: BinaryIO) -> None:
         """Write the outcome to a binary stream."""
         blobs = [tensor_bytes(tensor) for tensor in self.tensors]
-        header = asdict(self) | {
+        header = vars(self) | {
             "tensors": [
                 {
                     "dtype": str(t.dtype).removeprefix("torch."),

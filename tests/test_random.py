@@ -8,12 +8,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 from torch import fx
 
+from autograder.core.graph_jobs import trial_for
+from autograder.describe import signature_of
 from autograder.exercise import RANDOM, Exercise
 from autograder.judge import judge
 from autograder.learner import verdict_on
@@ -21,6 +24,7 @@ from autograder.models.random.draw import drawn
 from autograder.models.random.program import program_of
 from autograder.models.random.recipe import Recipe, Step
 from autograder.models.random.shrink import MOST_TRIES, shrunk
+from autograder.plain import Encoder
 from autograder.randomly import fails
 from autograder.run import run
 from autograder.syllabus import EXERCISES
@@ -109,6 +113,30 @@ def test_random_models_can_be_pasted_traced_and_run(name: str) -> None:
             for inputs in trial.inputs[1:]:
                 with contextlib.suppress(*allowed):
                     gm(*inputs)
+
+
+@pytest.mark.parametrize("name", BY_EXERCISE)
+def test_a_random_model_has_the_parameters_of_its_trace(name: str) -> None:
+    """So the judge need not trace it to know them."""
+    for case in WITH[name].random.cases(11):
+        model = case.make(0).model
+        if model is None or case.make(0).kwargs:  # parameters that are to be fixed first
+            continue
+        assert "trace" not in case.expect
+        traced = fx.symbolic_trace(case.make(0).model)
+        own, wanted = (signature_of(each, Encoder({})) for each in (model, traced))
+        assert own == wanted, case.name
+
+
+@pytest.mark.parametrize("name", BY_EXERCISE)
+def test_what_surrounds_a_random_model_is_the_same_without_it(name: str) -> None:
+    same = partial(torch.testing.assert_close, rtol=0, atol=0, equal_nan=True)
+    for case in WITH[name].random.cases(11):
+        whole, rest = case.make(0), trial_for("results", case.make, 0)
+        for some, others in zip(rest.inputs, whole.inputs, strict=True):
+            same(some, others)
+        assert rest.functions.keys() == whole.functions.keys()
+        assert len(rest.log) == len(whole.log)
 
 
 @pytest.mark.parametrize("name", sorted(set(WITH) - {"OpTimer", "node_paths"}))

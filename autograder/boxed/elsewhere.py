@@ -85,14 +85,6 @@ def modules_of(cases: Iterable[Case]) -> set[str]:
     return found
 
 
-def _count(case: Case, seed: int) -> int:
-    """How many inputs a case has."""
-    key = "inputs", seed
-    if key not in case.known:
-        case.known[key] = len(case.make(seed).inputs)
-    return case.known[key]
-
-
 class GraphsElsewhere:
     """Has jobs with the graphs of one answer done in a process of its own.
 
@@ -104,7 +96,7 @@ class GraphsElsewhere:
         self._supply, self._left = supply, LIVES
         self._process: Process | None = None
 
-    def __call__(self, job: str, case: Case, outcome: Outcome, seed: int) -> Result:
+    def __call__(self, job: str, case: Case, outcome: Outcome, seed: int, inputs: int) -> Result:
         """Do a job; see `core.graph_jobs.do_job`."""
         stream = io.BytesIO()
         outcome.write(stream)
@@ -120,7 +112,7 @@ class GraphsElsewhere:
         except Lost:
             self.close()
             return _GONE, []
-        return sound_result(job, answer, _count(case, seed))
+        return sound_result(job, answer, inputs)
 
     def close(self) -> None:
         """Let the process end."""

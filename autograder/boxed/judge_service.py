@@ -31,6 +31,7 @@ from nbgrader.preprocessors import LimitOutput
 
 import autograder
 from autograder.boxed.elsewhere import builder_of, modules_of, send_by_value
+from autograder.boxed.late_imports import import_late
 from autograder.boxed.notebook_run import NotebookRun, Supply
 from autograder.classroom.cards import show_verdicts
 from autograder.classroom.repair import is_unreadable, read_forgivingly, repair
@@ -75,6 +76,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
         blobs: where there is no box, a pickled `Image` for notebooks.
     """
     warnings.simplefilter("ignore")  # what libraries think of a notebook's form helps nobody here
+    import_late()
     for room in _ROOMS:
         _import_all(f"{autograder.__name__}.{room}")
     syllabus = importlib.import_module(config["syllabus"])

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.boxed import shell, stub_api
+from autograder.boxed.late_imports import import_late
 from autograder.exercise import Exercise
 from autograder.forbid import stand_by
 
@@ -27,8 +28,9 @@ _ALWAYS = (
 )  # fmt: skip
 
 ALLOWED = frozenset(
-    "autograder autograder.boxed autograder.boxed.graph_service autograder.boxed.preload "
-    "autograder.boxed.shell autograder.boxed.stub_api autograder.boxed.student autograder.boxes "
+    "autograder autograder.boxed autograder.boxed.graph_service autograder.boxed.late_imports "
+    "autograder.boxed.preload autograder.boxed.shell autograder.boxed.stub_api "
+    "autograder.boxed.student autograder.boxes "
     "autograder.core autograder.core.graph_jobs autograder.core.graph_program "
     "autograder.core.memory autograder.core.own_code autograder.describe "
     "autograder.execution autograder.exercise "
@@ -63,6 +65,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
         config: ``imports``, the modules that they import.
         blobs: nothing.
     """
+    import_late()
     made, record = shell.make_shell()
     for name in (*_ALWAYS, *config["imports"]):
         try:

@@ -31,14 +31,26 @@ Job = Callable[[list[Program], Trial, Encoder], Plain]
 
 
 class GraphRunner(Protocol):
-    """Does a job with the graphs of an outcome, here or elsewhere."""
+    """Does a job with the graphs of an outcome, here or elsewhere.
 
-    def __call__(self, job: str, case: Case, outcome: Outcome, seed: int) -> Result: ...
+    It is told how many inputs the case has, so that it need not build the case to count them.
+    """
+
+    def __call__(
+        self, job: str, case: Case, outcome: Outcome, seed: int, inputs: int
+    ) -> Result: ...
 
 
-def do_here(job: str, case: Case, outcome: Outcome, seed: int = 0) -> Result:
+def trial_for(job: str, make: Callable[[int], Trial], seed: int) -> Trial:
+    """Fresh objects of a case, as far as a job looks at them: few look at the model."""
+    if job not in _LOOK_AT_ARGUMENTS and hasattr(make, "without_model"):
+        return make.without_model(seed)
+    return make(seed)
+
+
+def do_here(job: str, case: Case, outcome: Outcome, seed: int, inputs: int) -> Result:
     """Do a job in this process; see `do_job`."""
-    return do_job(job, case.make(seed), outcome.value, outcome.tensors)
+    return do_job(job, trial_for(job, case.make, seed), outcome.value, outcome.tensors)
 
 
 def do_job(job: str, trial: Trial, value: Plain, tensors: list[torch.Tensor]) -> Result:
@@ -122,3 +134,5 @@ JOBS: dict[str, Job] = {
     "matches": _matches,
     "unneeded": _unneeded,
 }
+
+_LOOK_AT_ARGUMENTS = frozenset({"matches"})

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import torch
-from torch import fx
+from torch import fx, nn
 
 from autograder.core.graph_jobs import GraphRunner, Result, do_here
 from autograder.core.graph_program import NotListed, Program, admitted
@@ -94,8 +93,17 @@ class Evidence:
     def traced_signature(self) -> Plain:
         """The parameters of the traced model's ``forward``."""
         return self._known(
-            "signature", lambda: signature_of(self.traced, Encoder(self.trial.functions))
+            "signature", lambda: signature_of(self._signed, Encoder(self.trial.functions))
         )
+
+    @property
+    def _signed(self) -> nn.Module:
+        """What has the traced model's parameters.
+
+        Of a random model that is the model itself: its ``forward`` names them all.
+        """
+        plain = self.case.recipe is not None and "trace" not in self.case.expect
+        return self.trial.model if plain else self.traced
 
     def _known(self, what: str, work_out: Callable[[], Any]) -> Any:
         """Something about the case itself, worked out for the first answer that is judged."""
@@ -156,6 +164,13 @@ class Evidence:
         except Exception:
             return None  # it does not fit together: whoever runs it says why
 
+    @property
+    def _is_admitted(self) -> bool:
+        try:
+            return self.rebuilt is not None
+        except ValueError:
+            return False
+
     @cached_property
     def unlisted(self) -> str:
         """The operation of the result that cannot be run here, as it is on no list; or ``""``."""
@@ -163,7 +178,8 @@ class Evidence:
             return ""
         functions = {**self.trial.functions, **STAND_INS}
         tail = self.outcome.value.get("tail")
-        for data in (self.graph_to_run, *([tail] if tail else ())):
+        graphs = () if self._is_admitted else (self.graph_to_run,)
+        for data in (*graphs, *([tail] if tail else ())):
             try:
                 admitted(data, self.outcome.tensors, functions)
             except NotListed as error:
@@ -182,8 +198,10 @@ class Evidence:
         """
         if job not in self._jobs:
             value = {**self.outcome.value, "graph_module": self.graph_to_run}
-            outcome = replace(self.outcome, value=value)
-            self._jobs[job] = self._runner(job, self.case, outcome, self._seed)
+            outcome = Outcome(self.outcome.case, value=value, tensors=self.outcome.tensors)
+            self._jobs[job] = self._runner(
+                job, self.case, outcome, self._seed, len(self.trial.inputs)
+            )
         found, _ = self._jobs[job]
         for why in ("not admitted", "not listed"):
             if isinstance(found, dict) and why in found:

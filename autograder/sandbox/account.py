@@ -127,7 +127,17 @@ class Memory:
         above = sum(max(0, resident - self._resident) for resident, _ in found)
         if above + kernel <= most:
             return False
-        return max(0, sum(map(_share, processes)) - self._resident) + kernel > most
+        return self._own(processes) + kernel > most
+
+    @staticmethod
+    def _own(processes: list[int]) -> int:
+        """Bytes that are not shared with the fork server and its other boxes.
+
+        How much of a process's share is what it began with, this process shows: it was forked
+        like them, and has not grown since.
+        """
+        began = _share("self")
+        return sum(max(0, _share(process) - began) for process in processes)
 
 
 class Maps:
@@ -172,7 +182,7 @@ def _too_many_locks() -> bool:
         return len(file.read(_LOCKS)) == _LOCKS
 
 
-def _resident(process: int) -> tuple[int, int]:
+def _resident(process: int | str) -> tuple[int, int]:
     """Bytes of a process's resident memory, and of its page tables."""
     resident = tables = 0
     with contextlib.suppress(OSError):
@@ -184,7 +194,7 @@ def _resident(process: int) -> tuple[int, int]:
     return resident, tables
 
 
-def _share(process: int) -> int:
+def _share(process: int | str) -> int:
     """A process's memory; what is shared by several counts in parts."""
     try:
         lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()

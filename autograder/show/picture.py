@@ -55,7 +55,7 @@ def png_of(page: Page) -> bytes:
     out = io.BytesIO()
     method, dither = Image.Quantize.FASTOCTREE, Image.Dither.NONE
     small = pixels.convert("RGB").quantize(COLOURS, method=method, dither=dither)
-    small.save(out, "PNG", optimize=True, dpi=(dpi, dpi))
+    small.save(out, "PNG", compress_level=6, dpi=(dpi, dpi))
     return out.getvalue()
 
 

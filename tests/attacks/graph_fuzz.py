@@ -35,6 +35,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from autograder.boxed.late_imports import import_late
 from autograder.plain import Plain
 from autograder.targets import function_of
 from tests.attacks._evaluating import evaluated
@@ -100,12 +101,6 @@ def _state() -> tuple[Any, ...]:
         torch.is_warn_always_enabled(), torch.is_anomaly_enabled(),
     )  # fmt: skip
 
-
-LATE = (
-    "functorch.dim._getsetitem", "torch._refs", "torch._subclasses.schema_check_mode",
-    "torch.fx.experimental.symbolic_shapes", "torch.masked",
-)  # fmt: skip
-"""What PyTorch imports when some operations are called for the first time; it may do so before."""
 
 # ------------------------------------------------------------------ names
 
@@ -649,8 +644,7 @@ def fuzz(count: int, start: int = 0, say: Callable[[str], None] = lambda text: N
     """Look at so many graphs, from this seed on."""
     for names in (listed, methods, classes):  # what they import is no graph's doing
         names()
-    for name in LATE:
-        importlib.import_module(name)
+    import_late()
     tally, begin = Tally(), time.monotonic()
     for first in range(start, start + count, BATCH):
         _batch(range(first, min(first + BATCH, start + count)), tally)

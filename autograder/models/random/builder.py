@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -53,7 +53,13 @@ class Builder:
         )
         if self.traced:
             model = fx.symbolic_trace(model)
+        return replace(self._surroundings(seed), args=(model,), model=model)
+
+    def without_model(self, seed: int) -> Trial:
+        """A fresh trial in which the model may be missing, for those that need only the rest."""
+        return self._surroundings(seed) if self.complete is as_it_is else self(seed)
+
+    def _surroundings(self, seed: int) -> Trial:
         generator = torch.Generator().manual_seed(seed + 1)
         inputs = tuple(arguments(specs, generator, self.dtype) for specs in self.program.inputs)
-        names = copy.copy(self.names)
-        return Trial(args=(model,), model=model, inputs=inputs, functions=names)
+        return Trial(args=(), inputs=inputs, functions=copy.copy(self.names))

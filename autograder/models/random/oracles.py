@@ -40,7 +40,8 @@ def exchanging(interpreter: type[fx.Interpreter]) -> Oracle:
     """For passes that change an operation: the model under an interpreter that acts on it."""
 
     def oracle(trial: Trial) -> Reference:
-        gm = fx.symbolic_trace(trial.model)
+        traced = isinstance(trial.model, fx.GraphModule)
+        gm = trial.model if traced else fx.symbolic_trace(trial.model)
         return runs_of(lambda *args: interpreter(gm).run(*args), trial)
 
     return oracle
