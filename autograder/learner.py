@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from autograder.answer_text import source_of_answer
-from autograder.exercise import Exercise
+from autograder.core.exercise import Exercise
+from autograder.core.verdict import Finding, Verdict
 from autograder.judge import judge
 from autograder.models.random.cases import AT_HAND
 from autograder.randomly import with_random_models
 from autograder.run import run_cases
 from autograder.syllabus import EXERCISES
-from autograder.verdict import Finding, Verdict
 
 PROGRESS_FILE = ".fxcourse-progress.json"
 

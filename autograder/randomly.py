@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from autograder.core.exercise import RANDOM, Case, Exercise
+from autograder.core.global_state import kept_state
 from autograder.core.graph_jobs import GraphRunner, do_here
-from autograder.exercise import RANDOM, Case, Exercise
-from autograder.isolation import kept_state
+from autograder.core.limits import bounded_output
+from autograder.core.outcome import Outcome
+from autograder.core.verdict import Share, Verdict
 from autograder.judge import findings_of, judge, score_of
-from autograder.limits import bounded_output
-from autograder.outcome import Outcome
 from autograder.run import run
-from autograder.verdict import Share, Verdict
 
 if TYPE_CHECKING:
     from autograder.models.random import RandomModels

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.describe import _MODULE_INTERNALS
-from autograder.plain import Encoder
+from autograder.core.codec import Encoder
+from autograder.core.graph_record import _MODULE_INTERNALS
 
 # `symbolic_trace` itself registers these on the model it traces; that is no one's fault.
 _OF_TRACING = re.compile(r"_tensor_constant\d+$|_torchdynamo|_compiled_call_impl$")

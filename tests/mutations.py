@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from autograder.outcome import Outcome
+from autograder.core.outcome import Outcome
 
 Path = tuple[str | int, ...]
 FIELDS = ("value", "runs", "error")

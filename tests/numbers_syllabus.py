@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autograder.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.verdict import Finding
 from autograder.judge import Evidence
 from autograder.references import Reference
 from autograder.rubric import Stage, rule
-from autograder.verdict import Finding
 
 CHAPTER = "07_numbers"
 

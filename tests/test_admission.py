@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import fx, nn
 
-from autograder import targets
+from autograder.core import allowlist
+from autograder.core.codec import Encoder, Plain
 from autograder.core.graph_program import admitted
-from autograder.describe import describe
-from autograder.outcome import tensor_from_bytes
-from autograder.plain import Encoder, Plain
+from autograder.core.graph_record import describe
+from autograder.core.outcome import tensor_from_bytes
 
 
 class Model(nn.Module):
@@ -126,7 +126,7 @@ def test_attributes_take_the_place_of_no_method() -> None:
 
 @pytest.mark.parametrize("name", ["autograder.cli.Model", "autograder.judge.Evidence", "os.path"])
 def test_only_modules_of_pytorch_and_of_cases_are_made(name: str) -> None:
-    assert not targets.is_known_class(name)
+    assert not allowlist.is_known_class(name)
 
 
 @pytest.mark.parametrize("dtype", ["quint8", "qint32", "nonsense", "Tensor", "__class__"])

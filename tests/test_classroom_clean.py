@@ -28,9 +28,9 @@ from nbformat.v4 import (
 )
 
 from autograder.classroom.clean import clean_cell, clean_notebook, clean_outputs
+from autograder.core.verdict import Finding, Verdict
 from autograder.show.card import card_html
 from autograder.syllabus import EXERCISES
-from autograder.verdict import Finding, Verdict
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(40)).decode()
 ACTIVE = {"iframe", "object", "embed", "form", "base", "meta", "link", "style", "svg", "math",

@@ -18,11 +18,11 @@ import torch
 from torch import fx, nn
 
 from autograder import CheckFailed, check, grade, learner
+from autograder.core.limits import BoundedText, Limits, OutOfTime, time_limit
+from autograder.core.outcome import Outcome
+from autograder.core.verdict import Verdict
 from autograder.judge import judge
-from autograder.limits import BoundedText, Limits, OutOfTime, time_limit
-from autograder.outcome import Outcome
 from autograder.run import run, run_cases
-from autograder.verdict import Verdict
 from tests.toy import TOY, Nested, OneAdd, references_in_memory, solution
 
 
@@ -386,7 +386,7 @@ def test_outcomes_survive_the_disk_and_another_process(tmp_path: Path) -> None:
     program = (
         "import sys, pathlib\n"
         "from autograder.judge import judge\n"
-        "from autograder.outcome import Outcome\n"
+        "from autograder.core.outcome import Outcome\n"
         "from tests.toy import TOY, references_in_memory\n"
         "paths = [pathlib.Path(sys.argv[1]) / f'{i}.outcome' for i in range(6)]\n"
         "outcomes = [Outcome.load(path) for path in paths]\n"

@@ -10,14 +10,14 @@ import pytest
 import torch
 from torch import fx, nn
 
+from autograder.core.codec import Encoder, Plain
+from autograder.core.exercise import Case, Exercise, Trial
+from autograder.core.graph_record import describe
+from autograder.core.outcome import Outcome
 from autograder.core.own_code import taken_for
-from autograder.describe import describe
-from autograder.exercise import Case, Exercise, Trial
 from autograder.judge import Evidence, findings_of
 from autograder.judge.form import Form
 from autograder.models.random.oracles import model_itself
-from autograder.outcome import Outcome
-from autograder.plain import Encoder, Plain
 from autograder.rubric import PASS, signature_kept, wellformed
 from autograder.rubric.edits import one_relu_for_each_sum
 from autograder.rubric.proxies import nothing_unused

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder import targets
 from autograder.classroom.cards import show_verdicts
 from autograder.classroom.scores import auto_score
+from autograder.core import allowlist
+from autograder.core.verdict import Verdict
 from autograder.learner import check, verdict_on
 from autograder.show.card import card_html
 from autograder.show.cardtext import card_text
 from autograder.syllabus import EXERCISES
-from autograder.verdict import Verdict
 from tests.answers import Answer, all_answers
 
 EXERCISE = EXERCISES["remove_dropout"]
@@ -32,11 +32,11 @@ def short_list(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The list of operations without a few that this exercise's models use."""
 
     def forget() -> None:
-        targets.function_of.cache_clear()
+        allowlist.function_of.cache_clear()
         for case in EXERCISE.cases:
             case.known.clear()
 
-    monkeypatch.setattr(targets, "FUNCTIONS", targets.FUNCTIONS - GONE)
+    monkeypatch.setattr(allowlist, "FUNCTIONS", allowlist.FUNCTIONS - GONE)
     forget()
     yield
     monkeypatch.undo()

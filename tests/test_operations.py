@@ -9,8 +9,8 @@ import re
 import pytest
 import torch
 
-from autograder import targets
 from autograder.builder import operations
+from autograder.core import allowlist
 
 LISTED = json.loads(operations.FILE.read_text(encoding="utf-8"))
 DOES_MORE = (
@@ -57,7 +57,7 @@ def test_nothing_on_it_is_a_derivative_or_private() -> None:
 
 def test_every_function_on_it_is_there_and_takes_no_callable() -> None:
     for name in LISTED["functions"]:
-        found = targets.function_of(name)
+        found = allowlist.function_of(name)
         assert callable(found) and not inspect.isclass(found) or name in _TYPES, name
         assert not operations.takes_callable(found), name
 
@@ -67,8 +67,8 @@ _TYPES = {f"builtins.{name}" for name in ("bool", "float", "int", "list", "range
 
 def test_every_class_on_it_is_a_module_of_that_name() -> None:
     for name in LISTED["modules"]:
-        found = targets.module_class_of(name)
-        assert issubclass(found, torch.nn.Module) and targets.class_name(found) == name
+        found = allowlist.module_class_of(name)
+        assert issubclass(found, torch.nn.Module) and allowlist.class_name(found) == name
         assert not issubclass(found, torch.fx.GraphModule)
 
 
@@ -85,7 +85,7 @@ def test_no_operation_changes_what_is_global() -> None:
             continue
         for args in ((), (torch.ones(2, 2),), (torch.ones(2, 2), torch.ones(2, 2)), (True,)):
             try:
-                targets.function_of(name)(*args)
+                allowlist.function_of(name)(*args)
             except Exception:
                 continue
             assert state() == before, name

@@ -10,12 +10,12 @@ from functools import cache
 
 import pytest
 
-from autograder.exercise import Case, Exercise
-from autograder.isolation import kept_state
+from autograder.core.exercise import Case, Exercise
+from autograder.core.global_state import kept_state
+from autograder.core.limits import bounded_output
+from autograder.core.outcome import Outcome
 from autograder.judge import findings_of, judge
 from autograder.judge.outcome_schema import ASKED, SCHEMAS
-from autograder.limits import bounded_output
-from autograder.outcome import Outcome
 from autograder.run import run
 from autograder.run.interpreters import ASKED as ASKED_OF_TIMERS
 from autograder.run.procedures import PROCEDURES

@@ -15,16 +15,16 @@ import pytest
 import torch
 from torch import fx
 
+from autograder.core.codec import Encoder
+from autograder.core.exercise import RANDOM, Exercise
 from autograder.core.graph_jobs import trial_for
-from autograder.describe import signature_of
-from autograder.exercise import RANDOM, Exercise
+from autograder.core.graph_record import signature_of
 from autograder.judge import judge
 from autograder.learner import verdict_on
 from autograder.models.random.draw import drawn
 from autograder.models.random.program import program_of
 from autograder.models.random.recipe import Recipe, Step
 from autograder.models.random.shrink import MOST_TRIES, shrunk
-from autograder.plain import Encoder
 from autograder.randomly import fails
 from autograder.run import run
 from autograder.syllabus import EXERCISES

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from torch import fx, nn
 
+from autograder.core.verdict import Verdict
 from autograder.judge import judge
 from autograder.run import run_cases
 from autograder.syllabus import EXERCISES
-from autograder.verdict import Verdict
 from tests.attacks._judged import HEAD
 from tests.attacks.leaking import ATTACKS
 

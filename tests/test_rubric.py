@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from autograder import rubric
-from autograder.exercise import Exercise, Property
+from autograder.core.exercise import Exercise, Property
+from autograder.core.outcome import Outcome
+from autograder.core.verdict import Verdict
 from autograder.judge import judge
-from autograder.outcome import Outcome
 from autograder.syllabus import EXERCISES
-from autograder.verdict import Verdict
 from tests.answers import all_answers, examine
 
 # Rules that many rubrics share are shown to be needed once, in any of them.

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder import limits
-from autograder.limits import waited
+from autograder.core import limits
+from autograder.core.limits import waited
 from autograder.sandbox import call_numbers, calls, client, frames, keeper, walls
 from autograder.sandbox.account import ProcessorTime, Times
 from autograder.sandbox.bounds import MIB, Bounds, hold_processor_time

@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import fx, nn
 
+from autograder.core.verdict import Box
 from autograder.show.draw import draw
 from autograder.show.page import page_of
-from autograder.verdict import Box
 from tests.test_show_sketch import Spiteful
 
 

@@ -12,9 +12,9 @@ import pytest
 import torch
 from torch import fx, nn
 
+from autograder.core.verdict import Box
 from autograder.show.draw import Picture, draw
 from autograder.show.text import alt_text, graph_text
-from autograder.verdict import Box
 
 KB = 1024
 

@@ -10,12 +10,12 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import fx, nn
 
-from autograder.labels import MAX_LABEL, Ref, label
+from autograder.core.node_label import MAX_LABEL, Ref, label
+from autograder.core.verdict import Box
 from autograder.show.compare import compare
 from autograder.show.draw import draw
 from autograder.show.fold import cells_of
 from autograder.show.sketch import CannotTrace, sketch
-from autograder.verdict import Box
 
 X, Y = Ref("x"), Ref("y")
 

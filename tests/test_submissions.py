@@ -10,7 +10,7 @@ import pytest
 from autograder.builder import build, chapters
 from autograder.classroom.grading import grade_class
 from autograder.classroom.replay import CannotReplay, replay
-from autograder.exercise import RANDOM
+from autograder.core.exercise import RANDOM
 from autograder.learner import verdict_on
 from autograder.show.wording import number
 from autograder.syllabus import EXERCISES, of_chapter

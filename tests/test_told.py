@@ -12,9 +12,9 @@ import torch
 from torch import fx, nn
 
 from autograder import run as run_room
-from autograder.exercise import Case, Exercise
+from autograder.core.exercise import Case, Exercise
+from autograder.core.outcome import Outcome
 from autograder.judge import judge
-from autograder.outcome import Outcome
 from autograder.run import run_trial
 from autograder.syllabus import EXERCISES
 

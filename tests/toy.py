@@ -11,7 +11,7 @@ from unittest import mock
 import torch
 from torch import fx, nn
 
-from autograder.exercise import Aspect, Exercise
+from autograder.core.exercise import Aspect, Exercise
 from autograder.models import T, model_case
 from autograder.references import Reference
 from autograder.rubric import PASS

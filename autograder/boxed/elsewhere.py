@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import cloudpickle
 
 from autograder.boxed.claims import sound_result
+from autograder.core.exercise import Case
 from autograder.core.graph_jobs import Result
-from autograder.exercise import Case
-from autograder.outcome import Outcome
+from autograder.core.outcome import Outcome
 from autograder.sandbox.client import Lost, Process
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import Any
 
 from autograder.boxed import preload
 from autograder.core.graph_jobs import do_job, trial_for
-from autograder.limits import Limits, OutOfTime, time_limit
-from autograder.outcome import Outcome
+from autograder.core.limits import Limits, OutOfTime, time_limit
+from autograder.core.outcome import Outcome
 from autograder.sandbox.frames import Broken, receive, send
 
 get_ready, configure = preload.get_ready, preload.configure

@@ -39,11 +39,11 @@ from autograder.classroom.repairs import Kind, Repair
 from autograder.classroom.scores import auto_score
 from autograder.classroom.seeds import code_of, note_seed
 from autograder.classroom.unit import Terms, Unit
-from autograder.exercise import Case, Exercise
+from autograder.core.exercise import Case, Exercise
+from autograder.core.limits import bounded_output
+from autograder.core.outcome import Outcome
 from autograder.judge import canary
 from autograder.judge.evidence import Evidence
-from autograder.limits import bounded_output
-from autograder.outcome import Outcome
 from autograder.sandbox.client import Image, Process, Unboxed
 from autograder.sandbox.frames import Broken, receive, send
 

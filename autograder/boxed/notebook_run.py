@@ -32,12 +32,12 @@ from autograder.boxed.elsewhere import GraphsElsewhere, builder_of
 from autograder.classroom.clean import clean_outputs
 from autograder.classroom.masters import checked_exercise
 from autograder.classroom.unit import Patience
-from autograder.exercise import Case, Exercise
-from autograder.outcome import Outcome
+from autograder.core.exercise import Case, Exercise
+from autograder.core.outcome import Outcome
+from autograder.core.verdict import Verdict
 from autograder.run import IMPATIENT
 from autograder.sandbox.client import Lost, Process
 from autograder.sandbox.frames import MAX_OUTPUTS
-from autograder.verdict import Verdict
 
 HANG_UP = 5.0
 """Seconds after its time is over in which a process may still answer."""

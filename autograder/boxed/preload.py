@@ -17,7 +17,7 @@ from typing import Any
 
 from autograder.boxed import shell, stub_api
 from autograder.boxed.late_imports import import_late
-from autograder.exercise import Exercise
+from autograder.core.exercise import Exercise
 from autograder.forbid import stand_by
 
 _ALWAYS = (
@@ -28,18 +28,18 @@ _ALWAYS = (
 )  # fmt: skip
 
 ALLOWED = frozenset(
-    "autograder autograder.boxed autograder.boxed.graph_service autograder.boxed.late_imports "
-    "autograder.boxed.preload autograder.boxed.shell autograder.boxed.stub_api "
-    "autograder.boxed.student autograder.boxes "
-    "autograder.core autograder.core.graph_jobs autograder.core.graph_program "
-    "autograder.core.memory autograder.core.own_code autograder.describe "
-    "autograder.execution autograder.exercise "
-    "autograder.forbid autograder.given autograder.isolation autograder.labels "
-    "autograder.learner autograder.limits autograder.models autograder.models.random "
-    "autograder.models.random.builder autograder.models.random.program "
-    "autograder.models.random.recipe autograder.models.random.vocabulary "
-    "autograder.models.random.wrapping autograder.outcome autograder.plain autograder.reading "
-    "autograder.targets autograder.verdict autograder.watch".split()
+    "autograder autograder.boxed autograder.boxed.graph_service "
+    "autograder.boxed.late_imports autograder.boxed.preload autograder.boxed.shell "
+    "autograder.boxed.stub_api autograder.boxed.student autograder.core "
+    "autograder.core.allowlist autograder.core.codec autograder.core.execution "
+    "autograder.core.exercise autograder.core.global_state autograder.core.graph_jobs "
+    "autograder.core.graph_program autograder.core.graph_record autograder.core.graph_view "
+    "autograder.core.limits autograder.core.node_label autograder.core.outcome "
+    "autograder.core.own_code autograder.core.storage autograder.core.verdict "
+    "autograder.forbid autograder.given autograder.learner autograder.models "
+    "autograder.models.random autograder.models.random.builder "
+    "autograder.models.random.program autograder.models.random.recipe "
+    "autograder.models.random.vocabulary autograder.models.random.wrapping autograder.watch".split()
 )
 """Modules of the course that a student's process may hold, besides those of `ROOMS`."""
 

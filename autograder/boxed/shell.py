@@ -19,7 +19,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
 
-from autograder.limits import Clock
+from autograder.core.limits import Clock
 
 MAX_PRINTED = 200_000
 """Characters that one cell may print; the rest is dropped."""

@@ -11,8 +11,8 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from autograder.exercise import Exercise
-from autograder.verdict import Verdict
+from autograder.core.exercise import Exercise
+from autograder.core.verdict import Verdict
 
 _SAYS = "While a notebook is graded, `{}` says nothing: see the card of the check cell."
 

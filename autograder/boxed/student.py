@@ -25,8 +25,8 @@ import torch
 
 from autograder.boxed import preload
 from autograder.boxed.shell import Record, Shell, take_streams
-from autograder.limits import Limits, OutOfTime, time_limit
-from autograder.outcome import Outcome
+from autograder.core.limits import Limits, OutOfTime, time_limit
+from autograder.core.outcome import Outcome
 from autograder.run import Answer, run_trial
 from autograder.sandbox.frames import MAX_OUTPUTS, Broken, receive, send
 

@@ -10,7 +10,7 @@ STRETCH = 3
 
 
 class Card(Protocol):
-    """The part of `autograder.exercise.Exercise` that a notebook shows."""
+    """The part of `autograder.core.exercise.Exercise` that a notebook shows."""
 
     @property
     def name(self) -> str: ...

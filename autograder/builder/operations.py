@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.targets import class_name, full_name, library_name
+from autograder.core.allowlist import class_name, full_name, library_name
 
 FILE = Path(__file__).parents[1] / "core" / "operations.json"
 

@@ -9,8 +9,8 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_output
 
 from autograder.classroom.masters import checked_exercise
-from autograder.exercise import Exercise
-from autograder.verdict import Verdict
+from autograder.core.exercise import Exercise
+from autograder.core.verdict import Verdict
 
 _log = logging.getLogger(__name__)
 

@@ -14,15 +14,15 @@ import torch
 from torch import fx, nn
 from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
 
+from autograder.core.codec import Encoder, Plain
+from autograder.core.execution import run_both, run_once
+from autograder.core.exercise import Case, Trial
+from autograder.core.global_state import kept_state
 from autograder.core.graph_program import NotAdmitted, NotListed, Program, admitted
-from autograder.core.memory import needed, recorded_program
+from autograder.core.limits import bounded_output
+from autograder.core.outcome import Outcome
 from autograder.core.own_code import STAND_INS
-from autograder.execution import run_both, run_once
-from autograder.exercise import Case, Trial
-from autograder.isolation import kept_state
-from autograder.limits import bounded_output
-from autograder.outcome import Outcome
-from autograder.plain import Encoder, Plain
+from autograder.core.storage import needed, recorded_program
 
 Result = tuple[Plain, list[torch.Tensor]]
 """What a job found, and the table of the tensors in it."""

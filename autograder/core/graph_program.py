@@ -20,8 +20,8 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder import targets
-from autograder.plain import Decoder, Plain
+from autograder.core import allowlist
+from autograder.core.codec import Decoder, Plain
 
 MAX_NODES = 5_000
 _OPS = frozenset("placeholder get_attr call_function call_method call_module output".split())
@@ -194,7 +194,7 @@ class _Static(Decoder):
 
     def _decode_function(self, name: str) -> Callable[..., Any]:
         try:
-            return targets.function_of(name)
+            return allowlist.function_of(name)
         except LookupError:
             raise NotListed(str(name)[:200]) from None
 
@@ -273,8 +273,8 @@ def _admit_method(target: str, args: Any) -> None:
         raise NotAdmitted("a method is called on nothing")
 
 
-_ALL_METHODS = frozenset().union(*targets.METHODS.values())
-_ALL_ATTRIBUTES = frozenset().union(*targets.ATTRIBUTES.values())
+_ALL_METHODS = frozenset().union(*allowlist.METHODS.values())
+_ALL_ATTRIBUTES = frozenset().union(*allowlist.ATTRIBUTES.values())
 _KINDS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("Tensor", (torch.Tensor,)),
     ("list", (list,)),
@@ -296,15 +296,15 @@ def _kind_of(value: Any) -> str:
 
 def _method(name: str, owner: Any) -> Callable[..., Any]:
     kind = _kind_of(owner)
-    operators = name.startswith("__") and name in targets.METHODS["Tensor"] and kind
-    if operators or name in targets.METHODS.get(kind, ()):
+    operators = name.startswith("__") and name in allowlist.METHODS["Tensor"] and kind
+    if operators or name in allowlist.METHODS.get(kind, ()):
         found: Callable[..., Any] = getattr(owner, name)
         return found
     raise AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}")
 
 
 def _attribute(owner: Any, name: str, *default: Any) -> Any:
-    if name in targets.ATTRIBUTES.get(_kind_of(owner), ()):
+    if name in allowlist.ATTRIBUTES.get(_kind_of(owner), ()):
         return getattr(owner, name, *default)
     if default:
         return default[0]
@@ -391,7 +391,7 @@ def _is_path(path: str) -> bool:
 
 def _module(row: Plain, tensors: list[torch.Tensor], shared: dict[int, torch.Tensor]) -> nn.Module:
     try:
-        cls = targets.module_class_of(row["class"]) if row["path"] else nn.Module
+        cls = allowlist.module_class_of(row["class"]) if row["path"] else nn.Module
     except LookupError:
         cls = nn.Module  # a container, or a class that only fails if it is called
     module = cls.__new__(cls)

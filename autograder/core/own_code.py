@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
-from autograder import targets
-from autograder.plain import Plain
+from autograder.core import allowlist
+from autograder.core.codec import Plain
 
 COPY, NOTHING = "a copy", "nothing"
 """The names under which what stands in for own code travels; no case's function has them."""
@@ -50,7 +50,7 @@ def own_calls(description: Plain) -> Iterator[tuple[int, str]]:
         if isinstance(target, dict) and "opaque" in target:
             yield i, target["opaque"]
         elif row["op"] == "call_module" and target in classes:
-            if not targets.is_known_class(classes[target]):
+            if not allowlist.is_known_class(classes[target]):
                 yield i, str(classes[target]).rpartition(".")[2]
 
 

@@ -11,17 +11,17 @@ from dataclasses import replace
 from torch import fx, nn
 
 from autograder.answer_text import Source
+from autograder.core.exercise import Case, Exercise
+from autograder.core.global_state import kept_state
 from autograder.core.graph_jobs import GraphRunner, do_here
-from autograder.exercise import Case, Exercise
-from autograder.isolation import kept_state
+from autograder.core.limits import bounded_output
+from autograder.core.outcome import Outcome
+from autograder.core.verdict import Finding, Share, Status, Verdict
 from autograder.judge.case import UNLISTED, error_text, findings_of
 from autograder.judge.evidence import Evidence, describe_inputs
 from autograder.judge.example import example_of, source_of
 from autograder.judge.redaction import Redaction
 from autograder.judge.source_rules import source_findings
-from autograder.limits import bounded_output
-from autograder.outcome import Outcome
-from autograder.verdict import Finding, Share, Status, Verdict
 
 __all__ = ["Evidence", "describe_inputs", "findings_of", "judge", "score_of", "source_of"]
 

@@ -13,16 +13,16 @@ from typing import Any
 
 import torch
 
-from autograder.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.codec import Plain
+from autograder.core.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.verdict import Finding
 from autograder.judge.evidence import Evidence
 from autograder.models.canary import Small, trial_for
 from autograder.models.random.oracles import runs_of
-from autograder.plain import Plain
 from autograder.references import Reference
 from autograder.rubric.compare import difference
 from autograder.rubric.rule import Stage, rule
 from autograder.run.procedures import PROCEDURES
-from autograder.verdict import Finding
 
 CHAPTER = "canary"
 KINDS = ("right", "wrong")

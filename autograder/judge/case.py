@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from autograder.core.exercise import Case, Exercise, Property
 from autograder.core.graph_jobs import GraphRunner, do_here
-from autograder.exercise import Case, Exercise, Property
+from autograder.core.outcome import Outcome
+from autograder.core.verdict import Finding
 from autograder.judge.evidence import Evidence
 from autograder.judge.outcome_schema import misfit
-from autograder.outcome import Outcome
 from autograder.references import MissingReference
-from autograder.verdict import Finding
 
 _SIGNATURE = (
     "The parameters of a graph's code are its placeholders. Print the graph before a module is "

@@ -9,16 +9,16 @@ from typing import Any
 import torch
 from torch import fx, nn
 
+from autograder.core.codec import Encoder, Plain
+from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.graph_jobs import GraphRunner, Result, do_here
 from autograder.core.graph_program import NotListed, Program, admitted
+from autograder.core.graph_record import describe, signature_of
+from autograder.core.outcome import Outcome
 from autograder.core.own_code import STAND_INS, own_calls, taken_for
-from autograder.describe import describe, signature_of
-from autograder.exercise import Case, Exercise, Trial
+from autograder.core.verdict import Finding
 from autograder.judge.form import Form
-from autograder.outcome import Outcome
-from autograder.plain import Encoder, Plain
 from autograder.references import Reference, reference
-from autograder.verdict import Finding
 
 
 class Evidence:

@@ -9,13 +9,12 @@ from typing import Any
 
 from torch import fx, nn
 
-from autograder.boxes import boxes_of, target_text
-from autograder.exercise import Case, Exercise, Trial
+from autograder.core.codec import Encoder, Plain, show
+from autograder.core.exercise import Case, Exercise, Trial
+from autograder.core.graph_view import boxes_of, target_text
+from autograder.core.outcome import Outcome
+from autograder.core.verdict import Box, Example
 from autograder.judge.evidence import Evidence, describe_inputs
-from autograder.outcome import Outcome
-from autograder.plain import Encoder, Plain
-from autograder.reading import show
-from autograder.verdict import Box, Example
 
 
 def example_of(exercise: Exercise, case: Case, outcome: Outcome, seed: int) -> Example:

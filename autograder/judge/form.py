@@ -11,8 +11,7 @@ from functools import cached_property
 
 from torch import fx
 
-from autograder.plain import Plain
-from autograder.reading import reads
+from autograder.core.codec import Plain, reads
 
 OPCODES = ("placeholder", "call_function", "call_method", "call_module", "get_attr", "output")
 

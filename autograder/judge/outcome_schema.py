@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from autograder.exercise import Trial
+from autograder.core.codec import Plain
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Outcome
 from autograder.judge.evidence import Evidence
 from autograder.judge.shapes import (
     Check,
@@ -27,8 +29,6 @@ from autograder.judge.shapes import (
     text,
     whole,
 )  # fmt: skip
-from autograder.outcome import Outcome
-from autograder.plain import Plain
 
 ASKED = 5
 """How many numbers a timer's `slowest` is asked with."""

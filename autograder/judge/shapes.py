@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from autograder.plain import Plain
+from autograder.core.codec import Plain
 
 Check = Callable[[Any], str | None]
 

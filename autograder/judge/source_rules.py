@@ -13,8 +13,8 @@ import symtable
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from autograder.answer_text import Source
-from autograder.exercise import Exercise
-from autograder.verdict import Finding
+from autograder.core.exercise import Exercise
+from autograder.core.verdict import Finding
 
 ROADS = frozenset(
     "__subclasses__ __getattribute__ __mro__ mro __base__ __bases__ __closure__ _NodeBase".split()

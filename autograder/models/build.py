@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.execution import seed_all
-from autograder.exercise import Case, Trial
+from autograder.core.execution import seed_all
+from autograder.core.exercise import Case, Trial
 
 
 @dataclass(frozen=True)

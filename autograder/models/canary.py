@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import fx, nn
 
-from autograder.exercise import Trial
+from autograder.core.exercise import Trial
 
 
 class Small(nn.Module):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from autograder.execution import seed_all
+from autograder.core.execution import seed_all
 
 
 def real(make: Callable[[], nn.Module], seed: int, dtype: torch.dtype = torch.float32) -> nn.Module:

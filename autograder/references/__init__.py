@@ -14,8 +14,8 @@ from pathlib import Path
 
 import torch
 
-from autograder.outcome import Outcome, tensor_bytes, tensor_from_bytes
-from autograder.plain import Plain
+from autograder.core.codec import Plain
+from autograder.core.outcome import Outcome, tensor_bytes, tensor_from_bytes
 
 FOLDER = Path(__file__).parent
 

@@ -10,9 +10,9 @@ from typing import Any
 import jupytext
 
 from autograder import references
-from autograder.exercise import Exercise
-from autograder.limits import bounded_output
-from autograder.plain import Plain
+from autograder.core.codec import Plain
+from autograder.core.exercise import Exercise
+from autograder.core.limits import bounded_output
 from autograder.references import FOLDER, Reference
 from autograder.rubric.compare import difference
 from autograder.run import run

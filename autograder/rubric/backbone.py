@@ -6,15 +6,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autograder.describe import signature_of
-from autograder.plain import Encoder, Plain, kind_of
-from autograder.reading import leaves
+from autograder.core.codec import Encoder, Plain, kind_of, leaves
+from autograder.core.graph_record import signature_of
+from autograder.core.verdict import Finding
 from autograder.rubric.compare import difference
 from autograder.rubric.edits import classes_of
 from autograder.rubric.passes import runs, same_result_by
 from autograder.rubric.rule import Rule, Stage, rule
 from autograder.rubric.wellformed import wellformed
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

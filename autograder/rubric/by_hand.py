@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from autograder.plain import Plain
-from autograder.reading import show
+from autograder.core.codec import Plain, show
+from autograder.core.verdict import Finding
 from autograder.rubric.rule import Stage, rule
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

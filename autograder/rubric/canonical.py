@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
-from autograder.plain import Plain
+from autograder.core.codec import Plain
 
 Table = dict[Hashable, int]
 # The number in such a name tells only how often somebody has traced the model.

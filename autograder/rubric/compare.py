@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
-from autograder.plain import Plain, kind_of
-from autograder.reading import show
+from autograder.core.codec import Plain, kind_of, show
 
 Table = list[torch.Tensor]
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from torch import fx
 
-from autograder.core.memory import Recorder, copy_of, run_recorder
-from autograder.plain import Encoder, Plain, kind_of
+from autograder.core.codec import Encoder, Plain, kind_of
+from autograder.core.storage import Recorder, copy_of, run_recorder
+from autograder.core.verdict import Finding
 from autograder.rubric.compare import difference
 from autograder.rubric.rule import Stage, rule
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

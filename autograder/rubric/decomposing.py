@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from torch import fx
 
-from autograder.boxes import target_text
-from autograder.plain import Encoder, Plain
-from autograder.reading import reads
+from autograder.core.codec import Encoder, Plain, reads
+from autograder.core.graph_view import target_text
+from autograder.core.verdict import Finding
 from autograder.retrace import RECORDED, Rules, decomposed_graph
 from autograder.rubric.canonical import Table, expressions, missing_and_extra
 from autograder.rubric.rule import Stage, rule
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
+from autograder.core.codec import Plain, kind_of
+from autograder.core.verdict import Finding
 from autograder.models.slopes import slope
-from autograder.plain import Plain, kind_of
 from autograder.rubric.rule import Stage, rule
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

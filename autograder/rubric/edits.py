@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from autograder.boxes import target_text
-from autograder.plain import Encoder, Plain
+from autograder.core.codec import Encoder, Plain
+from autograder.core.graph_view import target_text
+from autograder.core.verdict import Finding
 from autograder.rubric.canonical import Table, call_of, expressions, missing_and_extra
 from autograder.rubric.rule import Stage, rule
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from autograder.plain import Plain
-from autograder.reading import reads, show
+from autograder.core.codec import Plain, reads, show
+from autograder.core.verdict import Finding
 from autograder.rubric.canonical import Table, expressions, missing_and_extra
 from autograder.rubric.compare import difference
 from autograder.rubric.edits import calls, keyword
 from autograder.rubric.rule import Stage, rule
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from torch import fx
 
-from autograder.boxes import target_text
-from autograder.core.memory import recorded
-from autograder.plain import Encoder, Plain, kind_of
-from autograder.reading import show
+from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.graph_view import target_text
+from autograder.core.storage import recorded
+from autograder.core.verdict import Finding
 from autograder.rubric.compare import difference
 from autograder.rubric.rule import Stage, rule
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

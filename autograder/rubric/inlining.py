@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 from torch import fx
 
+from autograder.core.codec import Plain
+from autograder.core.verdict import Finding
 from autograder.models.inlining import trace_with
-from autograder.plain import Plain
 from autograder.rubric.canonical import Table, expressions, missing_and_extra
 from autograder.rubric.rule import Stage, rule
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
-    from autograder.exercise import Trial
+    from autograder.core.exercise import Trial
     from autograder.judge import Evidence
 
 # Constants of a trace have names of the tracer's making.

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from autograder.plain import Encoder, Plain, kind_of
-from autograder.reading import show
+from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.verdict import Finding
 from autograder.rubric.compare import difference
 from autograder.rubric.rule import Rule, Stage, rule
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from autograder.plain import Plain, kind_of
-from autograder.reading import show
+from autograder.core.codec import Plain, kind_of, show
+from autograder.core.verdict import Finding
 from autograder.rubric.rule import Stage, rule
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

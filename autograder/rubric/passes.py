@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from autograder.plain import Plain, kind_of
+from autograder.core.codec import Plain, kind_of
+from autograder.core.verdict import Finding
 from autograder.rubric.compare import difference
 from autograder.rubric.rule import Rule, Stage, rule
 from autograder.rubric.wellformed import known_targets, wellformed
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

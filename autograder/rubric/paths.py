@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from torch import nn
 
-from autograder.plain import Plain, kind_of
-from autograder.reading import show
+from autograder.core.codec import Plain, kind_of, show
+from autograder.core.verdict import Finding
 from autograder.rubric.rule import Rule, Stage
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

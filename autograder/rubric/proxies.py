@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from torch import fx
 
-from autograder.reading import show
+from autograder.core.codec import show
+from autograder.core.verdict import Finding
 from autograder.rubric.rule import Stage, rule
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from autograder.plain import Plain
+from autograder.core.codec import Plain
+from autograder.core.verdict import Finding
 from autograder.rubric.edits import calls, classes_of
 from autograder.rubric.rule import Rule, Stage, rule
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

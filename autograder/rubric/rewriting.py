@@ -17,10 +17,10 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from autograder.boxes import target_text
-from autograder.plain import Plain
+from autograder.core.codec import Plain
+from autograder.core.graph_view import target_text
+from autograder.core.verdict import Finding
 from autograder.rubric.rule import Rule, Stage, rule
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

@@ -8,8 +8,8 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from autograder.core.verdict import Finding
     from autograder.judge import Evidence
-    from autograder.verdict import Finding
 
 
 class Stage(IntEnum):

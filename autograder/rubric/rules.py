@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from autograder.boxes import target_text
-from autograder.plain import Plain, kind_of
+from autograder.core.codec import Plain, kind_of
+from autograder.core.graph_view import target_text
+from autograder.core.verdict import Finding
 from autograder.rubric.rule import Stage, rule
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from autograder.execution import run_once
-from autograder.plain import Encoder, Plain, kind_of
+from autograder.core.codec import Encoder, Plain, kind_of
+from autograder.core.execution import run_once
+from autograder.core.verdict import Finding
 from autograder.rubric.compare import difference
 from autograder.rubric.crossing import Cut
 from autograder.rubric.edits import classes_of
 from autograder.rubric.rule import Stage, rule
 from autograder.rubric.wellformed import known_targets, wellformed
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
-    from autograder.exercise import Exercise
+    from autograder.core.exercise import Exercise
     from autograder.judge import Evidence
     from autograder.judge.form import Form
 

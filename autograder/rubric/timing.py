@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 import torch
 from torch import fx
 
+from autograder.core.codec import Plain, kind_of, show
+from autograder.core.verdict import Finding
 from autograder.models.measured import SPIN
-from autograder.plain import Plain, kind_of
-from autograder.reading import show
 from autograder.rubric.rule import Stage, rule
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

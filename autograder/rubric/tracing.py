@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import fx, nn
 
-from autograder.boxes import target_text
-from autograder.plain import Encoder, Plain
-from autograder.reading import reads
+from autograder.core.codec import Encoder, Plain, reads
+from autograder.core.graph_view import target_text
+from autograder.core.verdict import Finding
 from autograder.rubric.compare import difference
 from autograder.rubric.rule import Stage, rule
-from autograder.verdict import Finding
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from autograder.plain import Plain
-from autograder.reading import reads
+from autograder.core.codec import Plain, reads
+from autograder.core.verdict import Finding
 from autograder.rubric.rule import Stage, rule
-from autograder.verdict import Finding
 
 if False:  # for type checkers
     from autograder.judge import Evidence

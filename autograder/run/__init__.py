@@ -11,11 +11,11 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 
-from autograder.exercise import Case, Exercise, Trial
-from autograder.isolation import kept_state
-from autograder.limits import Limits, OutOfTime, bounded_output, time_limit
-from autograder.outcome import Outcome
-from autograder.plain import Encoder
+from autograder.core.codec import Encoder
+from autograder.core.exercise import Case, Exercise, Trial
+from autograder.core.global_state import kept_state
+from autograder.core.limits import Limits, OutOfTime, bounded_output, time_limit
+from autograder.core.outcome import Outcome
 from autograder.run.calls import Answer
 from autograder.run.errors import is_stub, record_of
 from autograder.run.procedures import PROCEDURES

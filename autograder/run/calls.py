@@ -8,13 +8,13 @@ from typing import Any
 
 from torch import fx
 
-from autograder.describe import describe
-from autograder.execution import RUN_SEED, run_once, seed_all
-from autograder.exercise import Trial
+from autograder.core.codec import Encoder, Plain
+from autograder.core.execution import RUN_SEED, run_once, seed_all
+from autograder.core.exercise import Trial
+from autograder.core.graph_record import describe
+from autograder.core.limits import bounded_output
+from autograder.core.outcome import Outcome
 from autograder.forbid import recording_use
-from autograder.limits import bounded_output
-from autograder.outcome import Outcome
-from autograder.plain import Encoder, Plain
 from autograder.run.errors import is_stub, record_of
 from autograder.watch import Snapshot
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import torch
 
-from autograder.execution import error_record
-from autograder.plain import Plain
+from autograder.core.codec import Plain
+from autograder.core.execution import error_record
 
 MAX_TEXT = 2_000
 _OWN_FOLDER = str(Path(__file__).parents[1])

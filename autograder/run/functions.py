@@ -6,10 +6,10 @@ from typing import Any
 
 from torch import fx
 
-from autograder.describe import nodes_of
-from autograder.exercise import Trial
-from autograder.outcome import Outcome
-from autograder.plain import Encoder
+from autograder.core.codec import Encoder
+from autograder.core.exercise import Trial
+from autograder.core.graph_record import nodes_of
+from autograder.core.outcome import Outcome
 from autograder.run.calls import Answer, call_watched, encode_result, run_recorded, run_result
 from autograder.run.errors import is_stub, record_of
 

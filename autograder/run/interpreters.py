@@ -8,10 +8,10 @@ from typing import Any
 
 from torch import fx
 
-from autograder.execution import error_record, run_once
-from autograder.exercise import Trial
-from autograder.outcome import Outcome
-from autograder.plain import Encoder, Plain
+from autograder.core.codec import Encoder, Plain
+from autograder.core.execution import error_record, run_once
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Outcome
 from autograder.run.calls import call_watched
 from autograder.run.errors import is_stub
 from autograder.run.functions import transform

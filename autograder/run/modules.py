@@ -7,12 +7,12 @@ from typing import Any
 
 from torch import fx, nn
 
-from autograder import targets
-from autograder.execution import error_record
-from autograder.exercise import Trial
-from autograder.limits import bounded_output
-from autograder.outcome import Outcome
-from autograder.plain import Encoder, Plain
+from autograder.core import allowlist
+from autograder.core.codec import Encoder, Plain
+from autograder.core.execution import error_record
+from autograder.core.exercise import Trial
+from autograder.core.limits import bounded_output
+from autograder.core.outcome import Outcome
 from autograder.run.calls import Answer, call_watched, encode_result, run_recorded
 from autograder.run.errors import is_stub
 
@@ -33,7 +33,7 @@ def any_module(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder)
     if traced or not isinstance(result, nn.Module):
         outcome.value = encode_result(result, trial, encoder)
     else:
-        outcome.value = {"module": targets.class_name(type(result)).rpartition(".")[2]}
+        outcome.value = {"module": allowlist.class_name(type(result)).rpartition(".")[2]}
     if not isinstance(result, nn.Module):
         return
 

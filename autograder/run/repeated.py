@@ -6,9 +6,9 @@ from typing import Any
 
 from torch import fx
 
-from autograder.exercise import Trial
-from autograder.outcome import Outcome
-from autograder.plain import Encoder
+from autograder.core.codec import Encoder
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Outcome
 from autograder.run.calls import Answer
 from autograder.run.functions import transform
 

@@ -10,9 +10,9 @@ from torch.fx.node import map_arg
 from torch.fx.proxy import GraphAppendingTracer
 from torch.nn import functional as F
 
-from autograder.exercise import Trial
-from autograder.outcome import Outcome
-from autograder.plain import Encoder
+from autograder.core.codec import Encoder
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Outcome
 from autograder.run.calls import Answer, call_watched, run_result
 from autograder.run.errors import is_stub, record_of
 from autograder.run.functions import encode_result

@@ -8,12 +8,12 @@ from typing import Any
 
 from torch import fx, nn
 
-from autograder.describe import describe
-from autograder.execution import run_both
-from autograder.exercise import Trial
-from autograder.limits import bounded_output
-from autograder.outcome import Outcome
-from autograder.plain import Encoder
+from autograder.core.codec import Encoder
+from autograder.core.execution import run_both
+from autograder.core.exercise import Trial
+from autograder.core.graph_record import describe
+from autograder.core.limits import bounded_output
+from autograder.core.outcome import Outcome
 from autograder.run.calls import call_watched, encode_result, run_recorded
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
-from autograder.limits import waited
+from autograder.core.limits import waited
 from autograder.sandbox import scratch
 from autograder.sandbox.bounds import Bounds
 from autograder.sandbox.fork_server import CONFIGURE

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-from autograder.limits import waited
+from autograder.core.limits import waited
 from autograder.sandbox import linux
 from autograder.sandbox.account import Memory, ProcessorTime, Started, times_of
 from autograder.sandbox.bounds import Bounds

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.exercise import Exercise
+from autograder.core.exercise import Exercise
+from autograder.core.verdict import Example, Verdict
 from autograder.show.cardtext import card_text
 from autograder.show.html import (
     INK,
@@ -47,7 +48,6 @@ from autograder.show.wording import (
     tried,
     where_to_look,
 )
-from autograder.verdict import Example, Verdict
 
 __all__ = ["Card", "card_html", "card_text"]
 

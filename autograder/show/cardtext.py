@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from autograder.exercise import Exercise
+from autograder.core.exercise import Exercise
+from autograder.core.verdict import Example, Verdict
 from autograder.show.html import bounded, clean
 from autograder.show.wording import (
     CRASHED,
@@ -25,7 +26,6 @@ from autograder.show.wording import (
     tried,
     where_to_look,
 )
-from autograder.verdict import Example, Verdict
 
 WIDTH = 88
 

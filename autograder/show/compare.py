@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from autograder.core.verdict import Box
 from autograder.show.sketch import GHOSTS
-from autograder.verdict import Box
 
 Pair = tuple[tuple[Box, ...], tuple[Box, ...]]
 

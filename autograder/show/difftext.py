@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
+from autograder.core.verdict import Box
 from autograder.show.compare import compare, marks_in_words
 from autograder.show.text import LONGEST_ALT, SIGNS, notes, statement
-from autograder.verdict import Box
 
 LONG = 14  # a longer list leaves out what did not change
 CONTEXT = 2

@@ -7,12 +7,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from autograder.core.verdict import Box
 from autograder.show.compare import compare
 from autograder.show.difftext import diff_alt, diff_text
 from autograder.show.html import block, folded, image, sheet
 from autograder.show.sketch import Drawable, sketch
 from autograder.show.text import alt_text, graph_text
-from autograder.verdict import Box
 
 NOTE = (
     "This graph is too large for a picture that one can read, even with its straight chains "

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from autograder.labels import shorten
+from autograder.core.node_label import shorten
+from autograder.core.verdict import Box
 from autograder.show.fold import REFERENCE, Cell
 from autograder.show.style import (
     ALARM,
@@ -20,7 +21,6 @@ from autograder.show.style import (
     look_of,
     text_width,
 )
-from autograder.verdict import Box
 
 NAME, LABEL, TAG, ROW = 9.4, 9.0, 6.6, 8.0  # sizes of type, in points
 LINE = 13.0

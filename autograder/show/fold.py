@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from autograder.verdict import Box
+from autograder.core.verdict import Box
 
 BIG = 12  # up to so many nodes a graph is drawn node by node
 REFERENCE = "reference"  # opcode of a stand-in for a node drawn in another column

@@ -7,7 +7,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.exercise import Exercise
+from autograder.core.exercise import Exercise
 from autograder.show.html import INK, PAPER, QUIET, RULE, SANS, clean, code, escaped, folded
 from autograder.show.markup import markdown_html
 

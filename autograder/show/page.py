@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from autograder.core.verdict import Box
 from autograder.show.columns import MOST, columns_of, ends_of, outputs_of
 from autograder.show.compare import SIGNS
 from autograder.show.crop import cropped
@@ -13,7 +14,6 @@ from autograder.show.fold import BIG, Cell, cells_of
 from autograder.show.layers import layers_of
 from autograder.show.layout import Layout, layout
 from autograder.show.style import SANS, SANS_BOLD, text_width
-from autograder.verdict import Box
 
 MARGIN = 16.0
 COLUMN_GAP = 34.0

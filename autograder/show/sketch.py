@@ -10,8 +10,8 @@ from typing import Any
 
 from torch import fx, nn
 
-from autograder.labels import Ref, label, one_line
-from autograder.verdict import Box
+from autograder.core.node_label import Ref, label, one_line
+from autograder.core.verdict import Box
 
 MAX_NODES = 5_000
 MAX_DEPTH = 40

@@ -12,10 +12,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from autograder.labels import shorten
+from autograder.core.node_label import shorten
+from autograder.core.verdict import Box
 from autograder.show.fold import BIG, Cell, cells_of
 from autograder.show.sketch import GHOSTS
-from autograder.verdict import Box
 
 SIGNS = {"": " ", "added": "+", "removed": "-", "changed": "~"}
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from autograder.exercise import Exercise
-from autograder.labels import one_line, shorten
+from autograder.core.exercise import Exercise
+from autograder.core.node_label import one_line, shorten
+from autograder.core.verdict import Example, Finding, Share, Verdict
 from autograder.show.compare import compare
 from autograder.show.draw import Picture, pair
 from autograder.show.sketch import sketch
-from autograder.verdict import Example, Finding, Share, Verdict
 
 OTHERS = 4
 INPUTS = 6

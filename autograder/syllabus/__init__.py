@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
-from autograder.exercise import Exercise
+from autograder.core.exercise import Exercise
 
 CHAPTERS = {
     "start": "node_names",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograder.exercise import Aspect, Case, Exercise
+from autograder.core.exercise import Aspect, Case, Exercise
 from autograder.models import T, additions, interpreter, measured
 from autograder.models import real as networks
 from autograder.rubric import PASS, caller_untouched, returns

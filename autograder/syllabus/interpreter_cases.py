@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.exercise import Case, Trial
+from autograder.core.exercise import Case, Trial
 from autograder.models import T, fresh
 from autograder.models import real as networks
 from autograder.models.build import arguments

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.exercise import Aspect, Exercise
+from autograder.core.exercise import Aspect, Exercise
 from autograder.models import T, nonfinite
 from autograder.models import real as networks
 from autograder.rubric import caller_untouched

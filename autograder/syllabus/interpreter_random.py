@@ -11,7 +11,7 @@ import torch
 from torch import fx, nn
 from torch.overrides import TorchFunctionMode
 
-from autograder.exercise import Trial
+from autograder.core.exercise import Trial
 from autograder.models.random import (
     COMMON,
     RandomModels,

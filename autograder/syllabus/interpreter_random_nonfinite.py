@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.exercise import Trial
+from autograder.core.exercise import Trial
 from autograder.models.random import COMMON, RandomModels, Vocabulary, answer_of, ops
 from autograder.syllabus.interpreter_random import KINDS, values_of, with_inputs
 

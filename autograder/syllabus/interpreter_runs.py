@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from autograder.exercise import Aspect, Exercise
+from autograder.core.exercise import Aspect, Exercise
 from autograder.models import T, interpreter, measured
 from autograder.models import real as networks
 from autograder.rubric import caller_untouched, returns

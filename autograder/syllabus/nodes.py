@@ -7,8 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import fx, nn
 
-from autograder.execution import seed_all
-from autograder.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.execution import seed_all
+from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T, broken_places, fresh, model_case, tensor_of
 from autograder.models import nodes as zoo
 from autograder.models.broken import BANK

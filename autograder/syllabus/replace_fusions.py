@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import fx
 
-from autograder.exercise import Aspect, Exercise
+from autograder.core.exercise import Aspect, Exercise
 from autograder.models import T, addcmul, model_case, no_addcmul
 from autograder.models import linear_relu as linears
 from autograder.rubric import PASS

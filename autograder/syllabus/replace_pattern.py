@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T, hardswish, model_case
 from autograder.models import replace_pattern as zoo
 from autograder.rubric import (

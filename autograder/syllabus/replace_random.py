@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.exercise import Trial
+from autograder.core.exercise import Trial
 from autograder.models import replace_pattern as zoo
 from autograder.models.random import (
     COMMON,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.exercise import Aspect, Exercise
+from autograder.core.exercise import Aspect, Exercise
 from autograder.models import model_case
 from autograder.models import tracing as zoo
 from autograder.rubric import caller_untouched, returns, right_value

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T, fresh, model_case, tensor_of
 from autograder.models import tracing as zoo
 from autograder.models.build import arguments

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from autograder.exercise import Trial
+from autograder.core.exercise import Trial
 from autograder.models.random import COMMON, RandomModels, Vocabulary, ops
 from autograder.models.random.oracles import runs_of
 from autograder.models.random.recipe import Recipe

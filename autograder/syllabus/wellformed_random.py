@@ -7,7 +7,7 @@ from random import Random
 
 from torch import fx
 
-from autograder.exercise import Trial
+from autograder.core.exercise import Trial
 from autograder.models import faults_elsewhere
 from autograder.models.faults import STEPS, Step
 from autograder.models.random import COMMON, RandomModels, Vocabulary, ops

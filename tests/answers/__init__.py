@@ -16,11 +16,11 @@ from functools import lru_cache
 from typing import Any
 
 from autograder.answer_text import source_of_answer
+from autograder.core.outcome import Outcome
+from autograder.core.verdict import Verdict
 from autograder.judge import judge
-from autograder.outcome import Outcome
 from autograder.run import run_cases
 from autograder.syllabus import EXERCISES
-from autograder.verdict import Verdict
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
+from autograder.core.codec import Plain
 from autograder.core.graph_program import NotAdmitted, admitted
-from autograder.plain import Plain
 
 
 def evaluated(

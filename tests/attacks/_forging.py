@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograder.plain import Plain
+from autograder.core.codec import Plain
 
 _HOOK = """
-from autograder.outcome import Outcome
+from autograder.core.outcome import Outcome
 outcome_write = Outcome.write
 
 def forged_write(self, file):

@@ -12,8 +12,8 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+from autograder.core.outcome import Outcome
 from autograder.judge import judge
-from autograder.outcome import Outcome
 from autograder.run import run_cases
 from autograder.syllabus import EXERCISES
 from tests.attacks import Attack

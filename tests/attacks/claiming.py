@@ -132,8 +132,8 @@ NO_RECOMPILE = """\
 import operator
 import torch
 from torch import fx
-from autograder.describe import signature_of
-from autograder.plain import Encoder
+from autograder.core.graph_record import signature_of
+from autograder.core.codec import Encoder
 
 SUMS = {torch.add: torch.mul, operator.add: operator.mul}
 

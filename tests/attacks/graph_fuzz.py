@@ -36,8 +36,8 @@ import torch
 from torch import nn
 
 from autograder.boxed.late_imports import import_late
-from autograder.plain import Plain
-from autograder.targets import function_of
+from autograder.core.allowlist import function_of
+from autograder.core.codec import Plain
 from tests.attacks._evaluating import evaluated
 
 BATCH = 1000
@@ -117,7 +117,7 @@ _CLASS_SPACES = (
     "torch.nn.modules.container", "torch.nn.modules.lazy", "torch.nn.modules.normalization",
     "torch.nn.utils.parametrize", "torch.fx.graph_module", "torch.fx.interpreter",
     "torch.jit._script", "torch.nn.parallel.data_parallel", "autograder.models.faults_elsewhere",
-    "autograder.models.additions", "autograder.given", "autograder.describe",
+    "autograder.models.additions", "autograder.given", "autograder.core.graph_record",
 )  # fmt: skip
 WALKS = (
     "_modules _parameters _buffers forward training __dict__ __class__ __init__ named_parameters "

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from rich.console import Console
 from rich.table import Table
 
-from autograder.exercise import Exercise
+from autograder.core.exercise import Exercise
 from autograder.learner import verdict_on
 from autograder.syllabus import CHAPTERS, EXERCISES
 from tests.answers import answers_to

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
-from autograder.exercise import Exercise
+from autograder.core.exercise import Exercise
+from autograder.core.verdict import Verdict
 from autograder.judge import judge
 from autograder.randomly import fails, with_random_models
 from autograder.run import run
 from autograder.syllabus import EXERCISES
-from autograder.verdict import Verdict
 from tests.answers import Answer, answers_to, beyond
 
 MODELS = int(os.environ.get("BENCH_MODELS", "2000"))

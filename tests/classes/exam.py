@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from autograder.classroom.create import choose, create
-from autograder.exercise import Exercise
+from autograder.core.exercise import Exercise
 from autograder.randomly import without_random_models
 from autograder.syllabus import EXERCISES, of_chapter
 from tests.answers import Answer, answers_to, examine

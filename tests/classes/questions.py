@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autograder.exercise import Case, Exercise, Trial
+from autograder.core.exercise import Case, Exercise, Trial
 from autograder.references import Reference
 from tests import numbers_syllabus as numbers
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from nbformat.notebooknode import NotebookNode
 
-from autograder.exercise import RANDOM
+from autograder.core.exercise import RANDOM
 from autograder.syllabus import EXERCISES, of_chapter
 from tests.submissions.edits import Edit, edited, fill
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.exercise import RANDOM
+from autograder.core.exercise import RANDOM
 from tests.submissions import NOTHING, Submission, all_but, mishaps
 from tests.submissions.exam import fitted_to_graphs, text_of
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.exercise import Trial
+from autograder.core.exercise import Trial
 from autograder.models.build import arguments, fresh
 from autograder.models.random.program import Program
 

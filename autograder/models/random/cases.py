@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from autograder.exercise import RANDOM, Case, Trial
+from autograder.core.exercise import RANDOM, Case, Trial
 from autograder.models.random.builder import Builder, as_it_is
 from autograder.models.random.draw import drawn
 from autograder.models.random.program import program_of

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import fx
 
-from autograder.execution import run_once
-from autograder.exercise import Trial
-from autograder.plain import Encoder
+from autograder.core.codec import Encoder
+from autograder.core.execution import run_once
+from autograder.core.exercise import Trial
 
 if TYPE_CHECKING:
     from autograder.references import Reference

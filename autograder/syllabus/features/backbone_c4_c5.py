@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torchvision.models.feature_extraction import DualGraphModule
 
-from autograder.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T, resnets
 from autograder.models import real as networks
 from autograder.models.build import arguments

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import fx, nn
 
-from autograder.core.memory import Recorder, recorded
-from autograder.exercise import Trial
+from autograder.core.exercise import Trial
+from autograder.core.storage import Recorder, recorded
 from autograder.models.random import RandomModels, Vocabulary, ops
 from autograder.models.random.oracles import runs_of
 from autograder.models.random.recipe import Recipe

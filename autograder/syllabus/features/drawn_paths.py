@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from torch import fx, nn
 
-from autograder.exercise import Trial
+from autograder.core.codec import Encoder
+from autograder.core.exercise import Trial
 from autograder.models import fresh
 from autograder.models import paths as zoo
 from autograder.models.random import COMMON, RandomModels, Vocabulary, ops
-from autograder.plain import Encoder
 
 if TYPE_CHECKING:
     from autograder.references import Reference

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T, model_case
 from autograder.models import extracting as zoo
 from autograder.models import overwritten as places

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from torch import nn
 
-from autograder.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import fresh, resnets
 from autograder.models import paths as zoo
 from autograder.models import real as networks

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.exercise import Aspect, Case, Exercise
+from autograder.core.exercise import Aspect, Case, Exercise
 from autograder.models import T, model_case
 from autograder.models import splitting as zoo
 from autograder.rubric import caller_untouched, copies

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch import fx, nn
 
-from autograder.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T, model_case
 from autograder.models import probed as zoo
 from autograder.models.random import COMMON, RandomModels, Vocabulary, ops

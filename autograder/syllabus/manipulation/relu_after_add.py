@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.exercise import Aspect, Exercise
+from autograder.core.exercise import Aspect, Exercise
 from autograder.models import T, model_case
 from autograder.models import additions as zoo
 from autograder.models.random import COMMON, RandomModels, Vocabulary, exchanging, ops, wrapped

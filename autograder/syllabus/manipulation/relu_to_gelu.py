@@ -8,7 +8,7 @@ import torch
 from torch import fx, nn
 from torch.nn import functional as F
 
-from autograder.exercise import Aspect, Exercise
+from autograder.core.exercise import Aspect, Exercise
 from autograder.models import T, model_case
 from autograder.models import activations as zoo
 from autograder.models.random import COMMON, RandomModels, Vocabulary, exchanging, ops

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from autograder.exercise import Aspect, Exercise, Trial
+from autograder.core.exercise import Aspect, Exercise, Trial
 from autograder.models import T, model_case
 from autograder.models import dropouts as zoo
 from autograder.models.random import COMMON, RandomModels, Vocabulary, model_itself, ops

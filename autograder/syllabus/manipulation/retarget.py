@@ -11,7 +11,7 @@ import torch
 from torch import fx, nn
 from torch.nn import functional as F
 
-from autograder.exercise import Aspect, Exercise, Trial
+from autograder.core.exercise import Aspect, Exercise, Trial
 from autograder.models import T, model_case
 from autograder.models import additions as zoo
 from autograder.models.random import COMMON, RandomModels, Vocabulary, exchanging, ops, wrapped

@@ -8,7 +8,7 @@ import operator
 import torch
 from torch import nn
 
-from autograder.exercise import Aspect, Exercise, Trial
+from autograder.core.exercise import Aspect, Exercise, Trial
 from autograder.models import T, model_case
 from autograder.models import effects as zoo
 from autograder.models.random import (

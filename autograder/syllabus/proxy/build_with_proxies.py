@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from autograder.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T
 from autograder.models.build import arguments
 from autograder.rubric import GRAPH_MODULE, copies, runs, same_result

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from autograder.exercise import Aspect, Case, Exercise
+from autograder.core.exercise import Aspect, Case, Exercise
 from autograder.models import T, model_case
 from autograder.models import decomposing as zoo
 from autograder.rubric import PASS

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from autograder.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T
 from autograder.models import derivatives as zoo
 from autograder.models.build import arguments

@@ -12,7 +12,7 @@ import torch
 from torch import fx, nn
 from torch.nn import functional as F
 
-from autograder.exercise import Trial
+from autograder.core.exercise import Trial
 from autograder.models import decomposing as zoo
 from autograder.models.random import COMMON, RandomModels, Vocabulary, exchanging, ops
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import fx
 
-from autograder.exercise import Trial
+from autograder.core.codec import Encoder
+from autograder.core.exercise import Trial
 from autograder.models.random import RandomModels, Vocabulary, ops
 from autograder.models.slopes import slope
-from autograder.plain import Encoder
 
 if TYPE_CHECKING:
     from autograder.references import Reference

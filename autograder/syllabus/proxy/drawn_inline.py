@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import fx, nn
 
-from autograder.exercise import Trial
+from autograder.core.exercise import Trial
 from autograder.models import inlining as zoo
 from autograder.models.random import COMMON, RandomModels, Vocabulary, model_itself, ops
 from autograder.models.random.recipe import Recipe

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import nn
 
-from autograder.exercise import Aspect, Case, Exercise
+from autograder.core.exercise import Aspect, Case, Exercise
 from autograder.models import T, model_case
 from autograder.models import inlining as zoo
 from autograder.models import real as networks

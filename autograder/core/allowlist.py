@@ -20,7 +20,7 @@ from torch._ops import OpOverload, OpOverloadPacket
 from torch.fx.node import _get_qualified_name
 
 _LISTED: dict[str, Any] = json.loads(
-    (Path(__file__).parent / "core" / "operations.json").read_text(encoding="utf-8")
+    (Path(__file__).parent / "operations.json").read_text(encoding="utf-8")
 )
 FUNCTIONS = frozenset(_LISTED["functions"])
 _ATEN = frozenset(_LISTED["aten"])

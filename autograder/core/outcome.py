@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Literal, get_args
 
 import torch
 
-from autograder.plain import Plain
+from autograder.core.codec import Plain
 
 Ended = Literal["returned", "raised", "out of time", "not attempted"]
 MAX_HEADER = 64 * 1024 * 1024

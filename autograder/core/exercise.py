@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from torch import nn
 
 if TYPE_CHECKING:
+    from autograder.core.verdict import Finding
     from autograder.judge import Evidence
     from autograder.models.random import RandomModels
     from autograder.models.random.recipe import Recipe
     from autograder.references import Reference
-    from autograder.verdict import Finding
 
 
 @dataclass

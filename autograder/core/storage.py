@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import fx, nn
 
+from autograder.core.execution import RUN_SEED, seed_all
 from autograder.core.graph_program import Program
-from autograder.execution import RUN_SEED, seed_all
 
 
 class Record:

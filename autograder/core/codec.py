@@ -8,13 +8,13 @@ pickled: whatever has no plain form becomes ``{"opaque": type name}``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
 from torch import fx
 
-from autograder import targets
+from autograder.core import allowlist
 
 Plain = Any
 MAX_DEPTH = 40
@@ -100,10 +100,10 @@ class Encoder:
         """
         if id(value) in self._case_functions:
             return {"case": self._case_functions[id(value)]}
-        name = targets.function_name(value)
+        name = allowlist.function_name(value)
         if name is not None:
             return {"function": name}
-        name = targets.library_name(value)
+        name = allowlist.library_name(value)
         if name is not None:
             return {"unlisted": name}
         return {"opaque": str(getattr(value, "__name__", type(value).__name__))[:200]}
@@ -184,7 +184,7 @@ class Decoder:
 
     def _decode_function(self, name: str) -> Callable[..., Any]:
         try:
-            return targets.function_of(name)
+            return allowlist.function_of(name)
         except LookupError:
             raise ValueError(f"{name} is not a function that a graph may call here") from None
 
@@ -218,3 +218,48 @@ def kind_of(data: Plain) -> str:
         return words[kind]
     name = body if kind == "opaque" else kind
     return f"{'an' if name[:1] in 'aeiou' else 'a'} `{name}`"
+
+
+# ------------------------------------------------------------------ read
+
+
+def show(value: Plain, limit: int = 160) -> str:
+    """A plain value as Python would write it, cut to size."""
+    text = _show(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _show(value: Plain) -> str:
+    if not isinstance(value, dict) or len(value) != 1:
+        return repr(value)  # what is not plain data is claimed, too
+    ((kind, body),) = value.items()
+    if kind == "list":
+        return "[" + ", ".join(map(_show, body)) + "]"
+    if kind == "tuple":
+        return "(" + ", ".join(map(_show, body)) + (",)" if len(body) == 1 else ")")
+    if kind == "dict":
+        return "{" + ", ".join(f"{_show(k)}: {_show(v)}" for k, v in body) + "}"
+    if kind == "set":
+        return "{" + ", ".join(map(_show, body)) + "}" if body else "set()"
+    return f"<tensor {body}>" if kind == "tensor" else str(body)
+
+
+def leaves(data: Plain) -> Iterator[dict[str, Plain]]:
+    """Every non-container leaf of plain arguments, however deeply nested."""
+    if not isinstance(data, dict) or len(data) != 1:
+        return
+    ((kind, body),) = data.items()
+    if kind in ("list", "tuple", "slice", "set"):
+        for item in body:
+            yield from leaves(item)
+    elif kind == "dict":
+        for key, value in body:
+            yield from leaves(key)
+            yield from leaves(value)
+    else:
+        yield data
+
+
+def reads(row: Plain) -> list[dict[str, Plain]]:
+    """The leaves of a node's arguments."""
+    return [*leaves(row["args"]), *leaves(row["kwargs"])]

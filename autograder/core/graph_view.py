@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from autograder.labels import Ref, label
-from autograder.plain import Plain
-from autograder.reading import reads, show
-from autograder.verdict import Box
+from autograder.core.codec import Plain, reads, show
+from autograder.core.node_label import Ref, label
+from autograder.core.verdict import Box
 
 _SHORT = {"torch.nn.functional.": "F.", "torch._C._nn.": "F.", "torch.functional.": "torch."}
 _LOST = {"foreign": "other graph", "erased": "erased"}

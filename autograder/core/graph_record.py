@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder import targets
-from autograder.plain import Encoder, Plain
+from autograder.core import allowlist
+from autograder.core.codec import Encoder, Plain
 
 MAX_NODES = 5_000
 _MODULE_INTERNALS = frozenset(nn.Module().__dict__)
@@ -50,7 +50,7 @@ def describe(gm: fx.GraphModule, encoder: Encoder, caller: nn.Module | None = No
     encoder.node = link
     origins = _origins(caller)
     return {
-        "type": targets.class_name(type(gm)),
+        "type": allowlist.class_name(type(gm)),
         "owner": gm.graph.owning_module is gm,
         "codegen": type(gm.graph._codegen).__name__,
         "code": _code(gm),
@@ -101,7 +101,7 @@ def _describe_modules(gm: nn.Module, encoder: Encoder, origins: dict[int, str]) 
         root = module is gm
         yield {
             "path": path,
-            "class": targets.class_name(type(module)),
+            "class": allowlist.class_name(type(module)),
             "training": bool(module.training),
             "origin": origins.get(id(module)),
             "children": list(module._modules),

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.plain import Encoder, Plain
+from autograder.core.codec import Encoder, Plain
 
 RUN_SEED = 2007
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
