@@ -14,7 +14,7 @@ from autograder.core.verdict import Finding, Verdict
 from autograder.judge import judge
 from autograder.models.random.cases import AT_HAND
 from autograder.randomly import with_random_models
-from autograder.run import run_cases
+from autograder.runner import run_cases
 from autograder.syllabus import EXERCISES
 
 PROGRESS_FILE = ".fxcourse-progress.json"

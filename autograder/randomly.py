@@ -15,7 +15,7 @@ from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Share, Verdict
 from autograder.judge import findings_of, judge, score_of
-from autograder.run import run
+from autograder.runner import run
 
 if TYPE_CHECKING:
     from autograder.models.random import RandomModels

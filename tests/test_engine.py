@@ -22,7 +22,7 @@ from autograder.core.limits import BoundedText, Limits, OutOfTime, time_limit
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
 from autograder.judge import judge
-from autograder.run import run, run_cases
+from autograder.runner import run, run_cases
 from tests.toy import TOY, Nested, OneAdd, references_in_memory, solution
 
 
@@ -367,7 +367,7 @@ def test_what_tracing_registers_does_not_count() -> None:
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return x + torch.ones(3)
 
-    from autograder.watch import Snapshot
+    from autograder.runner.snapshot import Snapshot
 
     model = WithConstant()
     snapshot = Snapshot(model)

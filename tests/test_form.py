@@ -21,7 +21,7 @@ from autograder.models.random.oracles import model_itself
 from autograder.rubric import PASS, signature_kept, wellformed
 from autograder.rubric.edits import one_relu_for_each_sum
 from autograder.rubric.proxies import nothing_unused
-from autograder.run import run_trial
+from autograder.runner import run_trial
 
 
 class Model(nn.Module):

@@ -16,9 +16,9 @@ from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.judge import findings_of, judge
 from autograder.judge.outcome_schema import ASKED, SCHEMAS
-from autograder.run import run
-from autograder.run.interpreters import ASKED as ASKED_OF_TIMERS
-from autograder.run.procedures import PROCEDURES
+from autograder.runner import run
+from autograder.runner.interpreters import ASKED as ASKED_OF_TIMERS
+from autograder.runner.procedures import PROCEDURES
 from autograder.syllabus import EXERCISES
 from tests.answers import answers_to
 from tests.mutations import Mutation, some

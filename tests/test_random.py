@@ -26,7 +26,7 @@ from autograder.models.random.program import program_of
 from autograder.models.random.recipe import Recipe, Step
 from autograder.models.random.shrink import MOST_TRIES, shrunk
 from autograder.randomly import fails
-from autograder.run import run
+from autograder.runner import run
 from autograder.syllabus import EXERCISES
 from tests.answers import Answer, all_answers, beyond
 

@@ -7,7 +7,7 @@ import pytest
 from autograder.answer_text import Source, source_of_answer
 from autograder.judge import judge
 from autograder.judge.source_rules import NoText, forbidden_uses, source_findings
-from autograder.run import run_cases
+from autograder.runner import run_cases
 from autograder.syllabus import EXERCISES
 
 FORBIDDEN = ("all_input_nodes", "_input_nodes")

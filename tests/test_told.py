@@ -11,11 +11,11 @@ import pytest
 import torch
 from torch import fx, nn
 
-from autograder import run as run_room
+from autograder import runner as run_room
 from autograder.core.exercise import Case, Exercise
 from autograder.core.outcome import Outcome
 from autograder.judge import judge
-from autograder.run import run_trial
+from autograder.runner import run_trial
 from autograder.syllabus import EXERCISES
 
 ROOM = str(Path(run_room.__file__).parent)

@@ -15,7 +15,7 @@ from autograder.core.exercise import Aspect, Exercise
 from autograder.models import T, model_case
 from autograder.references import Reference
 from autograder.rubric import PASS
-from autograder.run import run
+from autograder.runner import run
 
 
 class OneAdd(nn.Module):

@@ -35,7 +35,7 @@ from autograder.classroom.unit import Patience
 from autograder.core.exercise import Case, Exercise
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
-from autograder.run import IMPATIENT
+from autograder.runner import IMPATIENT
 from autograder.sandbox.client import Lost, Process
 from autograder.sandbox.frames import MAX_OUTPUTS
 

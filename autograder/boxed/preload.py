@@ -18,7 +18,7 @@ from typing import Any
 from autograder.boxed import shell, stub_api
 from autograder.boxed.late_imports import import_late
 from autograder.core.exercise import Exercise
-from autograder.forbid import stand_by
+from autograder.runner.forbidden import stand_by
 
 _ALWAYS = (
     "autograder.given", "autograder.core.graph_jobs", "autograder.show.card",
@@ -36,14 +36,14 @@ ALLOWED = frozenset(
     "autograder.core.graph_program autograder.core.graph_record autograder.core.graph_view "
     "autograder.core.limits autograder.core.node_label autograder.core.outcome "
     "autograder.core.own_code autograder.core.storage autograder.core.verdict "
-    "autograder.forbid autograder.given autograder.learner autograder.models "
+    "autograder.runner.forbidden autograder.given autograder.learner autograder.models "
     "autograder.models.random autograder.models.random.builder "
     "autograder.models.random.program autograder.models.random.recipe "
-    "autograder.models.random.vocabulary autograder.models.random.wrapping autograder.watch".split()
+    "autograder.models.random.vocabulary autograder.models.random.wrapping autograder.runner.snapshot".split()
 )
 """Modules of the course that a student's process may hold, besides those of `ROOMS`."""
 
-ROOMS = ("autograder.models.", "autograder.run", "autograder.sandbox", "autograder.show")
+ROOMS = ("autograder.models.", "autograder.runner", "autograder.sandbox", "autograder.show")
 """What begins like this may be there, too: models, and what has nothing to do with answers."""
 
 _BARRED = ("autograder.models.random.",)

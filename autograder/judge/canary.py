@@ -22,7 +22,7 @@ from autograder.models.random.oracles import runs_of
 from autograder.references import Reference
 from autograder.rubric.compare import difference
 from autograder.rubric.rule import Stage, rule
-from autograder.run.procedures import PROCEDURES
+from autograder.runner.procedures import PROCEDURES
 
 CHAPTER = "canary"
 KINDS = ("right", "wrong")

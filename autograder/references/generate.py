@@ -15,7 +15,7 @@ from autograder.core.exercise import Exercise
 from autograder.core.limits import bounded_output
 from autograder.references import FOLDER, Reference
 from autograder.rubric.compare import difference
-from autograder.run import run
+from autograder.runner import run
 from autograder.syllabus import EXERCISES
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"

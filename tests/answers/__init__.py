@@ -19,7 +19,7 @@ from autograder.answer_text import source_of_answer
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
 from autograder.judge import judge
-from autograder.run import run_cases
+from autograder.runner import run_cases
 from autograder.syllabus import EXERCISES
 
 

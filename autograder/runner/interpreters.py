@@ -12,9 +12,9 @@ from autograder.core.codec import Encoder, Plain
 from autograder.core.execution import error_record, run_once
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Outcome
-from autograder.run.calls import call_watched
-from autograder.run.errors import is_stub
-from autograder.run.functions import transform
+from autograder.runner.call import call_watched
+from autograder.runner.exceptions import is_stub
+from autograder.runner.functions import transform
 
 ASKED = (1, 2, 3, 0, 1_000)
 """The arguments with which a timer's `slowest` is asked."""

@@ -13,9 +13,9 @@ from torch.nn import functional as F
 from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Outcome
-from autograder.run.calls import Answer, call_watched, run_result
-from autograder.run.errors import is_stub, record_of
-from autograder.run.functions import encode_result
+from autograder.runner.call import Answer, call_watched, run_result
+from autograder.runner.exceptions import is_stub, record_of
+from autograder.runner.functions import encode_result
 
 _WITH_RULES = torch.relu, F.silu, torch.softmax
 """What rules are asked for. No others are used, so that this here is no answer to `decompose`."""

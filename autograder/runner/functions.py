@@ -10,8 +10,8 @@ from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import nodes_of
 from autograder.core.outcome import Outcome
-from autograder.run.calls import Answer, call_watched, encode_result, run_recorded, run_result
-from autograder.run.errors import is_stub, record_of
+from autograder.runner.call import Answer, call_watched, encode_result, run_recorded, run_result
+from autograder.runner.exceptions import is_stub, record_of
 
 
 def analysis(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:

@@ -16,9 +16,9 @@ from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.global_state import kept_state
 from autograder.core.limits import Limits, OutOfTime, bounded_output, time_limit
 from autograder.core.outcome import Outcome
-from autograder.run.calls import Answer
-from autograder.run.errors import is_stub, record_of
-from autograder.run.procedures import PROCEDURES
+from autograder.runner.call import Answer
+from autograder.runner.exceptions import is_stub, record_of
+from autograder.runner.procedures import PROCEDURES
 
 __all__ = ["Answer", "run", "run_cases", "run_trial"]
 

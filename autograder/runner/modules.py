@@ -13,8 +13,8 @@ from autograder.core.execution import error_record
 from autograder.core.exercise import Trial
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
-from autograder.run.calls import Answer, call_watched, encode_result, run_recorded
-from autograder.run.errors import is_stub
+from autograder.runner.call import Answer, call_watched, encode_result, run_recorded
+from autograder.runner.exceptions import is_stub
 
 MAX_INSIDE = 4
 """How many graph modules inside a module are run."""

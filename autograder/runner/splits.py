@@ -14,7 +14,7 @@ from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
-from autograder.run.calls import call_watched, encode_result, run_recorded
+from autograder.runner.call import call_watched, encode_result, run_recorded
 
 
 def split(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
