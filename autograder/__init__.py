@@ -6,12 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autograder.learner import CheckFailed, check, grade, hint, progress
+    from autograder.api import CheckFailed, check, grade, hint, progress
     from autograder.show.draw import draw
 
 __all__ = ["CheckFailed", "check", "draw", "grade", "hint", "progress"]
 
-_HOME = dict.fromkeys(__all__, "autograder.learner") | {"draw": "autograder.show.draw"}
+_HOME = dict.fromkeys(__all__, "autograder.api") | {"draw": "autograder.show.draw"}
 
 
 def __getattr__(name: str) -> Any:

@@ -104,7 +104,7 @@ def references(
     ] = False,
 ) -> None:
     """Make the reference outputs that answers are held against, from solutions/*.py."""
-    from autograder.references.generate import write_all
+    from autograder.builder.references import write_all
 
     changed = write_all(check_only=check, only=tuple(names or ()))
     for chapter in changed:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.core.verdict import Finding
 from autograder.judge import Evidence
-from autograder.references import Reference
-from autograder.rubric import Stage, rule
+from autograder.judge.references import Reference
+from autograder.rubric import Stage
+from autograder.judge import rule
 
 CHAPTER = "07_numbers"
 

@@ -9,7 +9,7 @@ import pytest
 from autograder.classroom import canary
 from autograder.classroom.submission_run import Boxes
 from autograder.classroom.unit import Chapter, Graded, Score
-from autograder.judge import canary as judged
+from autograder.judge import canary_exercises as judged
 from autograder.runner.procedures import PROCEDURES
 from autograder.sandbox.client import NoBox
 from autograder.sandbox.probe import why_no_box

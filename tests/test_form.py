@@ -17,7 +17,7 @@ from autograder.core.outcome import Outcome
 from autograder.core.own_code import taken_for
 from autograder.judge import Evidence, findings_of
 from autograder.judge.form import Form
-from autograder.models.random.oracles import model_itself
+from autograder.judge.oracles import model_itself
 from autograder.rubric import PASS, signature_kept, wellformed
 from autograder.rubric.edits import one_relu_for_each_sum
 from autograder.rubric.proxies import nothing_unused

@@ -11,7 +11,7 @@ from autograder.classroom.cards import show_verdicts
 from autograder.classroom.scores import auto_score
 from autograder.core import allowlist
 from autograder.core.verdict import Verdict
-from autograder.learner import check, verdict_on
+from autograder.api import check, verdict_on
 from autograder.show.card import card_html
 from autograder.show.cardtext import card_text
 from autograder.syllabus import EXERCISES

@@ -20,12 +20,12 @@ from autograder.core.exercise import RANDOM, Exercise
 from autograder.core.graph_jobs import trial_for
 from autograder.core.graph_record import signature_of
 from autograder.judge import judge
-from autograder.learner import verdict_on
+from autograder.api import verdict_on
 from autograder.models.random.draw import drawn
 from autograder.models.random.program import program_of
 from autograder.models.random.recipe import Recipe, Step
 from autograder.models.random.shrink import MOST_TRIES, shrunk
-from autograder.randomly import fails
+from autograder.grading import fails
 from autograder.runner import run
 from autograder.syllabus import EXERCISES
 from tests.answers import Answer, all_answers, beyond

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.answer_text import Source, source_of_answer
+from autograder.judge.answer_text import Source, source_of_answer
 from autograder.judge import judge
 from autograder.judge.source_rules import NoText, forbidden_uses, source_findings
 from autograder.runner import run_cases

@@ -11,7 +11,7 @@ from autograder.builder import build, chapters
 from autograder.classroom.grading import grade_class
 from autograder.classroom.replay import CannotReplay, replay
 from autograder.core.exercise import RANDOM
-from autograder.learner import verdict_on
+from autograder.api import verdict_on
 from autograder.show.wording import number
 from autograder.syllabus import EXERCISES, of_chapter
 from tests.classes import exam

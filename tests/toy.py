@@ -13,7 +13,7 @@ from torch import fx, nn
 
 from autograder.core.exercise import Aspect, Exercise
 from autograder.models import T, model_case
-from autograder.references import Reference
+from autograder.judge.references import Reference
 from autograder.rubric import PASS
 from autograder.runner import run
 

@@ -42,7 +42,7 @@ from autograder.classroom.unit import Terms, Unit
 from autograder.core.exercise import Case, Exercise
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
-from autograder.judge import canary
+from autograder.judge import canary_exercises
 from autograder.judge.evidence import Evidence
 from autograder.sandbox.client import Image, Process, Unboxed
 from autograder.sandbox.frames import Broken, receive, send
@@ -84,7 +84,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     send_by_value(config["syllabus"])
     _read_sources()
     image = pickle.loads(blobs[0]) if blobs else None
-    state = State(exercises, canary.exercises(), image)
+    state = State(exercises, canary_exercises.exercises(), image)
     state.ahead = _work_ahead(list(exercises.values()))
     return state
 
@@ -275,7 +275,7 @@ def _hold(
     if seed is None:
         send(wire, {"need": "seed", "code": code_of(nb)})
         seed = receive(wire)[0]["seed"]
-    exercises = state.canary if terms.chapter == canary.CHAPTER else state.exercises
+    exercises = state.canary if terms.chapter == canary_exercises.CHAPTER else state.exercises
     run = NotebookRun(
         nb, exercises, supply, seed=seed, files=unit.files, patience=terms.patience,
         only=terms.only, warn=notes.append,

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from nbformat.notebooknode import NotebookNode, from_dict
 from nbformat.v4 import new_output
 
-from autograder.answer_text import Source
+from autograder.judge.answer_text import Source
 from autograder.boxed.claims import (
     Claims,
     is_missing,

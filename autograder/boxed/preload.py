@@ -36,7 +36,7 @@ ALLOWED = frozenset(
     "autograder.core.graph_program autograder.core.graph_record autograder.core.graph_view "
     "autograder.core.limits autograder.core.node_label autograder.core.outcome "
     "autograder.core.own_code autograder.core.storage autograder.core.verdict "
-    "autograder.runner.forbidden autograder.given autograder.learner autograder.models "
+    "autograder.runner.forbidden autograder.given autograder.api autograder.models "
     "autograder.models.random autograder.models.random.builder "
     "autograder.models.random.program autograder.models.random.recipe "
     "autograder.models.random.vocabulary autograder.models.random.wrapping autograder.runner.snapshot".split()

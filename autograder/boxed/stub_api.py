@@ -22,12 +22,12 @@ class CheckFailed(AssertionError):
 
 
 def install(exercises: Mapping[str, Exercise]) -> None:
-    """Take the place of `autograder.learner` in this process.
+    """Take the place of `autograder.api` in this process.
 
     Args:
         exercises: by name; they may come later.
     """
-    module = types.ModuleType("autograder.learner", __doc__)
+    module = types.ModuleType("autograder.api", __doc__)
 
     def check(answer: Any, *, hidden: bool = False) -> None:
         """Say that grading happens elsewhere."""

@@ -130,7 +130,7 @@ def _bound(node: ast.AST) -> tuple[str, ...]:
         return (node.id,)
     if isinstance(node, ast.Import | ast.ImportFrom) and getattr(node, "module", "") not in (
         "autograder",
-        "autograder.learner",
+        "autograder.api",
     ):
         return tuple((alias.asname or alias.name) for alias in node.names)
     return ()

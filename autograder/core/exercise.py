@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from autograder.judge import Evidence
     from autograder.models.random import RandomModels
     from autograder.models.random.recipe import Recipe
-    from autograder.references import Reference
+    from autograder.judge.references import Reference
 
 
 @dataclass

@@ -18,7 +18,7 @@ from autograder.core.outcome import Outcome
 from autograder.core.own_code import STAND_INS, own_calls, taken_for
 from autograder.core.verdict import Finding
 from autograder.judge.form import Form
-from autograder.references import Reference, reference
+from autograder.judge.references import Reference, reference
 
 
 class Evidence:

@@ -13,7 +13,7 @@ from autograder.core.codec import Plain
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Outcome
 from autograder.judge.evidence import Evidence
-from autograder.judge.shapes import (
+from autograder.judge.field_checks import (
     Check,
     any_text,
     both,

@@ -12,7 +12,7 @@ import re
 import symtable
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from autograder.answer_text import Source
+from autograder.judge.answer_text import Source
 from autograder.core.exercise import Exercise
 from autograder.core.verdict import Finding
 

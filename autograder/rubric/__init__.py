@@ -10,7 +10,7 @@ from autograder.rubric.passes import (
     same_result,
     signature_kept,
 )
-from autograder.rubric.rule import Rule, Stage, rule
+from autograder.judge.rule import Rule, Stage, rule
 from autograder.rubric.values import nothing_forbidden, returns, right_value
 from autograder.rubric.wellformed import known_targets, wellformed
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from autograder.core.codec import Encoder, Plain, kind_of, leaves
 from autograder.core.graph_record import signature_of
 from autograder.core.verdict import Finding
-from autograder.rubric.compare import difference
+from autograder.judge.compare import difference
 from autograder.rubric.edits import classes_of
 from autograder.rubric.passes import runs, same_result_by
-from autograder.rubric.rule import Rule, Stage, rule
+from autograder.judge.rule import Rule, Stage, rule
 from autograder.rubric.wellformed import wellformed
 
 if TYPE_CHECKING:

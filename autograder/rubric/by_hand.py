@@ -10,7 +10,7 @@ import torch
 
 from autograder.core.codec import Plain, show
 from autograder.core.verdict import Finding
-from autograder.rubric.rule import Stage, rule
+from autograder.judge.rule import Stage, rule
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

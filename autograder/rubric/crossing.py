@@ -12,8 +12,8 @@ from torch import fx
 from autograder.core.codec import Encoder, Plain, kind_of
 from autograder.core.storage import Recorder, copy_of, run_recorder
 from autograder.core.verdict import Finding
-from autograder.rubric.compare import difference
-from autograder.rubric.rule import Stage, rule
+from autograder.judge.compare import difference
+from autograder.judge.rule import Stage, rule
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

@@ -13,7 +13,7 @@ from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
 from autograder.retrace import RECORDED, Rules, decomposed_graph
 from autograder.rubric.canonical import Table, expressions, missing_and_extra
-from autograder.rubric.rule import Stage, rule
+from autograder.judge.rule import Stage, rule
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

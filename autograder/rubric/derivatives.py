@@ -15,7 +15,7 @@ from torch import nn
 from autograder.core.codec import Plain, kind_of
 from autograder.core.verdict import Finding
 from autograder.models.slopes import slope
-from autograder.rubric.rule import Stage, rule
+from autograder.judge.rule import Stage, rule
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

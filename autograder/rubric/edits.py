@@ -10,7 +10,7 @@ from autograder.core.codec import Encoder, Plain
 from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
 from autograder.rubric.canonical import Table, call_of, expressions, missing_and_extra
-from autograder.rubric.rule import Stage, rule
+from autograder.judge.rule import Stage, rule
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

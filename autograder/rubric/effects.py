@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from autograder.core.codec import Plain, reads, show
 from autograder.core.verdict import Finding
 from autograder.rubric.canonical import Table, expressions, missing_and_extra
-from autograder.rubric.compare import difference
+from autograder.judge.compare import difference
 from autograder.rubric.edits import calls, keyword
-from autograder.rubric.rule import Stage, rule
+from autograder.judge.rule import Stage, rule
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

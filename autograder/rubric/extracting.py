@@ -11,8 +11,8 @@ from autograder.core.codec import Encoder, Plain, kind_of, show
 from autograder.core.graph_view import target_text
 from autograder.core.storage import recorded
 from autograder.core.verdict import Finding
-from autograder.rubric.compare import difference
-from autograder.rubric.rule import Stage, rule
+from autograder.judge.compare import difference
+from autograder.judge.rule import Stage, rule
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

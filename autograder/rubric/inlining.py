@@ -18,7 +18,7 @@ from autograder.core.codec import Plain
 from autograder.core.verdict import Finding
 from autograder.models.inlining import trace_with
 from autograder.rubric.canonical import Table, expressions, missing_and_extra
-from autograder.rubric.rule import Stage, rule
+from autograder.judge.rule import Stage, rule
 
 if TYPE_CHECKING:
     from autograder.core.exercise import Trial

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from autograder.core.codec import Encoder, Plain, kind_of, show
 from autograder.core.verdict import Finding
-from autograder.rubric.compare import difference
-from autograder.rubric.rule import Rule, Stage, rule
+from autograder.judge.compare import difference
+from autograder.judge.rule import Rule, Stage, rule
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

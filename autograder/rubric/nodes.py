@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from autograder.core.codec import Plain, kind_of, show
 from autograder.core.verdict import Finding
-from autograder.rubric.rule import Stage, rule
+from autograder.judge.rule import Stage, rule
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from autograder.core.codec import Plain, kind_of
 from autograder.core.verdict import Finding
-from autograder.rubric.compare import difference
-from autograder.rubric.rule import Rule, Stage, rule
+from autograder.judge.compare import difference
+from autograder.judge.rule import Rule, Stage, rule
 from autograder.rubric.wellformed import known_targets, wellformed
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from torch import nn
 
 from autograder.core.codec import Plain, kind_of, show
 from autograder.core.verdict import Finding
-from autograder.rubric.rule import Rule, Stage
+from autograder.judge.rule import Rule, Stage
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

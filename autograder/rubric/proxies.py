@@ -9,7 +9,7 @@ from torch import fx
 
 from autograder.core.codec import show
 from autograder.core.verdict import Finding
-from autograder.rubric.rule import Stage, rule
+from autograder.judge.rule import Stage, rule
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

@@ -20,7 +20,7 @@ from torch import fx, nn
 from autograder.core.codec import Plain
 from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
-from autograder.rubric.rule import Rule, Stage, rule
+from autograder.judge.rule import Rule, Stage, rule
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

@@ -11,7 +11,7 @@ import torch
 from autograder.core.codec import Plain, kind_of
 from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
-from autograder.rubric.rule import Stage, rule
+from autograder.judge.rule import Stage, rule
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

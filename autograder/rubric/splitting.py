@@ -12,10 +12,10 @@ import torch
 from autograder.core.codec import Encoder, Plain, kind_of
 from autograder.core.execution import run_once
 from autograder.core.verdict import Finding
-from autograder.rubric.compare import difference
+from autograder.judge.compare import difference
 from autograder.rubric.crossing import Cut
 from autograder.rubric.edits import classes_of
-from autograder.rubric.rule import Stage, rule
+from autograder.judge.rule import Stage, rule
 from autograder.rubric.wellformed import known_targets, wellformed
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from torch import fx
 from autograder.core.codec import Plain, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.models.measured import SPIN
-from autograder.rubric.rule import Stage, rule
+from autograder.judge.rule import Stage, rule
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

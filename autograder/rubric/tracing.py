@@ -12,8 +12,8 @@ from torch import fx, nn
 from autograder.core.codec import Encoder, Plain, reads
 from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
-from autograder.rubric.compare import difference
-from autograder.rubric.rule import Stage, rule
+from autograder.judge.compare import difference
+from autograder.judge.rule import Stage, rule
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

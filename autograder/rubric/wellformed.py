@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from autograder.core.codec import Plain, reads
 from autograder.core.verdict import Finding
-from autograder.rubric.rule import Stage, rule
+from autograder.judge.rule import Stage, rule
 
 if False:  # for type checkers
     from autograder.judge import Evidence

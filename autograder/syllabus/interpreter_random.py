@@ -20,8 +20,8 @@ from autograder.models.random import (
     exchanging,
     ops,
 )
-from autograder.models.random.oracles import runs_of
-from autograder.references import Reference
+from autograder.judge.oracles import runs_of
+from autograder.judge.references import Reference
 from autograder.syllabus.manipulation import add_to_mul
 
 KINDS = ("", "tensor", "row", "default", "star")

@@ -158,7 +158,7 @@ def _inputs_of_each_node(gm: fx.GraphModule) -> list[list[dict[str, int]]]:
 
 
 def _each_node(trial: Trial) -> Any:
-    from autograder.references import Reference
+    from autograder.judge.references import Reference
 
     rows = _inputs_of_each_node(*trial.args)
     return Reference({"list": [{"list": [{"node": i} for i in row]} for row in rows]})

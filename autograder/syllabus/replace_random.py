@@ -19,8 +19,8 @@ from autograder.models.random import (
     model_itself,
     ops,
 )
-from autograder.models.random.oracles import runs_of
-from autograder.references import Reference
+from autograder.judge.oracles import runs_of
+from autograder.judge.references import Reference
 
 # Without steps from one value to another: rounding may differ.
 SMOOTH = tuple(op for op in COMMON if "torch.where" not in op.text)

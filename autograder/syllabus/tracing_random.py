@@ -12,9 +12,9 @@ import torch
 
 from autograder.core.exercise import Trial
 from autograder.models.random import COMMON, RandomModels, Vocabulary, ops
-from autograder.models.random.oracles import runs_of
+from autograder.judge.oracles import runs_of
 from autograder.models.random.recipe import Recipe
-from autograder.references import Reference
+from autograder.judge.references import Reference
 
 SIGNATURES = (
     "flag, k=2.0, mode=None, flag_1=3.0",

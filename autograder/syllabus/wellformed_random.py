@@ -13,7 +13,7 @@ from autograder.models.faults import STEPS, Step
 from autograder.models.random import COMMON, RandomModels, Vocabulary, ops
 from autograder.models.random.cases import OfChoice
 from autograder.models.random.recipe import Recipe
-from autograder.references import Reference
+from autograder.judge.references import Reference
 from autograder.syllabus.nodes_random import CALLS, KINDS
 
 assert faults_elsewhere  # importing it adds steps

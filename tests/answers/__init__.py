@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from autograder.answer_text import source_of_answer
+from autograder.judge.answer_text import source_of_answer
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
 from autograder.judge import judge

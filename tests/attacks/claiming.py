@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.references import reference
+from autograder.judge.references import reference
 from autograder.syllabus import EXERCISES
 from tests.attacks import ENDED, SUSPECT, Attack
 from tests.attacks._forging import forging

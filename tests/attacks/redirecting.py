@@ -11,13 +11,13 @@ ABSENT = "What knows the right results cannot be imported, found or called in th
 ATTACKS = [
     Attack(
         "redirecting-references",
-        "The answer looks its results up in `autograder.references`.",
+        "The answer looks its results up in `autograder.judge.references`.",
         ABSENT,
         chapter=START,
         answers={
             "node_names": """\
 from torch import fx
-from autograder.references import reference
+from autograder.judge.references import reference
 CASES = ["two operations", "one operation twice", "several inputs and a dead node"]
 
 def node_names(model):

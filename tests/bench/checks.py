@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder.core.exercise import Exercise
-from autograder.learner import verdict_on
+from autograder.api import verdict_on
 from autograder.syllabus import CHAPTERS, EXERCISES
 from tests.answers import answers_to
 

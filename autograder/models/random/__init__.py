@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autograder.models.random.cases import RandomModels
-    from autograder.models.random.oracles import answer_of, exchanging, model_itself
+    from autograder.judge.oracles import answer_of, exchanging, model_itself
     from autograder.models.random.vocabulary import COMMON, Op, Vocabulary, ops
     from autograder.models.random.wrapping import wrapped
 

@@ -16,7 +16,7 @@ from autograder.models.random.shrink import shrunk
 from autograder.models.random.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from autograder.references import Reference
+    from autograder.judge.references import Reference
 
 COUNT = 20
 """How many random models an answer is tried on when it is graded."""

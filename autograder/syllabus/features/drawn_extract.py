@@ -11,13 +11,13 @@ from torch import fx, nn
 from autograder.core.exercise import Trial
 from autograder.core.storage import Recorder, recorded
 from autograder.models.random import RandomModels, Vocabulary, ops
-from autograder.models.random.oracles import runs_of
+from autograder.judge.oracles import runs_of
 from autograder.models.random.recipe import Recipe
 from autograder.rubric.extracting import meant
 from autograder.syllabus.interpreter_random import renamed
 
 if TYPE_CHECKING:
-    from autograder.references import Reference
+    from autograder.judge.references import Reference
 
 UNKNOWN = "no_such.name"
 VOCABULARY = Vocabulary(

@@ -16,7 +16,7 @@ from autograder.models import paths as zoo
 from autograder.models.random import COMMON, RandomModels, Vocabulary, ops
 
 if TYPE_CHECKING:
-    from autograder.references import Reference
+    from autograder.judge.references import Reference
 
 VOCABULARY = Vocabulary(
     ops(
@@ -85,7 +85,7 @@ def paths_of(model: nn.Module) -> dict[str, str]:
 
 def by_hooks(trial: Trial) -> Reference:
     """The paths in the case's model, and in those of earlier calls."""
-    from autograder.references import Reference
+    from autograder.judge.references import Reference
 
     encoder, runs = Encoder(), []
     for model in trial.watch:

@@ -12,7 +12,7 @@ from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T, model_case
 from autograder.models import probed as zoo
 from autograder.models.random import COMMON, RandomModels, Vocabulary, ops
-from autograder.models.random.oracles import runs_of
+from autograder.judge.oracles import runs_of
 from autograder.rubric import (
     caller_untouched,
     copies,
@@ -25,7 +25,7 @@ from autograder.rubric import (
 from autograder.rubric.effects import not_probed_yet, probes_in_the_graph, readers_kept, right_log
 
 if TYPE_CHECKING:
-    from autograder.references import Reference
+    from autograder.judge.references import Reference
 
 X, WIDE = T(2, 3), T(4, 3)
 

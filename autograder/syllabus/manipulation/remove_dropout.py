@@ -15,7 +15,7 @@ from autograder.rubric import PASS
 from autograder.rubric.replacements import no_dropout_left
 
 if TYPE_CHECKING:
-    from autograder.references import Reference
+    from autograder.judge.references import Reference
 
 X, WIDE = T(2, 3), T(4, 3)
 LINE, PLANE, SPACE = T(2, 3, 3), T(2, 2, 3, 3), T(1, 2, 2, 2, 2)

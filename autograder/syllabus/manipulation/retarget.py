@@ -19,7 +19,7 @@ from autograder.rubric import PASS
 from autograder.rubric.edits import calls_replaced
 
 if TYPE_CHECKING:
-    from autograder.references import Reference
+    from autograder.judge.references import Reference
 
 X, WIDE = T(2, 3), T(4, 3)
 

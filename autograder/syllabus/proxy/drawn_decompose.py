@@ -17,7 +17,7 @@ from autograder.models import decomposing as zoo
 from autograder.models.random import COMMON, RandomModels, Vocabulary, exchanging, ops
 
 if TYPE_CHECKING:
-    from autograder.references import Reference
+    from autograder.judge.references import Reference
 
 Rules = dict[Callable[..., Any], Callable[..., Any]]
 

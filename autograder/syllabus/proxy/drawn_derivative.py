@@ -18,7 +18,7 @@ from autograder.models.random import RandomModels, Vocabulary, ops
 from autograder.models.slopes import slope
 
 if TYPE_CHECKING:
-    from autograder.references import Reference
+    from autograder.judge.references import Reference
 
 # Exponentials only of what is small: a slope must be a number that can be compared.
 VOCABULARY = Vocabulary(
@@ -104,7 +104,7 @@ def _function(source: str, parameter: str, constant: str) -> Callable[..., Any]:
 
 def slopes(trial: Trial) -> Reference:
     """The derivative at each input, by PyTorch's own differentiation."""
-    from autograder.references import Reference
+    from autograder.judge.references import Reference
 
     encoder, runs = Encoder(), []
     for (x,) in trial.inputs:

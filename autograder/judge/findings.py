@@ -11,7 +11,7 @@ from autograder.core.outcome import Outcome
 from autograder.core.verdict import Finding
 from autograder.judge.evidence import Evidence
 from autograder.judge.outcome_schema import misfit
-from autograder.references import MissingReference
+from autograder.judge.references import MissingReference
 
 _SIGNATURE = (
     "The parameters of a graph's code are its placeholders. Print the graph before a module is "

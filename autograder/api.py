@@ -8,12 +8,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from autograder.answer_text import source_of_answer
+from autograder.judge.answer_text import source_of_answer
 from autograder.core.exercise import Exercise
 from autograder.core.verdict import Finding, Verdict
 from autograder.judge import judge
 from autograder.models.random.cases import AT_HAND
-from autograder.randomly import with_random_models
+from autograder.grading import with_random_models
 from autograder.runner import run_cases
 from autograder.syllabus import EXERCISES
 

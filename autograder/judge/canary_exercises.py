@@ -17,11 +17,11 @@ from autograder.core.codec import Plain
 from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.core.verdict import Finding
 from autograder.judge.evidence import Evidence
-from autograder.models.canary import Small, trial_for
-from autograder.models.random.oracles import runs_of
-from autograder.references import Reference
-from autograder.rubric.compare import difference
-from autograder.rubric.rule import Stage, rule
+from autograder.models.canary_models import Small, trial_for
+from autograder.judge.oracles import runs_of
+from autograder.judge.references import Reference
+from autograder.judge.compare import difference
+from autograder.judge.rule import Stage, rule
 from autograder.runner.procedures import PROCEDURES
 
 CHAPTER = "canary"

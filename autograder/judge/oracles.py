@@ -13,14 +13,14 @@ from autograder.core.execution import run_once
 from autograder.core.exercise import Trial
 
 if TYPE_CHECKING:
-    from autograder.references import Reference
+    from autograder.judge.references import Reference
 
 Oracle = Callable[[Trial], "Reference"]
 
 
 def runs_of(call: Callable[..., Any], trial: Trial) -> Reference:
     """What comes of calling something on a case's inputs."""
-    from autograder.references import Reference
+    from autograder.judge.references import Reference
 
     encoder = Encoder(trial.functions)
     with torch.random.fork_rng(devices=[]):
@@ -51,7 +51,7 @@ def answer_of(work_out: Callable[..., Any]) -> Oracle:
     """For analyses: a value worked out from the arguments that the answer is given."""
 
     def oracle(trial: Trial) -> Reference:
-        from autograder.references import Reference
+        from autograder.judge.references import Reference
 
         encoder = Encoder(trial.functions)
         value = encoder.encode(work_out(*trial.args, **trial.kwargs))
