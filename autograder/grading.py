@@ -18,7 +18,7 @@ from autograder.judge import findings_of, judge, score_of
 from autograder.runner import run
 
 if TYPE_CHECKING:
-    from autograder.models.random import RandomModels
+    from autograder.fuzz import RandomModels
 
 
 def with_random_models(

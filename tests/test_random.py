@@ -21,10 +21,10 @@ from autograder.core.graph_jobs import trial_for
 from autograder.core.graph_record import signature_of
 from autograder.judge import judge
 from autograder.api import verdict_on
-from autograder.models.random.draw import drawn
-from autograder.models.random.program import program_of
-from autograder.models.random.recipe import Recipe, Step
-from autograder.models.random.shrink import MOST_TRIES, shrunk
+from autograder.fuzz.sampler import drawn
+from autograder.fuzz.codegen import program_of
+from autograder.fuzz.recipe import Recipe, Step
+from autograder.fuzz.shrinker import MOST_TRIES, shrunk
 from autograder.grading import fails
 from autograder.runner import run
 from autograder.syllabus import EXERCISES
@@ -47,7 +47,7 @@ def test_recipes_are_the_same_in_every_process(tmp_path: Path) -> None:
     own = tmp_path / "own.py"
     own.write_text(f"numbers = {list(range(60))}", encoding="utf-8")
     program = (
-        "import own; from autograder.models.random.draw import drawn;"
+        "import own; from autograder.fuzz.sampler import drawn;"
         "print(*[recipe.to_json() for recipe in drawn(8, 40, 5)])"
     )
     path = os.pathsep.join([str(tmp_path), str(ROOT)])

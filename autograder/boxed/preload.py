@@ -37,16 +37,16 @@ ALLOWED = frozenset(
     "autograder.core.limits autograder.core.node_label autograder.core.outcome "
     "autograder.core.own_code autograder.core.storage autograder.core.verdict "
     "autograder.runner.forbidden autograder.given autograder.api autograder.models "
-    "autograder.models.random autograder.models.random.builder "
-    "autograder.models.random.program autograder.models.random.recipe "
-    "autograder.models.random.vocabulary autograder.models.random.wrapping autograder.runner.snapshot".split()
+    "autograder.fuzz autograder.fuzz.model_builder "
+    "autograder.fuzz.codegen autograder.fuzz.recipe "
+    "autograder.fuzz.grammar autograder.fuzz.wrapped autograder.runner.snapshot".split()
 )
 """Modules of the course that a student's process may hold, besides those of `ROOMS`."""
 
 ROOMS = ("autograder.models.", "autograder.runner", "autograder.sandbox", "autograder.show")
 """What begins like this may be there, too: models, and what has nothing to do with answers."""
 
-_BARRED = ("autograder.models.random.",)
+_BARRED = ("autograder.fuzz.",)
 
 
 @dataclass

@@ -15,8 +15,8 @@ from torch import nn
 if TYPE_CHECKING:
     from autograder.core.verdict import Finding
     from autograder.judge import Evidence
-    from autograder.models.random import RandomModels
-    from autograder.models.random.recipe import Recipe
+    from autograder.fuzz import RandomModels
+    from autograder.fuzz.recipe import Recipe
     from autograder.judge.references import Reference
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import fx, nn
 
-from autograder.models.real import Encoder
+from autograder.models.networks import Encoder
 
 # ------------------------------------------------------------------ rules
 

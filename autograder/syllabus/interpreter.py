@@ -6,7 +6,7 @@ from typing import Any
 
 from autograder.core.exercise import Aspect, Case, Exercise
 from autograder.models import T, additions, interpreter, measured
-from autograder.models import real as networks
+from autograder.models import networks as networks
 from autograder.rubric import PASS, caller_untouched, returns
 from autograder.rubric.edits import additions_replaced
 from autograder.rubric.interpreter import (

@@ -10,7 +10,7 @@ from torch import fx, nn
 
 from autograder.core.exercise import Case, Trial
 from autograder.models import T, fresh
-from autograder.models import real as networks
+from autograder.models import networks as networks
 from autograder.models.build import arguments
 
 CHAPTER = "06_interpreter"

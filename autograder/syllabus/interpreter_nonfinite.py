@@ -9,7 +9,7 @@ from torch import nn
 
 from autograder.core.exercise import Aspect, Exercise
 from autograder.models import T, nonfinite
-from autograder.models import real as networks
+from autograder.models import networks as networks
 from autograder.rubric import caller_untouched
 from autograder.rubric.interpreter import (
     a_name_or_none,

@@ -12,7 +12,7 @@ from torch import fx, nn
 from torch.overrides import TorchFunctionMode
 
 from autograder.core.exercise import Trial
-from autograder.models.random import (
+from autograder.fuzz import (
     COMMON,
     RandomModels,
     Vocabulary,

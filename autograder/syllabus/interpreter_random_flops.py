@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 from torch.utils.flop_counter import FlopCounterMode
 
-from autograder.models.random import COMMON, RandomModels, Vocabulary, answer_of, ops
+from autograder.fuzz import COMMON, RandomModels, Vocabulary, answer_of, ops
 from autograder.syllabus.interpreter_random import KINDS, with_inputs
 
 OTHERS = tuple(op for op in COMMON if "Linear" in op.text or op.outs == 2 or op.column)

@@ -11,7 +11,7 @@ import torch
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
-from autograder.models.random import COMMON, RandomModels, Vocabulary, answer_of, ops
+from autograder.fuzz import COMMON, RandomModels, Vocabulary, answer_of, ops
 from autograder.syllabus.interpreter_random import KINDS, values_of, with_inputs
 
 OTHERS = tuple(op for op in COMMON if "Linear" in op.text or op.outs == 2 or op.column)

@@ -8,7 +8,7 @@ import torch
 
 from autograder.core.exercise import Aspect, Exercise
 from autograder.models import T, interpreter, measured
-from autograder.models import real as networks
+from autograder.models import networks as networks
 from autograder.rubric import caller_untouched, returns
 from autograder.rubric.interpreter import (
     a_shape_for_each_node,

@@ -11,7 +11,7 @@ import torch
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
-from autograder.models.random import (
+from autograder.fuzz import (
     COMMON,
     Op,
     RandomModels,

@@ -11,7 +11,7 @@ from torch import fx, nn
 
 from autograder.core.exercise import Trial
 from autograder.models import replace_pattern as zoo
-from autograder.models.random import (
+from autograder.fuzz import (
     COMMON,
     RandomModels,
     Vocabulary,

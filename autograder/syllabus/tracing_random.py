@@ -11,9 +11,9 @@ from typing import Any
 import torch
 
 from autograder.core.exercise import Trial
-from autograder.models.random import COMMON, RandomModels, Vocabulary, ops
+from autograder.fuzz import COMMON, RandomModels, Vocabulary, ops
 from autograder.judge.oracles import runs_of
-from autograder.models.random.recipe import Recipe
+from autograder.fuzz.recipe import Recipe
 from autograder.judge.references import Reference
 
 SIGNATURES = (

@@ -10,9 +10,9 @@ from torch import fx
 from autograder.core.exercise import Trial
 from autograder.models import faults_elsewhere
 from autograder.models.faults import STEPS, Step
-from autograder.models.random import COMMON, RandomModels, Vocabulary, ops
-from autograder.models.random.cases import OfChoice
-from autograder.models.random.recipe import Recipe
+from autograder.fuzz import COMMON, RandomModels, Vocabulary, ops
+from autograder.fuzz.random_models import OfChoice
+from autograder.fuzz.recipe import Recipe
 from autograder.judge.references import Reference
 from autograder.syllabus.nodes_random import CALLS, KINDS
 

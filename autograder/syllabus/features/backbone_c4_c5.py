@@ -10,7 +10,7 @@ from torchvision.models.feature_extraction import DualGraphModule
 
 from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T, resnets
-from autograder.models import real as networks
+from autograder.models import networks as networks
 from autograder.models.build import arguments
 from autograder.rubric import caller_untouched
 from autograder.rubric.backbone import BACKBONE, MADE_BY, returns_module

@@ -10,9 +10,9 @@ from torch import fx, nn
 
 from autograder.core.exercise import Trial
 from autograder.core.storage import Recorder, recorded
-from autograder.models.random import RandomModels, Vocabulary, ops
+from autograder.fuzz import RandomModels, Vocabulary, ops
 from autograder.judge.oracles import runs_of
-from autograder.models.random.recipe import Recipe
+from autograder.fuzz.recipe import Recipe
 from autograder.rubric.extracting import meant
 from autograder.syllabus.interpreter_random import renamed
 

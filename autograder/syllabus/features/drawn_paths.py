@@ -13,7 +13,7 @@ from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
 from autograder.models import fresh
 from autograder.models import paths as zoo
-from autograder.models.random import COMMON, RandomModels, Vocabulary, ops
+from autograder.fuzz import COMMON, RandomModels, Vocabulary, ops
 
 if TYPE_CHECKING:
     from autograder.judge.references import Reference

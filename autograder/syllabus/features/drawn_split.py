@@ -8,8 +8,8 @@ from typing import Any
 from torch import fx
 
 from autograder.core.exercise import Trial
-from autograder.models.random import COMMON, RandomModels, Vocabulary, model_itself, ops
-from autograder.models.random.recipe import Recipe
+from autograder.fuzz import COMMON, RandomModels, Vocabulary, model_itself, ops
+from autograder.fuzz.recipe import Recipe
 from autograder.syllabus.interpreter_random import renamed
 
 VOCABULARY = Vocabulary(

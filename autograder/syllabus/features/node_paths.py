@@ -9,7 +9,7 @@ from torch import nn
 from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import fresh, resnets
 from autograder.models import paths as zoo
-from autograder.models import real as networks
+from autograder.models import networks as networks
 from autograder.rubric import caller_untouched, returns
 from autograder.rubric.paths import path_for_each_node
 from autograder.syllabus.features import drawn_paths

@@ -11,7 +11,7 @@ from torch import fx, nn
 from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T, model_case
 from autograder.models import probed as zoo
-from autograder.models.random import COMMON, RandomModels, Vocabulary, ops
+from autograder.fuzz import COMMON, RandomModels, Vocabulary, ops
 from autograder.judge.oracles import runs_of
 from autograder.rubric import (
     caller_untouched,

@@ -11,7 +11,7 @@ from torch import fx
 from autograder.core.exercise import Aspect, Exercise
 from autograder.models import T, model_case
 from autograder.models import additions as zoo
-from autograder.models.random import COMMON, RandomModels, Vocabulary, exchanging, ops, wrapped
+from autograder.fuzz import COMMON, RandomModels, Vocabulary, exchanging, ops, wrapped
 from autograder.rubric import PASS
 from autograder.rubric.edits import one_relu_for_each_sum
 

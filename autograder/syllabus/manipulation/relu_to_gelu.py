@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from autograder.core.exercise import Aspect, Exercise
 from autograder.models import T, model_case
 from autograder.models import activations as zoo
-from autograder.models.random import COMMON, RandomModels, Vocabulary, exchanging, ops
+from autograder.fuzz import COMMON, RandomModels, Vocabulary, exchanging, ops
 from autograder.rubric import PASS
 from autograder.rubric.replacements import no_relu_left
 

@@ -10,7 +10,7 @@ from torch.overrides import TorchFunctionMode
 from autograder.core.exercise import Aspect, Exercise, Trial
 from autograder.models import T, model_case
 from autograder.models import dropouts as zoo
-from autograder.models.random import COMMON, RandomModels, Vocabulary, model_itself, ops
+from autograder.fuzz import COMMON, RandomModels, Vocabulary, model_itself, ops
 from autograder.rubric import PASS
 from autograder.rubric.replacements import no_dropout_left
 

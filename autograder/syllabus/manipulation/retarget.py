@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from autograder.core.exercise import Aspect, Exercise, Trial
 from autograder.models import T, model_case
 from autograder.models import additions as zoo
-from autograder.models.random import COMMON, RandomModels, Vocabulary, exchanging, ops, wrapped
+from autograder.fuzz import COMMON, RandomModels, Vocabulary, exchanging, ops, wrapped
 from autograder.rubric import PASS
 from autograder.rubric.edits import calls_replaced
 

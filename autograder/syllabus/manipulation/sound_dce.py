@@ -11,7 +11,7 @@ from torch import nn
 from autograder.core.exercise import Aspect, Exercise, Trial
 from autograder.models import T, model_case
 from autograder.models import effects as zoo
-from autograder.models.random import (
+from autograder.fuzz import (
     Op,
     RandomModels,
     Vocabulary,

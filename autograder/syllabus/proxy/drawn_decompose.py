@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from autograder.core.exercise import Trial
 from autograder.models import decomposing as zoo
-from autograder.models.random import COMMON, RandomModels, Vocabulary, exchanging, ops
+from autograder.fuzz import COMMON, RandomModels, Vocabulary, exchanging, ops
 
 if TYPE_CHECKING:
     from autograder.judge.references import Reference

@@ -14,7 +14,7 @@ from torch import fx
 
 from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
-from autograder.models.random import RandomModels, Vocabulary, ops
+from autograder.fuzz import RandomModels, Vocabulary, ops
 from autograder.models.slopes import slope
 
 if TYPE_CHECKING:

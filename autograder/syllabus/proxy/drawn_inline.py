@@ -9,8 +9,8 @@ from torch import fx, nn
 
 from autograder.core.exercise import Trial
 from autograder.models import inlining as zoo
-from autograder.models.random import COMMON, RandomModels, Vocabulary, model_itself, ops
-from autograder.models.random.recipe import Recipe
+from autograder.fuzz import COMMON, RandomModels, Vocabulary, model_itself, ops
+from autograder.fuzz.recipe import Recipe
 
 PARTS = (
     zoo.Scale, zoo.Block, zoo.Tower, zoo.Mix, zoo.Clip, zoo.KeywordOnly, zoo.Join, zoo.Waves,

@@ -10,7 +10,7 @@ from torch import nn
 from autograder.core.exercise import Aspect, Case, Exercise
 from autograder.models import T, model_case
 from autograder.models import inlining as zoo
-from autograder.models import real as networks
+from autograder.models import networks as networks
 from autograder.rubric import PASS
 from autograder.rubric.inlining import (
     nothing_to_inline,

@@ -11,10 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autograder.models.random.cases import RandomModels
+    from autograder.fuzz.random_models import RandomModels
     from autograder.judge.oracles import answer_of, exchanging, model_itself
-    from autograder.models.random.vocabulary import COMMON, Op, Vocabulary, ops
-    from autograder.models.random.wrapping import wrapped
+    from autograder.fuzz.grammar import COMMON, Op, Vocabulary, ops
+    from autograder.fuzz.wrapped import wrapped
 
 __all__ = [
     "COMMON",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from autograder.models.random.recipe import Recipe, Step
+from autograder.fuzz.recipe import Recipe, Step
 
 MOST_TRIES = 150
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from autograder.models.random.plainly import BACKEND
-from autograder.models.random.recipe import Recipe, Step
+from autograder.fuzz.plain_provider import BACKEND
+from autograder.fuzz.recipe import Recipe, Step
 
 _small = st.integers(0, 7)
 _steps = st.builds(

@@ -8,12 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from autograder.core.exercise import RANDOM, Case, Trial
-from autograder.models.random.builder import Builder, as_it_is
-from autograder.models.random.draw import drawn
-from autograder.models.random.program import program_of
-from autograder.models.random.recipe import Recipe
-from autograder.models.random.shrink import shrunk
-from autograder.models.random.vocabulary import Vocabulary
+from autograder.fuzz.model_builder import Builder, as_it_is
+from autograder.fuzz.sampler import drawn
+from autograder.fuzz.codegen import program_of
+from autograder.fuzz.recipe import Recipe
+from autograder.fuzz.shrinker import shrunk
+from autograder.fuzz.grammar import Vocabulary
 
 if TYPE_CHECKING:
     from autograder.judge.references import Reference

@@ -12,7 +12,7 @@ from torch import fx
 
 from autograder.core.exercise import Trial
 from autograder.models.build import arguments, fresh
-from autograder.models.random.program import Program
+from autograder.fuzz.codegen import Program
 
 
 def as_it_is(trial: Trial, choice: int) -> Trial:
