@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autograder.api import CheckFailed, check, grade, hint, progress
-    from autograder.show.draw import draw
+    from autograder.drawing.draw import draw
 
 __all__ = ["CheckFailed", "check", "draw", "grade", "hint", "progress"]
 
-_HOME = dict.fromkeys(__all__, "autograder.api") | {"draw": "autograder.show.draw"}
+_HOME = dict.fromkeys(__all__, "autograder.api") | {"draw": "autograder.drawing.draw"}
 
 
 def __getattr__(name: str) -> Any:

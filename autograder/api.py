@@ -84,8 +84,8 @@ def check(answer: Any, *, hidden: bool = False) -> None:
     exercise = exercise_called(_name_of(answer))
     verdict = verdict_on(exercise, answer, hidden=hidden)
     _remember(verdict)
-    from autograder.show.card import Card
-    from autograder.show.display import show
+    from autograder.cards.card import Card
+    from autograder.cards.display import show
 
     show(Card(verdict, exercise))
     if verdict.status not in ("passed", "not judged"):
@@ -94,16 +94,16 @@ def check(answer: Any, *, hidden: bool = False) -> None:
 
 def hint(name: str, number: int | None = None) -> None:
     """Show an exercise's hints, folded; or print one of them by its number."""
-    from autograder.show.display import show
-    from autograder.show.hints import Hints
+    from autograder.cards.display import show
+    from autograder.cards.hints import Hints
 
     show(Hints(exercise_called(name), number))
 
 
 def progress() -> None:
     """Show which exercises you have passed."""
-    from autograder.show.display import show
-    from autograder.show.progress import Progress, Row
+    from autograder.cards.display import show
+    from autograder.cards.progress import Progress, Row
 
     done = _read_progress()
     rows = [

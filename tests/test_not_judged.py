@@ -12,8 +12,8 @@ from autograder.classroom.scores import auto_score
 from autograder.core import allowlist
 from autograder.core.verdict import Verdict
 from autograder.api import check, verdict_on
-from autograder.show.card import card_html
-from autograder.show.cardtext import card_text
+from autograder.cards.card import card_html
+from autograder.cards.card_text import card_text
 from autograder.syllabus import EXERCISES
 from tests.answers import Answer, all_answers
 

@@ -137,7 +137,7 @@ def test_a_notebooks_process_holds_nothing_that_says_what_must_come_out(chapter:
 def test_what_is_not_on_the_list_does_not_come_up() -> None:
     secret = {"autograder.judge", "autograder.judge.oracles", "autograder.judge.rule"}
     assert (
-        not_allowed({"torch", "autograder.core.codec", "autograder.show.card", *secret}) == secret
+        not_allowed({"torch", "autograder.core.codec", "autograder.cards.card", *secret}) == secret
     )
 
 

@@ -11,8 +11,8 @@ import torch
 from torch import fx, nn
 
 from autograder.core.verdict import Box
-from autograder.show.draw import draw
-from autograder.show.page import page_of
+from autograder.drawing.draw import draw
+from autograder.drawing.page_layout import page_of
 from tests.test_show_sketch import Spiteful
 
 

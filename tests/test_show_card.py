@@ -10,7 +10,7 @@ import pytest
 
 from autograder.core.exercise import Exercise
 from autograder.core.verdict import Box, Example, Finding, Share, Verdict
-from autograder.show.card import Card, card_html, card_text
+from autograder.cards.card import Card, card_html, card_text
 
 HINTS = (
     "**Where to look.** Print `new.args`.",

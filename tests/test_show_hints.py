@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.show.hints import Hints
-from autograder.show.html import bounded, clean, rich
-from autograder.show.markup import markdown_html
-from autograder.show.progress import Progress, Row
+from autograder.cards.hints import Hints
+from autograder.drawing.html import bounded, clean, rich
+from autograder.cards.markdown import markdown_html
+from autograder.cards.progress import Progress, Row
 from tests.test_show_card import EXERCISE, HINTS, read
 
 

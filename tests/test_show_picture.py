@@ -13,8 +13,8 @@ import torch
 from torch import fx, nn
 
 from autograder.core.verdict import Box
-from autograder.show.draw import Picture, draw
-from autograder.show.text import alt_text, graph_text
+from autograder.drawing.draw import Picture, draw
+from autograder.drawing.text import alt_text, graph_text
 
 KB = 1024
 
@@ -219,7 +219,7 @@ def test_saving(tmp_path: Path) -> None:
 
 def test_pictures_do_not_touch_pyplot_or_the_backend() -> None:
     code = (
-        "import sys, autograder.show.card, autograder.show.draw as d, autograder.show.hints\n"
+        "import sys, autograder.cards.card, autograder.drawing.draw as d, autograder.cards.hints\n"
         "assert not [m for m in sys.modules if m.startswith('matplotlib')]\n"
         "p = d.draw(lambda x: x + 1); text = repr(p), p.alt\n"
         "assert 'matplotlib' not in sys.modules, 'text needs no matplotlib'\n"

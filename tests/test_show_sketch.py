@@ -12,10 +12,10 @@ from torch import fx, nn
 
 from autograder.core.node_label import MAX_LABEL, Ref, label
 from autograder.core.verdict import Box
-from autograder.show.compare import compare
-from autograder.show.draw import draw
-from autograder.show.fold import cells_of
-from autograder.show.sketch import CannotTrace, sketch
+from autograder.drawing.diff import compare
+from autograder.drawing.draw import draw
+from autograder.drawing.folding import cells_of
+from autograder.drawing.sketch import CannotTrace, sketch
 
 X, Y = Ref("x"), Ref("y")
 

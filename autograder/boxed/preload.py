@@ -21,10 +21,10 @@ from autograder.core.exercise import Exercise
 from autograder.runner.forbidden import stand_by
 
 _ALWAYS = (
-    "autograder.given", "autograder.core.graph_jobs", "autograder.show.card",
-    "autograder.show.draw", "autograder.show.hints", "autograder.show.display",
-    "autograder.show.page", "autograder.show.picture", "autograder.show.shapes",
-    "autograder.show.late",
+    "autograder.given", "autograder.core.graph_jobs", "autograder.cards.card",
+    "autograder.drawing.draw", "autograder.cards.hints", "autograder.cards.display",
+    "autograder.drawing.page_layout", "autograder.drawing.render", "autograder.drawing.shapes",
+    "autograder.drawing.back_edges",
 )  # fmt: skip
 
 ALLOWED = frozenset(
@@ -43,7 +43,7 @@ ALLOWED = frozenset(
 )
 """Modules of the course that a student's process may hold, besides those of `ROOMS`."""
 
-ROOMS = ("autograder.models.", "autograder.runner", "autograder.sandbox", "autograder.show")
+ROOMS = ("autograder.models.", "autograder.runner", "autograder.sandbox", "autograder.drawing")
 """What begins like this may be there, too: models, and what has nothing to do with answers."""
 
 _BARRED = ("autograder.fuzz.",)

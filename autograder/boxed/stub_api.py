@@ -40,8 +40,8 @@ def install(exercises: Mapping[str, Exercise]) -> None:
 
     def hint(name: str, number: int | None = None) -> None:
         """Show an exercise's hints."""
-        from autograder.show.display import show
-        from autograder.show.hints import Hints
+        from autograder.cards.display import show
+        from autograder.cards.hints import Hints
 
         if name in exercises:
             show(Hints(exercises[name], number))

@@ -48,7 +48,7 @@ def _share(verdict: Verdict) -> float | None:
 
 def card_of(verdict: Verdict, exercise: Exercise) -> NotebookNode:
     """The output of a check cell."""
-    from autograder.show.card import card_html, card_text
+    from autograder.cards.card import card_html, card_text
 
     try:
         shown = {

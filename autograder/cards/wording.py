@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from autograder.core.exercise import Exercise
 from autograder.core.node_label import one_line, shorten
 from autograder.core.verdict import Example, Finding, Share, Verdict
-from autograder.show.compare import compare
-from autograder.show.draw import Picture, pair
-from autograder.show.sketch import sketch
+from autograder.drawing.diff import compare
+from autograder.drawing.draw import Picture, pair
+from autograder.drawing.sketch import sketch
 
 OTHERS = 4
 INPUTS = 6

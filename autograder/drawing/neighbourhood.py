@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from autograder.show.fold import Cell, stand_in
+from autograder.drawing.folding import Cell, stand_in
 
 MANY = 22  # cells: up to so many a graph is drawn whole
 NEAR = 2  # edges

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograder.show.style import INK, SANS, font
+from autograder.drawing.style import INK, SANS, font
 
 HEAD = 6.5  # the length of an arrow head
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from autograder.core.exercise import Exercise
 from autograder.core.verdict import Example, Verdict
-from autograder.show.html import bounded, clean
-from autograder.show.wording import (
+from autograder.drawing.html import bounded, clean
+from autograder.cards.wording import (
     CRASHED,
     OUTCOMES,
     error_to_show,

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from autograder.core.verdict import Box
-from autograder.show.compare import compare, marks_in_words
-from autograder.show.text import LONGEST_ALT, SIGNS, notes, statement
+from autograder.drawing.diff import compare, marks_in_words
+from autograder.drawing.text import LONGEST_ALT, SIGNS, notes, statement
 
 LONG = 14  # a longer list leaves out what did not change
 CONTEXT = 2

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.core.exercise import Exercise
-from autograder.show.html import INK, PAPER, QUIET, RULE, SANS, clean, code, escaped, folded
-from autograder.show.markup import markdown_html
+from autograder.drawing.html import INK, PAPER, QUIET, RULE, SANS, clean, code, escaped, folded
+from autograder.cards.markdown import markdown_html
 
 _OWN_TITLE = re.compile(r"\*\*([^*`\n]{3,30}?)[.:]?\*\*[.:]?(?=\s|$)")
 FIRST, BETWEEN, LAST = "where to look", "what to use", "a skeleton"

@@ -12,8 +12,8 @@ from typing import Any
 
 from autograder.core.exercise import Exercise
 from autograder.core.verdict import Example, Verdict
-from autograder.show.cardtext import card_text
-from autograder.show.html import (
+from autograder.cards.card_text import card_text
+from autograder.drawing.html import (
     INK,
     PAPER,
     QUIET,
@@ -27,7 +27,7 @@ from autograder.show.html import (
     image,
     rich,
 )
-from autograder.show.wording import (
+from autograder.cards.wording import (
     CRASHED,
     FULL_PRINT,
     OUTCOMES,
@@ -154,7 +154,7 @@ def _facts(example: Example) -> str:
 
 def _picture(example: Example, nodes: tuple[str, ...]) -> str:
     """The graphs before and after, or the one there is; if drawing fails, nothing is lost."""
-    from autograder.show.picture import shown_width
+    from autograder.drawing.render import shown_width
 
     try:
         drawn = picture_of(example, nodes)

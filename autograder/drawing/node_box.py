@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from autograder.core.node_label import shorten
 from autograder.core.verdict import Box
-from autograder.show.fold import REFERENCE, Cell
-from autograder.show.style import (
+from autograder.drawing.folding import REFERENCE, Cell
+from autograder.drawing.style import (
     ALARM,
     FOLDED,
     INK,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from autograder.show.page import LANE, LATE, Column
-from autograder.show.pen import HEAD, Pen
-from autograder.show.style import ALARM
+from autograder.drawing.page_layout import LANE, LATE, Column
+from autograder.drawing.canvas import HEAD, Pen
+from autograder.drawing.style import ALARM
 
 _DASH = (3.0, 1.6)
 
@@ -37,7 +37,7 @@ def _detour(pen: Pen, column: Column, source: int, target: int, lane: int) -> No
     """Out below the source, up at the right of everything, and down into the target."""
     from matplotlib.path import Path
 
-    from autograder.show.shapes import head
+    from autograder.drawing.shapes import head
 
     start, end = column.drawing.spots[source], column.drawing.spots[target]
     shift = LANE * (lane % 3)

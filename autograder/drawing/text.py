@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 from autograder.core.node_label import shorten
 from autograder.core.verdict import Box
-from autograder.show.fold import BIG, Cell, cells_of
-from autograder.show.sketch import GHOSTS
+from autograder.drawing.folding import BIG, Cell, cells_of
+from autograder.drawing.sketch import GHOSTS
 
 SIGNS = {"": " ", "added": "+", "removed": "-", "changed": "~"}
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autograder.show.fold import REFERENCE, Cell, stand_in
-from autograder.show.layers import layers_of
+from autograder.drawing.folding import REFERENCE, Cell, stand_in
+from autograder.drawing.layer_assignment import layers_of
 
 TALL = 690.0  # points: up to this height a graph stays in one column
 MOST = 4

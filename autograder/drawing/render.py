@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from autograder.show.compare import SIGNS
-from autograder.show.late import draw_late
-from autograder.show.page import HEADING, NOTE, TITLE, Column, Page, Panel
-from autograder.show.pen import HEAD, Pen
-from autograder.show.style import (
+from autograder.drawing.diff import SIGNS
+from autograder.drawing.back_edges import draw_late
+from autograder.drawing.page_layout import HEADING, NOTE, TITLE, Column, Page, Panel
+from autograder.drawing.canvas import HEAD, Pen
+from autograder.drawing.style import (
     ALARM,
     MARKS,
     PAPER,
@@ -112,7 +112,7 @@ def _heading(pen: Pen, panel: Panel, y: float) -> None:
 
 
 def _badge(pen: Pen, mark: str, x: float, y: float, radius: float = 6.5) -> None:
-    from autograder.show.shapes import rounded
+    from autograder.drawing.shapes import rounded
 
     pen.path(rounded(radius, radius, radius), x, y, MARKS[mark].colour, PAPER, 1.0)
     arm = radius * 0.55
@@ -127,7 +127,7 @@ def _badge(pen: Pen, mark: str, x: float, y: float, radius: float = 6.5) -> None
 
 
 def _column(pen: Pen, column: Column, focus: frozenset[str]) -> None:
-    from autograder.show import shapes
+    from autograder.drawing import shapes
 
     x, y = column.x, column.y
     for wire in column.drawing.wires:
@@ -144,7 +144,7 @@ def _column(pen: Pen, column: Column, focus: frozenset[str]) -> None:
 
 
 def _shape(pen: Pen, column: Column, index: int) -> None:
-    from autograder.show import shapes
+    from autograder.drawing import shapes
 
     face, spot = column.faces[index], column.drawing.spots[index]
     box = column.cells[index].boxes[0]
@@ -174,7 +174,7 @@ def _shape(pen: Pen, column: Column, index: int) -> None:
 
 def _point_at(pen: Pen, column: Column, index: int) -> None:
     """The badge of a node that a message is about."""
-    from autograder.show.shapes import rounded
+    from autograder.drawing.shapes import rounded
 
     spot, face = column.drawing.spots[index], column.faces[index]
     x, y = column.x + spot.x + face.width / 2 - 1, column.y + spot.y - face.height / 2 + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from autograder.show.html import INK, block, clean, rich
+from autograder.drawing.html import INK, block, clean, rich
 
 _FENCE = re.compile(r"^```[^\n]*\n(.*?)^```[ \t]*$", re.M | re.S)
 _BOLD = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")

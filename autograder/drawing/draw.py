@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from autograder.core.verdict import Box
-from autograder.show.compare import compare
-from autograder.show.difftext import diff_alt, diff_text
-from autograder.show.html import block, folded, image, sheet
-from autograder.show.sketch import Drawable, sketch
-from autograder.show.text import alt_text, graph_text
+from autograder.drawing.diff import compare
+from autograder.drawing.diff_text import diff_alt, diff_text
+from autograder.drawing.html import block, folded, image, sheet
+from autograder.drawing.sketch import Drawable, sketch
+from autograder.drawing.text import alt_text, graph_text
 
 NOTE = (
     "This graph is too large for a picture that one can read, even with its straight chains "
@@ -65,20 +65,20 @@ class Picture:
 
     @cached_property
     def _large(self) -> bool:
-        from autograder.show.page import too_large
+        from autograder.drawing.page_layout import too_large
 
         return too_large(self.graphs)
 
     @cached_property
     def page(self) -> Any:
         """The laid out picture."""
-        from autograder.show.page import page_of
+        from autograder.drawing.page_layout import page_of
 
         return page_of(self.graphs, self.title, self.focus)
 
     @cached_property
     def _png(self) -> bytes:
-        from autograder.show.picture import png_of
+        from autograder.drawing.render import png_of
 
         return png_of(self.page)
 
@@ -88,7 +88,7 @@ class Picture:
 
     def svg(self) -> str:
         """The picture in the SVG format."""
-        from autograder.show.picture import svg_of
+        from autograder.drawing.render import svg_of
 
         return svg_of(self.page)
 
@@ -111,7 +111,7 @@ class Picture:
         text = block(self.text, lines=400)
         if self.note:
             return sheet(f'<div style="margin:0 0 4px 0">{self.note}</div>{text}')
-        from autograder.show.picture import shown_width
+        from autograder.drawing.render import shown_width
 
         picture = image(self.png(), self.alt, shown_width(self.page))
         return sheet(picture + folded("The same as text", text))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from autograder.core.verdict import Box
-from autograder.show.sketch import GHOSTS
+from autograder.drawing.sketch import GHOSTS
 
 Pair = tuple[tuple[Box, ...], tuple[Box, ...]]
 
