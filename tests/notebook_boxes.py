@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Iterable
 from typing import Any
 
-from autograder.sandbox.bounds import Bounds
+from autograder.sandbox.resource_limits import Bounds
 from autograder.sandbox.client import ForkServer, Image, Process, Unboxed
 
 NOTHING: dict[str, Any] = {

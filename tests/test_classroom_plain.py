@@ -16,7 +16,7 @@ from autograder.boxed.notebook_run import NotebookRun, is_failed
 from autograder.classroom.create import create
 from autograder.classroom.scores import auto_score
 from autograder.classroom.unit import Patience
-from autograder.sandbox.bounds import MIB, Bounds
+from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.sandbox.probe import why_no_box
 from tests import graded_class, numbers_room
 from tests.graded_class import CHAPTER

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from autograder.boxed.preload import not_allowed
-from autograder.sandbox.bounds import MIB, Bounds
+from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.sandbox.client import Lost
-from autograder.sandbox.frames import MAX_HEAD, MAX_OUTPUTS, Broken, TooLate, receive, send
+from autograder.sandbox.wire import MAX_HEAD, MAX_OUTPUTS, Broken, TooLate, receive, send
 from autograder.sandbox.probe import why_no_box
 from autograder.syllabus import EXERCISES
 from tests.notebook_boxes import Notebooks

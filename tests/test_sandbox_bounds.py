@@ -22,9 +22,14 @@ import pytest
 
 from autograder.core import limits
 from autograder.core.limits import waited
-from autograder.sandbox import call_numbers, calls, client, frames, keeper, walls
-from autograder.sandbox.account import ProcessorTime, Times
-from autograder.sandbox.bounds import MIB, Bounds, hold_processor_time
+from autograder.sandbox import client
+from autograder.sandbox import syscall_numbers
+from autograder.sandbox import seccomp
+from autograder.sandbox import wire
+from autograder.sandbox import init_process
+from autograder.sandbox import namespaces
+from autograder.sandbox.usage import ProcessorTime, Times
+from autograder.sandbox.resource_limits import MIB, Bounds, hold_processor_time
 from autograder.sandbox.cgroups import Cgroup, find_home, home_of_boxes
 from autograder.sandbox.client import Lost, Process
 from autograder.sandbox.probe import why_no_box
@@ -75,7 +80,7 @@ def frugal() -> Iterator[Notebooks]:
 def run(notebook: Process, cell: str, seconds: float = 20.0) -> str:
     """What a cell prints; its error's text if it raises."""
     step = {"do": "run", "source": cell, "cpu": seconds, "wall": seconds}
-    head, _ = notebook.step(step, patience=3 * seconds, largest=frames.MAX_OUTPUTS)
+    head, _ = notebook.step(step, patience=3 * seconds, largest=wire.MAX_OUTPUTS)
     return "".join(row.get("text") or row.get("evalue", "") for row in head["outputs"])
 
 
@@ -96,7 +101,7 @@ def answer(machine: str, number: int, *arguments: int, architecture: int | None 
     known = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}[machine]
     padded = (*arguments, *[0] * (6 - len(arguments)))
     data = struct.pack("<IIQ6Q", number, architecture or known, 0, *padded)
-    lines = [*struct.iter_unpack("=HBBI", calls.program(machine))]
+    lines = [*struct.iter_unpack("=HBBI", seccomp.program(machine))]
     at = value = 0
     while True:
         code, yes, no, k = lines[at]
@@ -146,7 +151,7 @@ ARGUMENTS = {
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_every_call_has_its_answer(machine: str) -> None:
     column = ["x86_64", "aarch64"].index(machine)
-    tables = (call_numbers.ALLOWED, call_numbers.REFUSED, call_numbers.LOOKED_AT)
+    tables = (syscall_numbers.ALLOWED, syscall_numbers.REFUSED, syscall_numbers.LOOKED_AT)
     numbers = [pair[column] for table in tables for pair in table.values()]
     known = [number for number in numbers if number is not None]
     assert len(known) == len(set(known))
@@ -156,7 +161,7 @@ def test_every_call_has_its_answer(machine: str) -> None:
     for number in set(range(700)) - set(known):
         assert answer(machine, number) == "ENOSYS", number
     for what, (name, arguments, said) in ARGUMENTS.items():
-        number = call_numbers.LOOKED_AT[name][column]
+        number = syscall_numbers.LOOKED_AT[name][column]
         assert answer(machine, number, *arguments) == said, what
     assert answer(machine, known[0], architecture=0x40000003) == "ENOSYS"  # 32 bits
     assert answer(machine, 0x40000000 + known[0]) == "ENOSYS"  # x32
@@ -464,7 +469,7 @@ def test_each_box_has_its_own_users(warm: Notebooks) -> None:
 
 
 def test_many_weigh_less_than_one() -> None:
-    assert [keeper.niceness(size) for size in (0, 1, 2, 10, 60, 1000)] == [0, 0, 7, 14, 20, 20]
+    assert [init_process.niceness(size) for size in (0, 1, 2, 10, 60, 1000)] == [0, 0, 7, 14, 20, 20]
 
 
 NICE = """
@@ -570,7 +575,7 @@ def test_waiting_for_a_processor_gives_more_time_but_not_for_ever(
     notebook = Process(talk, None)
     notebook._queued = lambda: queued
     began = time.monotonic()
-    with other, pytest.raises(frames.TooLate):
+    with other, pytest.raises(wire.TooLate):
         notebook._wait(began + 0.2, 0.2)
     assert least <= time.monotonic() - began < least + 0.5
     notebook.close()
@@ -622,8 +627,8 @@ def test_the_command_line_says_nothing(warm: Notebooks) -> None:
 def test_sending_has_an_end() -> None:
     ours, theirs = socket.socketpair()
     began = time.monotonic()
-    with ours, theirs, pytest.raises(frames.TooLate):
-        frames.send(ours, {"do": "run"}, [bytes(8 * MIB)], until=began + 0.3)
+    with ours, theirs, pytest.raises(wire.TooLate):
+        wire.send(ours, {"do": "run"}, [bytes(8 * MIB)], until=began + 0.3)
     assert time.monotonic() - began < 2.0
 
 
@@ -631,28 +636,28 @@ def test_what_is_sent_in_time_arrives_whole() -> None:
     ours, theirs = socket.socketpair()
     blob = os.urandom(8 * MIB)
     with ours, theirs, ThreadPoolExecutor(1) as pool:
-        sent = pool.submit(frames.send, ours, {"do": "x"}, [blob], time.monotonic() + 10)
-        assert frames.receive(theirs, time.monotonic() + 10) == ({"do": "x"}, [blob])
+        sent = pool.submit(wire.send, ours, {"do": "x"}, [blob], time.monotonic() + 10)
+        assert wire.receive(theirs, time.monotonic() + 10) == ({"do": "x"}, [blob])
         sent.result()
 
 
 @pytest.mark.parametrize("part", [b"[],", b"{},", b"1,"])
 def test_a_head_that_would_grow_is_refused(part: bytes) -> None:
     text = b'{"blobs": [], "x": [' + part * 2_500_000 + b"0]}"
-    assert len(text) < frames.MAX_OUTPUTS
-    with pytest.raises(frames.Broken, match="too many parts"):
-        frames.as_plain(text)
+    assert len(text) < wire.MAX_OUTPUTS
+    with pytest.raises(wire.Broken, match="too many parts"):
+        wire.as_plain(text)
 
 
 def test_a_head_is_small_unless_outputs_are_expected() -> None:
     ours, theirs = socket.socketpair()
     head = {"text": "x" * 10_000_000}
     with ours, theirs:
-        threading.Thread(target=frames.send, args=(ours, head), daemon=True).start()
-        assert frames.receive(theirs, largest=frames.MAX_OUTPUTS)[0] == head
+        threading.Thread(target=wire.send, args=(ours, head), daemon=True).start()
+        assert wire.receive(theirs, largest=wire.MAX_OUTPUTS)[0] == head
         threading.Thread(target=_send_quietly, args=(ours, head), daemon=True).start()
-        with pytest.raises(frames.Broken, match="too large"):
-            frames.receive(theirs)
+        with pytest.raises(wire.Broken, match="too large"):
+            wire.receive(theirs)
 
 
 @needs_box
@@ -661,14 +666,14 @@ def test_a_cell_may_be_long_and_show_much(warm: Notebooks) -> None:
     assert run(notebook, "x = 1\n" + f"# {'x' * 3_000_000}\nprint(x)") == "1\n"
     source = "from IPython.display import display, HTML; display(HTML('x' * 9_000_000))"
     step = {"do": "run", "source": source, "cpu": 20.0, "wall": 20.0}
-    head, _ = notebook.step(step, patience=60.0, largest=frames.MAX_OUTPUTS)
+    head, _ = notebook.step(step, patience=60.0, largest=wire.MAX_OUTPUTS)
     notebook.close()
     assert len(head["outputs"][0]["data"]["text/html"]) == 9_000_000
 
 
 def _send_quietly(wire: socket.socket, head: dict[str, str]) -> None:
-    with contextlib.suppress(frames.Broken):
-        frames.send(wire, head)
+    with contextlib.suppress(wire.Broken):
+        wire.send(wire, head)
 
 
 # ------------------------------------------------------------------ environments made of links
@@ -680,11 +685,11 @@ def test_the_way_to_a_path_has_every_link(tmp_path: Path) -> None:
     one, two = real.parent / "one", real.parent / "two"
     one.symlink_to("two")
     two.symlink_to(real)
-    found = walls.way_to(f"{one}/env/lib")
+    found = namespaces.way_to(f"{one}/env/lib")
     assert found[0] == f"{one}/env/lib"
     assert {str(one), str(two), f"{real}/env/lib"} <= set(found)
     (real / "circle").symlink_to("circle")
-    assert walls.way_to(f"{real}/circle")
+    assert namespaces.way_to(f"{real}/circle")
 
 
 def test_packages_that_are_links_to_a_store_are_found(tmp_path: Path) -> None:
@@ -696,7 +701,7 @@ def test_packages_that_are_links_to_a_store_are_found(tmp_path: Path) -> None:
     (site / "pack" / "__init__.py").symlink_to(store / "abc" / "pack" / "__init__.py")
     (site / "one.py").symlink_to(store / "one.py")
     real = Path(os.path.realpath(store))
-    found = walls.linked_packages(str(site))
+    found = namespaces.linked_packages(str(site))
     assert f"{real}/abc/" in found
     assert found & {f"{real}/one.py", f"{real}/"}
 
@@ -720,7 +725,7 @@ ASKS = """
 import json, sys
 from autograder.sandbox import walls
 from autograder.sandbox.probe import why_no_box
-course = walls.plan("/tmp", (walls.COURSE,), 1).covered
+course = namespaces.plan("/tmp", (namespaces.COURSE,), 1).covered
 print(json.dumps([why_no_box(), sys.prefix, sys.base_prefix, course]))
 """
 
@@ -728,7 +733,7 @@ print(json.dumps([why_no_box(), sys.prefix, sys.base_prefix, course]))
 @needs_box
 def test_an_environment_behind_links_works(tmp_path: Path) -> None:
     python = _linked_environment(tmp_path)
-    alone = os.environ | {"PYTHONPATH": str(Path(walls.COURSE).parent)}
+    alone = os.environ | {"PYTHONPATH": str(Path(namespaces.COURSE).parent)}
     alone.pop("VIRTUAL_ENV", None)
     said = subprocess.check_output([python, "-c", ASKS], text=True, env=alone)
     why, prefix, base, _ = json.loads(said.splitlines()[-1])
@@ -740,9 +745,9 @@ BLIND = """
 import sysconfig
 from autograder.sandbox import probe, walls
 hidden = sysconfig.get_paths()["purelib"]
-whole = walls.plan
+whole = namespaces.plan
 def plan(root, covered, disk): return whole(root, (*covered, hidden), disk)
-walls.plan = plan
+namespaces.plan = plan
 probe.try_walls()
 """
 

@@ -15,7 +15,7 @@ from autograder.boxed import preload
 from autograder.core.graph_jobs import do_job, trial_for
 from autograder.core.limits import Limits, OutOfTime, time_limit
 from autograder.core.outcome import Outcome
-from autograder.sandbox.frames import Broken, receive, send
+from autograder.sandbox.wire import Broken, receive, send
 
 get_ready, configure = preload.get_ready, preload.configure
 

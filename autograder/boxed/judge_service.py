@@ -45,7 +45,7 @@ from autograder.core.outcome import Outcome
 from autograder.judge import canary_exercises
 from autograder.judge.evidence import Evidence
 from autograder.sandbox.client import Image, Process, Unboxed
-from autograder.sandbox.frames import Broken, receive, send
+from autograder.sandbox.wire import Broken, receive, send
 
 _ROOMS = ("boxes", "classroom.clean", "core", "judge", "models", "rubric", "run", "show")
 """Rooms of which all modules are imported before there is a box: later, no file can be read."""

@@ -37,7 +37,7 @@ from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
 from autograder.runner import IMPATIENT
 from autograder.sandbox.client import Lost, Process
-from autograder.sandbox.frames import MAX_OUTPUTS
+from autograder.sandbox.wire import MAX_OUTPUTS
 
 HANG_UP = 5.0
 """Seconds after its time is over in which a process may still answer."""

@@ -28,7 +28,7 @@ from autograder.boxed.shell import Record, Shell, take_streams
 from autograder.core.limits import Limits, OutOfTime, time_limit
 from autograder.core.outcome import Outcome
 from autograder.runner import Answer, run_trial
-from autograder.sandbox.frames import MAX_OUTPUTS, Broken, receive, send
+from autograder.sandbox.wire import MAX_OUTPUTS, Broken, receive, send
 
 get_ready, configure = preload.get_ready, preload.configure
 

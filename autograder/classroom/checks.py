@@ -24,7 +24,7 @@ from autograder.classroom.seeds import key_of
 from autograder.classroom.submission_run import Untrue, ask, notes_in, shares_in
 from autograder.classroom.unit import Chapter, Patience, Terms, Unit
 from autograder.classroom.warmth import boxes_for, hidden_by_name, imports_of
-from autograder.sandbox.bounds import MIB, Bounds
+from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.sandbox.client import Lost
 
 

@@ -13,7 +13,7 @@ import nbformat
 
 from autograder.classroom.masters import Master
 from autograder.classroom.repair import read_forgivingly, repair
-from autograder.sandbox.bounds import Bounds
+from autograder.sandbox.resource_limits import Bounds
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def hidden_by_name(room: Path) -> tuple[str, ...]:
     """The classroom's folder, where it lies among what notebooks can see of this machine."""
     if sys.platform != "linux":
         return ()
-    from autograder.sandbox.walls import is_shown
+    from autograder.sandbox.namespaces import is_shown
 
     folder = str(room.resolve())
     return (folder,) if is_shown(folder) else ()

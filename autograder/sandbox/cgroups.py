@@ -13,7 +13,7 @@ import time
 from functools import cache
 from pathlib import Path
 
-from autograder.sandbox.bounds import Bounds
+from autograder.sandbox.resource_limits import Bounds
 
 _PERIOD = 100_000  # microseconds; the kernel's own
 _SPARE = 8  # processes: the keeper, and who starts it

@@ -17,10 +17,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from autograder.core.limits import waited
-from autograder.sandbox import scratch
-from autograder.sandbox.bounds import Bounds
+from autograder.sandbox import temp_dirs
+from autograder.sandbox.resource_limits import Bounds
 from autograder.sandbox.fork_server import CONFIGURE
-from autograder.sandbox.frames import MAX_HEAD, Broken, Frame, TooLate, receive, send
+from autograder.sandbox.wire import MAX_HEAD, Broken, Frame, TooLate, receive, send
 
 PATIENCE = 300.0
 """Seconds that a fork server may take to import everything."""
@@ -81,7 +81,7 @@ class ForkServer:
             raise NoBox("Notebooks can only be run in a box on Linux.")
         ours, theirs = socket.socketpair()
         self._names = list(image.entries)
-        self._folder = scratch.own()
+        self._folder = temp_dirs.own()
         self._asking = threading.Lock()
         start = "from autograder.sandbox.fork_server import main; main()"
         self._process = subprocess.Popen(

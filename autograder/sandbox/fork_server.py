@@ -28,9 +28,15 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NoReturn
 
-from autograder.sandbox import bounds, calls, cgroups, keeper, linux, scratch, walls
-from autograder.sandbox.bounds import Bounds
-from autograder.sandbox.frames import Broken, receive, send
+from autograder.sandbox import cgroups
+from autograder.sandbox import resource_limits
+from autograder.sandbox import seccomp
+from autograder.sandbox import init_process
+from autograder.sandbox import syscalls
+from autograder.sandbox import temp_dirs
+from autograder.sandbox import namespaces
+from autograder.sandbox.resource_limits import Bounds
+from autograder.sandbox.wire import Broken, receive, send
 
 CONFIGURE = 0xFF
 """The request that is followed by a frame for the entries; others are numbers of entries."""
@@ -50,14 +56,14 @@ class Entry:
     module: ModuleType
     state: Any
     limits: Bounds
-    plan: walls.Plan
+    plan: namespaces.Plan
 
 
 def main() -> None:
     """Get ready, then fork for each request until the client hangs up."""
     control = socket.socket(fileno=int(sys.argv[1]))
     sys.argv = [""]
-    linux.die_with_parent()
+    syscalls.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides what a Ctrl-C ends
     head, blobs = receive(control)
     states: dict[Callable[..., Any], Any] = {}  # entries that get ready alike share what they got
@@ -69,9 +75,9 @@ def main() -> None:
         entries.append(_entry(module, states[module.get_ready], row, head["covered"]))
     gc.collect()
     gc.freeze()  # so that forked processes share what is here
-    os.environ["HOME"] = walls.HOME
+    os.environ["HOME"] = namespaces.HOME
     tempfile.tempdir = None
-    os.environ |= {"TMPDIR": "/tmp", "TORCHINDUCTOR_CACHE_DIR": walls.COMPILED}
+    os.environ |= {"TMPDIR": "/tmp", "TORCHINDUCTOR_CACHE_DIR": namespaces.COMPILED}
     cgroups.home_of_boxes()
     send(control, {"ready": True}, [_public(entry) for entry in entries])
     while True:
@@ -93,7 +99,7 @@ def main() -> None:
 
 def _entry(module: ModuleType, state: Any, row: dict[str, Any], covered: list[str]) -> Entry:
     limits = Bounds(**row["bounds"])
-    plan = walls.plan(scratch.root(), (walls.COURSE, *covered), limits.disk)
+    plan = namespaces.plan(temp_dirs.root(), (namespaces.COURSE, *covered), limits.disk)
     return Entry(module, state, limits, plan)
 
 
@@ -137,22 +143,22 @@ def _reap() -> None:
 def _be_boxed(entry: Entry, talk: socket.socket, word: socket.socket) -> NoReturn:
     """Become the process of one box; never returns."""
     try:
-        linux.die_with_parent()
+        syscalls.die_with_parent()
 
         def work() -> None:
-            bounds.take_on(entry.limits)
-            calls.refuse_calls()
+            resource_limits.take_on(entry.limits)
+            seccomp.refuse_calls()
             entry.module.serve(entry.state, talk)
 
         group = cgroups.Cgroup.for_box(entry.limits)
-        walls.separate()
+        namespaces.separate()
         inner = os.fork()
         if inner == 0:
-            linux.die_with_parent()
+            syscalls.die_with_parent()
             if group is not None:
                 group.add(0)  # this process
-            walls.enclose(entry.plan)
-            keeper.keep(work, word, entry.limits, group)
+            namespaces.enclose(entry.plan)
+            init_process.keep(work, word, entry.limits, group)
         talk.close()
         word.close()
         os.waitpid(inner, 0)

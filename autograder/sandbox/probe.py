@@ -9,7 +9,9 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING or sys.platform == "linux":
-    from autograder.sandbox import calls, scratch, walls
+    from autograder.sandbox import seccomp
+    from autograder.sandbox import temp_dirs
+    from autograder.sandbox import namespaces
 
 _UNBOXED = (
     "To run students' code without a box, with all that you may do yourself: --no-sandbox, or "
@@ -51,7 +53,7 @@ def why_no_box() -> str | None:
 
 def try_walls() -> None:
     """Raise the walls around a child of this process, and end with what it ends with."""
-    plan = walls.plan(scratch.root(), (walls.COURSE,), 1 << 20)
+    plan = namespaces.plan(temp_dirs.root(), (namespaces.COURSE,), 1 << 20)
     child = os.fork()
     if child == 0:
         _go_in(plan)
@@ -59,16 +61,16 @@ def try_walls() -> None:
     sys.exit(os.waitstatus_to_exitcode(status))
 
 
-def _go_in(plan: walls.Plan) -> NoReturn:
+def _go_in(plan: namespaces.Plan) -> NoReturn:
     code = 1
     try:
-        walls.separate()
+        namespaces.separate()
         if inner := os.fork():
             _, status = os.waitpid(inner, 0)
             code = os.waitstatus_to_exitcode(status)
         else:
-            walls.enclose(plan)
-            calls.refuse_calls()
+            namespaces.enclose(plan)
+            seccomp.refuse_calls()
             for name in _READ:
                 sys.modules.pop(name, None)
                 importlib.import_module(name)

@@ -11,7 +11,7 @@ import socket
 import sys
 import tempfile
 
-from autograder.sandbox.frames import receive, send
+from autograder.sandbox.wire import receive, send
 
 
 def main() -> None:

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from autograder.core.limits import waited
-from autograder.sandbox import linux
-from autograder.sandbox.account import Memory, ProcessorTime, Started, times_of
-from autograder.sandbox.bounds import Bounds
+from autograder.sandbox import syscalls
+from autograder.sandbox.usage import Memory, ProcessorTime, Started, times_of
+from autograder.sandbox.resource_limits import Bounds
 from autograder.sandbox.cgroups import Cgroup
 
 EVERY = 0.1
@@ -44,11 +44,11 @@ def keep(
         bounds: what all processes in the box may take together.
         group: the control group of the box, if it has one.
     """
-    linux.be_opaque()
+    syscalls.be_opaque()
     os.setsid()  # where the kernel shares processors among sessions, a box is one of them
     child = os.fork()
     if child == 0:
-        linux.be_open()  # the keeper must see which memory is shared
+        syscalls.be_open()  # the keeper must see which memory is shared
         word.close()
         if group is not None:
             group.let_go()
@@ -166,7 +166,7 @@ class Crowd:
         nice = niceness(size)
         for task in wanting:
             if nice > self._nice.get(task, 0):
-                linux.put_behind(task, nice)
+                syscalls.put_behind(task, nice)
                 self._nice[task] = nice
         alive = {task for task, _ in tasks}
         self._nice = {task: nice for task, nice in self._nice.items() if task in alive}
@@ -178,7 +178,7 @@ def niceness(size: int) -> int:
     A processor's time is shared out by weights, and 1.25 is the kernel's own ratio between two
     priorities. What is above 19 runs when nobody else wants to.
     """
-    return 0 if size < 2 else min(linux.IDLE, math.ceil(math.log(2 * size, 1.25)))
+    return 0 if size < 2 else min(syscalls.IDLE, math.ceil(math.log(2 * size, 1.25)))
 
 
 def _tasks(process: int) -> list[tuple[int, str]]:

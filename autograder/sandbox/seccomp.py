@@ -10,8 +10,8 @@ import errno
 import platform
 import struct
 
-from autograder.sandbox import linux
-from autograder.sandbox.call_numbers import ALLOWED, LOOKED_AT, REFUSED
+from autograder.sandbox import syscalls
+from autograder.sandbox.syscall_numbers import ALLOWED, LOOKED_AT, REFUSED
 
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _X32 = 0x40000000
@@ -38,7 +38,7 @@ Line = tuple[int, int, int, int]
 def refuse_calls() -> None:
     """Allow this process, and all that it starts, the calls of the list alone; for good."""
     if platform.machine() in _ARCHITECTURES:
-        linux.filter_calls(program(platform.machine()))
+        syscalls.filter_calls(program(platform.machine()))
 
 
 def program(machine: str) -> bytes:

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 import autograder
-from autograder.sandbox import linux
+from autograder.sandbox import syscalls
 
 HOME = "/scratch/student"
 COMPILED = "/tmp/compiled"
@@ -132,13 +132,13 @@ def separate() -> None:
     Raises:
         OSError: the kernel does not allow it.
     """
-    own = linux.NEW_MOUNTS | linux.NEW_HOST | linux.NEW_IPC
-    own |= linux.NEW_PROCESSES | linux.NEW_NETWORK
+    own = syscalls.NEW_MOUNTS | syscalls.NEW_HOST | syscalls.NEW_IPC
+    own |= syscalls.NEW_PROCESSES | syscalls.NEW_NETWORK
     user, group = os.geteuid(), os.getegid()
     if user == 0:  # gets a user namespace when it is enclosed, with nothing else in it
-        linux.unshare(own)
+        syscalls.unshare(own)
         return
-    linux.unshare(own | linux.NEW_USER)
+    syscalls.unshare(own | syscalls.NEW_USER)
     _map_users("/proc/self", (user, user), (group, group))
 
 
@@ -161,9 +161,9 @@ def enclose(plan: Plan) -> None:
     Raises:
         OSError: the kernel does not allow it.
     """
-    linux.mount("none", "/", None, linux.RECURSIVE | linux.PRIVATE)
+    syscalls.mount("none", "/", None, syscalls.RECURSIVE | syscalls.PRIVATE)
     outside, itself = int(os.readlink("/proc/self")), os.open("/proc/self", os.O_PATH)
-    linux.mount("tmpfs", plan.root, "tmpfs", linux.NO_SUID | linux.NO_DEVICES, "mode=755,size=1m")
+    syscalls.mount("tmpfs", plan.root, "tmpfs", syscalls.NO_SUID | syscalls.NO_DEVICES, "mode=755,size=1m")
     _scratch(plan)  # first: Python itself may lie below /tmp or /home
     for path in plan.shown:
         _show(path, plan.root)
@@ -172,16 +172,16 @@ def enclose(plan: Plan) -> None:
     for name, device in _DEVICES.items():
         _show(f"/dev/{device}", plan.root, as_=f"/dev/{name}", read_only=False)
     _processes(plan.root)
-    linux.change_root(plan.root)
-    linux.mount("none", "/", None, linux.REMOUNT | linux.BIND | linux.READ_ONLY | linux.NO_SUID)
+    syscalls.change_root(plan.root)
+    syscalls.mount("none", "/", None, syscalls.REMOUNT | syscalls.BIND | syscalls.READ_ONLY | syscalls.NO_SUID)
     os.chdir(HOME)
     os.umask(0o022)
     if os.getuid() == 0:
         _become_nobody(_free_user(outside), f"/proc/self/fd/{itself}")
     os.close(itself)
-    linux.gain_nothing()
-    linux.drop_capabilities()
-    linux.die_with_parent()  # again: whoever changes users is not told any more
+    syscalls.gain_nothing()
+    syscalls.drop_capabilities()
+    syscalls.die_with_parent()  # again: whoever changes users is not told any more
 
 
 def _show(path: str, root: str, *, as_: str = "", read_only: bool = True) -> None:
@@ -195,37 +195,37 @@ def _show(path: str, root: str, *, as_: str = "", read_only: bool = True) -> Non
     else:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         Path(target).touch()
-    linux.mount(path, target, None, linux.BIND | linux.RECURSIVE)
+    syscalls.mount(path, target, None, syscalls.BIND | syscalls.RECURSIVE)
     if read_only:
-        linux.make_read_only(target)
+        syscalls.make_read_only(target)
 
 
 def _cover(target: str) -> None:
-    flags = linux.READ_ONLY | linux.NO_SUID | linux.NO_DEVICES
-    linux.mount("tmpfs", target, "tmpfs", flags, "mode=755,size=4k")
+    flags = syscalls.READ_ONLY | syscalls.NO_SUID | syscalls.NO_DEVICES
+    syscalls.mount("tmpfs", target, "tmpfs", flags, "mode=755,size=4k")
 
 
 def _scratch(plan: Plan) -> None:
     """One file system for all that can be written, so that there is one limit."""
     store = plan.root + "/scratch"
     os.mkdir(store)
-    flags = linux.NO_SUID | linux.NO_DEVICES
-    linux.mount("tmpfs", store, "tmpfs", flags, f"mode=755,size={plan.disk},nr_inodes=8192")
+    flags = syscalls.NO_SUID | syscalls.NO_DEVICES
+    syscalls.mount("tmpfs", store, "tmpfs", flags, f"mode=755,size={plan.disk},nr_inodes=8192")
     for name, seen in (("student", HOME), ("tmp", "/tmp"), ("shm", "/dev/shm")):
         folder = f"{store}/{name}"
         os.mkdir(folder, 0o777)
         os.chmod(folder, 0o777)
         if seen != HOME:
             os.makedirs(plan.root + seen, exist_ok=True)
-            linux.mount(folder, plan.root + seen, None, linux.BIND)
+            syscalls.mount(folder, plan.root + seen, None, syscalls.BIND)
     os.mkdir(store + COMPILED)
     os.chmod(store + COMPILED, 0o777)
 
 
 def _processes(root: str) -> None:
     os.mkdir(root + "/proc")
-    flags = linux.READ_ONLY | linux.NO_SUID | linux.NO_DEVICES | linux.NO_EXEC
-    linux.mount("proc", root + "/proc", "proc", flags)
+    flags = syscalls.READ_ONLY | syscalls.NO_SUID | syscalls.NO_DEVICES | syscalls.NO_EXEC
+    syscalls.mount("proc", root + "/proc", "proc", flags)
 
 
 def _become_nobody(user: int, process: str) -> None:
@@ -238,10 +238,10 @@ def _become_nobody(user: int, process: str) -> None:
         user: the user's number outside, and the group's.
         process: this process's folder in a /proc that can be written.
     """
-    linux.become(user, user)
-    linux.be_open()
+    syscalls.become(user, user)
+    syscalls.be_open()
     with contextlib.suppress(OSError):  # without a namespace, the user is still its own
-        linux.unshare(linux.NEW_USER)
+        syscalls.unshare(syscalls.NEW_USER)
         _map_users(process, (_INSIDE, user), (_INSIDE, user))
 
 
