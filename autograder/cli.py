@@ -39,18 +39,18 @@ def build(
     ] = False,
 ) -> None:
     """Generate course/*.ipynb from solutions/*.py, and environment.yml from pyproject.toml."""
-    from autograder.builder import course
-    from autograder.builder.places import shown
+    from autograder.builder import generate
+    from autograder.builder.paths import shown
 
     try:
-        files = course.generate(names or [])
+        files = generate.generate(names or [])
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    except course.CourseRefused as refused:
+    except generate.CourseRefused as refused:
         _print_refusals(refused.refusals)
         raise typer.Exit(1) from None
     if check:
-        stale = course.differing(files)
+        stale = generate.differing(files)
         for path in stale:
             err.print(f"[red]differs[/red]  {escape(shown(path))}")
         if stale:
@@ -58,7 +58,7 @@ def build(
             raise typer.Exit(1)
         out.print(f"All {len(files)} generated files are up to date.")
         return
-    changed, kept = course.write(files)
+    changed, kept = generate.write(files)
     for path in changed:
         out.print(f"{'wrote' if path.exists() else 'removed'}  {escape(shown(path))}")
     for path in kept:
@@ -71,8 +71,8 @@ def solutions(
     names: Names = None,
 ) -> None:
     """Execute every chapter in solved form, and write the notebooks to build/solutions/."""
-    from autograder.builder import solving
-    from autograder.builder.places import choose, shown
+    from autograder.builder import solved
+    from autograder.builder.paths import choose, shown
 
     try:
         chosen = choose(names or [])
@@ -83,8 +83,8 @@ def solutions(
         out.print(f"{path.stem}: running every cell ...")
         start = time.perf_counter()
         try:
-            written = solving.write_solved(path)
-        except solving.SolvingFailed as error:
+            written = solved.write_solved(path)
+        except solved.SolvingFailed as error:
             failed += 1
             err.print(f"[red]failed[/red]  {escape(str(error))}")
         else:
@@ -119,12 +119,12 @@ def references(
 def lab(context: typer.Context) -> None:
     """Open JupyterLab on the course. Further arguments go to JupyterLab."""
     course = Path(__file__).resolve().parents[1] / "course"
-    if not any(course.glob("*.ipynb")):
+    if not any(generate.glob("*.ipynb")):
         err.print(f"There are no notebooks in {course}. Run 'fxcourse build' first.")
         raise typer.Exit(1)
     out.print(f"Opening JupyterLab on {course}")
     out.print("To stop it, press Ctrl-C in this window, twice.")
-    first = min(course.glob("*.ipynb")).name
+    first = min(generate.glob("*.ipynb")).name
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={course}"]
     command += [f"--LabApp.default_url=/lab/tree/{first}", *context.args]
     server = subprocess.Popen(command, env=_with_scripts_on_path())
@@ -215,7 +215,7 @@ if (Path(__file__).parent / "classroom" / "cli.py").exists():
 
 
 def _print_refusals(refusals: tuple) -> None:
-    from autograder.builder.places import shown
+    from autograder.builder.paths import shown
 
     for refusal in refusals:
         for problem in refusal.problems:

@@ -11,8 +11,9 @@ import pytest
 from nbgrader.nbgraderformat import MetadataValidator
 
 from autograder import builder
-from autograder.builder import course, pins
-from autograder.builder.places import ROOT
+from autograder.builder import pins
+from autograder.builder import generate
+from autograder.builder.paths import ROOT
 from tests import build_fixture
 from tests.build_fixture import CARDS
 
@@ -138,7 +139,7 @@ def test_nbgrader_releases_what_the_builder_releases(chapter: Path, tmp_path: Pa
 
 
 def test_generated_files_are_up_to_date() -> None:
-    stale = course.differing(course.generate())
+    stale = generate.differing(generate.generate())
     names = ", ".join(path.name for path in stale)
     assert not stale, (
         f"{names}: not what 'make build' generates. Edit solutions/*.py, never course/*.ipynb, "
@@ -190,8 +191,8 @@ def generated(chapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_writing_changes_only_what_differs(generated: dict[Path, str]) -> None:
     (path,) = generated
-    assert course.write(generated) == ([path], [])
-    assert course.write(generated) == ([], [])
+    assert generate.write(generated) == ([path], [])
+    assert generate.write(generated) == ([], [])
     assert path.read_bytes().decode() == generated[path]
 
 
@@ -199,11 +200,11 @@ def test_notebooks_of_chapters_that_are_gone_are_found_and_removed(
     generated: dict[Path, str],
 ) -> None:
     (path,) = generated
-    course.write(generated)
+    generate.write(generated)
     old = path.with_name("06_gone.ipynb")
     old.write_text(generated[path], encoding="utf-8")
-    assert course.differing(generated) == [old]
-    course.write(generated)
+    assert generate.differing(generated) == [old]
+    generate.write(generated)
     assert not old.exists()
 
 
@@ -213,7 +214,7 @@ def test_work_in_a_notebook_is_kept_when_the_notebook_is_replaced(
     (path,) = generated
     mine = generated[path].replace("raise NotImplementedError", "return number", 1)
     path.write_text(mine, encoding="utf-8")
-    changed, (kept,) = course.write(generated)
+    changed, (kept,) = generate.write(generated)
     assert changed == [path]
     assert kept.read_text(encoding="utf-8") == mine
     assert path.read_text(encoding="utf-8") == generated[path]
@@ -222,18 +223,18 @@ def test_work_in_a_notebook_is_kept_when_the_notebook_is_replaced(
 def test_an_older_build_without_work_is_not_kept(generated: dict[Path, str]) -> None:
     (path,) = generated
     path.write_text(generated[path].replace("miniature", "short"), encoding="utf-8")
-    assert course.write(generated) == ([path], [])
+    assert generate.write(generated) == ([path], [])
 
 
 def test_one_chapter_can_be_built_alone() -> None:
     name = builder.chapters()[0].stem
-    assert list(course.generate([name])) == [course.COURSE / f"{name}.ipynb"]
+    assert list(generate.generate([name])) == [generate.COURSE / f"{name}.ipynb"]
     with pytest.raises(ValueError, match="There is no chapter '99_nothing'"):
-        course.generate(["99_nothing"])
+        generate.generate(["99_nothing"])
 
 
 def test_the_environment_file_is_among_the_generated_files(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(course, "choose", lambda names: [])
-    assert course.generate()[ROOT / "environment.yml"] == pins.environment_yml()
+    assert generate.generate()[ROOT / "environment.yml"] == pins.environment_yml()

@@ -11,7 +11,7 @@ from nbgrader.preprocessors import CheckCellMetadata
 from nbgrader.validator import Validator
 
 from autograder import builder
-from autograder.builder import solving
+from autograder.builder import solved
 from tests import build_fixture
 from tests.build_fixture import CARDS, CHAPTER, line_of
 
@@ -79,8 +79,8 @@ def test_a_chapter_that_does_not_run_is_named_with_its_line(
 ) -> None:
     text = CHAPTER.replace(old, new)
     chapter = build_fixture.write(tmp_path, text)
-    with pytest.raises(solving.SolvingFailed) as caught:
-        solving.write_solved(chapter, tmp_path / "solved", CARDS)
+    with pytest.raises(solved.SolvingFailed) as caught:
+        solved.write_solved(chapter, tmp_path / "solved", CARDS)
     header = line_of(text, at) - ("check=" not in at)
     assert str(caught.value).startswith(f"{chapter}:{header}: ")
     assert says in str(caught.value)
@@ -94,7 +94,7 @@ def test_a_cell_that_does_not_end_is_stopped(tmp_path: Path) -> None:
 
 
 def test_solved_notebooks_are_written(tmp_path: Path) -> None:
-    path = solving.write_solved(build_fixture.write(tmp_path), tmp_path / "solved", CARDS)
+    path = solved.write_solved(build_fixture.write(tmp_path), tmp_path / "solved", CARDS)
     assert path == tmp_path / "solved" / "07_numbers.ipynb"
     assert "1 -> 2\\n" in path.read_text(encoding="utf-8")
 

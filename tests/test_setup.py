@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from autograder.builder import pins
-from autograder.builder.places import ROOT
+from autograder.builder.paths import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 

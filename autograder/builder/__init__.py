@@ -6,9 +6,9 @@ functions below), `course` (all files), `execute` (running a notebook as a proof
 """
 
 from autograder.builder.execute import ExecutionFailed, execute, solved
-from autograder.builder.forms import as_text, build, source_notebook
-from autograder.builder.places import chapters
-from autograder.builder.refusal import BuildRefused, Problem
+from autograder.builder.notebook_forms import as_text, build, source_notebook
+from autograder.builder.paths import chapters
+from autograder.builder.problems import BuildRefused, Problem
 from autograder.builder.release import configure
 
 __all__ = [

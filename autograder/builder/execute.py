@@ -11,7 +11,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbconvert.filters import strip_ansi
 from nbformat.notebooknode import NotebookNode
 
-from autograder.builder.regions import without_markers
+from autograder.builder.solution_regions import without_markers
 
 
 class ExecutionFailed(Exception):

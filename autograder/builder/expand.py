@@ -13,9 +13,9 @@ from nbformat import from_dict
 from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import CheckCellMetadata, ClearOutput
 
-from autograder.builder.cards import heading
+from autograder.builder.card_headings import heading
 from autograder.builder.metadata import check_metadata, solve_metadata
-from autograder.builder.regions import BEGIN_HIDDEN, END_HIDDEN
+from autograder.builder.solution_regions import BEGIN_HIDDEN, END_HIDDEN
 
 Resources = dict[str, Any]
 Converted = tuple[NotebookNode, Resources]

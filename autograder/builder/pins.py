@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from autograder.builder.places import ROOT
+from autograder.builder.paths import ROOT
 
 PYPROJECT = ROOT / "pyproject.toml"
 

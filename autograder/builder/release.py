@@ -22,7 +22,7 @@ from nbgrader.preprocessors import (
 from traitlets import Dict
 
 from autograder.builder.metadata import solve_metadata
-from autograder.builder.regions import STUB, without_helpers
+from autograder.builder.solution_regions import STUB, without_helpers
 
 
 class ClearRegions(ClearSolutions):

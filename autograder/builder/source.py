@@ -9,7 +9,7 @@ from pathlib import Path
 import jupytext
 from nbformat.notebooknode import NotebookNode
 
-from autograder.builder.refusal import BuildRefused, Problem
+from autograder.builder.problems import BuildRefused, Problem
 
 TAGS = {"card": "markdown", "solve": "code", "check": "code", "hint": "code", "raises": "code"}
 """The tags a cell header may carry, with the kind of cell that each belongs to."""

@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.builder import as_text, chapters, source_notebook
-from autograder.builder.refusal import BuildRefused
+from autograder.builder.problems import BuildRefused
 from autograder.classroom.config import find_scripts
 from autograder.classroom.database import (
     NoGradebook,

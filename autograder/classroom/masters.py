@@ -10,7 +10,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Gradebook
 
 from autograder.builder.metadata import SCHEMA
-from autograder.builder.regions import BEGIN_HIDDEN, END_HIDDEN
+from autograder.builder.solution_regions import BEGIN_HIDDEN, END_HIDDEN
 
 CHECK = "check-"
 """What the grade id of a check cell begins with; the exercise's name follows."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.builder.places import shown
+from autograder.builder.paths import shown
 
 
 @dataclass(frozen=True, order=True)

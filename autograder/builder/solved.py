@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder.builder.cards import Card
+from autograder.builder.card_headings import Card
 from autograder.builder.execute import ExecutionFailed, execute, solved
-from autograder.builder.forms import as_text, source_notebook
-from autograder.builder.places import BUILD, shown
-from autograder.builder.refusal import BuildRefused
+from autograder.builder.notebook_forms import as_text, source_notebook
+from autograder.builder.paths import BUILD, shown
+from autograder.builder.problems import BuildRefused
 from autograder.builder.source import read
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from autograder.builder.refusal import Problem
-from autograder.builder.regions import BEGIN, END, markers
+from autograder.builder.problems import Problem
+from autograder.builder.solution_regions import BEGIN, END, markers
 from autograder.builder.release import released
 from autograder.builder.source import TAGS, Cell
 

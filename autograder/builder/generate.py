@@ -10,10 +10,10 @@ from pathlib import Path
 import nbformat
 from nbgrader.utils import compute_checksum, is_solution
 
-from autograder.builder.forms import as_text, build
+from autograder.builder.notebook_forms import as_text, build
 from autograder.builder.pins import environment_yml
-from autograder.builder.places import BUILD, COURSE, ROOT, chapters, choose
-from autograder.builder.refusal import BuildRefused
+from autograder.builder.paths import BUILD, COURSE, ROOT, chapters, choose
+from autograder.builder.problems import BuildRefused
 
 
 class CourseRefused(Exception):

@@ -8,10 +8,10 @@ from pathlib import Path
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from autograder.builder.cards import Card, from_syllabus
+from autograder.builder.card_headings import Card, from_syllabus
 from autograder.builder.expand import expand
 from autograder.builder.release import release
-from autograder.builder.rules import examine
+from autograder.builder.chapter_lint import examine
 from autograder.builder.source import read
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 
-from autograder.builder import cell_rules
-from autograder.builder.cards import Card
-from autograder.builder.refusal import BuildRefused, Problem
+from autograder.builder import cell_lint
+from autograder.builder.card_headings import Card
+from autograder.builder.problems import BuildRefused, Problem
 from autograder.builder.source import Cell, Chapter
 
 Rule = Callable[[Chapter, Sequence[Card]], Iterator[Problem]]
@@ -138,7 +138,7 @@ def examine(chapter: Chapter, cards: Sequence[Card]) -> None:
     Raises:
         BuildRefused: some are broken; it names all of them.
     """
-    problems = [problem for cell in chapter.cells for problem in cell_rules.examine(cell)]
+    problems = [problem for cell in chapter.cells for problem in cell_lint.examine(cell)]
     problems += [problem for rule in RULES for problem in rule(chapter, cards)]
     if problems:
         raise BuildRefused(chapter.path, problems)
