@@ -180,24 +180,25 @@ def grade(
     """Grade what a class has handed in. Stopped at any moment, it goes on where it was."""
     os.environ.update(_with_scripts_on_path())
     try:
-        from autograder.classroom import grading, report
+        from autograder.classroom import grade_class
+        from autograder.classroom import progress_report
     except ImportError as error:
         err.print(f"[red]Nothing was graded.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None
     words = [word.strip() for word in chapter.split(",")] if chapter else None
     try:
-        with report.Watch(out) as watch:
-            summary = grading.grade_class(
+        with progress_report.Watch(out) as watch:
+            summary = grade_class.grade_class(
                 folder, words, jobs=jobs or os.cpu_count() or 1, sandbox=sandbox, force=force,
                 db_url=db, cluster=cluster, say=watch.tell,
             )  # fmt: skip
-    except (grading.CannotGrade, grading.NoBox) as error:
+    except (grade_class.CannotGrade, grade_class.NoBox) as error:
         err.print(f"[red]Grading stopped.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         err.print("Stopped. What is graded is kept; the same command goes on from here.")
         raise typer.Exit(130) from None
-    report.print_summary(summary, out)
+    progress_report.print_summary(summary, out)
 
 
 def _pass_on(name: str, module: str, help: str) -> None:

@@ -11,7 +11,7 @@ from unittest import mock
 import nbformat
 from nbgrader.api import Gradebook
 
-from autograder.classroom.grading import Row, Summary, grade_class
+from autograder.classroom.grade_class import Row, Summary, grade_class
 from tests import numbers_room, numbers_syllabus
 from tests.submissions.edits import Edit, add, delete, edited, fill
 from tests.submissions.room import hand_in, released

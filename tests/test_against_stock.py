@@ -18,7 +18,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.classroom.create import create
-from autograder.classroom.grading import Row, grade_class
+from autograder.classroom.grade_class import Row, grade_class
 from autograder.sandbox.probe import why_no_box
 from tests.classes.commands import environment
 from tests.classes.stock import CONFIG

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from autograder.classroom import canary
-from autograder.classroom.submission_run import Boxes
-from autograder.classroom.unit import Chapter, Graded, Score
+from autograder.classroom.grade_submission import Boxes
+from autograder.classroom.submission import Chapter, Graded, Score
 from autograder.judge import canary_exercises as judged
 from autograder.runner.procedures import PROCEDURES
 from autograder.sandbox.client import NoBox

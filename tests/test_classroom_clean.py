@@ -27,7 +27,7 @@ from nbformat.v4 import (
     new_raw_cell,
 )
 
-from autograder.classroom.clean import clean_cell, clean_notebook, clean_outputs
+from autograder.classroom.sanitize import clean_cell, clean_notebook, clean_outputs
 from autograder.core.verdict import Finding, Verdict
 from autograder.cards.card import card_html
 from autograder.syllabus import EXERCISES

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom import cluster
-from autograder.classroom.grading import CannotGrade, Row
-from autograder.classroom.there import Unfit, grade_there, which_course
-from autograder.classroom.unit import Chapter, Graded, Terms, Unit
+from autograder.classroom.dask import client
+from autograder.classroom.grade_class import CannotGrade, Row
+from autograder.classroom.dask.worker import Unfit, grade_there, which_course
+from autograder.classroom.submission import Chapter, Graded, Terms, Unit
 from tests import dask_cluster, numbers_room
 from tests.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results
 
@@ -111,7 +111,7 @@ def test_submission_whose_machines_are_lost_is_given_up_and_no_other(
         machines.worker()
         summary = grade(room, cluster=machines.address, say=after(2, lambda: kill(lost.pid)))
     given_up = {row.student for row in summary.rows if "time and again" in " ".join(row.notes)}
-    assert 1 <= len(given_up) <= cluster.AHEAD
+    assert 1 <= len(given_up) <= client.AHEAD
     for row in summary.rows:
         assert row.score == (0 if row.student in given_up else WORTH[row.student])
         if row.student in given_up:
@@ -231,7 +231,7 @@ class FakeClient:
 
     def submit(self, do: object, unit: bytes, terms: bytes, course: str, *, pure: bool):
         assert do is grade_there and course == which_course() and not pure
-        return FakeFuture(cluster.pickle.loads(unit))
+        return FakeFuture(client.pickle.loads(unit))
 
 
 class FakeFuture:
@@ -256,7 +256,7 @@ def test_a_large_class_is_never_in_memory() -> None:
             yield Unit(f"student {number}", b"")
 
     terms = Terms("07_numbers", {}, Chapter("07_numbers"))
-    work = cluster._Work(FakeClient(), terms, NOBODY, units())
+    work = client._Work(FakeClient(), terms, NOBODY, units())
     for done, _ in enumerate(work.graded()):
-        assert taken - done <= 3 * cluster.AHEAD + 1
+        assert taken - done <= 3 * client.AHEAD + 1
     assert taken == 2000

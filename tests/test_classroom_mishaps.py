@@ -18,7 +18,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from autograder.boxed.judge_service import _status
 from autograder.classroom.create import api
-from autograder.classroom.masters import Master, checked_exercise, masters_of
+from autograder.classroom.source_cells import Master, checked_exercise, masters_of
 from autograder.classroom.released import KEPT, given_out
 from autograder.classroom.repair import read_forgivingly, repair
 from tests import numbers_room as numbers

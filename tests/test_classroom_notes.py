@@ -11,13 +11,13 @@ import pytest
 from nbformat.v4 import new_notebook
 from rich.console import Console
 
-from autograder.classroom import grading
-from autograder.classroom.checks import ExecuteChecks
-from autograder.classroom.clean import in_a_line
-from autograder.classroom.grading import grade_class
+from autograder.classroom import grade_class
+from autograder.classroom.execute_checks import ExecuteChecks
+from autograder.classroom.sanitize import in_a_line
+from autograder.classroom.grade_class import grade_class
 from autograder.classroom.journal import Journal
-from autograder.classroom.report import line_about
-from autograder.classroom.unit import Graded, Terms, Unit
+from autograder.classroom.progress_report import line_about
+from autograder.classroom.submission import Graded, Terms, Unit
 from tests import numbers_room as numbers
 from tests.submissions import room as rooms
 

@@ -15,7 +15,7 @@ from nbgrader.api import Gradebook
 from autograder.boxed.notebook_run import NotebookRun, is_failed
 from autograder.classroom.create import create
 from autograder.classroom.scores import auto_score
-from autograder.classroom.unit import Patience
+from autograder.classroom.submission import Patience
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.sandbox.probe import why_no_box
 from tests import graded_class, numbers_room

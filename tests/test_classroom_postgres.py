@@ -12,9 +12,9 @@ from urllib.parse import quote
 import pytest
 from typer.testing import CliRunner
 
-from autograder.classroom import database
+from autograder.classroom import gradebook_url
 from autograder.classroom.create import CannotCreate, create
-from autograder.classroom.grading import CannotGrade, grade_class
+from autograder.classroom.grade_class import CannotGrade, grade_class
 from autograder.cli import app
 from tests import numbers_room, numbers_syllabus, postgres_server
 from tests.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results
@@ -69,7 +69,7 @@ def test_points_are_those_of_a_gradebook_in_a_file(
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))  # for nbgrader's commands
     address = server.make("the class")
     room = in_postgres(tmp_path, source, address)
-    named = database.with_driver(address)
+    named = gradebook_url.with_driver(address)
     in_file = grade_alike(source, tmp_path)
 
     # Stopped after three of them, it goes on from there.
@@ -133,7 +133,7 @@ def test_gradebook_of_a_single_run_wins(
     found = {row.student: (row.status, row.score) for row in summary.rows}
     assert found.pop(long) == found.pop("no ?text") == ("refused", 0)
     assert {student: score for student, (_, score) in found.items()} == WORTH
-    assert set(kept(database.with_driver(address))) == set(WORTH)
+    assert set(kept(gradebook_url.with_driver(address))) == set(WORTH)
 
 
 @pytest.mark.long
@@ -196,8 +196,8 @@ def test_role_that_may_not_make_tables_is_told_so(
 
 def test_driver_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
-    with pytest.raises(database.NoGradebook, match=r"pip install .*postgres"):
-        database.try_out(database.with_driver(NOWHERE))
+    with pytest.raises(gradebook_url.NoGradebook, match=r"pip install .*postgres"):
+        gradebook_url.try_out(gradebook_url.with_driver(NOWHERE))
 
 
 @pytest.mark.long
@@ -219,7 +219,7 @@ def test_server_that_is_lost_is_said_and_nothing_else_is(source: Path, tmp_path:
 
 
 def test_messages_of_others_lose_the_password() -> None:
-    said = database.without_password(f"no {NOWHERE}\n for '{postgres_server.PASSWORD}'", NOWHERE)
+    said = gradebook_url.without_password(f"no {NOWHERE}\n for '{postgres_server.PASSWORD}'", NOWHERE)
     assert said == "no postgresql://me:***@127.0.0.1:9/none for '***'"
-    assert database.shown(f"{NOWHERE}?password=word") == "postgresql://me:***@127.0.0.1:9/none"
-    assert "word" not in database.without_password("word", f"{NOWHERE}?password=word")
+    assert gradebook_url.shown(f"{NOWHERE}?password=word") == "postgresql://me:***@127.0.0.1:9/none"
+    assert "word" not in gradebook_url.without_password("word", f"{NOWHERE}?password=word")

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom import grading, ledger
-from autograder.classroom.grading import grade_class
+from autograder.classroom import grade_class
+from autograder.classroom import gradebook_writer
+from autograder.classroom.grade_class import grade_class
 from autograder.classroom.journal import Journal
-from autograder.classroom.unit import Graded, Score, Terms, Unit, nothing_from
+from autograder.classroom.submission import Graded, Score, Terms, Unit, nothing_from
 from tests.classes import commands, two_questions
 from tests.classes.exam import names
 from tests.classes.two_questions import CHAPTER, work_of
@@ -133,11 +134,11 @@ def half_way(real: Does) -> Does:
 
 
 STOPS: dict[str, tuple[Any, str, Callable[[Does], Does]]] = {
-    "before anything is written": (ledger.Ledger, "write", at_once),
-    "before the folder has its name": (ledger.os, "replace", at_once),
-    "after the first folder": (ledger.os, "replace", after(1)),
-    "after the second folder": (ledger.os, "replace", after(2)),
-    "before the grades": (ledger.Ledger, "_write_grades", at_once),
+    "before anything is written": (gradebook_writer.Ledger, "write", at_once),
+    "before the folder has its name": (gradebook_writer.os, "replace", at_once),
+    "after the first folder": (gradebook_writer.os, "replace", after(1)),
+    "after the second folder": (gradebook_writer.os, "replace", after(2)),
+    "before the grades": (gradebook_writer.Ledger, "_write_grades", at_once),
     "before the journal": (Journal, "add", at_once),
     "in a line of the journal": (Journal, "add", half_way),
     "after the journal": (Journal, "add", after(1)),
@@ -242,7 +243,7 @@ def test_file_beside_a_notebook_counts_as_a_change(room: Path, quick: None) -> N
 
 @pytest.fixture
 def boxed() -> None:
-    if sys.platform != "linux" or grading.no_box():
+    if sys.platform != "linux" or grade_class.no_box():
         pytest.skip("notebooks cannot be boxed here")
 
 

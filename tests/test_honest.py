@@ -55,7 +55,7 @@ def test_each_can_be_handed_in(one: Honest) -> None:
 @pytest.mark.long
 @pytest.mark.slow
 def test_a_dozen_lose_nothing(tmp_path: Path) -> None:
-    pytest.importorskip("autograder.classroom.grading")
+    pytest.importorskip("autograder.classroom.grade_class")
     some = [one for one in EVERYONE if one.student in SOME]
     make_room(tmp_path / "class", some)
     said = grade(tmp_path / "class")

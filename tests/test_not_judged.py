@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder.classroom.cards import show_verdicts
+from autograder.classroom.verdict_outputs import show_verdicts
 from autograder.classroom.scores import auto_score
 from autograder.core import allowlist
 from autograder.core.verdict import Verdict

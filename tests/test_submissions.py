@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from autograder.builder import build, chapters
-from autograder.classroom.grading import grade_class
+from autograder.classroom.grade_class import grade_class
 from autograder.classroom.replay import CannotReplay, replay
 from autograder.core.exercise import RANDOM
 from autograder.api import verdict_on

@@ -30,15 +30,15 @@ from nbgrader import utils
 from nbgrader.preprocessors import LimitOutput
 
 import autograder
-from autograder.boxed.elsewhere import builder_of, modules_of, send_by_value
+from autograder.boxed.graphs_elsewhere import builder_of, modules_of, send_by_value
 from autograder.boxed.late_imports import import_late
 from autograder.boxed.notebook_run import NotebookRun, Supply
-from autograder.classroom.cards import show_verdicts
+from autograder.classroom.verdict_outputs import show_verdicts
 from autograder.classroom.repair import is_unreadable, read_forgivingly, repair
-from autograder.classroom.repairs import Kind, Repair
+from autograder.classroom.repair_steps import Kind, Repair
 from autograder.classroom.scores import auto_score
 from autograder.classroom.seeds import code_of, note_seed
-from autograder.classroom.unit import Terms, Unit
+from autograder.classroom.submission import Terms, Unit
 from autograder.core.exercise import Case, Exercise
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome

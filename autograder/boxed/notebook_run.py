@@ -28,10 +28,10 @@ from autograder.boxed.claims import (
     verdict_on,
     verdict_on_drawn,
 )
-from autograder.boxed.elsewhere import GraphsElsewhere, builder_of
-from autograder.classroom.clean import clean_outputs
-from autograder.classroom.masters import checked_exercise
-from autograder.classroom.unit import Patience
+from autograder.boxed.graphs_elsewhere import GraphsElsewhere, builder_of
+from autograder.classroom.sanitize import clean_outputs
+from autograder.classroom.source_cells import checked_exercise
+from autograder.classroom.submission import Patience
 from autograder.core.exercise import Case, Exercise
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict

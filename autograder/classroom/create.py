@@ -19,7 +19,7 @@ from traitlets.config import Config, PyFileConfigLoader
 from autograder.builder import as_text, chapters, source_notebook
 from autograder.builder.problems import BuildRefused
 from autograder.classroom.config import find_scripts
-from autograder.classroom.database import (
+from autograder.classroom.gradebook_url import (
     NoGradebook,
     has_password,
     shown,

@@ -8,7 +8,7 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.classroom.masters import checked_exercise, without_hidden
+from autograder.classroom.source_cells import checked_exercise, without_hidden
 from autograder.classroom.seeds import NOTES
 
 

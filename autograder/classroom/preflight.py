@@ -7,7 +7,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.classroom.beside import files_beside
+from autograder.classroom.attached_files import files_beside
 
 MAX_NOTEBOOK = 50 * 1024 * 1024
 """Bytes that a notebook's file may have."""

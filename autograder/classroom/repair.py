@@ -12,11 +12,11 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.classroom.clean import clean_notebook, in_a_line
-from autograder.classroom.form import put_in_form
-from autograder.classroom.masters import masters_of
+from autograder.classroom.sanitize import clean_notebook, in_a_line
+from autograder.classroom.normalize import put_in_form
+from autograder.classroom.source_cells import masters_of
 from autograder.classroom.released import given_out
-from autograder.classroom.repairs import STEPS, Kind, Masters, Repair
+from autograder.classroom.repair_steps import STEPS, Kind, Masters, Repair
 from autograder.classroom.seeds import NOTES
 
 _log = logging.getLogger(__name__)
@@ -96,9 +96,9 @@ class ForgivingReader(NotebookExporter):
 
     def _repaired(self, text: bytes, ids: dict[str, Any]) -> bytes:
         """What was handed in, put right in a box: nobody else reads it before that."""
-        from autograder.classroom.checks import ExecuteChecks
-        from autograder.classroom.submission_run import repaired
-        from autograder.classroom.warmth import boxes_for
+        from autograder.classroom.execute_checks import ExecuteChecks
+        from autograder.classroom.grade_submission import repaired
+        from autograder.classroom.fork_servers import boxes_for
 
         notebook, assignment = ids["notebook"], ids["assignment"]
         execute = ExecuteChecks(config=self.config)

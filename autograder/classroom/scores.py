@@ -11,7 +11,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import SaveAutoGrades
 from nbgrader.utils import determine_grade, is_task
 
-from autograder.classroom.masters import checked_exercise
+from autograder.classroom.source_cells import checked_exercise
 
 SCORES = "fxcourse_scores"
 """The key of nbgrader's resources under which shares from 0 to 1 stand, by grade id."""

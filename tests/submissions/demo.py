@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder.classroom.create import choose, create
-from autograder.classroom.grading import grade_class
+from autograder.classroom.grade_class import grade_class
 from tests.submissions import Submission, all_submissions
 from tests.submissions import room as rooms
 

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 from autograder.classroom.journal import course
 
 if TYPE_CHECKING:
-    from autograder.classroom.submission_run import Boxes
-    from autograder.classroom.unit import Graded, Terms
+    from autograder.classroom.grade_submission import Boxes
+    from autograder.classroom.submission import Graded, Terms
 
 _kept: dict[bytes, Boxes] = {}
 _making = threading.Lock()
@@ -74,7 +74,7 @@ def grade_there(unit: bytes, terms: bytes, wanted: str) -> Graded:
     Raises:
         Unfit: nobody can be graded on this worker.
     """
-    from autograder.classroom.lanes import grade
+    from autograder.classroom.worker_pool import grade
     from autograder.sandbox.client import NoBox
 
     if which_course() != wanted:
@@ -95,7 +95,7 @@ OTHER_COURSE = (
 def _boxes(packed: bytes, terms: Terms) -> Boxes:
     """The boxes of a chapter, which all threads share; others for a new chapter."""
     from autograder.classroom.canary import prove
-    from autograder.classroom.submission_run import Boxes
+    from autograder.classroom.grade_submission import Boxes
     from autograder.sandbox.client import NoBox
 
     with _making:

@@ -26,8 +26,8 @@ from autograder.classroom.changed import (
     tree_of,
     what_changed,
 )
-from autograder.classroom.form import set_type
-from autograder.classroom.masters import Master, grade_id, normal
+from autograder.classroom.normalize import set_type
+from autograder.classroom.source_cells import Master, grade_id, normal
 
 
 class Kind(Enum):

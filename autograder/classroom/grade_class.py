@@ -15,11 +15,11 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
-from autograder.classroom.beside import files_beside
-from autograder.classroom.checks import ExecuteChecks
-from autograder.classroom.clean import in_a_line
+from autograder.classroom.attached_files import files_beside
+from autograder.classroom.execute_checks import ExecuteChecks
+from autograder.classroom.sanitize import in_a_line
 from autograder.classroom.create import api
-from autograder.classroom.database import (
+from autograder.classroom.gradebook_url import (
     MAX_NAME,
     NoGradebook,
     is_storable,
@@ -28,12 +28,12 @@ from autograder.classroom.database import (
     with_driver,
 )
 from autograder.classroom.journal import Entry, Journal, digest_of
-from autograder.classroom.lanes import in_lanes
-from autograder.classroom.ledger import Ledger, clean_up
+from autograder.classroom.worker_pool import in_lanes
+from autograder.classroom.gradebook_writer import Ledger, clean_up
 from autograder.classroom.preflight import Handed, look_at, students_of
 from autograder.classroom.seeds import key_of
-from autograder.classroom.unit import Graded, Terms, Unit
-from autograder.classroom.warmth import no_box
+from autograder.classroom.submission import Graded, Terms, Unit
+from autograder.classroom.fork_servers import no_box
 from autograder.sandbox.client import NoBox
 
 HOME = ".fxcourse"
@@ -249,7 +249,7 @@ class _Marking:
         self, units: Iterator[Unit], terms: Terms, jobs: int, cluster: str | None
     ) -> Iterator[Graded]:
         if cluster:
-            from autograder.classroom.cluster import on_cluster
+            from autograder.classroom.dask.client import on_cluster
 
             return on_cluster(units, terms, cluster)
         return in_lanes(units, terms, max(1, jobs))

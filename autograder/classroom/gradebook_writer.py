@@ -15,9 +15,9 @@ from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
-from autograder.classroom.masters import Master, masters_in
+from autograder.classroom.source_cells import Master, masters_in
 from autograder.classroom.released import given_out
-from autograder.classroom.unit import Graded
+from autograder.classroom.submission import Graded
 
 _PAGES = frozenset(".htm .html .mht .mhtml .shtml .svg .svgz .swf .xht .xhtml .xml .xsl".split())
 """Files that a browser would run; Formgrader shows graded folders from its own address."""

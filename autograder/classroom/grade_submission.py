@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.classroom.seeds import seed_of
-from autograder.classroom.unit import (
+from autograder.classroom.submission import (
     STATUSES,
     Chapter,
     Graded,

@@ -10,9 +10,9 @@ from typing import Any
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_output
 
-from autograder.classroom.clean.cells import clean_markdown
-from autograder.classroom.clean.rewritten import clean_html, clean_svg
-from autograder.classroom.clean.values import (
+from autograder.classroom.sanitize.cells import clean_markdown
+from autograder.classroom.sanitize.rewrite import clean_html, clean_svg
+from autograder.classroom.sanitize.fields import (
     HALF,
     LINK_IN_FORMULA,
     PICTURES,

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from autograder.classroom.grading import CannotGrade
-from autograder.classroom.there import OTHER_COURSE, Unfit, Worker, grade_there, show, which_course
-from autograder.classroom.unit import Graded, Terms, Unit, nothing_from
+from autograder.classroom.grade_class import CannotGrade
+from autograder.classroom.dask.worker import OTHER_COURSE, Unfit, Worker, grade_there, show, which_course
+from autograder.classroom.submission import Graded, Terms, Unit, nothing_from
 
 ANSWER = 10.0
 """Seconds in which a scheduler must answer."""

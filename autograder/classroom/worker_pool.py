@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 
 from autograder.classroom.canary import prove
-from autograder.classroom.submission_run import Boxes, grade_submission
-from autograder.classroom.unit import Graded, Terms, Unit, nothing_from
+from autograder.classroom.grade_submission import Boxes, grade_submission
+from autograder.classroom.submission import Graded, Terms, Unit, nothing_from
 from autograder.sandbox.client import NoBox
 
 _log = logging.getLogger(__name__)

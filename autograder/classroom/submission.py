@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import nbformat
 
-from autograder.classroom.masters import Master
+from autograder.classroom.source_cells import Master
 from autograder.classroom.repair import read_forgivingly, repair
 from autograder.sandbox.resource_limits import Bounds
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import nbformat
 
 from autograder.classroom.canary import prove
-from autograder.classroom.submission_run import Boxes
-from autograder.classroom.unit import Chapter
+from autograder.classroom.grade_submission import Boxes
+from autograder.classroom.submission import Chapter
 from autograder.sandbox.client import NoBox
 from autograder.sandbox.probe import why_no_box
 

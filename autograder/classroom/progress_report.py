@@ -10,9 +10,9 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from autograder.classroom.clean import in_a_line
-from autograder.classroom.grading import Row, Summary
-from autograder.classroom.unit import STATUSES
+from autograder.classroom.sanitize import in_a_line
+from autograder.classroom.grade_class import Row, Summary
+from autograder.classroom.submission import STATUSES
 
 
 class Watch:
