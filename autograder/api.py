@@ -8,12 +8,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from autograder.judge.answer_text import source_of_answer
 from autograder.core.exercise import Exercise
 from autograder.core.verdict import Finding, Verdict
-from autograder.judge import judge
 from autograder.fuzz.random_models import AT_HAND
 from autograder.grading import with_random_models
+from autograder.judge import judge
+from autograder.judge.answer_text import source_of_answer
 from autograder.runner import run_cases
 from autograder.syllabus import EXERCISES
 

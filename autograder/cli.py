@@ -119,12 +119,12 @@ def references(
 def lab(context: typer.Context) -> None:
     """Open JupyterLab on the course. Further arguments go to JupyterLab."""
     course = Path(__file__).resolve().parents[1] / "course"
-    if not any(generate.glob("*.ipynb")):
+    if not any(course.glob("*.ipynb")):
         err.print(f"There are no notebooks in {course}. Run 'fxcourse build' first.")
         raise typer.Exit(1)
     out.print(f"Opening JupyterLab on {course}")
     out.print("To stop it, press Ctrl-C in this window, twice.")
-    first = min(generate.glob("*.ipynb")).name
+    first = min(course.glob("*.ipynb")).name
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={course}"]
     command += [f"--LabApp.default_url=/lab/tree/{first}", *context.args]
     server = subprocess.Popen(command, env=_with_scripts_on_path())
@@ -180,8 +180,7 @@ def grade(
     """Grade what a class has handed in. Stopped at any moment, it goes on where it was."""
     os.environ.update(_with_scripts_on_path())
     try:
-        from autograder.classroom import grade_class
-        from autograder.classroom import progress_report
+        from autograder.classroom import grade_class, progress_report
     except ImportError as error:
         err.print(f"[red]Nothing was graded.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None

@@ -18,7 +18,7 @@ from autograder.judge import findings_of, judge, score_of
 from autograder.runner import run
 
 if TYPE_CHECKING:
-    from autograder.fuzz import RandomModels
+    from autograder.fuzz.random_models import RandomModels
 
 
 def with_random_models(

@@ -7,8 +7,8 @@ import pickle
 from collections.abc import Iterable
 from typing import Any
 
-from autograder.sandbox.resource_limits import Bounds
 from autograder.sandbox.client import ForkServer, Image, Process, Unboxed
+from autograder.sandbox.resource_limits import Bounds
 
 NOTHING: dict[str, Any] = {
     "modules": [],

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.core.verdict import Finding
-from autograder.judge import Evidence
+from autograder.judge import Evidence, rule
 from autograder.judge.references import Reference
-from autograder.rubric import Stage
-from autograder.judge import rule
+from autograder.judge.rule import Stage
 
 CHAPTER = "07_numbers"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from autograder.classroom.source_cells import Master
 from autograder.classroom.grade_submission import Untrue, _accepted, notes_in, plain_text, shares_in
+from autograder.classroom.source_cells import Master
 from autograder.classroom.submission import Chapter, Terms, Unit
 
 CHECK = Master("check-x", "code", "check(x)", None, True, True, False, False, 2.0)

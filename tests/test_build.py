@@ -11,8 +11,7 @@ import pytest
 from nbgrader.nbgraderformat import MetadataValidator
 
 from autograder import builder
-from autograder.builder import pins
-from autograder.builder import generate
+from autograder.builder import generate, pins
 from autograder.builder.paths import ROOT
 from tests import build_fixture
 from tests.build_fixture import CARDS
@@ -183,9 +182,9 @@ def generated(chapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """The fixture's one generated file, for a course folder of its own."""
     folder = tmp_path / "course"
     folder.mkdir()
-    monkeypatch.setattr(course, "COURSE", folder)
-    monkeypatch.setattr(course, "chapters", lambda: [chapter])
-    monkeypatch.setattr(course, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(generate, "COURSE", folder)
+    monkeypatch.setattr(generate, "chapters", lambda: [chapter])
+    monkeypatch.setattr(generate, "BUILD", tmp_path / "build")
     return {folder / "07_numbers.ipynb": builder.as_text(builder.build(chapter, CARDS))}
 
 
@@ -236,5 +235,5 @@ def test_one_chapter_can_be_built_alone() -> None:
 def test_the_environment_file_is_among_the_generated_files(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(course, "choose", lambda names: [])
+    monkeypatch.setattr(generate, "choose", lambda names: [])
     assert generate.generate()[ROOT / "environment.yml"] == pins.environment_yml()

@@ -27,9 +27,9 @@ from nbformat.v4 import (
     new_raw_cell,
 )
 
+from autograder.cards.card import card_html
 from autograder.classroom.sanitize import clean_cell, clean_notebook, clean_outputs
 from autograder.core.verdict import Finding, Verdict
-from autograder.cards.card import card_html
 from autograder.syllabus import EXERCISES
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(40)).decode()
@@ -355,9 +355,9 @@ def cards() -> list[str]:
 def test_cards_and_pictures_look_the_same() -> None:
     from torch import fx
 
-    from autograder.drawing.draw import draw
     from autograder.cards.hints import Hints
     from autograder.cards.progress import Progress, Row
+    from autograder.drawing.draw import draw
 
     picture = draw(fx.symbolic_trace(lambda x: (x + 1).relu())).html()
     rows = [Row("03_manipulation", "retarget", "t", 2, 2.0, "passed")]

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from autograder.classroom.dask import client
-from autograder.classroom.grade_class import CannotGrade, Row
 from autograder.classroom.dask.worker import Unfit, grade_there, which_course
+from autograder.classroom.grade_class import CannotGrade, Row
 from autograder.classroom.submission import Chapter, Graded, Terms, Unit
 from tests import dask_cluster, numbers_room
 from tests.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results
@@ -137,12 +137,12 @@ def test_scheduler_that_is_lost_stops_the_run_and_costs_nothing(
 def test_last_worker_that_is_lost_is_missed(
     room: Path, machines: dask_cluster.Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "LOOK", 0.5)
+    monkeypatch.setattr(client, "LOOK", 0.5)
     only = machines.worker("--no-nanny")
 
     def lose() -> None:
         kill(only.pid)
-        monkeypatch.setattr(cluster, "WORKERS", 2.0)
+        monkeypatch.setattr(client, "WORKERS", 2.0)
 
     with pytest.raises(CannotGrade, match="has had no workers for 2 seconds.*is kept"):
         grade(room, cluster=machines.address, say=after(1, lose))
@@ -153,7 +153,7 @@ def test_last_worker_that_is_lost_is_missed(
 def test_scheduler_that_does_not_answer_is_said(
     room: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "ANSWER", 2.0)
+    monkeypatch.setattr(client, "ANSWER", 2.0)
     with pytest.raises(CannotGrade, match=f"No Dask scheduler answers at {address}"):
         grade(room, cluster=address)
 
@@ -162,7 +162,7 @@ def test_scheduler_that_does_not_answer_is_said(
 def test_scheduler_without_workers_is_said(
     room: Path, machines: dask_cluster.Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "WORKERS", 1.0)
+    monkeypatch.setattr(client, "WORKERS", 1.0)
     with pytest.raises(CannotGrade, match="has had no workers for 1 seconds"):
         grade(room, cluster=machines.address)
 

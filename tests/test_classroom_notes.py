@@ -11,12 +11,11 @@ import pytest
 from nbformat.v4 import new_notebook
 from rich.console import Console
 
-from autograder.classroom import grade_class
 from autograder.classroom.execute_checks import ExecuteChecks
-from autograder.classroom.sanitize import in_a_line
 from autograder.classroom.grade_class import grade_class
 from autograder.classroom.journal import Journal
 from autograder.classroom.progress_report import line_about
+from autograder.classroom.sanitize import in_a_line
 from autograder.classroom.submission import Graded, Terms, Unit
 from tests import numbers_room as numbers
 from tests.submissions import room as rooms
@@ -40,8 +39,8 @@ def test_notes_and_names_are_in_a_line(tmp_path: Path, monkeypatch: pytest.Monke
             text = unit.text.decode()
             yield Graded(unit.student, terms.chapter, "graded", text, {}, (), (EVIL,), 0.1)
 
-    monkeypatch.setattr(grading, "in_lanes", graded)
-    monkeypatch.setattr(grading, "no_box", lambda: None)
+    monkeypatch.setattr("autograder.classroom.grade_class.in_lanes", graded)
+    monkeypatch.setattr("autograder.classroom.grade_class.no_box", lambda: None)
     room = numbers.room(tmp_path)
     rooms.hand_in(room, "ann\x1b[2J", numbers.CHAPTER, new_notebook())
     (row,) = grade_class(room).rows

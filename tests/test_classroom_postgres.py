@@ -219,7 +219,9 @@ def test_server_that_is_lost_is_said_and_nothing_else_is(source: Path, tmp_path:
 
 
 def test_messages_of_others_lose_the_password() -> None:
-    said = gradebook_url.without_password(f"no {NOWHERE}\n for '{postgres_server.PASSWORD}'", NOWHERE)
+    said = gradebook_url.without_password(
+        f"no {NOWHERE}\n for '{postgres_server.PASSWORD}'", NOWHERE
+    )
     assert said == "no postgresql://me:***@127.0.0.1:9/none for '***'"
     assert gradebook_url.shown(f"{NOWHERE}?password=word") == "postgresql://me:***@127.0.0.1:9/none"
     assert "word" not in gradebook_url.without_password("word", f"{NOWHERE}?password=word")

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.classroom import grade_class
 from autograder.classroom import gradebook_writer
+from autograder.classroom.fork_servers import no_box
 from autograder.classroom.grade_class import grade_class
 from autograder.classroom.journal import Journal
 from autograder.classroom.submission import Graded, Score, Terms, Unit, nothing_from
@@ -57,8 +57,8 @@ def with_gradebook(room: Path, student: str, act: Callable[[Any], None]) -> None
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Graders that know what everybody gets; no notebook is run."""
-    monkeypatch.setattr(grading, "in_lanes", _known_at_once)
-    monkeypatch.setattr(grading, "no_box", lambda: None)
+    monkeypatch.setattr("autograder.classroom.grade_class.in_lanes", _known_at_once)
+    monkeypatch.setattr("autograder.classroom.grade_class.no_box", lambda: None)
 
 
 def _known_at_once(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]:
@@ -81,7 +81,7 @@ def test_what_a_grader_could_not_finish_is_tried_again(
         yield from (nothing_from(unit, terms, "Its grader was lost.") for unit in units)
 
     with monkeypatch.context() as patch:
-        patch.setattr(grading, "in_lanes", lost)
+        patch.setattr("autograder.classroom.grade_class.in_lanes", lost)
         assert again(room) == {FIRST, SECOND, THIRD, FOURTH}
     assert set(rooms.points(room, CHAPTER)[FIRST].values()) == {0}
     assert again(room) == {FIRST, SECOND, THIRD, FOURTH}
@@ -243,7 +243,7 @@ def test_file_beside_a_notebook_counts_as_a_change(room: Path, quick: None) -> N
 
 @pytest.fixture
 def boxed() -> None:
-    if sys.platform != "linux" or grade_class.no_box():
+    if sys.platform != "linux" or no_box():
         pytest.skip("notebooks cannot be boxed here")
 
 

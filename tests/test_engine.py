@@ -17,8 +17,7 @@ import pytest
 import torch
 from torch import fx, nn
 
-from autograder import CheckFailed, check, grade
-from autograder import api
+from autograder import CheckFailed, api, check, grade
 from autograder.core.limits import BoundedText, Limits, OutOfTime, time_limit
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
@@ -451,7 +450,7 @@ def test_check_raises_one_clean_error(
     def toy(model: nn.Module) -> fx.GraphModule:
         return fx.symbolic_trace(model)
 
-    monkeypatch.setattr(learner, "EXERCISES", {"toy": TOY})
+    monkeypatch.setattr(api, "EXERCISES", {"toy": TOY})
     monkeypatch.chdir(tmp_path)
     with pytest.raises(CheckFailed, match="toy"):
         check(toy)
@@ -461,7 +460,7 @@ def test_check_raises_one_clean_error(
 def test_progress_is_kept_beside_the_notebook(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(learner, "EXERCISES", {"toy": TOY})
+    monkeypatch.setattr(api, "EXERCISES", {"toy": TOY})
     monkeypatch.chdir(tmp_path)
 
     def toy(model: nn.Module) -> fx.GraphModule:

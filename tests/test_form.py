@@ -18,9 +18,10 @@ from autograder.core.own_code import taken_for
 from autograder.judge import Evidence, findings_of
 from autograder.judge.form import Form
 from autograder.judge.oracles import model_itself
-from autograder.rubric import PASS, signature_kept, wellformed
-from autograder.rubric.edits import one_relu_for_each_sum
 from autograder.rubric.proxies import nothing_unused
+from autograder.rules.edits import one_relu_for_each_sum
+from autograder.rules.passes import PASS, signature_kept
+from autograder.rules.wellformed import wellformed
 from autograder.runner import run_trial
 
 

@@ -15,17 +15,17 @@ import pytest
 import torch
 from torch import fx
 
+from autograder.api import verdict_on
 from autograder.core.codec import Encoder
 from autograder.core.exercise import RANDOM, Exercise
 from autograder.core.graph_jobs import trial_for
 from autograder.core.graph_record import signature_of
-from autograder.judge import judge
-from autograder.api import verdict_on
-from autograder.fuzz.sampler import drawn
 from autograder.fuzz.codegen import program_of
 from autograder.fuzz.recipe import Recipe, Step
+from autograder.fuzz.sampler import drawn
 from autograder.fuzz.shrinker import MOST_TRIES, shrunk
 from autograder.grading import fails
+from autograder.judge import judge
 from autograder.runner import run
 from autograder.syllabus import EXERCISES
 from tests.answers import Answer, all_answers, beyond

@@ -22,17 +22,12 @@ import pytest
 
 from autograder.core import limits
 from autograder.core.limits import waited
-from autograder.sandbox import client
-from autograder.sandbox import syscall_numbers
-from autograder.sandbox import seccomp
-from autograder.sandbox import wire
-from autograder.sandbox import init_process
-from autograder.sandbox import namespaces
-from autograder.sandbox.usage import ProcessorTime, Times
-from autograder.sandbox.resource_limits import MIB, Bounds, hold_processor_time
+from autograder.sandbox import client, init_process, namespaces, seccomp, syscall_numbers, wire
 from autograder.sandbox.cgroups import Cgroup, find_home, home_of_boxes
 from autograder.sandbox.client import Lost, Process
 from autograder.sandbox.probe import why_no_box
+from autograder.sandbox.resource_limits import MIB, Bounds, hold_processor_time
+from autograder.sandbox.usage import ProcessorTime, Times
 from tests.notebook_boxes import Notebooks
 
 BOUNDS = Bounds(memory=256 * MIB, disk=16 * MIB, processes=40, cpu=20.0, wall=60.0)
@@ -469,7 +464,14 @@ def test_each_box_has_its_own_users(warm: Notebooks) -> None:
 
 
 def test_many_weigh_less_than_one() -> None:
-    assert [init_process.niceness(size) for size in (0, 1, 2, 10, 60, 1000)] == [0, 0, 7, 14, 20, 20]
+    assert [init_process.niceness(size) for size in (0, 1, 2, 10, 60, 1000)] == [
+        0,
+        0,
+        7,
+        14,
+        20,
+        20,
+    ]
 
 
 NICE = """
@@ -723,7 +725,7 @@ def _linked_environment(folder: Path) -> Path:
 
 ASKS = """
 import json, sys
-from autograder.sandbox import walls
+from autograder.sandbox import namespaces
 from autograder.sandbox.probe import why_no_box
 course = namespaces.plan("/tmp", (namespaces.COURSE,), 1).covered
 print(json.dumps([why_no_box(), sys.prefix, sys.base_prefix, course]))
@@ -743,7 +745,7 @@ def test_an_environment_behind_links_works(tmp_path: Path) -> None:
 
 BLIND = """
 import sysconfig
-from autograder.sandbox import probe, walls
+from autograder.sandbox import namespaces, probe
 hidden = sysconfig.get_paths()["purelib"]
 whole = namespaces.plan
 def plan(root, covered, disk): return whole(root, (*covered, hidden), disk)

@@ -8,9 +8,9 @@ from html.parser import HTMLParser
 
 import pytest
 
+from autograder.cards.card import Card, card_html, card_text
 from autograder.core.exercise import Exercise
 from autograder.core.verdict import Box, Example, Finding, Share, Verdict
-from autograder.cards.card import Card, card_html, card_text
 
 HINTS = (
     "**Where to look.** Print `new.args`.",

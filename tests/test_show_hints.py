@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from autograder.cards.hints import Hints
-from autograder.drawing.html import bounded, clean, rich
 from autograder.cards.markdown import markdown_html
 from autograder.cards.progress import Progress, Row
+from autograder.drawing.html import bounded, clean, rich
 from tests.test_show_card import EXERCISE, HINTS, read
 
 

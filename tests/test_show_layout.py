@@ -7,9 +7,9 @@ from itertools import combinations
 
 import pytest
 
+from autograder.drawing.crossing_reduction import crossings, ordered
 from autograder.drawing.layer_assignment import layers_of
 from autograder.drawing.layout import Layout, layout
-from autograder.drawing.crossing_reduction import crossings, ordered
 
 Edges = list[tuple[int, int]]
 

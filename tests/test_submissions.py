@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from autograder.api import verdict_on
 from autograder.builder import build, chapters
+from autograder.cards.wording import number
 from autograder.classroom.grade_class import grade_class
 from autograder.classroom.replay import CannotReplay, replay
 from autograder.core.exercise import RANDOM
-from autograder.api import verdict_on
-from autograder.cards.wording import number
 from autograder.syllabus import EXERCISES, of_chapter
 from tests.classes import exam
 from tests.submissions import NOTHING, all_but, all_submissions

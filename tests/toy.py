@@ -12,9 +12,9 @@ import torch
 from torch import fx, nn
 
 from autograder.core.exercise import Aspect, Exercise
-from autograder.models import T, model_case
 from autograder.judge.references import Reference
-from autograder.rubric import PASS
+from autograder.models import T, model_case
+from autograder.rules.passes import PASS
 from autograder.runner import run
 
 

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder.judge.answer_text import Source
 from autograder.core.exercise import Exercise
 from autograder.core.graph_jobs import GraphRunner, Result, do_here
 from autograder.core.limits import Limits, OutOfTime, time_limit
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Finding, Status, Verdict
-from autograder.judge import judge
 from autograder.grading import judge_random_models, without_random_models
+from autograder.judge import judge
+from autograder.judge.answer_text import Source
 from autograder.judge.references import MissingReference
 
 JUDGING = Limits(cpu=60.0, wall=600.0)

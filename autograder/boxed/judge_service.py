@@ -33,12 +33,12 @@ import autograder
 from autograder.boxed.graphs_elsewhere import builder_of, modules_of, send_by_value
 from autograder.boxed.late_imports import import_late
 from autograder.boxed.notebook_run import NotebookRun, Supply
-from autograder.classroom.verdict_outputs import show_verdicts
 from autograder.classroom.repair import is_unreadable, read_forgivingly, repair
 from autograder.classroom.repair_steps import Kind, Repair
 from autograder.classroom.scores import auto_score
 from autograder.classroom.seeds import code_of, note_seed
 from autograder.classroom.submission import Terms, Unit
+from autograder.classroom.verdict_outputs import show_verdicts
 from autograder.core.exercise import Case, Exercise
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
@@ -47,7 +47,10 @@ from autograder.judge.evidence import Evidence
 from autograder.sandbox.client import Image, Process, Unboxed
 from autograder.sandbox.wire import Broken, receive, send
 
-_ROOMS = ("boxes", "classroom.clean", "core", "judge", "models", "rubric", "run", "show")
+_ROOMS = (
+    "cards", "classroom.sanitize", "core", "drawing", "fuzz", "judge", "models", "rubric", "rules",
+    "runner",
+)  # fmt: skip
 """Rooms of which all modules are imported before there is a box: later, no file can be read."""
 
 

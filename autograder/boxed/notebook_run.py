@@ -19,7 +19,6 @@ from typing import Any, Protocol
 from nbformat.notebooknode import NotebookNode, from_dict
 from nbformat.v4 import new_output
 
-from autograder.judge.answer_text import Source
 from autograder.boxed.claims import (
     Claims,
     is_missing,
@@ -35,6 +34,7 @@ from autograder.classroom.submission import Patience
 from autograder.core.exercise import Case, Exercise
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
+from autograder.judge.answer_text import Source
 from autograder.runner import IMPATIENT
 from autograder.sandbox.client import Lost, Process
 from autograder.sandbox.wire import MAX_OUTPUTS

@@ -28,7 +28,7 @@ _ALWAYS = (
 )  # fmt: skip
 
 ALLOWED = frozenset(
-    "autograder autograder.boxed autograder.boxed.graph_service "
+    "autograder autograder.api autograder.boxed autograder.boxed.graph_service "
     "autograder.boxed.late_imports autograder.boxed.preload autograder.boxed.shell "
     "autograder.boxed.stub_api autograder.boxed.student autograder.core "
     "autograder.core.allowlist autograder.core.codec autograder.core.execution "
@@ -36,17 +36,14 @@ ALLOWED = frozenset(
     "autograder.core.graph_program autograder.core.graph_record autograder.core.graph_view "
     "autograder.core.limits autograder.core.node_label autograder.core.outcome "
     "autograder.core.own_code autograder.core.storage autograder.core.verdict "
-    "autograder.runner.forbidden autograder.given autograder.api autograder.models "
-    "autograder.fuzz autograder.fuzz.model_builder "
-    "autograder.fuzz.codegen autograder.fuzz.recipe "
-    "autograder.fuzz.grammar autograder.fuzz.wrapped autograder.runner.snapshot".split()
+    "autograder.fuzz autograder.fuzz.codegen autograder.fuzz.grammar "
+    "autograder.fuzz.model_builder autograder.fuzz.recipe autograder.fuzz.wrapped "
+    "autograder.given autograder.models".split()
 )
 """Modules of the course that a student's process may hold, besides those of `ROOMS`."""
 
-ROOMS = ("autograder.models.", "autograder.runner", "autograder.sandbox", "autograder.drawing")
+ROOMS = tuple(f"autograder.{room}" for room in ("cards", "drawing", "models.", "runner", "sandbox"))
 """What begins like this may be there, too: models, and what has nothing to do with answers."""
-
-_BARRED = ("autograder.fuzz.",)
 
 
 @dataclass
@@ -108,7 +105,7 @@ def not_allowed(modules: Iterable[str]) -> set[str]:
 
 
 def _is_in_a_room(name: str) -> bool:
-    return name.startswith(ROOMS) and not name.startswith(_BARRED)
+    return name.startswith(ROOMS)
 
 
 def _warm_up(made: shell.Shell) -> None:

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Callable, Iterator
 
 from autograder.builder.problems import Problem
-from autograder.builder.solution_regions import BEGIN, END, markers
 from autograder.builder.release import released
+from autograder.builder.solution_regions import BEGIN, END, markers
 from autograder.builder.source import TAGS, Cell
 
 Rule = Callable[[Cell], Iterator[Problem]]

@@ -11,8 +11,8 @@ import nbformat
 from nbgrader.utils import compute_checksum, is_solution
 
 from autograder.builder.notebook_forms import as_text, build
-from autograder.builder.pins import environment_yml
 from autograder.builder.paths import BUILD, COURSE, ROOT, chapters, choose
+from autograder.builder.pins import environment_yml
 from autograder.builder.problems import BuildRefused
 
 

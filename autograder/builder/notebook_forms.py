@@ -9,9 +9,9 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 
 from autograder.builder.card_headings import Card, from_syllabus
+from autograder.builder.chapter_lint import examine
 from autograder.builder.expand import expand
 from autograder.builder.release import release
-from autograder.builder.chapter_lint import examine
 from autograder.builder.source import read
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import jupytext
 
-from autograder.judge import references
 from autograder.core.codec import Plain
 from autograder.core.exercise import Exercise
 from autograder.core.limits import bounded_output
-from autograder.judge.references import FOLDER, Reference
+from autograder.judge import references
 from autograder.judge.compare import difference
+from autograder.judge.references import FOLDER, Reference
 from autograder.runner import run
 from autograder.syllabus import EXERCISES
 

@@ -10,23 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.core.exercise import Exercise
-from autograder.core.verdict import Example, Verdict
 from autograder.cards.card_text import card_text
-from autograder.drawing.html import (
-    INK,
-    PAPER,
-    QUIET,
-    RULE,
-    SANS,
-    block,
-    clean,
-    code,
-    escaped,
-    folded,
-    image,
-    rich,
-)
 from autograder.cards.wording import (
     CRASHED,
     FULL_PRINT,
@@ -47,6 +31,22 @@ from autograder.cards.wording import (
     stars_and_minutes,
     tried,
     where_to_look,
+)
+from autograder.core.exercise import Exercise
+from autograder.core.verdict import Example, Verdict
+from autograder.drawing.html import (
+    INK,
+    PAPER,
+    QUIET,
+    RULE,
+    SANS,
+    block,
+    clean,
+    code,
+    escaped,
+    folded,
+    image,
+    rich,
 )
 
 __all__ = ["Card", "card_html", "card_text"]

@@ -5,9 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from autograder.core.exercise import Exercise
-from autograder.core.verdict import Example, Verdict
-from autograder.drawing.html import bounded, clean
 from autograder.cards.wording import (
     CRASHED,
     OUTCOMES,
@@ -26,6 +23,9 @@ from autograder.cards.wording import (
     tried,
     where_to_look,
 )
+from autograder.core.exercise import Exercise
+from autograder.core.verdict import Example, Verdict
+from autograder.drawing.html import bounded, clean
 
 WIDTH = 88
 

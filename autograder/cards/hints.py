@@ -7,9 +7,9 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.cards.markdown import markdown_html
 from autograder.core.exercise import Exercise
 from autograder.drawing.html import INK, PAPER, QUIET, RULE, SANS, clean, code, escaped, folded
-from autograder.cards.markdown import markdown_html
 
 _OWN_TITLE = re.compile(r"\*\*([^*`\n]{3,30}?)[.:]?\*\*[.:]?(?=\s|$)")
 FIRST, BETWEEN, LAST = "where to look", "what to use", "a skeleton"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from autograder.drawing.html import INK, PAPER, QUIET, RULE, SANS, clean, code, escaped
 from autograder.cards.wording import OUTCOMES, number, points
+from autograder.drawing.html import INK, PAPER, QUIET, RULE, SANS, clean, code, escaped
 
 BAR = 24  # characters
 

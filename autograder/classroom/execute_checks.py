@@ -16,16 +16,16 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Float, Integer, Unicode
 
 from autograder.classroom.attached_files import files_beside
-from autograder.classroom.sanitize import in_a_line
-from autograder.classroom.source_cells import masters_of
+from autograder.classroom.fork_servers import boxes_for, hidden_by_name, imports_of
+from autograder.classroom.grade_submission import Untrue, ask, notes_in, shares_in
 from autograder.classroom.released import given_out
+from autograder.classroom.sanitize import in_a_line
 from autograder.classroom.scores import SCORES
 from autograder.classroom.seeds import key_of
-from autograder.classroom.grade_submission import Untrue, ask, notes_in, shares_in
+from autograder.classroom.source_cells import masters_of
 from autograder.classroom.submission import Chapter, Patience, Terms, Unit
-from autograder.classroom.fork_servers import boxes_for, hidden_by_name, imports_of
-from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.sandbox.client import Lost
+from autograder.sandbox.resource_limits import MIB, Bounds
 
 
 class CannotJudge(Exception):

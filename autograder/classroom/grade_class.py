@@ -16,9 +16,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from autograder.classroom.attached_files import files_beside
-from autograder.classroom.execute_checks import ExecuteChecks
-from autograder.classroom.sanitize import in_a_line
 from autograder.classroom.create import api
+from autograder.classroom.execute_checks import ExecuteChecks
+from autograder.classroom.fork_servers import no_box
 from autograder.classroom.gradebook_url import (
     MAX_NAME,
     NoGradebook,
@@ -27,13 +27,13 @@ from autograder.classroom.gradebook_url import (
     what_failed,
     with_driver,
 )
-from autograder.classroom.journal import Entry, Journal, digest_of
-from autograder.classroom.worker_pool import in_lanes
 from autograder.classroom.gradebook_writer import Ledger, clean_up
+from autograder.classroom.journal import Entry, Journal, digest_of
 from autograder.classroom.preflight import Handed, look_at, students_of
+from autograder.classroom.sanitize import in_a_line
 from autograder.classroom.seeds import key_of
 from autograder.classroom.submission import Graded, Terms, Unit
-from autograder.classroom.fork_servers import no_box
+from autograder.classroom.worker_pool import in_lanes
 from autograder.sandbox.client import NoBox
 
 HOME = ".fxcourse"

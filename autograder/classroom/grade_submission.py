@@ -26,8 +26,8 @@ from autograder.classroom.submission import (
     Unit,
     nothing_from,
 )
-from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.sandbox.client import ForkServer, Image, Lost, Process, Unboxed
+from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.sandbox.wire import Broken, send
 
 JUDGE = Bounds(memory=4096 * MIB, disk=MIB, processes=16, cpu=1200.0, wall=7200.0)

@@ -15,8 +15,8 @@ from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
-from autograder.classroom.source_cells import Master, masters_in
 from autograder.classroom.released import given_out
+from autograder.classroom.source_cells import Master, masters_in
 from autograder.classroom.submission import Graded
 
 _PAGES = frozenset(".htm .html .mht .mhtml .shtml .svg .svgz .swf .xht .xhtml .xml .xsl".split())

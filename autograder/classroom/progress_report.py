@@ -10,8 +10,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from autograder.classroom.sanitize import in_a_line
 from autograder.classroom.grade_class import Row, Summary
+from autograder.classroom.sanitize import in_a_line
 from autograder.classroom.submission import STATUSES
 
 

@@ -12,12 +12,12 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.classroom.sanitize import clean_notebook, in_a_line
 from autograder.classroom.normalize import put_in_form
-from autograder.classroom.source_cells import masters_of
 from autograder.classroom.released import given_out
 from autograder.classroom.repair_steps import STEPS, Kind, Masters, Repair
+from autograder.classroom.sanitize import clean_notebook, in_a_line
 from autograder.classroom.seeds import NOTES
+from autograder.classroom.source_cells import masters_of
 
 _log = logging.getLogger(__name__)
 _UNREADABLE = {"unreadable": True}
@@ -97,8 +97,8 @@ class ForgivingReader(NotebookExporter):
     def _repaired(self, text: bytes, ids: dict[str, Any]) -> bytes:
         """What was handed in, put right in a box: nobody else reads it before that."""
         from autograder.classroom.execute_checks import ExecuteChecks
-        from autograder.classroom.grade_submission import repaired
         from autograder.classroom.fork_servers import boxes_for
+        from autograder.classroom.grade_submission import repaired
 
         notebook, assignment = ids["notebook"], ids["assignment"]
         execute = ExecuteChecks(config=self.config)

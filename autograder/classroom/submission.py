@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import nbformat
 
-from autograder.classroom.source_cells import Master
 from autograder.classroom.repair import read_forgivingly, repair
+from autograder.classroom.source_cells import Master
 from autograder.sandbox.resource_limits import Bounds
 
 

@@ -14,9 +14,9 @@ from torch import nn
 
 if TYPE_CHECKING:
     from autograder.core.verdict import Finding
-    from autograder.judge import Evidence
-    from autograder.fuzz import RandomModels
+    from autograder.fuzz.random_models import RandomModels
     from autograder.fuzz.recipe import Recipe
+    from autograder.judge import Evidence
     from autograder.judge.references import Reference
 
 

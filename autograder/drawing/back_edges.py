@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from autograder.drawing.page_layout import LANE, LATE, Column
 from autograder.drawing.canvas import HEAD, Pen
+from autograder.drawing.page_layout import LANE, LATE, Column
 from autograder.drawing.style import ALARM
 
 _DASH = (3.0, 1.6)

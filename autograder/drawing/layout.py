@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.drawing.layer_assignment import layers_of
-from autograder.drawing.crossing_reduction import by_operands, ordered
-from autograder.drawing.coordinates import placed
 from autograder.drawing.compaction import relaxed
+from autograder.drawing.coordinates import placed
+from autograder.drawing.crossing_reduction import by_operands, ordered
+from autograder.drawing.layer_assignment import layers_of
 
 GAP_X = 22.0  # between two boxes of a row
 GAP_BEND = 20.0  # between a box and a passing edge, or two passing edges

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from autograder.core.verdict import Box
 from autograder.drawing.columns import MOST, columns_of, ends_of, outputs_of
 from autograder.drawing.diff import SIGNS
-from autograder.drawing.neighbourhood import cropped
-from autograder.drawing.node_box import Face, face_of, rows_for
 from autograder.drawing.folding import BIG, Cell, cells_of
 from autograder.drawing.layer_assignment import layers_of
 from autograder.drawing.layout import Layout, layout
+from autograder.drawing.neighbourhood import cropped
+from autograder.drawing.node_box import Face, face_of, rows_for
 from autograder.drawing.style import SANS, SANS_BOLD, text_width
 
 MARGIN = 16.0

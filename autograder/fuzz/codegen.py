@@ -14,9 +14,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from autograder.models.build import T
-from autograder.fuzz.recipe import Recipe, Step
 from autograder.fuzz.grammar import Op, Vocabulary
+from autograder.fuzz.recipe import Recipe, Step
+from autograder.models.build import T
 
 NUMBERS = ("2", "0.5", "-1", "0", "3.0")
 _NAMES = "abcdefghjmnpqrstuvw"

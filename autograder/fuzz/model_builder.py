@@ -11,8 +11,8 @@ import torch
 from torch import fx
 
 from autograder.core.exercise import Trial
-from autograder.models.build import arguments, fresh
 from autograder.fuzz.codegen import Program
+from autograder.models.build import arguments, fresh
 
 
 def as_it_is(trial: Trial, choice: int) -> Trial:

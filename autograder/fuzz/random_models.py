@@ -8,12 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from autograder.core.exercise import RANDOM, Case, Trial
-from autograder.fuzz.model_builder import Builder, as_it_is
-from autograder.fuzz.sampler import drawn
 from autograder.fuzz.codegen import program_of
-from autograder.fuzz.recipe import Recipe
-from autograder.fuzz.shrinker import shrunk
 from autograder.fuzz.grammar import Vocabulary
+from autograder.fuzz.model_builder import Builder, as_it_is
+from autograder.fuzz.recipe import Recipe
+from autograder.fuzz.sampler import drawn
+from autograder.fuzz.shrinker import shrunk
 
 if TYPE_CHECKING:
     from autograder.judge.references import Reference

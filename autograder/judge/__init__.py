@@ -10,16 +10,16 @@ from dataclasses import replace
 
 from torch import fx, nn
 
-from autograder.judge.answer_text import Source
 from autograder.core.exercise import Case, Exercise
 from autograder.core.global_state import kept_state
 from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Finding, Share, Status, Verdict
-from autograder.judge.findings import UNLISTED, error_text, findings_of
-from autograder.judge.evidence import Evidence, describe_inputs
+from autograder.judge.answer_text import Source
 from autograder.judge.counterexample import example_of, source_of
+from autograder.judge.evidence import Evidence, describe_inputs
+from autograder.judge.findings import UNLISTED, error_text, findings_of
 from autograder.judge.redaction import Redaction
 from autograder.judge.source_rules import source_findings
 

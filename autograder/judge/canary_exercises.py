@@ -16,12 +16,12 @@ import torch
 from autograder.core.codec import Plain
 from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.core.verdict import Finding
+from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence
-from autograder.models.canary_models import Small, trial_for
 from autograder.judge.oracles import runs_of
 from autograder.judge.references import Reference
-from autograder.judge.compare import difference
 from autograder.judge.rule import Stage, rule
+from autograder.models.canary_models import Small, trial_for
 from autograder.runner.procedures import PROCEDURES
 
 CHAPTER = "canary"

@@ -29,12 +29,7 @@ LONGEST = 60
 """The length up to which a text may be the name of something."""
 PIECE = 16
 """So many characters of a text tell what it says, wherever a message was cut."""
-_SPEAKERS = (
-    "autograder.judge",
-    "autograder.rubric",
-    "autograder.core.codec",
-    "autograder.core.codec",
-)
+_SPEAKERS = tuple(f"autograder.{room}" for room in ("core.codec", "judge", "rubric", "rules"))
 _WORD, _PATH = re.compile(r"\w+"), re.compile(r"[\w.]+")
 _LIBRARIES = (builtins, math, operator, torch, torch.nn, torch.nn.functional, torch.Tensor,
               torch.special, torch.fft, torch.linalg, torch.fx)  # fmt: skip

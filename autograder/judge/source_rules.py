@@ -12,9 +12,9 @@ import re
 import symtable
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from autograder.judge.answer_text import Source
 from autograder.core.exercise import Exercise
 from autograder.core.verdict import Finding
+from autograder.judge.answer_text import Source
 
 ROADS = frozenset(
     "__subclasses__ __getattribute__ __mro__ mro __base__ __bases__ __closure__ _NodeBase".split()

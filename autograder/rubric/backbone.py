@@ -10,10 +10,10 @@ from autograder.core.codec import Encoder, Plain, kind_of, leaves
 from autograder.core.graph_record import signature_of
 from autograder.core.verdict import Finding
 from autograder.judge.compare import difference
-from autograder.rubric.edits import classes_of
-from autograder.rubric.passes import runs, same_result_by
 from autograder.judge.rule import Rule, Stage, rule
-from autograder.rubric.wellformed import wellformed
+from autograder.rules.edits import classes_of
+from autograder.rules.passes import runs, same_result_by
+from autograder.rules.wellformed import wellformed
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

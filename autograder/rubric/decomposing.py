@@ -11,9 +11,9 @@ from torch import fx
 from autograder.core.codec import Encoder, Plain, reads
 from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
-from autograder.retrace import RECORDED, Rules, decomposed_graph
-from autograder.rubric.canonical import Table, expressions, missing_and_extra
 from autograder.judge.rule import Stage, rule
+from autograder.retrace import RECORDED, Rules, decomposed_graph
+from autograder.rules.canonical import Table, expressions, missing_and_extra
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

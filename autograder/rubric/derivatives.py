@@ -14,8 +14,8 @@ from torch import nn
 
 from autograder.core.codec import Plain, kind_of
 from autograder.core.verdict import Finding
-from autograder.models.slopes import slope
 from autograder.judge.rule import Stage, rule
+from autograder.models.slopes import slope
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from autograder.core.codec import Plain, reads, show
 from autograder.core.verdict import Finding
-from autograder.rubric.canonical import Table, expressions, missing_and_extra
 from autograder.judge.compare import difference
-from autograder.rubric.edits import calls, keyword
 from autograder.judge.rule import Stage, rule
+from autograder.rules.canonical import Table, expressions, missing_and_extra
+from autograder.rules.edits import calls, keyword
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

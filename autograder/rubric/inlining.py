@@ -16,9 +16,9 @@ from torch import fx
 
 from autograder.core.codec import Plain
 from autograder.core.verdict import Finding
-from autograder.models.inlining import trace_with
-from autograder.rubric.canonical import Table, expressions, missing_and_extra
 from autograder.judge.rule import Stage, rule
+from autograder.models.inlining import trace_with
+from autograder.rules.canonical import Table, expressions, missing_and_extra
 
 if TYPE_CHECKING:
     from autograder.core.exercise import Trial

@@ -13,10 +13,10 @@ from autograder.core.codec import Encoder, Plain, kind_of
 from autograder.core.execution import run_once
 from autograder.core.verdict import Finding
 from autograder.judge.compare import difference
-from autograder.rubric.crossing import Cut
-from autograder.rubric.edits import classes_of
 from autograder.judge.rule import Stage, rule
-from autograder.rubric.wellformed import known_targets, wellformed
+from autograder.rubric.crossing import Cut
+from autograder.rules.edits import classes_of
+from autograder.rules.wellformed import known_targets, wellformed
 
 if TYPE_CHECKING:
     from autograder.core.exercise import Exercise

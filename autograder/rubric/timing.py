@@ -17,8 +17,8 @@ from torch import fx
 
 from autograder.core.codec import Plain, kind_of, show
 from autograder.core.verdict import Finding
-from autograder.models.measured import SPIN
 from autograder.judge.rule import Stage, rule
+from autograder.models.measured import SPIN
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

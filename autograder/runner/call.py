@@ -14,8 +14,8 @@ from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
-from autograder.runner.forbidden import recording_use
 from autograder.runner.exceptions import is_stub, record_of
+from autograder.runner.forbidden import recording_use
 from autograder.runner.snapshot import Snapshot
 
 Answer = Callable[..., Any]

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.runner import functions
-from autograder.runner import interpreters
-from autograder.runner import modules
-from autograder.runner import repeated
-from autograder.runner import rules
-from autograder.runner import splits
+from autograder.runner import functions, interpreters, modules, repeated, rules, splits
 from autograder.runner.call import Procedure
 
 PROCEDURES: dict[str, Procedure] = {

@@ -18,8 +18,8 @@ from typing import Any, Protocol
 
 from autograder.core.limits import waited
 from autograder.sandbox import temp_dirs
-from autograder.sandbox.resource_limits import Bounds
 from autograder.sandbox.fork_server import CONFIGURE
+from autograder.sandbox.resource_limits import Bounds
 from autograder.sandbox.wire import MAX_HEAD, Broken, Frame, TooLate, receive, send
 
 PATIENCE = 300.0

@@ -28,13 +28,15 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NoReturn
 
-from autograder.sandbox import cgroups
-from autograder.sandbox import resource_limits
-from autograder.sandbox import seccomp
-from autograder.sandbox import init_process
-from autograder.sandbox import syscalls
-from autograder.sandbox import temp_dirs
-from autograder.sandbox import namespaces
+from autograder.sandbox import (
+    cgroups,
+    init_process,
+    namespaces,
+    resource_limits,
+    seccomp,
+    syscalls,
+    temp_dirs,
+)
 from autograder.sandbox.resource_limits import Bounds
 from autograder.sandbox.wire import Broken, receive, send
 

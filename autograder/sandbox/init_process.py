@@ -20,9 +20,9 @@ from typing import NoReturn
 
 from autograder.core.limits import waited
 from autograder.sandbox import syscalls
-from autograder.sandbox.usage import Memory, ProcessorTime, Started, times_of
-from autograder.sandbox.resource_limits import Bounds
 from autograder.sandbox.cgroups import Cgroup
+from autograder.sandbox.resource_limits import Bounds
+from autograder.sandbox.usage import Memory, ProcessorTime, Started, times_of
 
 EVERY = 0.1
 """Seconds between two looks."""

@@ -163,7 +163,9 @@ def enclose(plan: Plan) -> None:
     """
     syscalls.mount("none", "/", None, syscalls.RECURSIVE | syscalls.PRIVATE)
     outside, itself = int(os.readlink("/proc/self")), os.open("/proc/self", os.O_PATH)
-    syscalls.mount("tmpfs", plan.root, "tmpfs", syscalls.NO_SUID | syscalls.NO_DEVICES, "mode=755,size=1m")
+    syscalls.mount(
+        "tmpfs", plan.root, "tmpfs", syscalls.NO_SUID | syscalls.NO_DEVICES, "mode=755,size=1m"
+    )
     _scratch(plan)  # first: Python itself may lie below /tmp or /home
     for path in plan.shown:
         _show(path, plan.root)
@@ -173,7 +175,9 @@ def enclose(plan: Plan) -> None:
         _show(f"/dev/{device}", plan.root, as_=f"/dev/{name}", read_only=False)
     _processes(plan.root)
     syscalls.change_root(plan.root)
-    syscalls.mount("none", "/", None, syscalls.REMOUNT | syscalls.BIND | syscalls.READ_ONLY | syscalls.NO_SUID)
+    syscalls.mount(
+        "none", "/", None, syscalls.REMOUNT | syscalls.BIND | syscalls.READ_ONLY | syscalls.NO_SUID
+    )
     os.chdir(HOME)
     os.umask(0o022)
     if os.getuid() == 0:

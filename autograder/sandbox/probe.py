@@ -9,9 +9,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING or sys.platform == "linux":
-    from autograder.sandbox import seccomp
-    from autograder.sandbox import temp_dirs
-    from autograder.sandbox import namespaces
+    from autograder.sandbox import namespaces, seccomp, temp_dirs
 
 _UNBOXED = (
     "To run students' code without a box, with all that you may do yourself: --no-sandbox, or "

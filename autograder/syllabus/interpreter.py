@@ -7,13 +7,14 @@ from typing import Any
 from autograder.core.exercise import Aspect, Case, Exercise
 from autograder.models import T, additions, interpreter, measured
 from autograder.models import networks as networks
-from autograder.rubric import PASS, caller_untouched, returns
-from autograder.rubric.edits import additions_replaced
 from autograder.rubric.interpreter import (
     made_from_the_class,
     meta_kept,
     right_count,
 )
+from autograder.rules.edits import additions_replaced
+from autograder.rules.passes import PASS, caller_untouched
+from autograder.rules.values import returns
 from autograder.syllabus import interpreter_hints as hints
 from autograder.syllabus import interpreter_random as random
 from autograder.syllabus.interpreter_cases import CHAPTER, IMAGE, Make, X, class_case, run_case

@@ -10,11 +10,11 @@ from torch import nn
 from autograder.core.exercise import Aspect, Exercise
 from autograder.models import T, nonfinite
 from autograder.models import networks as networks
-from autograder.rubric import caller_untouched
 from autograder.rubric.interpreter import (
     a_name_or_none,
     the_first_not_finite,
 )
+from autograder.rules.passes import caller_untouched
 from autograder.syllabus import interpreter_hints as hints
 from autograder.syllabus.interpreter_cases import CHAPTER, IMAGE, X, run_case
 from autograder.syllabus.interpreter_random_nonfinite import NONFINITE

@@ -9,7 +9,9 @@ from torch import nn
 from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 from torch.utils.flop_counter import FlopCounterMode
 
-from autograder.fuzz import COMMON, RandomModels, Vocabulary, answer_of, ops
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.judge.oracles import answer_of
 from autograder.syllabus.interpreter_random import KINDS, with_inputs
 
 OTHERS = tuple(op for op in COMMON if "Linear" in op.text or op.outs == 2 or op.column)

@@ -11,7 +11,9 @@ import torch
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
-from autograder.fuzz import COMMON, RandomModels, Vocabulary, answer_of, ops
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.judge.oracles import answer_of
 from autograder.syllabus.interpreter_random import KINDS, values_of, with_inputs
 
 OTHERS = tuple(op for op in COMMON if "Linear" in op.text or op.outs == 2 or op.column)

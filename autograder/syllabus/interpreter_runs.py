@@ -9,7 +9,6 @@ import torch
 from autograder.core.exercise import Aspect, Exercise
 from autograder.models import T, interpreter, measured
 from autograder.models import networks as networks
-from autograder.rubric import caller_untouched, returns
 from autograder.rubric.interpreter import (
     a_shape_for_each_node,
     made_from_the_class,
@@ -22,6 +21,8 @@ from autograder.rubric.timing import (
     slowest_first,
     times_are_possible,
 )
+from autograder.rules.passes import caller_untouched
+from autograder.rules.values import returns
 from autograder.syllabus import interpreter_hints as hints
 from autograder.syllabus import interpreter_random as random
 from autograder.syllabus.interpreter_cases import CHAPTER, IMAGE, X, class_case, run_case

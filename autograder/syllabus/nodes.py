@@ -13,15 +13,6 @@ from autograder.models import T, broken_places, fresh, model_case, tensor_of
 from autograder.models import nodes as zoo
 from autograder.models.broken import BANK
 from autograder.models.sound import SOUND
-from autograder.rubric import (
-    GRAPH_MODULE,
-    caller_untouched,
-    copies,
-    nothing_forbidden,
-    returns,
-    runs,
-    same_result,
-)
 from autograder.rubric.by_hand import (
     a_buffer_called_shift,
     forward_x_scale,
@@ -29,6 +20,8 @@ from autograder.rubric.by_hand import (
     the_module_given,
 )
 from autograder.rubric.nodes import inputs_of_each_node, right_codes, right_counts, right_names
+from autograder.rules.passes import GRAPH_MODULE, caller_untouched, copies, runs, same_result
+from autograder.rules.values import nothing_forbidden, returns
 from autograder.syllabus import nodes_hints as hints
 from autograder.syllabus.nodes_random import COUNTS, DEAD, INPUTS, NO_ELIMINATION, OWN_LIST
 from autograder.syllabus.wellformed_random import FAULTY

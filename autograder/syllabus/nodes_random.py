@@ -11,15 +11,10 @@ import torch
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
-from autograder.fuzz import (
-    COMMON,
-    Op,
-    RandomModels,
-    Vocabulary,
-    answer_of,
-    ops,
-    wrapped,
-)
+from autograder.fuzz.grammar import COMMON, Op, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.fuzz.wrapped import wrapped
+from autograder.judge.oracles import answer_of
 
 KINDS = ("", "tensor", "row", "default", "star")
 OWN_LIST = ((fx.Node, "all_input_nodes"), (fx.Node, "_input_nodes"))

@@ -8,13 +8,13 @@ from torch import fx
 from autograder.core.exercise import Aspect, Exercise
 from autograder.models import T, addcmul, model_case, no_addcmul
 from autograder.models import linear_relu as linears
-from autograder.rubric import PASS
 from autograder.rubric.rewriting import (
     layers_of_the_model,
     linears_before_relu,
     places_rewritten,
     sums_of_products,
 )
+from autograder.rules.passes import PASS
 from autograder.syllabus import replace_pattern_hints as hints
 from autograder.syllabus import replace_random as random
 

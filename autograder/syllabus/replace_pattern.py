@@ -12,20 +12,18 @@ from torch import fx, nn
 from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T, hardswish, model_case
 from autograder.models import replace_pattern as zoo
-from autograder.rubric import (
+from autograder.rubric.repeating import nothing_matches, returns_module_and_count, right_count
+from autograder.rubric.rewriting import hardswishes, places_rewritten
+from autograder.rules.passes import (
     PASS,
     caller_untouched,
     copies,
-    known_targets,
-    returns,
-    right_value,
     runs,
     same_result,
     signature_kept,
-    wellformed,
 )
-from autograder.rubric.repeating import nothing_matches, returns_module_and_count, right_count
-from autograder.rubric.rewriting import hardswishes, places_rewritten
+from autograder.rules.values import returns, right_value
+from autograder.rules.wellformed import known_targets, wellformed
 from autograder.syllabus import replace_pattern_hints as hints
 from autograder.syllabus import replace_random as random
 from autograder.syllabus.replace_fusions import FUSE_ADDCMUL, FUSE_LINEAR_RELU

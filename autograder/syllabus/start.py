@@ -5,7 +5,8 @@ from __future__ import annotations
 from autograder.core.exercise import Aspect, Exercise
 from autograder.models import model_case
 from autograder.models import tracing as zoo
-from autograder.rubric import caller_untouched, returns, right_value
+from autograder.rules.passes import caller_untouched
+from autograder.rules.values import returns, right_value
 from autograder.syllabus.nodes_random import NAMES
 
 NODE_NAMES = Exercise(

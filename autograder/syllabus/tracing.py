@@ -13,17 +13,6 @@ from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T, fresh, model_case, tensor_of
 from autograder.models import tracing as zoo
 from autograder.models.build import arguments
-from autograder.rubric import (
-    caller_untouched,
-    copies,
-    known_targets,
-    returns,
-    returns_graph_module,
-    right_value,
-    runs,
-    same_result,
-    wellformed,
-)
 from autograder.rubric.tracing import (
     agrees_with_branch,
     depends_on_input,
@@ -34,6 +23,15 @@ from autograder.rubric.tracing import (
     right_judgement,
     traceable,
 )
+from autograder.rules.passes import (
+    caller_untouched,
+    copies,
+    returns_graph_module,
+    runs,
+    same_result,
+)
+from autograder.rules.values import returns, right_value
+from autograder.rules.wellformed import known_targets, wellformed
 from autograder.syllabus import tracing_cases
 from autograder.syllabus import tracing_hints as hints
 from autograder.syllabus.nodes_random import TABLE

@@ -11,9 +11,10 @@ from typing import Any
 import torch
 
 from autograder.core.exercise import Trial
-from autograder.fuzz import COMMON, RandomModels, Vocabulary, ops
-from autograder.judge.oracles import runs_of
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.recipe import Recipe
+from autograder.judge.oracles import runs_of
 from autograder.judge.references import Reference
 
 SIGNATURES = (

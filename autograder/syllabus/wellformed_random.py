@@ -8,12 +8,12 @@ from random import Random
 from torch import fx
 
 from autograder.core.exercise import Trial
-from autograder.models import faults_elsewhere
-from autograder.models.faults import STEPS, Step
-from autograder.fuzz import COMMON, RandomModels, Vocabulary, ops
-from autograder.fuzz.random_models import OfChoice
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import OfChoice, RandomModels
 from autograder.fuzz.recipe import Recipe
 from autograder.judge.references import Reference
+from autograder.models import faults_elsewhere
+from autograder.models.faults import STEPS, Step
 from autograder.syllabus.nodes_random import CALLS, KINDS
 
 assert faults_elsewhere  # importing it adds steps

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from autograder.judge.answer_text import source_of_answer
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
 from autograder.judge import judge
+from autograder.judge.answer_text import source_of_answer
 from autograder.runner import run_cases
 from autograder.syllabus import EXERCISES
 

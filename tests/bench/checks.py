@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from rich.console import Console
 from rich.table import Table
 
-from autograder.core.exercise import Exercise
 from autograder.api import verdict_on
+from autograder.core.exercise import Exercise
 from autograder.syllabus import CHAPTERS, EXERCISES
 from tests.answers import answers_to
 

@@ -21,8 +21,8 @@ from rich.table import Table
 
 from autograder.core.exercise import Exercise
 from autograder.core.verdict import Verdict
-from autograder.judge import judge
 from autograder.grading import fails, with_random_models
+from autograder.judge import judge
 from autograder.runner import run
 from autograder.syllabus import EXERCISES
 from tests.answers import Answer, answers_to, beyond

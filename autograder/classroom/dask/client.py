@@ -14,8 +14,15 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
+from autograder.classroom.dask.worker import (
+    OTHER_COURSE,
+    Unfit,
+    Worker,
+    grade_there,
+    show,
+    which_course,
+)
 from autograder.classroom.grade_class import CannotGrade
-from autograder.classroom.dask.worker import OTHER_COURSE, Unfit, Worker, grade_there, show, which_course
 from autograder.classroom.submission import Graded, Terms, Unit, nothing_from
 
 ANSWER = 10.0

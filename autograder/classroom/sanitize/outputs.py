@@ -11,7 +11,6 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_output
 
 from autograder.classroom.sanitize.cells import clean_markdown
-from autograder.classroom.sanitize.rewrite import clean_html, clean_svg
 from autograder.classroom.sanitize.fields import (
     HALF,
     LINK_IN_FORMULA,
@@ -20,6 +19,7 @@ from autograder.classroom.sanitize.fields import (
     valid_picture,
     whole_number,
 )
+from autograder.classroom.sanitize.rewrite import clean_html, clean_svg
 
 MOST_RICH = 3_000_000
 """Characters of HTML, drawings, markdown and formulas that one cell may show."""

@@ -12,8 +12,8 @@ from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T, resnets
 from autograder.models import networks as networks
 from autograder.models.build import arguments
-from autograder.rubric import caller_untouched
 from autograder.rubric.backbone import BACKBONE, MADE_BY, returns_module
+from autograder.rules.passes import caller_untouched
 
 IMAGE, PAIR, WIDE = T(1, 3, 32, 32), T(2, 3, 40, 40), T(1, 3, 32, 64)
 

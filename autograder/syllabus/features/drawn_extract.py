@@ -10,9 +10,10 @@ from torch import fx, nn
 
 from autograder.core.exercise import Trial
 from autograder.core.storage import Recorder, recorded
-from autograder.fuzz import RandomModels, Vocabulary, ops
-from autograder.judge.oracles import runs_of
+from autograder.fuzz.grammar import Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.recipe import Recipe
+from autograder.judge.oracles import runs_of
 from autograder.rubric.extracting import meant
 from autograder.syllabus.interpreter_random import renamed
 

@@ -11,9 +11,10 @@ from torch import fx, nn
 
 from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
 from autograder.models import fresh
 from autograder.models import paths as zoo
-from autograder.fuzz import COMMON, RandomModels, Vocabulary, ops
 
 if TYPE_CHECKING:
     from autograder.judge.references import Reference

@@ -8,8 +8,10 @@ from typing import Any
 from torch import fx
 
 from autograder.core.exercise import Trial
-from autograder.fuzz import COMMON, RandomModels, Vocabulary, model_itself, ops
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.recipe import Recipe
+from autograder.judge.oracles import model_itself
 from autograder.syllabus.interpreter_random import renamed
 
 VOCABULARY = Vocabulary(

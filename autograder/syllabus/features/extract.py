@@ -12,17 +12,16 @@ from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T, model_case
 from autograder.models import extracting as zoo
 from autograder.models import overwritten as places
-from autograder.rubric import (
+from autograder.rubric.extracting import nothing_else, wanted_values
+from autograder.rules.passes import (
     caller_untouched,
     copies,
-    known_targets,
     returns_graph_module,
     runs,
     signature_kept,
-    wellformed,
 )
-from autograder.rubric.extracting import nothing_else, wanted_values
-from autograder.rubric.replacements import no_unused_modules
+from autograder.rules.replacements import no_unused_modules
+from autograder.rules.wellformed import known_targets, wellformed
 from autograder.syllabus.features import drawn_extract
 
 X, WIDE = T(2, 3), T(4, 3)

@@ -8,10 +8,11 @@ from torch import nn
 
 from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import fresh, resnets
-from autograder.models import paths as zoo
 from autograder.models import networks as networks
-from autograder.rubric import caller_untouched, returns
+from autograder.models import paths as zoo
 from autograder.rubric.paths import path_for_each_node
+from autograder.rules.passes import caller_untouched
+from autograder.rules.values import returns
 from autograder.syllabus.features import drawn_paths
 
 Make = Callable[[], nn.Module]

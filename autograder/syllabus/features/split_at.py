@@ -11,7 +11,6 @@ from torch import nn
 from autograder.core.exercise import Aspect, Case, Exercise
 from autograder.models import T, model_case
 from autograder.models import splitting as zoo
-from autograder.rubric import caller_untouched, copies
 from autograder.rubric.crossing import what_crosses
 from autograder.rubric.splitting import (
     nodes_on_their_side,
@@ -21,6 +20,7 @@ from autograder.rubric.splitting import (
     two_graph_modules,
     wellformed_parts,
 )
+from autograder.rules.passes import caller_untouched, copies
 from autograder.syllabus.features import drawn_split
 
 X, WIDE = T(2, 3), T(4, 3)

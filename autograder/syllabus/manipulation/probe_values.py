@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING, Any
 from torch import fx, nn
 
 from autograder.core.exercise import Aspect, Case, Exercise, Trial
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.judge.oracles import runs_of
 from autograder.models import T, model_case
 from autograder.models import probed as zoo
-from autograder.fuzz import COMMON, RandomModels, Vocabulary, ops
-from autograder.judge.oracles import runs_of
-from autograder.rubric import (
+from autograder.rubric.effects import not_probed_yet, probes_in_the_graph, readers_kept, right_log
+from autograder.rules.passes import (
     caller_untouched,
     copies,
     returns_graph_module,
     runs,
     same_result,
     signature_kept,
-    wellformed,
 )
-from autograder.rubric.effects import not_probed_yet, probes_in_the_graph, readers_kept, right_log
+from autograder.rules.wellformed import wellformed
 
 if TYPE_CHECKING:
     from autograder.judge.references import Reference

@@ -9,11 +9,14 @@ import torch
 from torch import fx
 
 from autograder.core.exercise import Aspect, Exercise
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.fuzz.wrapped import wrapped
+from autograder.judge.oracles import exchanging
 from autograder.models import T, model_case
 from autograder.models import additions as zoo
-from autograder.fuzz import COMMON, RandomModels, Vocabulary, exchanging, ops, wrapped
-from autograder.rubric import PASS
-from autograder.rubric.edits import one_relu_for_each_sum
+from autograder.rules.edits import one_relu_for_each_sum
+from autograder.rules.passes import PASS
 
 X, WIDE = T(2, 3), T(4, 3)
 PLACE = T(dtype=torch.int64)

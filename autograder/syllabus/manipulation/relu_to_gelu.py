@@ -9,11 +9,13 @@ from torch import fx, nn
 from torch.nn import functional as F
 
 from autograder.core.exercise import Aspect, Exercise
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.judge.oracles import exchanging
 from autograder.models import T, model_case
 from autograder.models import activations as zoo
-from autograder.fuzz import COMMON, RandomModels, Vocabulary, exchanging, ops
-from autograder.rubric import PASS
-from autograder.rubric.replacements import no_relu_left
+from autograder.rules.passes import PASS
+from autograder.rules.replacements import no_relu_left
 
 X, WIDE = T(2, 3), T(4, 3)
 

@@ -8,11 +8,13 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from autograder.core.exercise import Aspect, Exercise, Trial
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.judge.oracles import model_itself
 from autograder.models import T, model_case
 from autograder.models import dropouts as zoo
-from autograder.fuzz import COMMON, RandomModels, Vocabulary, model_itself, ops
-from autograder.rubric import PASS
-from autograder.rubric.replacements import no_dropout_left
+from autograder.rules.passes import PASS
+from autograder.rules.replacements import no_dropout_left
 
 if TYPE_CHECKING:
     from autograder.judge.references import Reference

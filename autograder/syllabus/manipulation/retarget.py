@@ -12,11 +12,14 @@ from torch import fx, nn
 from torch.nn import functional as F
 
 from autograder.core.exercise import Aspect, Exercise, Trial
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.fuzz.wrapped import wrapped
+from autograder.judge.oracles import exchanging
 from autograder.models import T, model_case
 from autograder.models import additions as zoo
-from autograder.fuzz import COMMON, RandomModels, Vocabulary, exchanging, ops, wrapped
-from autograder.rubric import PASS
-from autograder.rubric.edits import calls_replaced
+from autograder.rules.edits import calls_replaced
+from autograder.rules.passes import PASS
 
 if TYPE_CHECKING:
     from autograder.judge.references import Reference

@@ -9,19 +9,15 @@ import torch
 from torch import nn
 
 from autograder.core.exercise import Aspect, Exercise, Trial
+from autograder.fuzz.grammar import Op, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.fuzz.wrapped import wrapped
+from autograder.judge.oracles import model_itself
 from autograder.models import T, model_case
 from autograder.models import effects as zoo
-from autograder.fuzz import (
-    Op,
-    RandomModels,
-    Vocabulary,
-    model_itself,
-    ops,
-    wrapped,
-)
-from autograder.rubric import PASS
 from autograder.rubric.effects import only_what_is_needed
-from autograder.rubric.replacements import no_unused_modules
+from autograder.rules.passes import PASS
+from autograder.rules.replacements import no_unused_modules
 
 X, WIDE = T(2, 3), T(4, 3)
 SQUARE, BITS = T(3, 3), T(2, 3, dtype=torch.int64)

@@ -9,8 +9,8 @@ import torch
 from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T
 from autograder.models.build import arguments
-from autograder.rubric import GRAPH_MODULE, copies, runs, same_result
 from autograder.rubric.proxies import WATCHED, forward_x_y, nothing_unused, proxies_no_tracing
+from autograder.rules.passes import GRAPH_MODULE, copies, runs, same_result
 
 HINTS = (
     """**Where to look.** Section 5.1 builds a graph in five steps.

@@ -11,8 +11,8 @@ import torch
 from autograder.core.exercise import Aspect, Case, Exercise
 from autograder.models import T, model_case
 from autograder.models import decomposing as zoo
-from autograder.rubric import PASS
 from autograder.rubric.decomposing import recorded_in_the_new_graph, what_the_rules_record
+from autograder.rules.passes import PASS
 from autograder.syllabus.proxy import drawn_decompose
 
 X, WIDE = T(2, 3), T(4, 3)

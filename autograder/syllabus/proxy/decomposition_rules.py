@@ -10,13 +10,13 @@ from torch import nn
 from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import fresh
 from autograder.models import rules as zoo
-from autograder.rubric import known_targets, wellformed
 from autograder.rubric.rules import (
     a_dictionary_of_rules,
     elementary_operations,
     right_wherever_finite,
     rules_take_the_arguments,
 )
+from autograder.rules.wellformed import known_targets, wellformed
 
 INF, NAN = float("inf"), float("nan")
 F32, F64 = torch.float32, torch.float64

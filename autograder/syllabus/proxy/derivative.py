@@ -12,16 +12,15 @@ from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.models import T
 from autograder.models import derivatives as zoo
 from autograder.models.build import arguments
-from autograder.rubric import (
+from autograder.rubric.derivatives import parameter_kept, right_slope
+from autograder.rules.passes import (
     caller_untouched,
     copies,
-    known_targets,
     returns_graph_module,
     runs,
     same_result,
-    wellformed,
 )
-from autograder.rubric.derivatives import parameter_kept, right_slope
+from autograder.rules.wellformed import known_targets, wellformed
 from autograder.syllabus.proxy import drawn_derivative
 
 X, POINT, CUBE = T(5), T(), T(2, 1, 3)

@@ -13,8 +13,10 @@ from torch import fx, nn
 from torch.nn import functional as F
 
 from autograder.core.exercise import Trial
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.judge.oracles import exchanging
 from autograder.models import decomposing as zoo
-from autograder.fuzz import COMMON, RandomModels, Vocabulary, exchanging, ops
 
 if TYPE_CHECKING:
     from autograder.judge.references import Reference

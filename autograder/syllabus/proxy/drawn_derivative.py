@@ -14,7 +14,8 @@ from torch import fx
 
 from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
-from autograder.fuzz import RandomModels, Vocabulary, ops
+from autograder.fuzz.grammar import Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
 from autograder.models.slopes import slope
 
 if TYPE_CHECKING:

@@ -8,9 +8,11 @@ from typing import Any
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
-from autograder.models import inlining as zoo
-from autograder.fuzz import COMMON, RandomModels, Vocabulary, model_itself, ops
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.recipe import Recipe
+from autograder.judge.oracles import model_itself
+from autograder.models import inlining as zoo
 
 PARTS = (
     zoo.Scale, zoo.Block, zoo.Tower, zoo.Mix, zoo.Clip, zoo.KeywordOnly, zoo.Join, zoo.Waves,

@@ -11,13 +11,13 @@ from autograder.core.exercise import Aspect, Case, Exercise
 from autograder.models import T, model_case
 from autograder.models import inlining as zoo
 from autograder.models import networks as networks
-from autograder.rubric import PASS
 from autograder.rubric.inlining import (
     nothing_to_inline,
     original_names,
     shared_parameters,
     target_inlined,
 )
+from autograder.rules.passes import PASS
 from autograder.syllabus.proxy import drawn_inline
 
 X, WIDE = T(2, 3), T(4, 3)

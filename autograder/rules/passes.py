@@ -9,7 +9,7 @@ from autograder.core.codec import Plain, kind_of
 from autograder.core.verdict import Finding
 from autograder.judge.compare import difference
 from autograder.judge.rule import Rule, Stage, rule
-from autograder.rubric.wellformed import known_targets, wellformed
+from autograder.rules.wellformed import known_targets, wellformed
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

@@ -17,7 +17,7 @@ import torch
 from autograder.core.codec import Plain
 from autograder.core.outcome import Outcome, tensor_bytes, tensor_from_bytes
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[1] / "references"
 
 
 class MissingReference(LookupError):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from autograder.core.codec import Plain
 from autograder.core.verdict import Finding
-from autograder.rubric.edits import calls, classes_of
 from autograder.judge.rule import Rule, Stage, rule
+from autograder.rules.edits import calls, classes_of
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence

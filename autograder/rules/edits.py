@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from autograder.core.codec import Encoder, Plain
 from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
-from autograder.rubric.canonical import Table, call_of, expressions, missing_and_extra
 from autograder.judge.rule import Stage, rule
+from autograder.rules.canonical import Table, call_of, expressions, missing_and_extra
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence
