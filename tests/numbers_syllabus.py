@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from autograder.core.exercise import Aspect, Case, Exercise, Trial
 from autograder.core.verdict import Finding
-from autograder.judge import Evidence, rule
+from autograder.judge import Evidence
 from autograder.judge.references import Reference
-from autograder.judge.rule import Stage
+from autograder.judge.rule import Stage, rule
 
 CHAPTER = "07_numbers"
 

@@ -6,16 +6,22 @@ from dataclasses import replace
 
 import pytest
 
-from autograder import rubric
 from autograder.core.exercise import Exercise, Property
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
 from autograder.judge import judge
+from autograder.judge.rule import Rule
+from autograder.rules import passes, values, wellformed
 from autograder.syllabus import EXERCISES
 from tests.answers import all_answers, examine
 
 # Rules that many rubrics share are shown to be needed once, in any of them.
-SHARED = {rule.name for rule in vars(rubric).values() if isinstance(rule, rubric.Rule)}
+SHARED = {
+    rule.name
+    for room in (passes, values, wellformed)
+    for rule in vars(room).values()
+    if isinstance(rule, Rule)
+}
 
 
 def failures(name: str) -> list[tuple[tuple[Outcome, ...], Verdict]]:

@@ -101,7 +101,7 @@ def sound_dce(model):
 def add_to_mul(model):
     from autograder.judge import judge
     from autograder.syllabus import EXERCISES
-    from autograder.rubric import passes
+    from autograder.rules import passes
     print("LOOT", EXERCISES["add_to_mul"].rubric, judge, passes)
 """
         },
