@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from autograder.classroom.grade_submission import Untrue, _accepted, notes_in, plain_text, shares_in
-from autograder.classroom.source_cells import Master
-from autograder.classroom.submission import Chapter, Terms, Unit
+from autograder.submission.contract import Chapter, Terms, Unit
+from autograder.submission.source_cells import Master
 
 CHECK = Master("check-x", "code", "check(x)", None, True, True, False, False, 2.0)
 ANSWER = Master("x", "code", "", None, False, False, True, False, None)

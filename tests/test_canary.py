@@ -8,11 +8,11 @@ import pytest
 
 from autograder.classroom import canary
 from autograder.classroom.grade_submission import Boxes
-from autograder.classroom.submission import Chapter, Graded, Score
 from autograder.judge import canary_exercises as judged
 from autograder.runner.procedures import PROCEDURES
 from autograder.sandbox.client import NoBox
 from autograder.sandbox.probe import why_no_box
+from autograder.submission.contract import Chapter, Graded, Score
 
 CHAPTER = Chapter("00_start")
 

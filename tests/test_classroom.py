@@ -19,7 +19,7 @@ from autograder.classroom.config import find_scripts
 from autograder.classroom.create import CannotCreate, choose, create
 from autograder.classroom.export import COLUMNS, safe
 from autograder.classroom.feedback import ForStudents
-from autograder.classroom.repair import NOTES
+from autograder.submission.repair import NOTES
 from tests import numbers_room as numbers
 from tests.submissions import room as rooms
 from tests.submissions.edits import edited, fill

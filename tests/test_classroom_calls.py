@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, new_raw_cell
 
-from autograder.classroom.sanitize import clean_cell, clean_notebook, clean_outputs
+from autograder.submission.sanitize import clean_cell, clean_notebook, clean_outputs
 from tests.test_classroom_clean import PNG, body
 
 HOME = "evil.example"

@@ -14,7 +14,7 @@ import pytest
 from autograder.classroom.dask import client
 from autograder.classroom.dask.worker import Unfit, grade_there, which_course
 from autograder.classroom.grade_class import CannotGrade, Row
-from autograder.classroom.submission import Chapter, Graded, Terms, Unit
+from autograder.submission.contract import Chapter, Graded, Terms, Unit
 from tests import dask_cluster, numbers_room
 from tests.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results
 

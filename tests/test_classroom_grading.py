@@ -11,7 +11,7 @@ import pytest
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from autograder.classroom.seeds import code_of, key_of, noted_seed, seed_of
+from autograder.submission.seeds import code_of, key_of, noted_seed, seed_of
 from tests import numbers_room as numbers
 from tests.submissions import room as rooms
 from tests.submissions.edits import (

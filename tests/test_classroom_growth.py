@@ -10,11 +10,11 @@ import pytest
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
 
-from autograder.classroom.repair import repair
-from autograder.classroom.sanitize import clean_cell
-from autograder.classroom.sanitize.outputs import clean_text
-from autograder.classroom.sanitize.rewrite import clean_html, clean_svg
-from autograder.classroom.source_cells import Master, masters_of
+from autograder.submission.repair import repair
+from autograder.submission.sanitize import clean_cell
+from autograder.submission.sanitize.outputs import clean_text
+from autograder.submission.sanitize.rewrite import clean_html, clean_svg
+from autograder.submission.source_cells import Master, masters_of
 from tests import numbers_room as numbers
 from tests.submissions import room as rooms
 

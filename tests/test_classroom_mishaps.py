@@ -19,8 +19,8 @@ from nbgrader.coursedir import CourseDirectory
 from autograder.boxed.judge_service import _status
 from autograder.classroom.create import api
 from autograder.classroom.released import KEPT, given_out
-from autograder.classroom.repair import read_forgivingly, repair
-from autograder.classroom.source_cells import Master, checked_exercise, masters_of
+from autograder.submission.repair import read_forgivingly, repair
+from autograder.submission.source_cells import Master, checked_exercise, masters_of
 from tests import numbers_room as numbers
 from tests.submissions import room as rooms
 from tests.submissions.edits import (

@@ -15,8 +15,8 @@ from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.grade_class import grade_class
 from autograder.classroom.journal import Journal
 from autograder.classroom.progress_report import line_about
-from autograder.classroom.sanitize import in_a_line
-from autograder.classroom.submission import Graded, Terms, Unit
+from autograder.submission.contract import Graded, Terms, Unit
+from autograder.submission.sanitize import in_a_line
 from tests import numbers_room as numbers
 from tests.submissions import room as rooms
 

@@ -14,10 +14,10 @@ from nbgrader.api import Gradebook
 
 from autograder.boxed.notebook_run import NotebookRun, is_failed
 from autograder.classroom.create import create
-from autograder.classroom.scores import auto_score
-from autograder.classroom.submission import Patience
 from autograder.sandbox.probe import why_no_box
 from autograder.sandbox.resource_limits import MIB, Bounds
+from autograder.submission.contract import Patience
+from autograder.submission.scores import auto_score
 from tests import graded_class, numbers_room
 from tests.graded_class import CHAPTER
 from tests.notebook_boxes import Notebooks

@@ -11,8 +11,8 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.preprocessors import OverwriteCells
 
-from autograder.classroom.repair import NOTES, repair
-from autograder.classroom.source_cells import Master, grade_id, masters_of
+from autograder.submission.repair import NOTES, repair
+from autograder.submission.source_cells import Master, grade_id, masters_of
 from tests import numbers_room as numbers
 from tests.submissions import room as rooms
 from tests.submissions.edits import (

@@ -17,7 +17,7 @@ from autograder.classroom import gradebook_writer
 from autograder.classroom.fork_servers import no_box
 from autograder.classroom.grade_class import grade_class
 from autograder.classroom.journal import Journal
-from autograder.classroom.submission import Graded, Score, Terms, Unit, nothing_from
+from autograder.submission.contract import Graded, Score, Terms, Unit, nothing_from
 from tests.classes import commands, two_questions
 from tests.classes.exam import names
 from tests.classes.two_questions import CHAPTER, work_of

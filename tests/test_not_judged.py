@@ -10,10 +10,10 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.api import check, verdict_on
 from autograder.cards.card import card_html
 from autograder.cards.card_text import card_text
-from autograder.classroom.scores import auto_score
-from autograder.classroom.verdict_outputs import show_verdicts
 from autograder.core import allowlist
 from autograder.core.verdict import Verdict
+from autograder.submission.scores import auto_score
+from autograder.submission.verdict_outputs import show_verdicts
 from autograder.syllabus import EXERCISES
 from tests.answers import Answer, all_answers
 

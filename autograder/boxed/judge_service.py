@@ -33,12 +33,6 @@ import autograder
 from autograder.boxed.graphs_elsewhere import builder_of, modules_of, send_by_value
 from autograder.boxed.late_imports import import_late
 from autograder.boxed.notebook_run import NotebookRun, Supply
-from autograder.classroom.repair import is_unreadable, read_forgivingly, repair
-from autograder.classroom.repair_steps import Kind, Repair
-from autograder.classroom.scores import auto_score
-from autograder.classroom.seeds import code_of, note_seed
-from autograder.classroom.submission import Terms, Unit
-from autograder.classroom.verdict_outputs import show_verdicts
 from autograder.core.exercise import Case, Exercise
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
@@ -46,10 +40,16 @@ from autograder.judge import canary_exercises
 from autograder.judge.evidence import Evidence
 from autograder.sandbox.client import Image, Process, Unboxed
 from autograder.sandbox.wire import Broken, receive, send
+from autograder.submission.contract import Terms, Unit
+from autograder.submission.repair import is_unreadable, read_forgivingly, repair
+from autograder.submission.repair_steps import Kind, Repair
+from autograder.submission.scores import auto_score
+from autograder.submission.seeds import code_of, note_seed
+from autograder.submission.verdict_outputs import show_verdicts
 
 _ROOMS = (
-    "cards", "classroom.sanitize", "core", "drawing", "fuzz", "judge", "models", "rubric", "rules",
-    "runner",
+    "cards", "core", "drawing", "fuzz", "judge", "models", "rubric", "rules",
+    "runner", "submission",
 )  # fmt: skip
 """Rooms of which all modules are imported before there is a box: later, no file can be read."""
 

@@ -28,9 +28,6 @@ from autograder.boxed.claims import (
     verdict_on_drawn,
 )
 from autograder.boxed.graphs_elsewhere import GraphsElsewhere, builder_of
-from autograder.classroom.sanitize import clean_outputs
-from autograder.classroom.source_cells import checked_exercise
-from autograder.classroom.submission import Patience
 from autograder.core.exercise import Case, Exercise
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
@@ -38,6 +35,9 @@ from autograder.judge.answer_text import Source
 from autograder.runner import IMPATIENT
 from autograder.sandbox.client import Lost, Process
 from autograder.sandbox.wire import MAX_OUTPUTS
+from autograder.submission.contract import Patience
+from autograder.submission.sanitize import clean_outputs
+from autograder.submission.source_cells import checked_exercise
 
 HANG_UP = 5.0
 """Seconds after its time is over in which a process may still answer."""

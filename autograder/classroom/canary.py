@@ -10,9 +10,9 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.classroom.grade_submission import Boxes, grade_submission
-from autograder.classroom.source_cells import CHECK, Master
-from autograder.classroom.submission import Chapter, Patience, Terms, Unit
 from autograder.sandbox.client import NoBox
+from autograder.submission.contract import Chapter, Patience, Terms, Unit
+from autograder.submission.source_cells import CHECK, Master
 
 CHAPTER = "canary"
 

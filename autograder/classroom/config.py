@@ -16,11 +16,11 @@ from sqlalchemy.exc import SAWarning
 from autograder.builder import release
 
 _OURS = "autograder.classroom"
-EXECUTE = f"{_OURS}.checks.ExecuteChecks"
-SAVE = f"{_OURS}.scores.SaveVerdicts"
-REPAIR = f"{_OURS}.repair.RepairNotebook"
+EXECUTE = f"{_OURS}.execute_checks.ExecuteChecks"
+SAVE = f"{_OURS}.save_verdicts.SaveVerdicts"
+REPAIR = f"{_OURS}.forgiving_reader.RepairNotebook"
 RELEASED = f"{_OURS}.released.KeepReleased"
-READER = f"{_OURS}.repair.ForgivingReader"
+READER = f"{_OURS}.forgiving_reader.ForgivingReader"
 FEEDBACK = f"{_OURS}.feedback.ForStudents"
 EXPORT = f"{_OURS}.export.SafeCsvExport"
 

@@ -19,13 +19,13 @@ from autograder.classroom.attached_files import files_beside
 from autograder.classroom.fork_servers import boxes_for, hidden_by_name, imports_of
 from autograder.classroom.grade_submission import Untrue, ask, notes_in, shares_in
 from autograder.classroom.released import given_out
-from autograder.classroom.sanitize import in_a_line
-from autograder.classroom.scores import SCORES
-from autograder.classroom.seeds import key_of
-from autograder.classroom.source_cells import masters_of
-from autograder.classroom.submission import Chapter, Patience, Terms, Unit
+from autograder.classroom.save_verdicts import SCORES
 from autograder.sandbox.client import Lost
 from autograder.sandbox.resource_limits import MIB, Bounds
+from autograder.submission.contract import Chapter, Patience, Terms, Unit
+from autograder.submission.sanitize import in_a_line
+from autograder.submission.seeds import key_of
+from autograder.submission.source_cells import masters_of
 
 
 class CannotJudge(Exception):

@@ -8,8 +8,8 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.classroom.seeds import NOTES
-from autograder.classroom.source_cells import checked_exercise, without_hidden
+from autograder.submission.seeds import NOTES
+from autograder.submission.source_cells import checked_exercise, without_hidden
 
 
 class ForStudents(NbGraderPreprocessor):

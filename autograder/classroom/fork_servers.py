@@ -12,9 +12,9 @@ import nbformat
 
 from autograder.classroom.canary import prove
 from autograder.classroom.grade_submission import Boxes
-from autograder.classroom.submission import Chapter
 from autograder.sandbox.client import NoBox
 from autograder.sandbox.probe import why_no_box
+from autograder.submission.contract import Chapter
 
 _kept: dict[tuple[Chapter, bool], Boxes] = {}
 

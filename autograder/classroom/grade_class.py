@@ -30,11 +30,11 @@ from autograder.classroom.gradebook_url import (
 from autograder.classroom.gradebook_writer import Ledger, clean_up
 from autograder.classroom.journal import Entry, Journal, digest_of
 from autograder.classroom.preflight import Handed, look_at, students_of
-from autograder.classroom.sanitize import in_a_line
-from autograder.classroom.seeds import key_of
-from autograder.classroom.submission import Graded, Terms, Unit
 from autograder.classroom.worker_pool import in_lanes
 from autograder.sandbox.client import NoBox
+from autograder.submission.contract import Graded, Terms, Unit
+from autograder.submission.sanitize import in_a_line
+from autograder.submission.seeds import key_of
 
 HOME = ".fxcourse"
 """The folder in a classroom that holds the journal, and the lock."""

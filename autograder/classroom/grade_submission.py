@@ -16,8 +16,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from autograder.classroom.seeds import seed_of
-from autograder.classroom.submission import (
+from autograder.sandbox.client import ForkServer, Image, Lost, Process, Unboxed
+from autograder.sandbox.resource_limits import MIB, Bounds
+from autograder.sandbox.wire import Broken, send
+from autograder.submission.contract import (
     STATUSES,
     Chapter,
     Graded,
@@ -26,9 +28,7 @@ from autograder.classroom.submission import (
     Unit,
     nothing_from,
 )
-from autograder.sandbox.client import ForkServer, Image, Lost, Process, Unboxed
-from autograder.sandbox.resource_limits import MIB, Bounds
-from autograder.sandbox.wire import Broken, send
+from autograder.submission.seeds import seed_of
 
 JUDGE = Bounds(memory=4096 * MIB, disk=MIB, processes=16, cpu=1200.0, wall=7200.0)
 """What the judge of one submission may take."""

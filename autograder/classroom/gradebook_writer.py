@@ -16,8 +16,8 @@ from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
 from autograder.classroom.released import given_out
-from autograder.classroom.source_cells import Master, masters_in
-from autograder.classroom.submission import Graded
+from autograder.submission.contract import Graded
+from autograder.submission.source_cells import Master, masters_in
 
 _PAGES = frozenset(".htm .html .mht .mhtml .shtml .svg .svgz .swf .xht .xhtml .xml .xsl".split())
 """Files that a browser would run; Formgrader shows graded folders from its own address."""

@@ -11,8 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from autograder.classroom.grade_class import Row, Summary
-from autograder.classroom.sanitize import in_a_line
-from autograder.classroom.submission import STATUSES
+from autograder.submission.contract import STATUSES
+from autograder.submission.sanitize import in_a_line
 
 
 class Watch:

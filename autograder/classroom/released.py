@@ -18,7 +18,7 @@ from nbgrader import utils
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.classroom.source_cells import Given, grade_id
+from autograder.submission.source_cells import Given, grade_id
 
 KEPT = ".fxcourse/released.jsonl"
 """The file in a classroom; a line for each version of a notebook."""

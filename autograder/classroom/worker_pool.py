@@ -14,8 +14,8 @@ from concurrent.futures import Future
 
 from autograder.classroom.canary import prove
 from autograder.classroom.grade_submission import Boxes, grade_submission
-from autograder.classroom.submission import Graded, Terms, Unit, nothing_from
 from autograder.sandbox.client import NoBox
+from autograder.submission.contract import Graded, Terms, Unit, nothing_from
 
 _log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Gradebook
 
-from autograder.classroom.source_cells import CHECK
+from autograder.submission.source_cells import CHECK
 
 
 def released(room: Path, chapter: str) -> NotebookNode:

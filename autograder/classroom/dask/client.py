@@ -23,7 +23,7 @@ from autograder.classroom.dask.worker import (
     which_course,
 )
 from autograder.classroom.grade_class import CannotGrade
-from autograder.classroom.submission import Graded, Terms, Unit, nothing_from
+from autograder.submission.contract import Graded, Terms, Unit, nothing_from
 
 ANSWER = 10.0
 """Seconds in which a scheduler must answer."""

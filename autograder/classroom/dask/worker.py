@@ -19,7 +19,7 @@ from autograder.classroom.journal import course
 
 if TYPE_CHECKING:
     from autograder.classroom.grade_submission import Boxes
-    from autograder.classroom.submission import Graded, Terms
+    from autograder.submission.contract import Graded, Terms
 
 _kept: dict[bytes, Boxes] = {}
 _making = threading.Lock()

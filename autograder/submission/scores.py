@@ -1,20 +1,15 @@
-"""From verdicts to points: in the gradebook, where nbgrader writes them."""
+"""From verdicts to points."""
 
 from __future__ import annotations
 
 import copy
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from nbformat.notebooknode import NotebookNode
-from nbgrader.preprocessors import SaveAutoGrades
 from nbgrader.utils import determine_grade, is_task
 
-from autograder.classroom.source_cells import checked_exercise
-
-SCORES = "fxcourse_scores"
-"""The key of nbgrader's resources under which shares from 0 to 1 stand, by grade id."""
+from autograder.submission.source_cells import checked_exercise
 
 
 def auto_score(cell: NotebookNode, shares: Mapping[str, float | None] | None) -> float | None:
@@ -53,17 +48,3 @@ def _without_warnings(cell: NotebookNode) -> NotebookNode:
     kept = copy.copy(cell)
     kept.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
     return kept
-
-
-class SaveVerdicts(SaveAutoGrades):
-    """Gives each graded cell its points; see `auto_score`."""
-
-    def _add_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
-        name = cell.metadata["nbgrader"]["grade_id"]
-        grade = self.gradebook.find_grade(
-            name, self.notebook_id, self.assignment_id, self.student_id
-        )
-        grade.auto_score = auto_score(cell, resources.get(SCORES))
-        # As in nbgrader: what a person has graded before is for a person to look at again.
-        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
-        self.gradebook.db.commit()

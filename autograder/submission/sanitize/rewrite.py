@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from bleach.sanitizer import Cleaner
 
-from autograder.classroom.sanitize.policy import (
+from autograder.submission.sanitize.policy import (
     _EMPTY,
     _MAY_STAY_OPEN,
     _PICTURE,
@@ -20,7 +20,7 @@ from autograder.classroom.sanitize.policy import (
     allowed,
     kept_style,
 )
-from autograder.classroom.sanitize.reader import Html
+from autograder.submission.sanitize.reader import Html
 
 _MOST_TAGS, _DEEPEST = 20_000, 200
 _BOX = '<div style="overflow:auto">{}</div>'

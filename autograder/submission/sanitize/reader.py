@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from autograder.classroom.sanitize.policy import (
+from autograder.submission.sanitize.policy import (
     _EMPTY,
     _ID,
     _MAY_STAY_OPEN,

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_output
 
-from autograder.classroom.source_cells import checked_exercise
 from autograder.core.exercise import Exercise
 from autograder.core.verdict import Verdict
+from autograder.submission.source_cells import checked_exercise
 
 _log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ import re
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-from autograder.classroom.source_cells import Master, normal
+from autograder.submission.source_cells import Master, normal
 
 _LONG, _MANY = 20_000, 400
 """Characters and lines of a cell beyond which nobody asks whether it is Python: parsing it may

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import nbformat
 
-from autograder.classroom.repair import read_forgivingly, repair
-from autograder.classroom.source_cells import Master
 from autograder.sandbox.resource_limits import Bounds
+from autograder.submission.repair import read_forgivingly, repair
+from autograder.submission.source_cells import Master
 
 
 @dataclass(frozen=True)

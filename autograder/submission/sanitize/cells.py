@@ -9,9 +9,9 @@ from functools import lru_cache
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat.notebooknode import NotebookNode
 
-from autograder.classroom.sanitize.fields import LINK_IN_FORMULA, PICTURES, valid_picture
-from autograder.classroom.sanitize.policy import harmless_picture, harmless_url
-from autograder.classroom.sanitize.reader import Html
+from autograder.submission.sanitize.fields import LINK_IN_FORMULA, PICTURES, valid_picture
+from autograder.submission.sanitize.policy import harmless_picture, harmless_url
+from autograder.submission.sanitize.reader import Html
 
 _LOADS = re.compile(r"\bimg\b|\burl\b|theme_?css|//|@import", re.I)
 """What lets a diagram load a picture or a style from elsewhere."""

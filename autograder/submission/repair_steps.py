@@ -17,7 +17,7 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from nbgrader import utils
 
-from autograder.classroom.changed import (
+from autograder.submission.changed import (
     defined,
     is_long,
     is_replaced,
@@ -26,8 +26,8 @@ from autograder.classroom.changed import (
     tree_of,
     what_changed,
 )
-from autograder.classroom.normalize import set_type
-from autograder.classroom.source_cells import Master, grade_id, normal
+from autograder.submission.normalize import set_type
+from autograder.submission.source_cells import Master, grade_id, normal
 
 
 class Kind(Enum):

@@ -1,26 +1,22 @@
-"""The first link of nbgrader's chain for submissions: puts notebooks right, and says so."""
+"""The first link of nbgrader's chain for submissions: reads notebooks, put right in a box."""
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
-import nbformat
 from nbconvert.exporters import NotebookExporter
 from nbformat.notebooknode import NotebookNode
-from nbformat.v4 import new_markdown_cell, new_notebook
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograder.classroom.normalize import put_in_form
-from autograder.classroom.released import given_out
-from autograder.classroom.repair_steps import STEPS, Kind, Masters, Repair
-from autograder.classroom.sanitize import clean_notebook, in_a_line
-from autograder.classroom.seeds import NOTES
-from autograder.classroom.source_cells import masters_of
-
-_log = logging.getLogger(__name__)
-_UNREADABLE = {"unreadable": True}
+from autograder.classroom.execute_checks import ExecuteChecks
+from autograder.classroom.fork_servers import boxes_for
+from autograder.classroom.grade_submission import repaired
+from autograder.submission.released import given_out
+from autograder.submission.repair import read_forgivingly
+from autograder.submission.sanitize import in_a_line
+from autograder.submission.seeds import NOTES
+from autograder.submission.source_cells import masters_of
 
 
 class RepairNotebook(NbGraderPreprocessor):
@@ -35,41 +31,6 @@ class RepairNotebook(NbGraderPreprocessor):
             said = (ids["student"], ids["notebook"], sentence)
             self.log.warning("%s, %s: %s", *map(in_a_line, said))
         return nb, resources
-
-
-def repair(nb: NotebookNode, masters: Masters) -> list[Repair]:
-    """Repair a notebook in place, and note in its metadata what was repaired.
-
-    Returns:
-        What was repaired, in order.
-    """
-    unread = is_unreadable(nb)
-    repairs = [_mended("The file could not be read as a notebook.")] if unread else []
-    repairs += map(_mended, put_in_form(nb))
-    for step in STEPS:
-        repairs += step(nb, masters)
-    repairs += map(_mended, clean_notebook(nb))
-    nb.metadata[NOTES] = {"repairs": [found.sentence for found in repairs]}
-    return repairs
-
-
-def _mended(sentence: str) -> Repair:
-    return Repair(Kind.MENDED, sentence)
-
-
-def read_forgivingly(text: bytes) -> NotebookNode:
-    """A notebook from a file's bytes; in place of what is none, an empty one that says so."""
-    try:
-        return nbformat.reads(text.decode("utf-8-sig"), as_version=4)
-    except Exception as error:  # a student's file may hold anything at all
-        _log.debug("Not a notebook: %s", repr(error)[:500])
-        note = new_markdown_cell("**This file could not be read as a notebook.**")
-        return new_notebook(cells=[note], metadata={NOTES: _UNREADABLE})
-
-
-def is_unreadable(nb: NotebookNode) -> bool:
-    """Whether this stands for a file that is no notebook."""
-    return nb.metadata.get(NOTES) == _UNREADABLE
 
 
 class ForgivingReader(NotebookExporter):
@@ -96,10 +57,6 @@ class ForgivingReader(NotebookExporter):
 
     def _repaired(self, text: bytes, ids: dict[str, Any]) -> bytes:
         """What was handed in, put right in a box: nobody else reads it before that."""
-        from autograder.classroom.execute_checks import ExecuteChecks
-        from autograder.classroom.fork_servers import boxes_for
-        from autograder.classroom.grade_submission import repaired
-
         notebook, assignment = ids["notebook"], ids["assignment"]
         execute = ExecuteChecks(config=self.config)
         given = given_out(CourseDirectory(config=self.config), assignment, notebook)

@@ -10,8 +10,8 @@ from typing import Any
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_output
 
-from autograder.classroom.sanitize.cells import clean_markdown
-from autograder.classroom.sanitize.fields import (
+from autograder.submission.sanitize.cells import clean_markdown
+from autograder.submission.sanitize.fields import (
     HALF,
     LINK_IN_FORMULA,
     PICTURES,
@@ -19,7 +19,7 @@ from autograder.classroom.sanitize.fields import (
     valid_picture,
     whole_number,
 )
-from autograder.classroom.sanitize.rewrite import clean_html, clean_svg
+from autograder.submission.sanitize.rewrite import clean_html, clean_svg
 
 MOST_RICH = 3_000_000
 """Characters of HTML, drawings, markdown and formulas that one cell may show."""

@@ -13,9 +13,9 @@ from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 
-from autograder.classroom.sanitize.cells import NOT_SHOWN, clean_cell, length_of
-from autograder.classroom.sanitize.fields import HALF, in_a_line, whole_number
-from autograder.classroom.sanitize.outputs import clean_outputs
+from autograder.submission.sanitize.cells import NOT_SHOWN, clean_cell, length_of
+from autograder.submission.sanitize.fields import HALF, in_a_line, whole_number
+from autograder.submission.sanitize.outputs import clean_outputs
 
 __all__ = ["clean_cell", "clean_notebook", "clean_outputs", "in_a_line"]
 

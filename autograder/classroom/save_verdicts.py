@@ -1,0 +1,27 @@
+"""Writes points into the gradebook, where nbgrader would write them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbformat.notebooknode import NotebookNode
+from nbgrader.preprocessors import SaveAutoGrades
+
+from autograder.submission.scores import auto_score
+
+SCORES = "fxcourse_scores"
+"""The key of nbgrader's resources under which shares from 0 to 1 stand, by grade id."""
+
+
+class SaveVerdicts(SaveAutoGrades):
+    """Gives each graded cell its points; see `auto_score`."""
+
+    def _add_score(self, cell: NotebookNode, resources: dict[str, Any]) -> None:
+        name = cell.metadata["nbgrader"]["grade_id"]
+        grade = self.gradebook.find_grade(
+            name, self.notebook_id, self.assignment_id, self.student_id
+        )
+        grade.auto_score = auto_score(cell, resources.get(SCORES))
+        # As in nbgrader: what a person has graded before is for a person to look at again.
+        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+        self.gradebook.db.commit()

@@ -1,0 +1,52 @@
+"""Puts a submission's notebook right, and says what was repaired."""
+
+from __future__ import annotations
+
+import logging
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_markdown_cell, new_notebook
+
+from autograder.submission.normalize import put_in_form
+from autograder.submission.repair_steps import STEPS, Kind, Masters, Repair
+from autograder.submission.sanitize import clean_notebook
+from autograder.submission.seeds import NOTES
+
+_log = logging.getLogger(__name__)
+_UNREADABLE = {"unreadable": True}
+
+
+def repair(nb: NotebookNode, masters: Masters) -> list[Repair]:
+    """Repair a notebook in place, and note in its metadata what was repaired.
+
+    Returns:
+        What was repaired, in order.
+    """
+    unread = is_unreadable(nb)
+    repairs = [_mended("The file could not be read as a notebook.")] if unread else []
+    repairs += map(_mended, put_in_form(nb))
+    for step in STEPS:
+        repairs += step(nb, masters)
+    repairs += map(_mended, clean_notebook(nb))
+    nb.metadata[NOTES] = {"repairs": [found.sentence for found in repairs]}
+    return repairs
+
+
+def _mended(sentence: str) -> Repair:
+    return Repair(Kind.MENDED, sentence)
+
+
+def read_forgivingly(text: bytes) -> NotebookNode:
+    """A notebook from a file's bytes; in place of what is none, an empty one that says so."""
+    try:
+        return nbformat.reads(text.decode("utf-8-sig"), as_version=4)
+    except Exception as error:  # a student's file may hold anything at all
+        _log.debug("Not a notebook: %s", repr(error)[:500])
+        note = new_markdown_cell("**This file could not be read as a notebook.**")
+        return new_notebook(cells=[note], metadata={NOTES: _UNREADABLE})
+
+
+def is_unreadable(nb: NotebookNode) -> bool:
+    """Whether this stands for a file that is no notebook."""
+    return nb.metadata.get(NOTES) == _UNREADABLE
