@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autograder.core.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
 from autograder.judge import Evidence
-from autograder.judge.references import Reference
 from autograder.judge.rule import Stage, rule
 
 CHAPTER = "07_numbers"

@@ -12,7 +12,7 @@ import torch
 from torch import fx, nn
 
 from autograder.core.exercise import Aspect, Exercise
-from autograder.judge.references import Reference
+from autograder.core.outcome import Reference
 from autograder.models import T, model_case
 from autograder.rules.passes import PASS
 from autograder.runner import run

@@ -12,9 +12,10 @@ import jupytext
 from autograder.core.codec import Plain
 from autograder.core.exercise import Exercise
 from autograder.core.limits import bounded_output
+from autograder.core.outcome import Reference
 from autograder.judge import references
 from autograder.judge.compare import difference
-from autograder.judge.references import FOLDER, Reference
+from autograder.judge.references import FOLDER
 from autograder.runner import run
 from autograder.syllabus import EXERCISES
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from torch import nn
 
 if TYPE_CHECKING:
+    from autograder.core.outcome import Reference
     from autograder.core.verdict import Finding
     from autograder.fuzz.random_models import RandomModels
     from autograder.fuzz.recipe import Recipe
     from autograder.judge import Evidence
-    from autograder.judge.references import Reference
 
 
 @dataclass

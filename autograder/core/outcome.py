@@ -1,11 +1,12 @@
 """What happened when an answer was tried on a case: plain data and tensors, no more.
 
-An `Outcome` is all that passes from the process that runs a learner's code to the judge.
-On disk it is a JSON header followed by the raw bytes of its tensors.
+An `Outcome` is all that passes from the process that runs a learner's code to the judge. On disk it
+is a JSON header followed by the raw bytes of its tensors. A `Reference` is what should happen.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -157,3 +158,65 @@ def _read_tensors(file: BinaryIO, rows: list[dict[str, Any]]) -> list[torch.Tens
     return [
         tensor_from_bytes(file.read(row["bytes"]), str(row["dtype"]), row["shape"]) for row in rows
     ]
+
+
+@dataclass
+class Reference:
+    """What the reference solution gave on one case.
+
+    Attributes:
+        value: the plain form of its result; ``None`` where that is a graph module.
+        runs: for each input of the case, ``value``, ``args`` and ``log`` of running the result.
+        tensors: the table that the data refers to.
+    """
+
+    value: Plain = None
+    runs: list[Plain] = field(default_factory=list)
+    tensors: list[torch.Tensor] = field(default_factory=list)
+
+    @classmethod
+    def of_outcome(cls, outcome: Outcome) -> Reference:
+        """The part of a solution's outcome that a reference keeps."""
+        value = outcome.value
+        if isinstance(value, dict) and "graph_module" in value:
+            value = None
+        runs = [record.get("forward", record.get("eager")) for record in outcome.runs]
+        used: list[torch.Tensor] = []
+        plain = _renumber([value, runs], outcome.tensors, used)
+        return cls(plain[0], plain[1], used)
+
+    def to_json(self) -> Plain:
+        """The reference as JSON, tensors in base64."""
+        return {
+            "value": self.value,
+            "runs": self.runs,
+            "tensors": [
+                [
+                    str(t.dtype).removeprefix("torch."),
+                    list(t.shape),
+                    base64.b64encode(tensor_bytes(t)).decode(),
+                ]
+                for t in self.tensors
+            ],
+        }
+
+    @classmethod
+    def from_json(cls, data: Plain) -> Reference:
+        """The inverse of `to_json`."""
+        tensors = [
+            tensor_from_bytes(base64.b64decode(blob), dtype, shape)
+            for dtype, shape, blob in data["tensors"]
+        ]
+        return cls(data["value"], data["runs"], tensors)
+
+
+def _renumber(data: Plain, tensors: list[torch.Tensor], used: list[torch.Tensor]) -> Plain:
+    """The data with its tensors moved to a table of their own."""
+    if isinstance(data, list):
+        return [_renumber(item, tensors, used) for item in data]
+    if not isinstance(data, dict):
+        return data
+    if set(data) == {"tensor"}:
+        used.append(tensors[data["tensor"]])
+        return {"tensor": len(used) - 1}
+    return {key: _renumber(value, tensors, used) for key, value in data.items()}

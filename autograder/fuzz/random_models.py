@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from autograder.core.exercise import RANDOM, Case, Trial
+from autograder.core.outcome import Reference
 from autograder.fuzz.codegen import program_of
 from autograder.fuzz.grammar import Vocabulary
 from autograder.fuzz.model_builder import Builder, as_it_is
 from autograder.fuzz.recipe import Recipe
 from autograder.fuzz.sampler import drawn
 from autograder.fuzz.shrinker import shrunk
-
-if TYPE_CHECKING:
-    from autograder.judge.references import Reference
 
 COUNT = 20
 """How many random models an answer is tried on when it is graded."""

@@ -15,11 +15,11 @@ import torch
 
 from autograder.core.codec import Plain
 from autograder.core.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
 from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import runs_of
-from autograder.judge.references import Reference
 from autograder.judge.rule import Stage, rule
 from autograder.models.canary_models import Small, trial_for
 from autograder.runner.procedures import PROCEDURES

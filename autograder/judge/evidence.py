@@ -14,11 +14,11 @@ from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.graph_jobs import GraphRunner, Result, do_here
 from autograder.core.graph_program import NotListed, Program, admitted
 from autograder.core.graph_record import describe, signature_of
-from autograder.core.outcome import Outcome
+from autograder.core.outcome import Outcome, Reference
 from autograder.core.own_code import STAND_INS, own_calls, taken_for
 from autograder.core.verdict import Finding
 from autograder.judge.form import Form
-from autograder.judge.references import Reference, reference
+from autograder.judge.references import reference
 
 
 class Evidence:

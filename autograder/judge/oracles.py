@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import fx
@@ -11,17 +11,13 @@ from torch import fx
 from autograder.core.codec import Encoder
 from autograder.core.execution import run_once
 from autograder.core.exercise import Trial
-
-if TYPE_CHECKING:
-    from autograder.judge.references import Reference
+from autograder.core.outcome import Reference
 
 Oracle = Callable[[Trial], "Reference"]
 
 
 def runs_of(call: Callable[..., Any], trial: Trial) -> Reference:
     """What comes of calling something on a case's inputs."""
-    from autograder.judge.references import Reference
-
     encoder = Encoder(trial.functions)
     with torch.random.fork_rng(devices=[]):
         runs = [
@@ -51,8 +47,6 @@ def answer_of(work_out: Callable[..., Any]) -> Oracle:
     """For analyses: a value worked out from the arguments that the answer is given."""
 
     def oracle(trial: Trial) -> Reference:
-        from autograder.judge.references import Reference
-
         encoder = Encoder(trial.functions)
         value = encoder.encode(work_out(*trial.args, **trial.kwargs))
         return Reference(value, [], encoder.tensors)

@@ -12,10 +12,10 @@ from torch import fx, nn
 from torch.overrides import TorchFunctionMode
 
 from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.judge.oracles import answer_of, exchanging, runs_of
-from autograder.judge.references import Reference
 from autograder.syllabus.manipulation import add_to_mul
 
 KINDS = ("", "tensor", "row", "default", "star")

@@ -11,6 +11,7 @@ import torch
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
 from autograder.fuzz.grammar import COMMON, Op, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.wrapped import wrapped
@@ -153,8 +154,6 @@ def _inputs_of_each_node(gm: fx.GraphModule) -> list[list[dict[str, int]]]:
 
 
 def _each_node(trial: Trial) -> Any:
-    from autograder.judge.references import Reference
-
     rows = _inputs_of_each_node(*trial.args)
     return Reference({"list": [{"list": [{"node": i} for i in row]} for row in rows]})
 

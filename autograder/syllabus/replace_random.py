@@ -10,10 +10,10 @@ import torch
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.judge.oracles import answer_of, model_itself, runs_of
-from autograder.judge.references import Reference
 from autograder.models import replace_pattern as zoo
 
 # Without steps from one value to another: rounding may differ.

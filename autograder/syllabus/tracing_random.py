@@ -11,11 +11,11 @@ from typing import Any
 import torch
 
 from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.recipe import Recipe
 from autograder.judge.oracles import runs_of
-from autograder.judge.references import Reference
 
 SIGNATURES = (
     "flag, k=2.0, mode=None, flag_1=3.0",

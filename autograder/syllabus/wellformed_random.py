@@ -8,10 +8,10 @@ from random import Random
 from torch import fx
 
 from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import OfChoice, RandomModels
 from autograder.fuzz.recipe import Recipe
-from autograder.judge.references import Reference
 from autograder.models import faults_elsewhere
 from autograder.models.faults import STEPS, Step
 from autograder.syllabus.nodes_random import CALLS, KINDS

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autograder.core.exercise import Case, Exercise, Trial
-from autograder.judge.references import Reference
+from autograder.core.outcome import Reference
 from tests import numbers_syllabus as numbers
 
 CHAPTER = numbers.CHAPTER

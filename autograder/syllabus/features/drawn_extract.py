@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
 from autograder.core.storage import Recorder, recorded
 from autograder.fuzz.grammar import Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
@@ -16,9 +17,6 @@ from autograder.fuzz.recipe import Recipe
 from autograder.judge.oracles import runs_of
 from autograder.rubric.extracting import meant
 from autograder.syllabus.interpreter_random import renamed
-
-if TYPE_CHECKING:
-    from autograder.judge.references import Reference
 
 UNKNOWN = "no_such.name"
 VOCABULARY = Vocabulary(

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import fx, nn
 
 from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import fresh
 from autograder.models import paths as zoo
-
-if TYPE_CHECKING:
-    from autograder.judge.references import Reference
 
 VOCABULARY = Vocabulary(
     ops(
@@ -86,8 +84,6 @@ def paths_of(model: nn.Module) -> dict[str, str]:
 
 def by_hooks(trial: Trial) -> Reference:
     """The paths in the case's model, and in those of earlier calls."""
-    from autograder.judge.references import Reference
-
     encoder, runs = Encoder(), []
     for model in trial.watch:
         try:

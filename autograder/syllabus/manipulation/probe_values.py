@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import fx, nn
 
 from autograder.core.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.outcome import Reference
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.judge.oracles import runs_of
@@ -24,9 +25,6 @@ from autograder.rules.passes import (
     signature_kept,
 )
 from autograder.rules.wellformed import wellformed
-
-if TYPE_CHECKING:
-    from autograder.judge.references import Reference
 
 X, WIDE = T(2, 3), T(4, 3)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from autograder.core.exercise import Aspect, Exercise, Trial
+from autograder.core.outcome import Reference
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.judge.oracles import model_itself
@@ -15,9 +16,6 @@ from autograder.models import T, model_case
 from autograder.models import dropouts as zoo
 from autograder.rules.passes import PASS
 from autograder.rules.replacements import no_dropout_left
-
-if TYPE_CHECKING:
-    from autograder.judge.references import Reference
 
 X, WIDE = T(2, 3), T(4, 3)
 LINE, PLANE, SPACE = T(2, 3, 3), T(2, 2, 3, 3), T(1, 2, 2, 2, 2)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import fx, nn
 from torch.nn import functional as F
 
 from autograder.core.exercise import Aspect, Exercise, Trial
+from autograder.core.outcome import Reference
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.wrapped import wrapped
@@ -20,9 +21,6 @@ from autograder.models import T, model_case
 from autograder.models import additions as zoo
 from autograder.rules.edits import calls_replaced
 from autograder.rules.passes import PASS
-
-if TYPE_CHECKING:
-    from autograder.judge.references import Reference
 
 X, WIDE = T(2, 3), T(4, 3)
 

@@ -6,20 +6,18 @@ import operator
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import fx, nn
 from torch.nn import functional as F
 
 from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.judge.oracles import exchanging
 from autograder.models import decomposing as zoo
-
-if TYPE_CHECKING:
-    from autograder.judge.references import Reference
 
 Rules = dict[Callable[..., Any], Callable[..., Any]]
 

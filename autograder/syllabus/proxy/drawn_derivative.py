@@ -7,19 +7,17 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import fx
 
 from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
 from autograder.fuzz.grammar import Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models.slopes import slope
-
-if TYPE_CHECKING:
-    from autograder.judge.references import Reference
 
 # Exponentials only of what is small: a slope must be a number that can be compared.
 VOCABULARY = Vocabulary(
@@ -105,8 +103,6 @@ def _function(source: str, parameter: str, constant: str) -> Callable[..., Any]:
 
 def slopes(trial: Trial) -> Reference:
     """The derivative at each input, by PyTorch's own differentiation."""
-    from autograder.judge.references import Reference
-
     encoder, runs = Encoder(), []
     for (x,) in trial.inputs:
         value = slope(trial.args[0], x, trial.times).to(x.dtype)
