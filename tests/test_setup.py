@@ -34,7 +34,7 @@ def test_the_conda_environment_is_the_generated_one() -> None:
 def test_every_package_is_pinned() -> None:
     extras = PROJECT["optional-dependencies"].values()
     for line in [*PROJECT["dependencies"], *(line for extra in extras for line in extra)]:
-        assert re.fullmatch(r"[a-z-]+==\d+(\.\d+)+", line), line
+        assert re.fullmatch(r"[a-z0-9-]+==\d+(\.\d+)+", line), line
 
 
 def test_torch_and_torchvision_are_the_pair_the_course_was_written_for() -> None:
