@@ -135,12 +135,22 @@ def test_make_test_runs_everything_and_fails_if_anything_does(clone: Clone) -> N
     done, asked = clone.make("test")
     assert done.returncode == 0
     assert asked[:3] == ["venv .venv", f"{INSTALL} .", f"{INSTALL} .[test]"]
-    checks = ["-m ruff check .", "-m ruff format --check .", "-m pytest -n auto --dist loadgroup"]
+    checks = [
+        "-m ruff check .",
+        "-m ruff format --check .",
+        "-m mypy",
+        ".venv/bin/lint-imports --no-logo",
+        "-m pytest -n auto --dist loadgroup",
+    ]
     assert asked[3:] == checks
     done, asked = clone.make("test", FAIL="ruff check")
     assert done.returncode != 0
     assert asked == checks
     assert "FAILED: ruff-check" in done.stdout
+    for check in ("mypy", "lint-imports"):
+        done, asked = clone.make("test", FAIL=check)
+        assert done.returncode != 0
+        assert asked == checks
 
 
 @needs_make
