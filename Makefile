@@ -19,7 +19,7 @@ FIND_PYTHON = for p in "$(PYTHON)" python3.11 python3.12 python3.13 python3 pyth
 
 help:
 	@echo "make lab         set up what is missing, and open JupyterLab on the course"
-	@echo "make test        set up what is missing, and run all tests"
+	@echo "make test        set up what is missing, check style, types and imports, and run all tests"
 	@echo "make test-long   the tests that take minutes: attackers, servers of PostgreSQL and Dask"
 	@echo "make doctor      check this machine, and say how to mend it"
 	@echo "make build       generate course/*.ipynb from solutions/*.py"
@@ -53,11 +53,13 @@ attacks: .venv/.installed-test
 	@echo "==> Grading attackers among honest students, and odd but honest work (many minutes)"
 	@$(PY) -m tests.attacks $(ATTACKS_ARGS)
 
-# All three run, whatever the others say, so that one run shows everything there is to mend.
+# All run, whatever the others say, so that one run shows everything there is to mend.
 test: .venv/.installed-test
 	@failed=; \
 	echo "==> ruff check"; $(PY) -m ruff check . || failed="$$failed ruff-check"; \
 	echo "==> ruff format --check"; $(PY) -m ruff format --check . || failed="$$failed ruff-format"; \
+	echo "==> mypy"; $(PY) -m mypy || failed="$$failed mypy"; \
+	echo "==> import-linter"; $(PY) .venv/bin/lint-imports --no-logo || failed="$$failed import-linter"; \
 	echo "==> pytest"; $(PY) -m pytest $(PYTEST_ARGS) || failed="$$failed pytest"; \
 	if [ -n "$$failed" ]; then echo "==> FAILED:$$failed"; exit 1; fi; \
 	echo "==> All checks passed."

@@ -34,7 +34,7 @@ def test_the_conda_environment_is_the_generated_one() -> None:
 def test_every_package_is_pinned() -> None:
     extras = PROJECT["optional-dependencies"].values()
     for line in [*PROJECT["dependencies"], *(line for extra in extras for line in extra)]:
-        assert re.fullmatch(r"[a-z-]+==\d+(\.\d+)+", line), line
+        assert re.fullmatch(r"[a-z0-9-]+==\d+(\.\d+)+", line), line
 
 
 def test_torch_and_torchvision_are_the_pair_the_course_was_written_for() -> None:
@@ -135,12 +135,22 @@ def test_make_test_runs_everything_and_fails_if_anything_does(clone: Clone) -> N
     done, asked = clone.make("test")
     assert done.returncode == 0
     assert asked[:3] == ["venv .venv", f"{INSTALL} .", f"{INSTALL} .[test]"]
-    checks = ["-m ruff check .", "-m ruff format --check .", "-m pytest -n auto --dist loadgroup"]
+    checks = [
+        "-m ruff check .",
+        "-m ruff format --check .",
+        "-m mypy",
+        ".venv/bin/lint-imports --no-logo",
+        "-m pytest -n auto --dist loadgroup",
+    ]
     assert asked[3:] == checks
     done, asked = clone.make("test", FAIL="ruff check")
     assert done.returncode != 0
     assert asked == checks
     assert "FAILED: ruff-check" in done.stdout
+    for check in ("mypy", "lint-imports"):
+        done, asked = clone.make("test", FAIL=check)
+        assert done.returncode != 0
+        assert asked == checks
 
 
 @needs_make
