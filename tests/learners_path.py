@@ -13,9 +13,8 @@ import tempfile
 from dataclasses import dataclass
 
 import nbformat
-from nbclient import NotebookClient
-
 from autograder.builder.places import COURSE
+from nbclient import NotebookClient
 
 CHAPTER = COURSE / "00_start.ipynb"
 EXERCISE = "node_names"

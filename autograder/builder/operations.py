@@ -23,6 +23,7 @@ import torch
 from torch import nn
 
 from autograder.core.allowlist import class_name, full_name, library_name
+from autograder.core.torch_private import operator_names, tensor_base
 
 FILE = Path(__file__).parents[1] / "core" / "operations.json"
 
@@ -217,7 +218,7 @@ def _aten() -> Iterable[str]:
     """Packets of ATen: those of the core set, and those of the public functions and methods."""
     core = {
         name.partition("::")[2].partition(".")[0]
-        for name in torch._C._dispatch_get_all_op_names()
+        for name in operator_names()
         if name.startswith("aten::") and _is_core(name)
     }
     public = {name.removeprefix("torch.") for name in _functions() if name.count(".") == 1}
@@ -240,7 +241,7 @@ def _tensor_methods() -> Iterable[str]:
         found = getattr(torch.Tensor, name, None)
         if not callable(found) or name in _BARRED_METHODS or _NO_COMPUTATION.search(name):
             continue
-        if id(found) in known or name in torch._C.TensorBase.__dict__:
+        if id(found) in known or name in tensor_base().__dict__:
             yield name
     yield from (f"__{name}__" for name in _OPERATOR_METHODS)
 

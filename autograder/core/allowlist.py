@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch._ops import OpOverload, OpOverloadPacket
-from torch.fx.node import _get_qualified_name
+
+from autograder.core.torch_private import OpOverload, OpOverloadPacket, qualified_name
 
 _LISTED: dict[str, Any] = json.loads(
     (Path(__file__).parent / "operations.json").read_text(encoding="utf-8")
@@ -58,7 +58,7 @@ def library_name(function: Callable[..., Any]) -> str | None:
 def full_name(function: Callable[..., Any]) -> str | None:
     """The name by which FX knows a function, whether or not it is on the list."""
     try:
-        name = _get_qualified_name(function)
+        name = qualified_name(function)
     except Exception:
         return None
     if not isinstance(name, str):

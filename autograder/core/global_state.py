@@ -12,27 +12,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
-from torch.fx import _symbolic_trace
-from torch.fx import node as fx_node
+
+from autograder.core.torch_private import (
+    side_effectful_functions,
+    wrapped_functions,
+    wrapped_methods,
+)
 
 
 @contextmanager
 def kept_state() -> Iterator[None]:
     """Put PyTorch's global state back afterwards: random numbers, modes, FX's registries."""
     forget_broken_wraps()
-    wrapped = dict(_symbolic_trace._wrapped_fns_to_patch)
-    methods = list(_symbolic_trace._wrapped_methods_to_patch)
-    impure = set(fx_node._side_effectful_functions)
+    wrapped = dict(wrapped_functions())
+    methods = list(wrapped_methods())
+    impure = set(side_effectful_functions())
     gradients, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     numbers = random.getstate()
     try:
         with torch.random.fork_rng(devices=[]):
             yield
     finally:
-        _refill(_symbolic_trace._wrapped_fns_to_patch, wrapped)
-        _symbolic_trace._wrapped_methods_to_patch[:] = methods
-        fx_node._side_effectful_functions.clear()
-        fx_node._side_effectful_functions.update(impure)
+        _refill(wrapped_functions(), wrapped)
+        wrapped_methods()[:] = methods
+        side_effectful_functions().clear()
+        side_effectful_functions().update(impure)
         torch.set_grad_enabled(gradients)
         torch.set_default_dtype(dtype)
         random.setstate(numbers)
@@ -44,7 +48,7 @@ def forget_broken_wraps() -> None:
     Such an entry comes of a deleted name, and of a node that keeps the mark of a wrapped
     function after its target was changed: its generated code wraps a name that it has not.
     """
-    registry = _symbolic_trace._wrapped_fns_to_patch
+    registry = wrapped_functions()
     for key, namespace in list(registry.items()):
         if key[1] not in namespace and not hasattr(builtins, key[1]):
             del registry[key]

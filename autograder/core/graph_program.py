@@ -22,6 +22,7 @@ from torch import fx, nn
 
 from autograder.core import allowlist
 from autograder.core.codec import Decoder, Plain
+from autograder.core.torch_private import own_buffers, own_modules, own_parameters
 
 MAX_NODES = 5_000
 _OPS = frozenset("placeholder get_attr call_function call_method call_module output".split())
@@ -381,7 +382,7 @@ def _modules(
         if path:
             parent, _, name = path.rpartition(".")
             _shadows_nothing(type(made[parent]), name)
-            made[parent]._modules[name] = module
+            own_modules(made[parent])[name] = module
     return made[""], made
 
 
@@ -410,7 +411,7 @@ def _module(row: Plain, tensors: list[torch.Tensor], shared: dict[int, torch.Ten
         for name, entry in row[kind].items():
             _shadows_nothing(cls, name)
             tensor = None if entry is None else _tensor(entry, kind, tensors, shared)
-            store = {"params": module._parameters, "buffers": module._buffers}
+            store = {"params": own_parameters(module), "buffers": own_buffers(module)}
             store.get(kind, module.__dict__)[name] = tensor
     module.training = bool(row["training"])
     return module
@@ -449,6 +450,6 @@ def _tensors_in(modules: Mapping[str, nn.Module]) -> dict[str, torch.Tensor | No
     found: dict[str, torch.Tensor | None] = {}
     for path, module in modules.items():
         own = {k: v for k, v in module.__dict__.items() if isinstance(v, torch.Tensor)}
-        for name, tensor in (module._parameters | module._buffers | own).items():
+        for name, tensor in (own_parameters(module) | own_buffers(module) | own).items():
             found[f"{path}.{name}" if path else name] = tensor
     return found

@@ -16,6 +16,13 @@ from torch import fx, nn
 
 from autograder.core import allowlist
 from autograder.core.codec import Encoder, Plain
+from autograder.core.torch_private import (
+    codegen_of,
+    inputs_recorded_by,
+    own_buffers,
+    own_modules,
+    own_parameters,
+)
 
 MAX_NODES = 5_000
 _MODULE_INTERNALS = frozenset(nn.Module().__dict__)
@@ -52,7 +59,7 @@ def describe(gm: fx.GraphModule, encoder: Encoder, caller: nn.Module | None = No
     return {
         "type": allowlist.class_name(type(gm)),
         "owner": gm.graph.owning_module is gm,
-        "codegen": type(gm.graph._codegen).__name__,
+        "codegen": type(codegen_of(gm.graph)).__name__,
         "code": _code(gm),
         "fresh_code": _fresh_code(gm),
         "lint": _lint(gm),
@@ -74,7 +81,7 @@ def _describe_node(node: fx.Node, encoder: Encoder) -> Plain:
         "args_type": type(node.args).__name__,
         "kwargs": encoder.encode(node.kwargs),
         "users": [encoder.node(user) for user in node.users],
-        "inputs": [encoder.node(read) for read in node._input_nodes],
+        "inputs": [encoder.node(read) for read in inputs_recorded_by(node)],
     }
 
 
@@ -104,10 +111,10 @@ def _describe_modules(gm: nn.Module, encoder: Encoder, origins: dict[int, str]) 
             "class": allowlist.class_name(type(module)),
             "training": bool(module.training),
             "origin": origins.get(id(module)),
-            "children": list(module._modules),
+            "children": list(own_modules(module)),
             "attrs": {} if root else _plain_attributes(module, encoder),
-            "params": {k: entry(v) for k, v in module._parameters.items()},
-            "buffers": {k: entry(v) for k, v in module._buffers.items()},
+            "params": {k: entry(v) for k, v in own_parameters(module).items()},
+            "buffers": {k: entry(v) for k, v in own_buffers(module).items()},
             "tensors": {
                 k: entry(v) for k, v in module.__dict__.items() if isinstance(v, torch.Tensor)
             },

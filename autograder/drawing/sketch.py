@@ -11,6 +11,7 @@ from typing import Any
 from torch import fx, nn
 
 from autograder.core.node_label import Ref, label, one_line
+from autograder.core.torch_private import own_buffers, own_modules
 from autograder.core.verdict import Box
 
 MAX_NODES = 5_000
@@ -83,7 +84,7 @@ def _trace(what: nn.Module | Callable[..., Any]) -> fx.GraphModule:
 @contextmanager
 def _left_as_found(root: nn.Module) -> Iterator[None]:
     """Take away what tracing registers on a module, such as ``_tensor_constant0``."""
-    stores = (root.__dict__, root._buffers, root._modules)
+    stores = (root.__dict__, own_buffers(root), own_modules(root))
     before = [set(store) for store in stores]
     try:
         yield

@@ -16,6 +16,8 @@ from types import SimpleNamespace
 import torch
 from torch import fx, nn
 
+from autograder.core.torch_private import own_buffers, own_modules, own_parameters
+
 GM = fx.GraphModule
 Nodes = SimpleNamespace
 Break = Callable[[GM, Nodes], None]
@@ -147,7 +149,7 @@ def _(gm, n):
 
 @broken("only a dotted key has the name of the target", "several")
 def _(gm, n):
-    gm._modules["act.fn"] = nn.ReLU()
+    own_modules(gm)["act.fn"] = nn.ReLU()
     n.layers_1_0.target = "act.fn"
 
 
@@ -180,7 +182,7 @@ def _(gm, n):
     n.cat.args = ([n.x, of_another_graph()],)
     n.gain.target = "nowhere.at.all"
     gm.graph.output(n.x)
-    gm.layers._buffers["a.b"] = torch.zeros(1)
+    own_buffers(gm.layers)["a.b"] = torch.zeros(1)
 
 
 @broken("many faults, and lint stops at the first", "several")
@@ -188,7 +190,7 @@ def _(gm, n):
     n.layers_0.args = (n.layers_0,)
     n.layers_1_0.args = (n.layers_1_1,)
     n.mul.args = (erased(gm, n), of_another_graph())
-    gm._buffers["x.y"] = None
+    own_buffers(gm)["x.y"] = None
 
 
 # ------------------------------------------------------------------ redraws, for grading
@@ -213,8 +215,8 @@ def _(gm, n):
 
 @broken("redraw: dots below", "several", model=Tower, hidden=True)
 def _(gm, n):
-    gm.heads.left._parameters["weight.raw"] = None
-    gm.heads._modules["mid.dle"] = nn.ReLU()
+    own_parameters(gm.heads.left)["weight.raw"] = None
+    own_modules(gm.heads)["mid.dle"] = nn.ReLU()
     n.heads_left.target = "heads.mid.dle"
 
 

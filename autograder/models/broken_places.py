@@ -7,6 +7,7 @@ import copy
 import torch
 from torch import fx, nn
 
+from autograder.core.torch_private import own_buffers, own_parameters
 from autograder.models.broken import broken, erased, of_another_graph
 
 # ------------------------------------------------------------------ stale code
@@ -237,12 +238,12 @@ def _(gm, n):
 
 @broken("a buffer with a dot in its key")
 def _(gm, n):
-    gm._buffers["running.mean"] = torch.zeros(1)
+    own_buffers(gm)["running.mean"] = torch.zeros(1)
 
 
 @broken("a parameter with a dot in its key")
 def _(gm, n):
-    gm._parameters["layers.0.weight"] = nn.Parameter(torch.ones(3, 3))
+    own_parameters(gm)["layers.0.weight"] = nn.Parameter(torch.ones(3, 3))
 
 
 @broken("a dotted key two levels down")
@@ -252,7 +253,7 @@ def _(gm, n):
 
 @broken("a dotted buffer key in a linear layer")
 def _(gm, n):
-    gm.get_submodule("layers.1.1")._buffers["a.b"] = torch.zeros(1)
+    own_buffers(gm.get_submodule("layers.1.1"))["a.b"] = torch.zeros(1)
 
 
 @broken("a dotted key that holds a module registered properly as well")
@@ -262,4 +263,4 @@ def _(gm, n):
 
 @broken("a dotted key that holds nothing")
 def _(gm, n):
-    gm.layers._buffers["1.0"] = None
+    own_buffers(gm.layers)["1.0"] = None

@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch import fx, nn
 
+from autograder.core.torch_private import own_buffers, own_modules, own_parameters
+
 GM = fx.GraphModule
 Fault = Callable[[GM, Random], set[str]]
 
@@ -228,7 +230,7 @@ def _(gm: GM, random: Random) -> set[str]:
 
 @step("a dotted key with the name of the target", "dotted-name")
 def _(gm: GM, random: Random) -> set[str]:
-    gm._modules["act.fn"] = nn.ReLU()
+    own_modules(gm)["act.fn"] = nn.ReLU()
     new_node(gm, "call_module", "act.fn")
     return {"dotted-name", "missing-target"}
 
@@ -236,11 +238,11 @@ def _(gm: GM, random: Random) -> set[str]:
 def _keys(module: nn.Module, random: Random) -> None:
     table, value = random.choice(
         (
-            (module._modules, nn.ReLU()),
-            (module._buffers, torch.zeros(1)),
-            (module._buffers, None),
-            (module._parameters, nn.Parameter(torch.zeros(1))),
-            (module._parameters, None),
+            (own_modules(module), nn.ReLU()),
+            (own_buffers(module), torch.zeros(1)),
+            (own_buffers(module), None),
+            (own_parameters(module), nn.Parameter(torch.zeros(1))),
+            (own_parameters(module), None),
         )
     )
     table["a.b"] = value

@@ -10,6 +10,7 @@ from torch import fx, nn
 
 from autograder.core.codec import Encoder
 from autograder.core.graph_record import _MODULE_INTERNALS
+from autograder.core.torch_private import own_buffers, own_parameters
 
 # `symbolic_trace` itself registers these on the model it traces; that is no one's fault.
 _OF_TRACING = re.compile(r"_tensor_constant\d+$|_torchdynamo|_compiled_call_impl$")
@@ -78,7 +79,7 @@ def _module_facts(root: nn.Module) -> dict[str, tuple[Any, ...]]:
         label = f"`{path}`" if path else "the model"
         facts[f"submodule {label}" if path else "the model"] = (id(module), type(module))
         facts[f"the training flag of {label}"] = (0, module.training)
-        for store, word in ((module._parameters, "parameter"), (module._buffers, "buffer")):
+        for store, word in ((own_parameters(module), "parameter"), (own_buffers(module), "buffer")):
             for name, tensor in store.items():
                 if not _OF_TRACING.match(name):
                     where = f"{path}.{name}" if path else name

@@ -13,6 +13,7 @@ from torch.overrides import TorchFunctionMode
 
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
+from autograder.core.torch_private import codegen_of, rename
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.judge.oracles import answer_of, exchanging, runs_of
@@ -39,7 +40,7 @@ def renamed(gm: fx.GraphModule) -> None:
     """Give the nodes names that they do not have in a fresh trace."""
     for i, node in enumerate(gm.graph.nodes):
         if node.op not in ("placeholder", "output"):
-            node._rename(f"value_{i}")
+            rename(node, f"value_{i}")
     gm.recompile()
 
 
@@ -117,7 +118,7 @@ def values_of(model: nn.Module, *inputs: Any) -> dict[str, Any]:
     copies: dict[fx.Node, fx.Node] = {}
     result = graph.graph_copy(gm.graph, copies)
     graph.output(({node.name: copy for node, copy in copies.items()}, result))
-    graph.set_codegen(gm.graph._codegen)
+    graph.set_codegen(codegen_of(gm.graph))
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         values, result = fx.GraphModule(gm, graph)(*inputs)

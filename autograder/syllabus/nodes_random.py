@@ -12,6 +12,7 @@ from torch import fx, nn
 
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
+from autograder.core.torch_private import rename
 from autograder.fuzz.grammar import COMMON, Op, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.wrapped import wrapped
@@ -49,7 +50,7 @@ def perhaps_renamed(trial: Trial, choice: int) -> Trial:
     if isinstance(trial.model, fx.GraphModule) and choice % 4 > 1:
         for i, node in enumerate(trial.model.graph.nodes):
             if node.op not in ("placeholder", "output"):
-                node._rename(f"value_{i}")
+                rename(node, f"value_{i}")
         trial.model.recompile()
     return trial
 

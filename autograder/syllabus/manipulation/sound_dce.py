@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from autograder.core.exercise import Aspect, Exercise, Trial
+from autograder.core.torch_private import BatchNorm
 from autograder.fuzz.grammar import Op, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.wrapped import wrapped
@@ -26,7 +27,7 @@ SQUARE, BITS = T(3, 3), T(2, 3, dtype=torch.int64)
 def switch_norms(model: nn.Module) -> None:
     """Set the mode of each norm apart from the mode of the model."""
     for module in model.modules():
-        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+        if isinstance(module, BatchNorm):
             module.train(not model.training)
 
 
@@ -130,7 +131,7 @@ VOCABULARY = Vocabulary(
 
 def with_a_frozen_norm(trial: Trial, choice: int) -> Trial:
     """The trial, one norm of which may have another mode than the model."""
-    norms = [m for m in trial.model.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
+    norms = [m for m in trial.model.modules() if isinstance(m, BatchNorm)]
     if norms and choice % 2:
         norm = norms[choice // 2 % len(norms)]
         norm.train(not norm.training)

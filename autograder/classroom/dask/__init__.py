@@ -1,0 +1,1 @@
+"""Grading on the machines of a Dask cluster."""

@@ -1,0 +1,99 @@
+"""Every private name of PyTorch that the course relies on.
+
+They are private, so a new version of PyTorch may take any of them away. A test then says which, and
+this is the file to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch import fx, nn
+from torch._ops import OpOverload, OpOverloadPacket
+from torch.fx import _symbolic_trace
+from torch.fx import node as fx_node
+from torch.fx.node import _get_qualified_name
+from torch.nn.modules.batchnorm import _BatchNorm
+
+__all__ = [
+    "BatchNorm",
+    "OpOverload",
+    "OpOverloadPacket",
+    "codegen_of",
+    "inputs_recorded_by",
+    "operator_names",
+    "own_buffers",
+    "own_modules",
+    "own_parameters",
+    "qualified_name",
+    "rename",
+    "side_effectful_functions",
+    "tensor_base",
+    "wrapped_functions",
+    "wrapped_methods",
+]
+
+BatchNorm = _BatchNorm
+"""What all batch norms are."""
+
+
+def wrapped_functions() -> dict[Any, dict[str, Any]]:
+    """The registry of `fx.wrap`: by file and name, the namespace in which the function stands."""
+    return _symbolic_trace._wrapped_fns_to_patch
+
+
+def wrapped_methods() -> list[Any]:
+    """The registry of methods that `fx` wraps while it traces."""
+    return _symbolic_trace._wrapped_methods_to_patch
+
+
+def side_effectful_functions() -> set[Callable[..., Any]]:
+    """Functions that `Node.is_impure` knows to have an effect."""
+    return fx_node._side_effectful_functions
+
+
+def codegen_of(graph: fx.Graph) -> Any:
+    """What writes a graph's code; `Graph.set_codegen` changes it."""
+    return graph._codegen
+
+
+def inputs_recorded_by(node: fx.Node) -> Iterable[fx.Node]:
+    """The inputs that a node has on record: `all_input_nodes`, without a walk of its arguments."""
+    return node._input_nodes
+
+
+def rename(node: fx.Node, name: str) -> None:
+    """Give a node another name, one that is free in its graph."""
+    node._rename(name)
+
+
+def own_buffers(module: nn.Module) -> dict[str, torch.Tensor | None]:
+    """A module's own buffers by name, those that are ``None`` included; the dictionary itself."""
+    return module._buffers
+
+
+def own_parameters(module: nn.Module) -> dict[str, nn.Parameter | None]:
+    """A module's own parameters by name, as `own_buffers`."""
+    return module._parameters
+
+
+def own_modules(module: nn.Module) -> dict[str, nn.Module | None]:
+    """A module's children by name, as `own_buffers`."""
+    return module._modules
+
+
+def qualified_name(function: Callable[..., Any]) -> str:
+    """The name under which FX writes a function into generated code."""
+    return _get_qualified_name(function)
+
+
+def operator_names() -> list[str]:
+    """The names of all operators that PyTorch's dispatcher knows, such as ``aten::add.Tensor``."""
+    return torch._C._dispatch_get_all_op_names()
+
+
+def tensor_base() -> type:
+    """The class, written in C, from which `torch.Tensor` has its methods."""
+    return torch._C.TensorBase
