@@ -71,7 +71,7 @@ def solutions(
     names: Names = None,
 ) -> None:
     """Execute every chapter in solved form, and write the notebooks to build/solutions/."""
-    from autograder.builder import solved
+    from autograder.builder import solved_chapter
     from autograder.builder.paths import choose, shown
 
     try:
@@ -83,8 +83,8 @@ def solutions(
         out.print(f"{path.stem}: running every cell ...")
         start = time.perf_counter()
         try:
-            written = solved.write_solved(path)
-        except solved.SolvingFailed as error:
+            written = solved_chapter.write_solved(path)
+        except solved_chapter.SolvingFailed as error:
             failed += 1
             err.print(f"[red]failed[/red]  {escape(str(error))}")
         else:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from nbformat.notebooknode import NotebookNode
 from nbgrader.nbgraderformat import MetadataValidator
 
 from autograder import builder
@@ -23,7 +24,9 @@ def chapter(tmp_path: Path) -> Path:
     return build_fixture.write(tmp_path)
 
 
-def cells_of(notebook: builder.forms.NotebookNode) -> dict[str, builder.forms.NotebookNode]:
+def cells_of(
+    notebook: NotebookNode,
+) -> dict[str, NotebookNode]:
     """Cells by id."""
     return {cell.id: cell for cell in notebook.cells}
 
@@ -160,7 +163,7 @@ def test_a_released_chapter_holds_no_solution(path: Path, total) -> None:
     total("exercises in the notebooks", len(answers))
 
 
-def _is_answer(cell: builder.forms.NotebookNode) -> bool:
+def _is_answer(cell: NotebookNode) -> bool:
     return cell.metadata.get("nbgrader", {}).get("solution", False)
 
 

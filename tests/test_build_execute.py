@@ -7,21 +7,22 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import CheckCellMetadata
 from nbgrader.validator import Validator
 
 from autograder import builder
-from autograder.builder import solved
+from autograder.builder import solved_chapter
 from tests import build_fixture
 from tests.build_fixture import CARDS, CHAPTER, line_of
 
 
-def source(folder: Path, text: str = CHAPTER) -> builder.forms.NotebookNode:
+def source(folder: Path, text: str = CHAPTER) -> NotebookNode:
     """The fixture chapter in source form."""
     return builder.source_notebook(build_fixture.write(folder, text), CARDS)
 
 
-def validate(folder: Path, notebook: builder.forms.NotebookNode, *, run: bool = True) -> dict:
+def validate(folder: Path, notebook: NotebookNode, *, run: bool = True) -> dict:
     """What ``nbgrader validate`` and JupyterLab's Validate button say of a notebook.
 
     Without `run` they are asked about a notebook as it is, after it has been run.
@@ -36,27 +37,27 @@ def validate(folder: Path, notebook: builder.forms.NotebookNode, *, run: bool = 
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> builder.forms.NotebookNode:
+def run(tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
     """The fixture chapter, executed."""
     return builder.execute(source(tmp_path_factory.mktemp("chapter")))
 
 
-def test_a_solved_chapter_runs(run: builder.forms.NotebookNode) -> None:
+def test_a_solved_chapter_runs(run: NotebookNode) -> None:
     counts = [cell.execution_count for cell in run.cells if cell.cell_type == "code"]
     assert counts == list(range(1, len(counts) + 1))
 
 
-def test_a_cell_meant_to_raise_raises(run: builder.forms.NotebookNode) -> None:
+def test_a_cell_meant_to_raise_raises(run: NotebookNode) -> None:
     (output,) = run.cells[2].outputs
     assert output.ename == "ZeroDivisionError"
 
 
-def test_executing_changes_only_outputs(run: builder.forms.NotebookNode, tmp_path: Path) -> None:
+def test_executing_changes_only_outputs(run: NotebookNode, tmp_path: Path) -> None:
     for cell, before in zip(run.cells, source(tmp_path).cells, strict=True):
         assert (cell.id, cell.source, cell.metadata) == (before.id, before.source, before.metadata)
 
 
-def test_readers_see_no_markers(run: builder.forms.NotebookNode) -> None:
+def test_readers_see_no_markers(run: NotebookNode) -> None:
     text = "\n".join(cell.source for cell in builder.solved(run).cells)
     assert "secret = _size(number)" in text
     assert "SOLUTION" not in text and "HIDDEN" not in text
@@ -79,8 +80,8 @@ def test_a_chapter_that_does_not_run_is_named_with_its_line(
 ) -> None:
     text = CHAPTER.replace(old, new)
     chapter = build_fixture.write(tmp_path, text)
-    with pytest.raises(solved.SolvingFailed) as caught:
-        solved.write_solved(chapter, tmp_path / "solved", CARDS)
+    with pytest.raises(solved_chapter.SolvingFailed) as caught:
+        solved_chapter.write_solved(chapter, tmp_path / "solved", CARDS)
     header = line_of(text, at) - ("check=" not in at)
     assert str(caught.value).startswith(f"{chapter}:{header}: ")
     assert says in str(caught.value)
@@ -94,7 +95,7 @@ def test_a_cell_that_does_not_end_is_stopped(tmp_path: Path) -> None:
 
 
 def test_solved_notebooks_are_written(tmp_path: Path) -> None:
-    path = solved.write_solved(build_fixture.write(tmp_path), tmp_path / "solved", CARDS)
+    path = solved_chapter.write_solved(build_fixture.write(tmp_path), tmp_path / "solved", CARDS)
     assert path == tmp_path / "solved" / "07_numbers.ipynb"
     assert "1 -> 2\\n" in path.read_text(encoding="utf-8")
 
@@ -132,13 +133,13 @@ def test_validate_rejects_the_released_form(tmp_path: Path) -> None:
 
 
 @lru_cache
-def run_solved(path: Path) -> builder.forms.NotebookNode:
+def run_solved(path: Path) -> NotebookNode:
     """A chapter with its solutions, executed."""
     return builder.execute(builder.source_notebook(path))
 
 
 @lru_cache
-def run_released(path: Path) -> builder.forms.NotebookNode:
+def run_released(path: Path) -> NotebookNode:
     """A chapter as learners get it, executed."""
     return builder.execute(builder.build(path), unsolved=True)
 

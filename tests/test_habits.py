@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from autograder.builder.places import ROOT
+from autograder.builder.paths import ROOT
 
 from tests import learners_path
 
