@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass
 
 import nbformat
-from autograder.builder.places import COURSE
+from autograder.builder.paths import COURSE
 from nbclient import NotebookClient
 
 CHAPTER = COURSE / "00_start.ipynb"

@@ -81,9 +81,9 @@ def write_all(check_only: bool = False, only: tuple[str, ...] = ()) -> list[str]
     return changed
 
 
+def _chapter_json(chapter: str, stored: dict[str, Any]) -> dict[str, Any]:
     names = solutions_of(chapter)
     data: dict[str, Any] = {}
-    names, data = solutions_of(chapter), {}
     for exercise in EXERCISES.values():
         if exercise.chapter != chapter or exercise.name not in names:
             continue

@@ -156,7 +156,7 @@ def admitted(data: Plain, tensors: list[torch.Tensor], functions: Functions) -> 
     """The program that a description describes.
 
     Args:
-        data: a description made by `describe`, or by anybody else.
+        data: a description made by `graph_record`, or by anybody else.
         tensors: the table that it refers to.
         functions: functions of the case, by the names under which they travel.
 

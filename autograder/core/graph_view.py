@@ -24,7 +24,7 @@ class _Said:
 
 
 def boxes_of(data: Plain) -> tuple[Box, ...]:
-    """The boxes of a description made by `describe`."""
+    """The boxes of a description made by `graph_record`."""
     names = [row["name"] for row in data["nodes"]]
     classes = {row["path"]: row.get("class", "").rpartition(".")[2] for row in data["modules"]}
     return tuple(_box(row, names, classes) for row in data["nodes"])

@@ -1,4 +1,4 @@
-"""What the judge says about an answer: plain data that `show` renders."""
+"""What the judge says about an answer: plain data that `cards` show."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A control group for each box, where the kernel lets this user make one (cgroup v2).
 
 It counts all that a box takes, the kernel's own memory for it included, and ends all of it at
-once. Where there is none, or not every controller, what `bounds`, `calls` and the keeper hold
-stays; it holds beside a group too.
+once. Where there is none, or not every controller, what `resource_limits`, `seccomp` and
+`init_process` hold stays; it holds beside a group too.
 """
 
 from __future__ import annotations

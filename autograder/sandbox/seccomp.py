@@ -1,7 +1,7 @@
 """Which system calls a notebook may use: the kernel answers all others with an error.
 
-A second wall behind `walls`, and a bound on what the kernel keeps for a box where nobody counts it.
-No call ends the process: a program is told "not implemented" or "not permitted", and goes on.
+A second wall behind `namespaces`, and a bound on what the kernel keeps for a box where nobody
+counts it. No call ends the process: a program is told "not implemented" or "not permitted", and goes on.
 """
 
 from __future__ import annotations

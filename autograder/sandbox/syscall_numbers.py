@@ -102,7 +102,7 @@ REFUSED: dict[str, Numbers] = {
 }  # fmt: skip
 
 LOOKED_AT: dict[str, Numbers] = {
-    # allowed or refused by their arguments, see `calls`
+    # allowed or refused by their arguments, see `seccomp`
     "fcntl": (72, 25), "prctl": (157, 167), "mmap": (9, 222), "clone": (56, 220),
     "clone3": (435, 435), "socket": (41, 198), "socketpair": (53, 199), "setsockopt": (54, 208),
     "setpriority": (141, 140), "prlimit64": (302, 261), "sched_setaffinity": (203, 122),
