@@ -13,8 +13,9 @@ import tempfile
 from dataclasses import dataclass
 
 import nbformat
-from autograder.builder.paths import COURSE
 from nbclient import NotebookClient
+
+from autograder.builder.paths import COURSE
 
 CHAPTER = COURSE / "00_start.ipynb"
 EXERCISE = "node_names"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from autograder.builder.paths import ROOT
 
+from autograder.builder.paths import ROOT
 from tests import learners_path
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

@@ -103,6 +103,8 @@ def _judge_drawn(
     exercise: Exercise, verdict: Verdict, drawn: Claims, seed: int, graphs: GraphRunner
 ) -> Verdict:
     outcomes = drawn.outcomes
+    if exercise.random is None:
+        return verdict
     found = judge_random_models(exercise, exercise.random, verdict, outcomes, seed, graphs)
     return replace(found, cases=verdict.cases + len(outcomes))
 

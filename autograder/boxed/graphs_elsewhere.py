@@ -20,8 +20,9 @@ from autograder.sandbox.client import Lost, Process
 if TYPE_CHECKING:
     from autograder.boxed.notebook_run import Supply
 
-PATIENCE = 150.0
-"""Seconds for one job with a graph."""
+PATIENCE = 50.0
+"""Seconds for one job with a graph, without those in which it waits for a processor. Most jobs that
+take long end sooner, by the processor time that one may take."""
 
 LIVES = 3
 """How many processes the graphs of one answer may use up."""

@@ -178,7 +178,8 @@ class _Asking:
         send(self._wire, {"need": entry})
         receive(self._wire)
         _, wires, _, _ = socket.recv_fds(self._wire, 1, 2)
-        return Process(*(socket.socket(fileno=number) for number in wires))
+        talk, word = (socket.socket(fileno=number) for number in wires)
+        return Process(talk, word)
 
 
 class _Starting:

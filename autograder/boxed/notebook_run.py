@@ -136,7 +136,7 @@ class NotebookRun:
             self._park_the_late()
             waiting = [index for index in self._checks() if index not in self.verdicts]
             for index in waiting:  # before any hidden case: what these show is shown to students
-                self._go(index, self._checked(self.nb.cells[index]).visible_cases())
+                self._go(index, self._exercise(index).visible_cases())
             for index in waiting:
                 self.verdicts[index] = self._try(index)
                 self._try_the_late(index)
@@ -151,6 +151,10 @@ class NotebookRun:
 
     def _checked(self, cell: NotebookNode) -> Exercise | None:
         return self.exercises.get(checked_exercise(cell) or "")
+
+    def _exercise(self, index: int) -> Exercise:
+        """The exercise of a check."""
+        return self.exercises[checked_exercise(self.nb.cells[index]) or ""]
 
     def _is_asked(self, exercise: Exercise) -> bool:
         return self.only in ("", exercise.name)
@@ -199,7 +203,7 @@ class NotebookRun:
         times = self.patience
         step = {"do": "run", "source": cell.source, "cpu": times.cell_cpu, "wall": times.cell_wall}
         patience = times.cell_wall + HANG_UP
-        return self._notebook.step(step, patience=patience, largest=MAX_OUTPUTS)[0]
+        return self._process().step(step, patience=patience, largest=MAX_OUTPUTS)[0]
 
     # ------------------------------------------------------------------ answers
 
@@ -210,7 +214,7 @@ class NotebookRun:
                 self._parked[index] = Parked("untried")
                 return
             try:
-                self._parked[index] = self._set_aside(self._checked(self.nb.cells[index]))
+                self._parked[index] = self._set_aside(self._exercise(index))
                 return
             except Lost as lost:
                 self._lose(f"cell {index + 1}", lost)
@@ -220,12 +224,12 @@ class NotebookRun:
     def _set_aside(self, exercise: Exercise) -> Parked:
         step = {"do": "park", "name": exercise.name, "wired": self.supply.parks}
         if not self.supply.parks:
-            head, _ = self._notebook.step(step, patience=60.0)
-            return _parked(head, self._notebook)
+            head, _ = self._process().step(step, patience=60.0)
+            return _parked(head, self._process())
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                head, _ = self._notebook.step(step, patience=60.0, hand_over=(theirs,))
+                head, _ = self._process().step(step, patience=60.0, hand_over=(theirs,))
             except BaseException:
                 ours.close()
                 raise
@@ -258,7 +262,7 @@ class NotebookRun:
 
     def _try(self, index: int) -> Verdict:
         """Have an answer tried, on the cases and then on random models, and judge it."""
-        exercise, parked = self._checked(self.nb.cells[index]), self._parked[index]
+        exercise, parked = self._exercise(index), self._parked[index]
         if parked.state not in ("parked", "lost"):
             return verdict_on(exercise, Claims(parked.state, kind=parked.kind))
         if not self._is_open():
@@ -281,16 +285,17 @@ class NotebookRun:
         """The text of the cells of which the answer at a check may be made."""
         last = len(self.nb.cells) if index in self._late else index
         cells = [cell.source for cell in self.nb.cells[:last] if cell.cell_type == "code"]
-        return Source(tuple(cells), self._checked(self.nb.cells[index]).name)
+        return Source(tuple(cells), self._exercise(index).name)
 
     def _go(self, index: int, cases: Sequence[Case]) -> None:
         """Have an answer tried on some more cases."""
-        exercise = self._checked(self.nb.cells[index])
+        exercise = self._exercise(index)
         trial = self._trials.setdefault(index, _Trial(exercise, self.patience))
-        if self._parked[index].state != "parked" or not self._is_open():
+        child = self._parked[index].child
+        if self._parked[index].state != "parked" or child is None or not self._is_open():
             return
         try:
-            trial.go(self._parked[index].child, self._in_order(exercise, cases), self.warn)
+            trial.go(child, self._in_order(exercise, cases), self.warn)
         except Lost as lost:
             self._after_trial(index, lost)
 
@@ -311,7 +316,7 @@ class NotebookRun:
     def _after_trial(self, index: int, lost: Lost) -> None:
         """Mend what an answer has broken that did not come back."""
         parked = self._parked[index]
-        name = self._checked(self.nb.cells[index]).name
+        name = self._exercise(index).name
         end = self._notebook.ended(0.5) if self._notebook is not None else "ended"
         if end in ("out of memory", "out of time", "too many processes"):
             lost.how = end
@@ -319,11 +324,21 @@ class NotebookRun:
         parked.close()
         self._parked[index] = Parked("lost", how=lost.how)
         if self.supply.parks and not end and parked.pid:
-            self._notebook.end_one(parked.pid)
+            self._process().end_one(parked.pid)
             return
         self._restart(len(self.nb.cells) if self.supply.parks else index)
 
     # ------------------------------------------------------------------ processes
+
+    def _process(self) -> Process:
+        """The notebook's process.
+
+        Raises:
+            Lost: there is none.
+        """
+        if self._notebook is None:
+            raise Lost("ended")
+        return self._notebook
 
     def _is_open(self) -> bool:
         """Whether cells can still be run, and answers tried."""
@@ -342,7 +357,7 @@ class NotebookRun:
         self._notebook = self.supply.process("student")
         if self.files:
             step = {"do": "files", "names": list(self.files)}
-            self._notebook.step(step, list(self.files.values()), patience=60.0)
+            self._process().step(step, list(self.files.values()), patience=60.0)
 
     def _stop(self) -> None:
         for parked in self._parked.values():
@@ -463,9 +478,9 @@ class _Trial:
             patience = min(self._wall + HANG_UP, until - monotonic())
             head, blobs = child.step(step, [builder_of(case)], patience=max(0.0, patience))
             if head.get("state") == "broken":
-                why = head.get("why") if isinstance(head.get("why"), str) else ""
+                why = str(head.get("why"))[:300]
                 name = self._exercise.name
-                warn(f"{name} could not be tried in this notebook's Python ({why[:300]})")
+                warn(f"{name} could not be tried in this notebook's Python ({why})")
                 self._over = True
                 return
             outcome = sound_outcome(blobs, number)

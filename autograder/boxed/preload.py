@@ -15,8 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.boxed import shell, stub_api
+from autograder.boxed import stub_api
 from autograder.boxed.late_imports import import_late
+from autograder.boxed.shell import Record, Shell, make_shell
 from autograder.core.exercise import Exercise
 from autograder.runner.forbidden import stand_by
 
@@ -30,19 +31,15 @@ _ALWAYS = (
 ALLOWED = frozenset(
     "autograder autograder.api autograder.boxed autograder.boxed.graph_service "
     "autograder.boxed.late_imports autograder.boxed.preload autograder.boxed.shell "
-    "autograder.boxed.stub_api autograder.boxed.student autograder.core "
-    "autograder.core.allowlist autograder.core.codec autograder.core.execution "
-    "autograder.core.exercise autograder.core.global_state autograder.core.graph_jobs "
-    "autograder.core.graph_program autograder.core.graph_record autograder.core.graph_view "
-    "autograder.core.limits autograder.core.node_label autograder.core.outcome "
-    "autograder.core.own_code autograder.core.storage autograder.core.verdict "
-    "autograder.fuzz autograder.fuzz.codegen autograder.fuzz.grammar "
-    "autograder.fuzz.model_builder autograder.fuzz.recipe autograder.fuzz.wrapped "
-    "autograder.given autograder.models".split()
+    "autograder.boxed.stub_api autograder.boxed.student autograder.fuzz "
+    "autograder.fuzz.codegen autograder.fuzz.grammar autograder.fuzz.model_builder "
+    "autograder.fuzz.recipe autograder.fuzz.wrapped autograder.given autograder.models".split()
 )
 """Modules of the course that a student's process may hold, besides those of `ROOMS`."""
 
-ROOMS = tuple(f"autograder.{room}" for room in ("cards", "drawing", "models.", "runner", "sandbox"))
+ROOMS = tuple(
+    f"autograder.{room}" for room in ("cards", "core", "drawing", "models.", "runner", "sandbox")
+)
 """What begins like this may be there, too: models, and what has nothing to do with answers."""
 
 
@@ -50,8 +47,8 @@ ROOMS = tuple(f"autograder.{room}" for room in ("cards", "drawing", "models.", "
 class State:
     """What a process for notebooks has got ready."""
 
-    shell: shell.Shell
-    record: shell.Record
+    shell: Shell
+    record: Record
     exercises: dict[str, Exercise] = field(default_factory=dict)
 
 
@@ -63,7 +60,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
         blobs: nothing.
     """
     import_late()
-    made, record = shell.make_shell()
+    made, record = make_shell()
     for name in (*_ALWAYS, *config["imports"]):
         try:
             importlib.import_module(name)
@@ -108,7 +105,7 @@ def _is_in_a_room(name: str) -> bool:
     return name.startswith(ROOMS)
 
 
-def _warm_up(made: shell.Shell) -> None:
+def _warm_up(made: Shell) -> None:
     """Do once what is slow the first time: a plot, and a traceback."""
     import matplotlib.pyplot as plt
 

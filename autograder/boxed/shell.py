@@ -186,6 +186,7 @@ class Shell(InteractiveShell):
 
     display_pub_class = Type(_Publisher)
     displayhook_class = Type(_Hook)
+    record: Record
     clock: Clock | None = None
     """The clock of the cell that runs."""
 
@@ -196,7 +197,7 @@ class Shell(InteractiveShell):
         super().showtraceback(*args, **options)
 
     def _showtraceback(self, etype: type, evalue: BaseException, stb: list[str]) -> None:
-        self.display_pub.record.fail(etype, evalue, stb)
+        self.record.fail(etype, evalue, stb)
 
     def system(self, command: str) -> None:
         """Run a command of a shell: ``!echo``."""
@@ -243,7 +244,9 @@ def make_shell() -> tuple[Shell, Record]:
     config.InteractiveShell.cache_size = 1000
     shell = Shell.instance(config=config)
     record = Record()
-    shell.display_pub.record = shell.displayhook.record = record
+    shell.record = record
+    for part in (shell.display_pub, shell.displayhook):
+        vars(part)["record"] = record
     builtins.input = _no_input
     return shell, record
 
@@ -254,8 +257,8 @@ def take_streams(record: Record) -> None:
     for descriptor in (0, 1, 2):
         os.dup2(nowhere, descriptor)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
-    sys.stdout = sys.__stdout__ = Stream(record, "stdout", 1)
-    sys.stderr = sys.__stderr__ = Stream(record, "stderr", 2)
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        vars(sys)[name] = vars(sys)[f"__{name}__"] = Stream(record, name, number)
 
 
 def _no_input(prompt: object = "") -> str:

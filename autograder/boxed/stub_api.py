@@ -53,4 +53,4 @@ def install(exercises: Mapping[str, Exercise]) -> None:
     for thing in (CheckFailed, check, grade, hint, progress):
         setattr(module, thing.__name__, thing)
     sys.modules[module.__name__] = module
-    sys.modules["autograder"].learner = module
+    vars(sys.modules["autograder"])["api"] = module

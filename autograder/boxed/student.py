@@ -161,6 +161,8 @@ class Desk:
     ) -> None:
         """Try the answer on a case."""
         make = pickle.loads(blobs.pop())
+        if self.answer is None:
+            raise LookupError("no answer was set aside here")
         limits, label = Limits(cpu=cpu, wall=wall), f"case {number}"
         outcome = run_trial(procedure, self.answer, make, label, limits=limits)
         send(self.wire, {"done": "case"}, [_as_bytes(outcome)])

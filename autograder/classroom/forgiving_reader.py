@@ -42,7 +42,7 @@ class ForgivingReader(NotebookExporter):
 
     def from_file(
         self, file_stream: Any, resources: dict[str, Any] | None = None, **kw: Any
-    ) -> tuple[str, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Read a notebook and convert it."""
         name = getattr(file_stream, "name", "?")
         try:

@@ -8,8 +8,8 @@ pickled: whatever has no plain form becomes ``{"opaque": type name}``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
 
 import torch
 from torch import fx
@@ -109,6 +109,12 @@ class Encoder:
         return {"opaque": str(getattr(value, "__name__", type(value).__name__))[:200]}
 
 
+class TensorTable(Protocol):
+    """The tensors that plain data refers to, by index."""
+
+    def __getitem__(self, index: int, /) -> torch.Tensor: ...
+
+
 class Decoder:
     """Turns plain data back into values.
 
@@ -123,8 +129,8 @@ class Decoder:
 
     def __init__(
         self,
-        tensors: list[torch.Tensor],
-        functions: dict[str, Callable[..., Any]] | None = None,
+        tensors: TensorTable,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
         node: Callable[[Any], Any] | None = None,
     ) -> None:
         self.tensors = tensors

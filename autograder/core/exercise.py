@@ -92,8 +92,13 @@ RANDOM = Aspect("random", 1, "models drawn at random")
 class Property(Protocol):
     """One thing a good result has; yields a finding for each way it is missing."""
 
-    name: str
-    stage: int
+    @property
+    def name(self) -> str:
+        """Its stable key."""
+
+    @property
+    def stage(self) -> int:
+        """When it is looked at."""
 
     def __call__(self, evidence: Evidence) -> Iterable[Finding]: ...
 

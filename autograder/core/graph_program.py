@@ -316,7 +316,8 @@ class _Owned:
     """A table of tensors of which each run has copies of its own, made when they are asked for."""
 
     def __init__(self, tensors: list[torch.Tensor]) -> None:
-        self._tensors, self._own = tensors, {}
+        self._tensors = tensors
+        self._own: dict[int, torch.Tensor] = {}
 
     def __getitem__(self, index: int) -> torch.Tensor:
         if index not in self._own:
@@ -411,8 +412,11 @@ def _module(row: Plain, tensors: list[torch.Tensor], shared: dict[int, torch.Ten
         for name, entry in row[kind].items():
             _shadows_nothing(cls, name)
             tensor = None if entry is None else _tensor(entry, kind, tensors, shared)
-            store = {"params": own_parameters(module), "buffers": own_buffers(module)}
-            store.get(kind, module.__dict__)[name] = tensor
+            stores: dict[str, dict[str, Any]] = {
+                "params": own_parameters(module), "buffers": own_buffers(module),
+                "tensors": module.__dict__,
+            }  # fmt: skip
+            stores[kind][name] = tensor
     module.training = bool(row["training"])
     return module
 

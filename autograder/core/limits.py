@@ -135,7 +135,8 @@ class BoundedText(io.TextIOBase):
     """A text stream that keeps the first `limit` characters and counts the rest."""
 
     def __init__(self, limit: int) -> None:
-        self._limit, self._parts, self._kept, self._dropped = limit, [], 0, 0
+        self._limit, self._kept, self._dropped = limit, 0, 0
+        self._parts: list[str] = []
 
     def writable(self) -> bool:
         return True

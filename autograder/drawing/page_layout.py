@@ -105,8 +105,8 @@ def page_of(
         panel = _panel(heading, boxes, note, columns, x, body)
         panels.append(panel)
         x += panel.width + PANEL_GAP
-    columns = [column for panel in panels for column in panel.columns]
-    lowest = [c.y + c.drawing.height + _headroom(c.cells) for c in columns]
+    drawn_columns = [column for panel in panels for column in panel.columns]
+    lowest = [c.y + c.drawing.height + _headroom(c.cells) for c in drawn_columns]
     height = max(lowest, default=body) + MARGIN + 2
     width = max(x - PANEL_GAP, MARGIN + text_width(title, TITLE, SANS_BOLD)) + MARGIN
     return Page(title, tuple(panels), top, width, height, frozenset(focus))

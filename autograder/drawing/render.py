@@ -77,7 +77,8 @@ def _settings() -> Iterator[None]:
     import matplotlib
 
     defaults = matplotlib.rcParamsDefault
-    settings = {key: defaults[key] for key in defaults if not key.startswith(_THEIRS)}
+    ours = (key for key in defaults if not key.startswith(_THEIRS))
+    settings: dict[Any, Any] = {key: defaults[key] for key in ours}
     with matplotlib.rc_context(settings | _OURS):
         yield
 

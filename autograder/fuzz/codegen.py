@@ -138,9 +138,9 @@ class _Writer:
         text = op.text
         for layer in op.layers:
             text = text.replace(f"[{layer}]", self._attribute(into, layer, step, text), 1)
-        number = into.numbers[step.number % len(into.numbers)]
         holes = {letter: value.name for letter, value in read.items()}
-        line = re.sub(r"\{(\w)\}", lambda m: (holes | {"n": number})[m[1]], text)
+        holes["n"] = into.numbers[step.number % len(into.numbers)]
+        line = re.sub(r"\{(\w)\}", lambda m: holes[m[1]], text)
         names = [into.new_name() for _ in range(op.outs)]
         into.lines.append(f"{', '.join(names)} = {line}" if names else line)
         used = [read[m] for m in re.findall(r"\{([abcxy])\}", op.text)]

@@ -96,6 +96,8 @@ class RandomModels:
 
     def smallest(self, case: Case, fails: Callable[[Case], bool]) -> Case:
         """The smallest random case that fails, on the way from one that does."""
+        if case.recipe is None:
+            return case
         name = "the smallest random model that shows it"
         recipe = shrunk(case.recipe, lambda recipe: fails(self.case(recipe, name)))
         return self.case(recipe, name)

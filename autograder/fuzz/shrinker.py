@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from autograder.fuzz.recipe import Recipe, Step
 
@@ -56,7 +57,8 @@ def _smaller(recipe: Recipe) -> Iterator[Recipe]:
         yield replace(recipe, steps=steps)
     for name, plain in _PLAIN.items():
         if getattr(recipe, name) != plain:
-            yield replace(recipe, **{name: plain})
+            values: dict[str, Any] = {name: plain}
+            yield replace(recipe, **values)
     for part in _shorter(recipe.part):
         yield replace(recipe, part=part)
     for steps in _plainer(recipe.steps):
@@ -80,8 +82,13 @@ def _plainer(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
             replace(step, picks=(0, 0, 0)),
             replace(step, number=0),
             replace(step, layer=0),
-            *(replace(step, picks=step.picks[:i] + (0,) + step.picks[i + 1 :]) for i in range(3)),
+            *(replace(step, picks=picks) for picks in _with_a_zero(step.picks)),
             replace(step, op=0),
         ):
             if plain != step:
                 yield (*steps[:place], plain, *steps[place + 1 :])
+
+
+def _with_a_zero(picks: tuple[int, int, int]) -> Iterator[tuple[int, int, int]]:
+    first, second, third = picks
+    yield from ((0, second, third), (first, 0, third), (first, second, 0))

@@ -82,22 +82,19 @@ def _judge(
     held = known | {name for name, findings in found.items() if not findings}
     shares = _shares(exercise, cases, held)
     worst = _smallest([case for case in cases if found.get(case.name)], seed)
-    common = {
-        "exercise": exercise.name,
-        "score": score_of(shares),
-        "shares": shares,
-        "cases": len(outcomes),
-    }
     if worst is None:
         seen = [outcomes[c.name].printed for c in cases if c.name in outcomes and not c.hidden]
         printed = next(filter(None, seen), "")
         complete = len(held) == len(cases)
-        return Verdict(status="passed" if complete else "failed", printed=printed, **common)
+        status: Status = "passed" if complete else "failed"
+        return Verdict(
+            exercise.name, status, score_of(shares),
+            shares=shares, cases=len(outcomes), printed=printed,
+        )  # fmt: skip
     shown = outcomes[worst.name]
     unlooked = all(finding.code == UNLISTED for findings in found.values() for finding in findings)
     if unlooked:
         shares = tuple(replace(share, held=False) for share in shares)
-        common |= {"score": 0.0, "shares": shares}
     asked_for = found[worst.name][0].code == "name-not-told"  # to raise was right
     redactions = {
         case.name: Redaction(Evidence(exercise, case, outcomes[case.name], seed, runner))
@@ -106,16 +103,19 @@ def _judge(
     }
     error = "" if asked_for else _crash_text(shown)
     return Verdict(
+        exercise.name,
         status="not judged" if unlooked else "failed" if asked_for else _status(shown),
+        score=score_of(shares),
+        shares=shares,
+        cases=len(outcomes),
         findings=_ordered(found, worst, redactions),
         example=example_of(exercise, worst, shown, seed),
         error=redactions[worst.name].lines(error) if worst.hidden else error,
         printed="" if worst.hidden else shown.printed,  # it may be all that the case holds
-        **common,
     )
 
 
-def _shares(exercise: Exercise, cases: tuple[Case, ...], held: set[str]) -> tuple[Share, ...]:
+def _shares(exercise: Exercise, cases: tuple[Case, ...], held: frozenset[str]) -> tuple[Share, ...]:
     shares = []
     for aspect in exercise.all_aspects:
         own = [case.name for case in cases if case.aspect == aspect.key]

@@ -62,8 +62,9 @@ class Evidence:
     @cached_property
     def reference(self) -> Reference:
         """What the reference solution gave on this case, or what the case's oracle says."""
-        if self.case.oracle is not None:
-            return self._known("oracle", lambda: self.case.oracle(self.case.make(self._seed)))
+        oracle = self.case.oracle
+        if oracle is not None:
+            return self._known("oracle", lambda: oracle(self.case.make(self._seed)))
         return reference(self.exercise.chapter, self.exercise.name, self.case.name)
 
     # ---------------------------------------------------------------- the result's graph
@@ -102,8 +103,9 @@ class Evidence:
 
         Of a random model that is the model itself: its ``forward`` names them all.
         """
+        model = self.trial.model
         plain = self.case.recipe is not None and "trace" not in self.case.expect
-        return self.trial.model if plain else self.traced
+        return model if plain and model is not None else self.traced
 
     def _known(self, what: str, work_out: Callable[[], Any]) -> Any:
         """Something about the case itself, worked out for the first answer that is judged."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import fx
+from torch import fx, nn
 
 from autograder.core.codec import Encoder
 from autograder.core.execution import run_once
@@ -27,17 +27,23 @@ def runs_of(call: Callable[..., Any], trial: Trial) -> Reference:
     return Reference(None, runs, encoder.tensors)
 
 
+def _model(trial: Trial) -> nn.Module:
+    if trial.model is None:
+        raise TypeError("this oracle needs a model")
+    return trial.model
+
+
 def model_itself(trial: Trial) -> Reference:
     """For passes that keep a model's meaning: what the model computes, without any graph."""
-    return runs_of(trial.model, trial)
+    return runs_of(_model(trial), trial)
 
 
 def exchanging(interpreter: type[fx.Interpreter]) -> Oracle:
     """For passes that change an operation: the model under an interpreter that acts on it."""
 
     def oracle(trial: Trial) -> Reference:
-        traced = isinstance(trial.model, fx.GraphModule)
-        gm = trial.model if traced else fx.symbolic_trace(trial.model)
+        model = _model(trial)
+        gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
         return runs_of(lambda *args: interpreter(gm).run(*args), trial)
 
     return oracle

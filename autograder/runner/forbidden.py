@@ -22,7 +22,8 @@ class _Watch:
     """Stands before one attribute, and notes its use while somebody wants to know."""
 
     def __init__(self, original: Any, name: str) -> None:
-        self.name, self.used, self.anywhere = name, None, False
+        self.name, self.anywhere = name, False
+        self.used: list[str] | None = None
         self.stand_in = self._property(original) if not callable(original) else self._call(original)
 
     def note(self) -> None:

@@ -42,12 +42,12 @@ def any_module(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder)
 
     with bounded_output(0):  # FX prints whole tracebacks when a graph's code fails
         outcome.runs += [{"forward": run(result, inputs)} for inputs in trial.inputs]
-        if traced:
+        if isinstance(result, fx.GraphModule):
             for record, inputs in zip(outcome.runs, trial.inputs, strict=True):
                 record["interpreter"] = run(fx.Interpreter(result).run, inputs)
             outcome.value["generated"] = is_generated(result)  # makes its code again: after runs
         for record, inputs in zip(outcome.runs, trial.inputs, strict=True):
-            if traced:
+            if isinstance(result, fx.GraphModule):
                 record["altered"] = run(altered(result, result), inputs)
             else:
                 record["inside"] = [

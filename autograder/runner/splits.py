@@ -38,14 +38,11 @@ def split(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None
             outcome.runs.append({})
             for how, (first, second) in _ways(head, tail, copied=i == 0).items():
                 both = nn.ModuleList([head, tail])
-                outcome.runs[i][how] = run_both(
-                    first,
-                    second,
-                    encoder,
-                    lambda call, both=both, inputs=inputs: run_recorded(
-                        call, both, inputs, trial, encoder
-                    ),
-                )
+
+                def run(call: Any, both: nn.Module = both, inputs: Any = inputs) -> Any:
+                    return run_recorded(call, both, inputs, trial, encoder)
+
+                outcome.runs[i][how] = run_both(first, second, encoder, run)
 
 
 def is_pair(result: Any) -> bool:

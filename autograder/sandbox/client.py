@@ -169,7 +169,8 @@ class ForkServer:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._process.stdout.close()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
@@ -205,8 +206,8 @@ class Unboxed:
                 talk.settimeout(None)
                 if talk.recv(len(token), socket.MSG_WAITALL).decode() != token:
                     raise OSError("somebody else answered")
-                head = {"module": module, "config": dict(self._image.config)}
-                head["more"] = self._more is not None
+                more = self._more is not None
+                head = {"module": module, "config": dict(self._image.config), "more": more}
                 send(talk, head, list(self._image.blobs))
                 public = receive(talk, time.monotonic() + PATIENCE)[1]
                 if self._more:

@@ -65,8 +65,8 @@ def _counts_by_namespace() -> bool:
     Before Linux 5.14 all that an instructor runs would count. The keeper ends a box with too many
     there, and everywhere.
     """
-    major, minor = os.uname().release.split(".")[:2]
-    return (int(major), int(re.match(r"\d+", minor)[0])) >= (5, 14)
+    found = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    return found is not None and (int(found[1]), int(found[2])) >= (5, 14)
 
 
 def hold_processor_time(more: float) -> None:

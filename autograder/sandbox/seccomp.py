@@ -1,7 +1,8 @@
 """Which system calls a notebook may use: the kernel answers all others with an error.
 
 A second wall behind `namespaces`, and a bound on what the kernel keeps for a box where nobody
-counts it. No call ends the process: a program is told "not implemented" or "not permitted", and goes on.
+counts it. No call ends the process: a program is told "not implemented" or "not permitted", and
+goes on.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def _by_arguments() -> dict[str, list[Line]]:
 
 
 def _numbers(calls: dict[str, tuple[int, int | None]], column: int) -> list[int]:
-    return sorted(pair[column] for pair in calls.values() if pair[column] is not None)
+    return sorted(number for pair in calls.values() if (number := pair[column]) is not None)
 
 
 def _spans(numbers: list[int]) -> list[tuple[int, int]]:

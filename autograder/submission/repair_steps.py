@@ -137,7 +137,7 @@ def join_halves(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
         while name and end < len(nb.cells) and grade_id(nb.cells[end]) == name:
             end += 1
         parts = [cell.source for cell in nb.cells[start:end]]
-        if len(parts) > 1 and masters[name].solution and masters[name].cell_type == "code":
+        if name and len(parts) > 1 and masters[name].solution and masters[name].cell_type == "code":
             whole = "\n".join(parts)
             if not all(map(_stands_alone, parts)) and _stands_alone(whole):
                 nb.cells[start].source = whole
@@ -252,7 +252,7 @@ def _flags_of(cell: NotebookNode, master: Master) -> Iterator[Repair]:
 def restore_source(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
     """The text of cells that students may not change; what they wrote into them is kept beside."""
     present = {grade_id(cell) for cell in nb.cells}
-    cells: list[NotebookNode] = []
+    cells: list[NotebookNode | None] = []
     for cell in nb.cells:
         master = masters.get(grade_id(cell) or "")
         if master is None or not master.locked:

@@ -156,6 +156,8 @@ for value in gc.get_objects():
         """\
 import glob, os
 for name, value in os.environ.items():
+    if name == "NBGRADER_EXECUTION":
+        continue  # nbgrader sets it for everybody who is graded
     if ("CAN" + "ARY-") in value or "NBGRADER" in name or "TOKEN" in name:
         print("LOOT", name, value)
 for path in glob.glob("/proc/[0-9]*/environ"):

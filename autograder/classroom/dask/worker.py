@@ -104,7 +104,7 @@ def _boxes(packed: bytes, terms: Terms) -> Boxes:
                 _kept.popitem()[1].close()
             # A nanny's worker is "daemonic", and would not be let start a process. On Linux the
             # servers end with the thread that started them, however that ends.
-            multiprocessing.current_process()._config["daemon"] = False
+            vars(multiprocessing.current_process())["_config"]["daemon"] = False
             made = Boxes(terms.ready, boxed=terms.boxed)
             try:
                 if terms.proof:
