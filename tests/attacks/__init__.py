@@ -111,6 +111,8 @@ class Attack:
         neighbour: whether an honest student is graded beside it, whose work takes long.
         stock: whether it can be tried against nbgrader alone without harm to a machine.
         doubt: why it may succeed, where no grader of this design can tell.
+        accepted: whether `SECURITY.md` names what it gains among the risks that are left; it is
+            told, and counted in no column.
     """
 
     name: str
@@ -131,6 +133,7 @@ class Attack:
     neighbour: bool = False
     stock: bool = False
     doubt: str = ""
+    accepted: bool = False
 
     @property
     def neighbour_id(self) -> str:

@@ -203,6 +203,7 @@ for module in list(sys.modules.values()):
         },
         doubt="What an answer did to objects of its process only that process can say. A second "
         "process that holds the caller's model does not help: the answer runs where the model is.",
+        accepted=True,
     ),
     Attack(
         "patching-forbidden",
