@@ -104,7 +104,7 @@ def references(
     ] = False,
 ) -> None:
     """Make the reference outputs that answers are held against, from solutions/*.py."""
-    from autograder.builder.references import write_all
+    from autograder.builder.generate_references import write_all
 
     changed = write_all(check_only=check, only=tuple(names or ()))
     for chapter in changed:
@@ -210,8 +210,8 @@ def _pass_on(name: str, module: str, help: str) -> None:
     app.command(name, help=help, add_help_option=False, context_settings=_PASS_ON)(command)
 
 
-if (Path(__file__).parent / "classroom" / "cli.py").exists():
-    _pass_on("classroom", "autograder.classroom.cli", "Make and run an nbgrader classroom.")
+if (Path(__file__).parent / "classroom" / "commands.py").exists():
+    _pass_on("classroom", "autograder.classroom.commands", "Make and run an nbgrader classroom.")
 
 
 def _print_refusals(refusals: tuple) -> None:

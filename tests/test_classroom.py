@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from autograder.builder import as_text, build
 from autograder.classroom import create as making
-from autograder.classroom.cli import app
+from autograder.classroom.commands import app
 from autograder.classroom.config import find_scripts
 from autograder.classroom.create import CannotCreate, choose, create
 from autograder.classroom.export import COLUMNS, safe

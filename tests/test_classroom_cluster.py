@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.classroom.dask import client
+from autograder.classroom.dask import driver
 from autograder.classroom.dask.worker import Unfit, grade_there, which_course
 from autograder.classroom.grade_class import CannotGrade, Row
 from autograder.submission.contract import Chapter, Graded, Terms, Unit
@@ -111,7 +111,7 @@ def test_submission_whose_machines_are_lost_is_given_up_and_no_other(
         machines.worker()
         summary = grade(room, cluster=machines.address, say=after(2, lambda: kill(lost.pid)))
     given_up = {row.student for row in summary.rows if "time and again" in " ".join(row.notes)}
-    assert 1 <= len(given_up) <= client.AHEAD
+    assert 1 <= len(given_up) <= driver.AHEAD
     for row in summary.rows:
         assert row.score == (0 if row.student in given_up else WORTH[row.student])
         if row.student in given_up:
@@ -137,12 +137,12 @@ def test_scheduler_that_is_lost_stops_the_run_and_costs_nothing(
 def test_last_worker_that_is_lost_is_missed(
     room: Path, machines: dask_cluster.Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "LOOK", 0.5)
+    monkeypatch.setattr(driver, "LOOK", 0.5)
     only = machines.worker("--no-nanny")
 
     def lose() -> None:
         kill(only.pid)
-        monkeypatch.setattr(client, "WORKERS", 2.0)
+        monkeypatch.setattr(driver, "WORKERS", 2.0)
 
     with pytest.raises(CannotGrade, match="has had no workers for 2 seconds.*is kept"):
         grade(room, cluster=machines.address, say=after(1, lose))
@@ -153,7 +153,7 @@ def test_last_worker_that_is_lost_is_missed(
 def test_scheduler_that_does_not_answer_is_said(
     room: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "ANSWER", 2.0)
+    monkeypatch.setattr(driver, "ANSWER", 2.0)
     with pytest.raises(CannotGrade, match=f"No Dask scheduler answers at {address}"):
         grade(room, cluster=address)
 
@@ -162,7 +162,7 @@ def test_scheduler_that_does_not_answer_is_said(
 def test_scheduler_without_workers_is_said(
     room: Path, machines: dask_cluster.Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "WORKERS", 1.0)
+    monkeypatch.setattr(driver, "WORKERS", 1.0)
     with pytest.raises(CannotGrade, match="has had no workers for 1 seconds"):
         grade(room, cluster=machines.address)
 
@@ -231,7 +231,7 @@ class FakeClient:
 
     def submit(self, do: object, unit: bytes, terms: bytes, course: str, *, pure: bool):
         assert do is grade_there and course == which_course() and not pure
-        return FakeFuture(client.pickle.loads(unit))
+        return FakeFuture(driver.pickle.loads(unit))
 
 
 class FakeFuture:
@@ -256,7 +256,7 @@ def test_a_large_class_is_never_in_memory() -> None:
             yield Unit(f"student {number}", b"")
 
     terms = Terms("07_numbers", {}, Chapter("07_numbers"))
-    work = client._Work(FakeClient(), terms, NOBODY, units())
+    work = driver._Work(FakeClient(), terms, NOBODY, units())
     for done, _ in enumerate(work.graded()):
-        assert taken - done <= 3 * client.AHEAD + 1
+        assert taken - done <= 3 * driver.AHEAD + 1
     assert taken == 2000

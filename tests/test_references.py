@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autograder import grade
-from autograder.builder.references import solutions_of, write_all
+from autograder.builder.generate_references import solutions_of, write_all
 from autograder.syllabus import CHAPTERS, EXERCISES, exercises_in
 
 STEMS = list(dict.fromkeys(exercise.chapter for exercise in EXERCISES.values()))

@@ -9,7 +9,7 @@ import jupytext
 import pytest
 
 from autograder import grade
-from autograder.builder.references import SOLUTIONS
+from autograder.builder.generate_references import SOLUTIONS
 from autograder.syllabus import EXERCISES
 
 

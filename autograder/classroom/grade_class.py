@@ -249,7 +249,7 @@ class _Marking:
         self, units: Iterator[Unit], terms: Terms, jobs: int, cluster: str | None
     ) -> Iterator[Graded]:
         if cluster:
-            from autograder.classroom.dask.client import on_cluster
+            from autograder.classroom.dask.driver import on_cluster
 
             return on_cluster(units, terms, cluster)
         return in_lanes(units, terms, max(1, jobs))
