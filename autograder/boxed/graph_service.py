@@ -19,7 +19,7 @@ from autograder.sandbox.wire import Broken, receive, send
 
 get_ready, configure = preload.get_ready, preload.configure
 
-LIMITS = Limits(cpu=20.0, wall=120.0)
+LIMITS = Limits(cpu=10.0, wall=60.0)
 """For one job."""
 
 TOO_LONG = {"not admitted": "running it took too long"}

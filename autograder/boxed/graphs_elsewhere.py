@@ -24,7 +24,7 @@ PATIENCE = 50.0
 """Seconds for one job with a graph, without those in which it waits for a processor. Most jobs that
 take long end sooner, by the processor time that one may take."""
 
-LIVES = 3
+LIVES = 2
 """How many processes the graphs of one answer may use up."""
 
 _BUILDER = "builder"

@@ -28,6 +28,7 @@ from autograder.boxed.shell import Record, Shell, take_streams
 from autograder.core.limits import Limits, OutOfTime, time_limit
 from autograder.core.outcome import Outcome
 from autograder.runner import Answer, run_trial
+from autograder.sandbox.resource_limits import room_for_more
 from autograder.sandbox.wire import MAX_OUTPUTS, Broken, receive, send
 
 get_ready, configure = preload.get_ready, preload.configure
@@ -134,7 +135,7 @@ class Desk:
             if wire is None:
                 self.answer = answer
                 _as_a_kernel_starts()
-            elif (child := os.fork()) == 0:
+            elif (child := _fork()) == 0:
                 self._wait_for_cases(answer, wire)
             send(self.wire, {"done": "park", "state": "parked", "pid": child if wire else 0})
         finally:
@@ -166,6 +167,12 @@ class Desk:
         limits, label = Limits(cpu=cpu, wall=wall), f"case {number}"
         outcome = run_trial(procedure, self.answer, make, label, limits=limits)
         send(self.wire, {"done": "case"}, [_as_bytes(outcome)])
+
+
+def _fork() -> int:
+    """Fork, as `os.fork`, also where a cell has used up the processes that cells may start."""
+    with room_for_more():
+        return os.fork()
 
 
 def _handed_over(wire: socket.socket) -> socket.socket:

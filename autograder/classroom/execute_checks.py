@@ -50,7 +50,7 @@ class ExecuteChecks(NbGraderPreprocessor):
     seed = Integer(None, allow_none=True, help="The seed; without one, that of the student.")
     only = Unicode("", help="The one exercise that is tried; without one, all are.")
     cell_cpu = Float(30.0, help="Processor seconds for a cell.").tag(config=True)
-    cell_wall = Float(120.0, help="Seconds for a cell.").tag(config=True)
+    cell_wall = Float(60.0, help="Seconds for a cell.").tag(config=True)
     case_cpu = Float(10.0, help="Processor seconds for an answer on one case.").tag(config=True)
     case_wall = Float(60.0, help="Seconds for an answer on one case.").tag(config=True)
     trial = Float(

@@ -33,7 +33,7 @@ from autograder.submission.seeds import seed_of
 JUDGE = Bounds(memory=4096 * MIB, disk=MIB, processes=16, cpu=1200.0, wall=7200.0)
 """What the judge of one submission may take."""
 
-GRAPHS = Bounds(memory=2048 * MIB, disk=MIB, processes=16, cpu=120.0, wall=900.0)
+GRAPHS = Bounds(memory=2048 * MIB, disk=MIB, processes=16, cpu=60.0, wall=900.0)
 """What the graphs of one answer may take while they run."""
 
 JUDGING = 900.0

@@ -13,10 +13,10 @@ import time
 from functools import cache
 from pathlib import Path
 
-from autograder.sandbox.resource_limits import Bounds
+from autograder.sandbox.resource_limits import SPARE, Bounds
 
 _PERIOD = 100_000  # microseconds; the kernel's own
-_SPARE = 8  # processes: the keeper, and who starts it
+_OURS = 8  # processes: the keeper, and who starts it
 _CONTROLLERS = ("memory", "pids", "cpu")
 _NAME = "fxcourse-box-"
 _GRADER = "fxcourse-grader"
@@ -57,7 +57,7 @@ class Cgroup:
         for name, value in {
             "memory.max": bounds.memory,
             "memory.swap.max": 0,
-            "pids.max": bounds.processes + _SPARE,
+            "pids.max": bounds.processes + SPARE + _OURS,
             "cpu.max": f"{int(bounds.cores * _PERIOD)} {_PERIOD}",
         }.items():
             made._tell(name, value)

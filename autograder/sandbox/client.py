@@ -25,6 +25,9 @@ from autograder.sandbox.wire import MAX_HEAD, Broken, Frame, TooLate, receive, s
 PATIENCE = 300.0
 """Seconds that a fork server may take to import everything."""
 
+SENDING = 30.0
+"""Seconds that a process may take to read what is sent: it has nothing else to do."""
+
 REST = 10.0
 """Seconds that a frame may take from its beginning on, at least."""
 
@@ -280,7 +283,7 @@ class Process:
         """
         until = time.monotonic() + patience
         try:
-            send(self.talk, head, blobs, until)
+            send(self.talk, head, blobs, min(until, time.monotonic() + SENDING))
             if hand_over:
                 socket.send_fds(self.talk, [b"\1"], [one.fileno() for one in hand_over])
             while True:

@@ -21,7 +21,7 @@ from typing import NoReturn
 from autograder.core.limits import waited
 from autograder.sandbox import syscalls
 from autograder.sandbox.cgroups import Cgroup
-from autograder.sandbox.resource_limits import Bounds
+from autograder.sandbox.resource_limits import SPARE, Bounds
 from autograder.sandbox.usage import Memory, ProcessorTime, Started, times_of
 
 EVERY = 0.1
@@ -84,7 +84,7 @@ def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None
         pause = SOON if moved else EVERY
         if (spent.total if group is None else group.spent() or spent.total) > bounds.cpu:
             return "out of time"
-        if len(found) > bounds.processes + 8:
+        if len(found) > bounds.processes + SPARE + 8:
             return "too many processes"
         if memory.exceeds(found, bounds.memory):
             return "out of memory"

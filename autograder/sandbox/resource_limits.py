@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import re
 import signal
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,21 +37,25 @@ class Bounds:
     cores: float = 2.0
 
 
+SPARE = 24
+"""Processes that a box may have beyond those that its code may start; see `room_for_more`."""
+
+
 def take_on(bounds: Bounds) -> None:
     """Set what the kernel holds this process to, and those that it starts."""
     import resource  # not on Windows
 
-    def hold(limit: int, value: int) -> None:
+    def hold(limit: int, value: int, spare: int = 0) -> None:
         _, hard = resource.getrlimit(limit)
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(limit, (value, value))
+        most = value + spare if hard == resource.RLIM_INFINITY else min(value + spare, hard)
+        resource.setrlimit(limit, (min(value, most), most))
 
     hold(resource.RLIMIT_CORE, 1)  # 0 would not keep it from a program that takes dumps
     hold(resource.RLIMIT_CPU, int(bounds.cpu) + 5)
     hold(resource.RLIMIT_FSIZE, bounds.disk)
     hold(resource.RLIMIT_NOFILE, bounds.files)
     if _counts_by_namespace():
-        hold(resource.RLIMIT_NPROC, bounds.processes)
+        hold(resource.RLIMIT_NPROC, bounds.processes, SPARE)
     hold(resource.RLIMIT_MEMLOCK, 0)
     hold(resource.RLIMIT_MSGQUEUE, 0)
     hold(resource.RLIMIT_SIGPENDING, 4096)
@@ -57,6 +63,19 @@ def take_on(bounds: Bounds) -> None:
     hold(resource.RLIMIT_RTPRIO, 0)
     hold_memory(bounds.memory)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing too much is an error like others
+
+
+@contextlib.contextmanager
+def room_for_more() -> Iterator[None]:
+    """Let this process start others although a cell has used up what cells may start."""
+    import resource
+
+    usual, most = resource.getrlimit(resource.RLIMIT_NPROC)
+    resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NPROC, (usual, most))
 
 
 def _counts_by_namespace() -> bool:

@@ -33,7 +33,7 @@ class Patience:
     """
 
     cell_cpu: float = 30.0
-    cell_wall: float = 120.0
+    cell_wall: float = 60.0
     case_cpu: float = 10.0
     case_wall: float = 60.0
     trial: float = 240.0
