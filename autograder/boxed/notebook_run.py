@@ -39,6 +39,13 @@ from autograder.submission.contract import Patience
 from autograder.submission.sanitize import clean_outputs
 from autograder.submission.source_cells import checked_exercise
 
+MOST_SILENT = 3
+"""How many times a notebook's process may be lost because it does not answer. Each time costs as
+long as a cell may take, and it may be another cell's doing than the one that is waited for."""
+
+AT_ONCE = 20.0
+"""Seconds for what takes a moment, such as setting an answer aside."""
+
 HANG_UP = 5.0
 """Seconds after its time is over in which a process may still answer."""
 
@@ -117,7 +124,7 @@ class NotebookRun:
         self._parked: dict[int, Parked] = {}
         self._trials: dict[int, _Trial] = {}
         self._late: set[int] = set()  # checks whose answers come further down
-        self._used = 0
+        self._used = self._silent = 0
         self._gave_up: int | None = None  # the cell at which the processes were used up
         self._barred: set[int] = set()  # cells that a new process must not be given
 
@@ -224,12 +231,12 @@ class NotebookRun:
     def _set_aside(self, exercise: Exercise) -> Parked:
         step = {"do": "park", "name": exercise.name, "wired": self.supply.parks}
         if not self.supply.parks:
-            head, _ = self._process().step(step, patience=60.0)
+            head, _ = self._process().step(step, patience=AT_ONCE)
             return _parked(head, self._process())
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                head, _ = self._process().step(step, patience=60.0, hand_over=(theirs,))
+                head, _ = self._process().step(step, patience=AT_ONCE, hand_over=(theirs,))
             except BaseException:
                 ours.close()
                 raise
@@ -237,7 +244,7 @@ class NotebookRun:
         if parked.child is None:
             ours.close()
         else:  # many that begin at once would be put behind, as a crowd is
-            parked.child.step({"do": "ready"}, patience=60.0)
+            parked.child.step({"do": "ready"}, patience=AT_ONCE)
         return parked
 
     def _park_the_late(self) -> None:
@@ -350,6 +357,7 @@ class NotebookRun:
 
     def _lose(self, what: str, lost: Lost) -> None:
         self.ends.append(lost.how)
+        self._silent += lost.how == "out of time"
         self.warn(f"{what} ended or blocked Python ({lost.how})")
 
     def _start(self) -> None:
@@ -357,7 +365,7 @@ class NotebookRun:
         self._notebook = self.supply.process("student")
         if self.files:
             step = {"do": "files", "names": list(self.files)}
-            self._process().step(step, list(self.files.values()), patience=60.0)
+            self._process().step(step, list(self.files.values()), patience=AT_ONCE)
 
     def _stop(self) -> None:
         for parked in self._parked.values():
@@ -374,7 +382,7 @@ class NotebookRun:
         """
         while True:
             self._stop()
-            if self._used >= self.patience.restarts:
+            if self._used >= self.patience.restarts or self._silent >= MOST_SILENT:
                 self.warn(f"the notebook used up {self._used} processes; the rest is not run")
                 self._gave_up = before
                 return
@@ -392,6 +400,7 @@ class NotebookRun:
         """Where cells have used up all processes, give the answers above them one more."""
         if self._notebook is None and self._gave_up is not None and self.supply.parks:
             self._used -= 1
+            self._silent -= 1
             self._restart(self._gave_up)
 
     def _replay(self, before: int) -> int | None:
