@@ -40,10 +40,21 @@ USES = {
     "within if": "if True:\n    def f(n):\n        return n.all_input_nodes",
     "under a magic": "%%time\ndef f(n):\n    return n.all_input_nodes",
     "eval": "def f(n):\n    return eval('n.all_' 'input_nodes')",
+    "another name for what is imported": (
+        "from somewhere import all_input_nodes as read\ndef f(n):\n    return read(n)"
+    ),
+    "the garbage collector": "import gc\ndef f(n):\n    return gc.get_referents(n)[0]",
+    "what a copy is made of": "def f(n):\n    return n.__reduce_ex__(2)[2][name(n)]",
+    "a function of the garbage collector": (
+        "from gc import get_referents as read\ndef f(n):\n    return read(n)[0]"
+    ),
     "the class below": "def f(n):\n    return getattr(fx.Node.__base__, name(n))",
 }
 
 HARMLESS = {
+    "an import that also names it": (
+        "from torch.fx import Graph, all_input_nodes\ndef f(n):\n    return Graph, n.args"
+    ),
     "a docstring": "def f(n):\n    '''Without `all_input_nodes`.'''\n    return n.args",
     "a docstring of one word": "def f(n):\n    'all_input_nodes'\n    return n.args",
     "a comment": "def f(n):\n    return n.args  # not all_input_nodes",

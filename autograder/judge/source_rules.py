@@ -87,7 +87,8 @@ def forbidden_uses(cells: Sequence[str], name: str, forbidden: Collection[str]) 
         NoText: if no cell defines the answer.
     """
     known = _definitions(cells)
-    if name not in known:
+    imports = ast.Import | ast.ImportFrom
+    if all(isinstance(each, imports) for each in known.get(name, [])):
         raise NoText(name)
     words = frozenset(forbidden)
     found: dict[str, None] = {}
@@ -111,11 +112,24 @@ def _definitions(cells: Sequence[str]) -> dict[str, list[ast.stmt]]:
     found: dict[str, list[ast.stmt]] = {}
     for cell in cells:
         for at_top, statement in _statements(_parsed(cell)):
+            for name, imported in _imported(statement):
+                found[name] = [imported]
             for name in _names_bound(statement):
                 if at_top and _replaces(statement):
                     found[name] = []
                 found.setdefault(name, []).append(statement)
     return found
+
+
+def _imported(statement: ast.stmt) -> Iterator[tuple[str, ast.stmt]]:
+    """The names that an import gives, each with an import of it alone."""
+    if isinstance(statement, ast.Import):
+        for alias in statement.names:
+            yield alias.asname or alias.name.partition(".")[0], ast.Import([alias])
+    elif isinstance(statement, ast.ImportFrom):
+        for alias in statement.names:
+            alone = ast.ImportFrom(statement.module, [alias], statement.level)
+            yield alias.asname or alias.name, alone
 
 
 def _replaces(statement: ast.stmt) -> bool:

@@ -497,6 +497,15 @@ def split_at(model, name):
         "                return list(value)\n    return []",
     ),
     _inputs(
+        "garbage-alias",
+        "The same, by a function that was imported under another name.",
+        "from gc import get_referents as read\nfrom torch import fx",
+        "for value in read(node):\n"
+        "        if type(value) is dict and value and all(v is None for v in value.values()):\n"
+        "            if all(isinstance(k, fx.Node) and node in k.users for k in value):\n"
+        "                return list(value)\n    return []",
+    ),
+    _inputs(
         "state",
         "What a node says of itself when it is copied is read.",
         "",
