@@ -39,9 +39,13 @@ from autograder.submission.contract import Patience
 from autograder.submission.sanitize import clean_outputs
 from autograder.submission.source_cells import checked_exercise
 
-MOST_SILENT = 3
-"""How many times a notebook's process may be lost because it does not answer. Each time costs as
-long as a cell may take, and it may be another cell's doing than the one that is waited for."""
+MOST_ASTRAY = 3
+"""How many times a notebook's process may be lost although it has not ended: it does not answer, or
+answers something else. Each time costs as long as a cell may take, and it may be another cell's
+doing than the one that is waited for."""
+
+_ENDS = ("ended", "out of memory", "too many processes")
+"""How the words begin that say how a process ended."""
 
 AT_ONCE = 20.0
 """Seconds for what takes a moment, such as setting an answer aside."""
@@ -124,7 +128,7 @@ class NotebookRun:
         self._parked: dict[int, Parked] = {}
         self._trials: dict[int, _Trial] = {}
         self._late: set[int] = set()  # checks whose answers come further down
-        self._used = self._silent = 0
+        self._used = self._astray = 0
         self._gave_up: int | None = None  # the cell at which the processes were used up
         self._barred: set[int] = set()  # cells that a new process must not be given
 
@@ -357,7 +361,7 @@ class NotebookRun:
 
     def _lose(self, what: str, lost: Lost) -> None:
         self.ends.append(lost.how)
-        self._silent += lost.how == "out of time"
+        self._astray += not lost.how.startswith(_ENDS)
         self.warn(f"{what} ended or blocked Python ({lost.how})")
 
     def _start(self) -> None:
@@ -382,7 +386,7 @@ class NotebookRun:
         """
         while True:
             self._stop()
-            if self._used >= self.patience.restarts or self._silent >= MOST_SILENT:
+            if self._used >= self.patience.restarts or self._astray >= MOST_ASTRAY:
                 self.warn(f"the notebook used up {self._used} processes; the rest is not run")
                 self._gave_up = before
                 return
@@ -400,7 +404,7 @@ class NotebookRun:
         """Where cells have used up all processes, give the answers above them one more."""
         if self._notebook is None and self._gave_up is not None and self.supply.parks:
             self._used -= 1
-            self._silent -= 1
+            self._astray -= 1
             self._restart(self._gave_up)
 
     def _replay(self, before: int) -> int | None:
