@@ -66,7 +66,7 @@ test: .venv/.installed-test
 
 test-long: .venv/.installed-test
 	@echo "==> Tests that take minutes: attackers, odd submissions, servers of PostgreSQL and Dask"
-	@$(PY) -m pytest -n auto --dist loadgroup -m long
+	@$(PY) -m pytest -n auto --dist loadgroup --timeout 5400 -m long
 
 .venv/bin/python:
 	@python="$$($(FIND_PYTHON))"; \

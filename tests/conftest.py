@@ -33,6 +33,12 @@ def total(record_property: Callable[[str, object], None]) -> Callable[[str, int]
     return count
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Name a test when it fails: a run that is cut short shows no summary."""
+    if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
+        print(f"\nFAILED {report.nodeid}", flush=True)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print the totals."""
     totals: Counter[str] = Counter()

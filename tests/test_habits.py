@@ -28,6 +28,7 @@ NOT_IMPORTED = {
     "tabulate": "`Graph.print_tabular` imports it",
     "psycopg-binary": "psycopg imports it: PostgreSQL's client library, compiled",
     "pytest-xdist": "`make test` runs pytest with -n",
+    "pytest-timeout": "a test that hangs fails, see pyproject.toml",
     "ruff": "`make test` runs it",
     "mypy": "`make test` runs it",
     "import-linter": "`make test` runs it",

@@ -673,9 +673,9 @@ def test_a_cell_may_be_long_and_show_much(warm: Notebooks) -> None:
     assert len(head["outputs"][0]["data"]["text/html"]) == 9_000_000
 
 
-def _send_quietly(wire: socket.socket, head: dict[str, str]) -> None:
+def _send_quietly(one: socket.socket, head: dict[str, str]) -> None:
     with contextlib.suppress(wire.Broken):
-        wire.send(wire, head)
+        wire.send(one, head)
 
 
 # ------------------------------------------------------------------ environments made of links

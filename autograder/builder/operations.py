@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.allowlist import class_name, full_name, library_name
+from autograder.core.allowlist import class_name, full_name, importable_name
 from autograder.core.torch_private import operator_names, tensor_base
 
 FILE = Path(__file__).parents[1] / "core" / "operations.json"
@@ -194,7 +194,7 @@ def _functions() -> Iterable[str]:
 def _as_recorded(found: Callable[..., Any]) -> str | None:
     """The name by which FX knows a function, where that is found again."""
     name = full_name(found)
-    return name if name and library_name(found) == name else None
+    return name if name and importable_name(found) == name else None
 
 
 def _is_of_functional(found: Any) -> bool:

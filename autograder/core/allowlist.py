@@ -43,7 +43,7 @@ def function_name(function: Callable[..., Any]) -> str | None:
         return None
 
 
-def library_name(function: Callable[..., Any]) -> str | None:
+def importable_name(function: Callable[..., Any]) -> str | None:
     """The importable name of a function of PyTorch or Python, on the list or not, or ``None``."""
     name = full_name(function)
     if not name or name in _CALLERS or name.partition(".")[0] not in _LIBRARIES:

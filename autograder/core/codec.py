@@ -103,7 +103,7 @@ class Encoder:
         name = allowlist.function_name(value)
         if name is not None:
             return {"function": name}
-        name = allowlist.library_name(value)
+        name = allowlist.importable_name(value)
         if name is not None:
             return {"unlisted": name}
         return {"opaque": str(getattr(value, "__name__", type(value).__name__))[:200]}
