@@ -15,7 +15,7 @@ from autograder.grading import with_random_models
 from autograder.judge import judge
 from autograder.judge.answer_text import source_of_answer
 from autograder.runner import run_cases
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 
 PROGRESS_FILE = ".fxcourse-progress.json"
 

@@ -14,7 +14,7 @@ from autograder.core import allowlist
 from autograder.core.verdict import Verdict
 from autograder.submission.scores import auto_score
 from autograder.submission.verdict_outputs import show_verdicts
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 from tests.answers import Answer, all_answers
 
 EXERCISE = EXERCISES["remove_dropout"]

@@ -19,7 +19,7 @@ from autograder.judge.outcome_schema import ASKED, SCHEMAS
 from autograder.runner import run
 from autograder.runner.interpreters import ASKED as ASKED_OF_TIMERS
 from autograder.runner.procedures import PROCEDURES
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 from tests.answers import answers_to
 from tests.mutations import Mutation, some
 

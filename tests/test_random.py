@@ -27,7 +27,7 @@ from autograder.fuzz.shrinker import MOST_TRIES, shrunk
 from autograder.grading import fails
 from autograder.judge import judge
 from autograder.runner import run
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 from tests.answers import Answer, all_answers, beyond
 
 ROOT = Path(__file__).parents[1]

@@ -11,7 +11,7 @@ from torch import fx, nn
 from autograder.core.verdict import Verdict
 from autograder.judge import judge
 from autograder.runner import run_cases
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 from tests.attacks._judged import HEAD
 from tests.attacks.leaking import ATTACKS
 

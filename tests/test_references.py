@@ -6,7 +6,7 @@ import pytest
 
 from autograder import grade
 from autograder.builder.generate_references import solutions_of, write_all
-from autograder.syllabus import CHAPTERS, EXERCISES, exercises_in
+from autograder.exercises import CHAPTERS, EXERCISES, exercises_in
 
 STEMS = list(dict.fromkeys(exercise.chapter for exercise in EXERCISES.values()))
 

@@ -12,7 +12,7 @@ from autograder.core.verdict import Verdict
 from autograder.judge import judge
 from autograder.judge.rule import Rule
 from autograder.rules import passes, values, wellformed
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 from tests.answers import all_answers, examine
 
 # Rules that many rubrics share are shown to be needed once, in any of them.

@@ -19,7 +19,7 @@ from autograder.sandbox.client import Lost
 from autograder.sandbox.probe import why_no_box
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.sandbox.wire import MAX_HEAD, MAX_OUTPUTS, Broken, TooLate, receive, send
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 from tests.notebook_boxes import Notebooks
 
 BOUNDS = Bounds(memory=512 * MIB, disk=8 * MIB, processes=32, cpu=60.0, wall=60.0)

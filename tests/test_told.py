@@ -16,7 +16,7 @@ from autograder.core.exercise import Case, Exercise
 from autograder.core.outcome import Outcome
 from autograder.judge import judge
 from autograder.runner import run_trial
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 
 ROOM = str(Path(run_room.__file__).parent)
 

@@ -17,7 +17,7 @@ from autograder.judge import references
 from autograder.judge.compare import difference
 from autograder.judge.references import FOLDER
 from autograder.runner import run
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 

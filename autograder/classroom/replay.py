@@ -12,7 +12,7 @@ from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.grade_submission import plain_text
 from autograder.submission.seeds import noted_seed
 from autograder.submission.source_cells import checked_exercise
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 
 
 class CannotReplay(Exception):

@@ -117,7 +117,7 @@ class Redaction:
         evidence = self._evidence
         trial = evidence.trial
         case = evidence.case
-        expected = [value for value in case.expect.values() if isinstance(value, str)]
+        expected = [value for value in vars(case.expect).values() if isinstance(value, str)]
         records: list[Any] = [evidence.exercise.name, case.name, expected, list(trial.functions)]
         for work_out in (lambda: evidence.traced_graph, lambda: evidence.traced_signature):
             records.append(_tried(work_out))

@@ -20,7 +20,7 @@ from autograder.core.verdict import Verdict
 from autograder.judge import judge
 from autograder.judge.answer_text import source_of_answer
 from autograder.runner import run_cases
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 
 
 @dataclass(frozen=True)

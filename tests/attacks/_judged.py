@@ -15,7 +15,7 @@ from typing import Any
 from autograder.core.outcome import Outcome
 from autograder.judge import judge
 from autograder.runner import run_cases
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 from tests.attacks import Attack
 
 HEAD = "import operator\nimport torch\nfrom torch import fx, nn\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.judge.references import reference
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 from tests.attacks import ENDED, SUSPECT, Attack
 from tests.attacks._forging import forging
 from tests.submissions.exam import text_of

@@ -6,7 +6,7 @@ import hashlib
 
 from torch import fx
 
-from autograder.syllabus import EXERCISES, of_chapter
+from autograder.exercises import EXERCISES, of_chapter
 from tests.attacks import ENDED, GRADED, Attack
 from tests.submissions.edits import add
 from tests.submissions.exam import text_of

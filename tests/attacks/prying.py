@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.syllabus import of_chapter
+from autograder.exercises import of_chapter
 from tests.attacks import ENDED, Attack
 from tests.submissions.edits import add
 

@@ -58,14 +58,14 @@ def node_names(model):
         answers={
             "count_ops": """\
 def count_ops(model):
-    from autograder.syllabus import nodes_random
+    from autograder.exercises import nodes_random
     found = nodes_random._counted(model)
     print("LOOT", found)
     return found
 """,
             "dead_nodes": """\
 def dead_nodes(model):
-    from autograder.syllabus import nodes_random
+    from autograder.exercises import nodes_random
     found = nodes_random._eliminated(model)
     print("LOOT", found)
     return found
@@ -100,7 +100,7 @@ def sound_dce(model):
             "add_to_mul": """\
 def add_to_mul(model):
     from autograder.judge import judge
-    from autograder.syllabus import EXERCISES
+    from autograder.exercises import EXERCISES
     from autograder.rules import passes
     print("LOOT", EXERCISES["add_to_mul"].rubric, judge, passes)
 """

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from autograder.api import verdict_on
 from autograder.core.exercise import Exercise
-from autograder.syllabus import CHAPTERS, EXERCISES
+from autograder.exercises import CHAPTERS, EXERCISES
 from tests.answers import answers_to
 
 REPEATS = 3

@@ -24,7 +24,7 @@ from autograder.core.verdict import Verdict
 from autograder.grading import fails, with_random_models
 from autograder.judge import judge
 from autograder.runner import run
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 from tests.answers import Answer, answers_to, beyond
 
 MODELS = int(os.environ.get("BENCH_MODELS", "2000"))
