@@ -58,15 +58,15 @@ def node_names(model):
         answers={
             "count_ops": """\
 def count_ops(model):
-    from autograder.exercises import nodes_random
-    found = nodes_random._counted(model)
+    from autograder.exercises.ch02_nodes.count_ops import rubric
+    found = rubric.counted(model)
     print("LOOT", found)
     return found
 """,
             "dead_nodes": """\
 def dead_nodes(model):
-    from autograder.exercises import nodes_random
-    found = nodes_random._eliminated(model)
+    from autograder.exercises.ch02_nodes.dead_nodes import rubric
+    found = rubric.eliminated(model)
     print("LOOT", found)
     return found
 """,

@@ -1,21 +1,60 @@
-"""The cases of `is_faithful`: a model, argument tuples, and why its trace is right or wrong."""
+"""Exercise 1.2: does the trace do what the model does?"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import nn
 
-from autograder.core.exercise import Case, Trial
-from autograder.models import T, fresh
-from autograder.models import faithful as zoo
-from autograder.models.build import arguments
-from autograder.rubric.tracing import left_as_given
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch01_tracing.is_faithful import models
+from autograder.models import T
 
 X = (T(4, 3),)
 ONES, MIXED = torch.ones(2, 3, dtype=torch.float64), torch.tensor([[1.0, -2.0], [-3.0, 4.0]])
+
+HINTS = (
+    "The sentence on the card says what differs, or that nothing does. Run the model of the card "
+    "and its trace by hand, one after the other, and look at all that a run can touch: what is "
+    "returned, the arguments afterwards, the random numbers, the buffers.",
+    "You need `copy.deepcopy` for the arguments, `torch.manual_seed` before each of the two runs "
+    "(and not before tracing), a note of all buffers and a way to put them back, "
+    "`torch.testing.assert_close(..., equal_nan=True)` for tensors, and a small recursive function "
+    "of your own for tuples, lists, dictionaries and everything else. `try`/`finally` puts things "
+    "back on every way out.",
+    """```python
+def same(a, b): ...            # tensors; containers, item by item; the rest
+
+def run(module, args):         # from the same start each time
+    args = ...                 # a copy
+    ...                        # buffers back, seed set
+    result = module(*args)
+    return ...                 # what is to be compared
+
+try:
+    trace = ...
+except ...:
+    return False
+for args in inputs:
+    expected = ...             # its errors pass through
+    obtained = ...             # its errors mean False
+    ...
+```""",
+)
+
+
+@dataclass(frozen=True)
+class Judgement(Expect):
+    """What a case demands, and the sentence that says why.
+
+    Attributes:
+        because: why trace and model differ, or agree, as a clause.
+    """
+
+    because: str = ""
 
 
 def faithful(
@@ -31,7 +70,7 @@ def faithful(
     hidden: bool = False,
     raises: str = "",
 ) -> Case:
-    """A case of `is_faithful`.
+    """A case: a model, and the argument tuples on which its trace is to be judged.
 
     Args:
         name: the case's name.
@@ -45,19 +84,11 @@ def faithful(
         hidden: tried only when grading.
         raises: the exception that is to pass through.
     """
-
-    def trial(seed: int) -> Trial:
-        model = fresh(make, seed, training=training)
-        if prepare is not None:
-            prepare(model)
-        generator = torch.Generator().manual_seed(seed + 1)
-        tuples = [arguments(specs, generator, torch.float64) for specs in inputs]
-        return Trial(args=(model, tuples), model=model, inputs=tuple(tuples), watch=(tuples,))
-
-    expect: dict[str, Any] = {"because": because, "look": look}
+    expect = Judgement(look=look, because=because)
     if raises:
-        expect = {"raises": raises, "look": _ERRORS, "still": (left_as_given.name,)}
-    return Case(name, aspect, trial, hidden, expect)
+        expect = Judgement(raises=raises, look=_ERRORS, still=("left as given",))
+    build = models.Judged(make, inputs, training, prepare)
+    return Case(name, aspect, build, hidden, expect)
 
 
 # ------------------------------------------------------------------ where to look
@@ -73,148 +104,172 @@ _ERRORS = "Three things can raise: tracing, the model, the trace. Each means som
 _CALL = "Hooks run when a module is called, `model(...)`; not when its `forward` is."
 
 TASK = (
-    faithful("layers and a default", "task", zoo.Affine, [(T(4, 3),), (T(2, 3), 0.5)],
+    faithful("layers and a default", "task", models.Affine, [(T(4, 3),), (T(2, 3), 0.5)],
              "it has no branch at all", _COMPARE),
-    faithful("one side of a branch", "task", zoo.AbsIfTensor, [X],
+    faithful("one side of a branch", "task", models.AbsIfTensor, [X],
              "the trace has no `abs`, for a Proxy is not a Tensor", _EACH),
-    faithful("a branch on a sum", "task", zoo.FlipBySum, [X],
+    faithful("a branch on a sum", "task", models.FlipBySum, [X],
              "this model cannot be traced at all", _ERRORS),
-    faithful("a difference in the second tuple", "task", zoo.AbsIfTensor, [(ONES,), (MIXED,)],
+    faithful("a difference in the second tuple", "task", models.AbsIfTensor, [(ONES,), (MIXED,)],
              "they differ for the second argument tuple", _EACH),
-    faithful("a difference in the first tuple", "task", zoo.AbsIfTensor, [(MIXED,), (ONES,)],
+    faithful("a difference in the first tuple", "task", models.AbsIfTensor, [(MIXED,), (ONES,)],
              "they differ for the first argument tuple", _EACH),
-    faithful("always with a mask", "task", zoo.MaybeMask, [(T(4, 3), T(3)), (T(2, 3), T(2, 3))],
+    faithful("always with a mask", "task", models.MaybeMask, [(T(4, 3), T(3)), (T(2, 3), T(2, 3))],
              "each of the argument tuples has a mask", _EACH),
-    faithful("nothing to try", "task", zoo.Affine, [],
+    faithful("nothing to try", "task", models.Affine, [],
              "there is no argument tuple that shows a difference", _EACH),
-    faithful("nothing to try, nothing traced", "task", zoo.FlipBySum, [],
+    faithful("nothing to try, nothing traced", "task", models.FlipBySum, [],
              "this model cannot be traced at all", _ERRORS),
-    faithful("a graph module", "task", zoo.graph_module, [(T(4, 3),), (T(1, 3), 3.0)],
+    faithful("a graph module", "task", models.graph_module, [(T(4, 3),), (T(1, 3), 3.0)],
              "a graph module is a model like any other", _EACH),
-    faithful("a hook on the model", "task", zoo.Inner, [X],
-             "the model has a forward hook, and the trace does not", _CALL, prepare=zoo.root_hook),
-    faithful("a hook on a layer", "task", zoo.Inner, [X],
-             "the layer with the hook is called as a module", _CALL, prepare=zoo.leaf_hook),
+    faithful("a hook on the model", "task", models.Inner, [X],
+             "the model has a forward hook, and the trace does not", _CALL,
+             prepare=models.root_hook),
+    faithful("a hook on a layer", "task", models.Inner, [X],
+             "the layer with the hook is called as a module", _CALL, prepare=models.leaf_hook),
 )  # fmt: skip
 
 VALUES = (
-    faithful("one, not true", "values", zoo.OneOrTrue, [X],
+    faithful("one, not true", "values", models.OneOrTrue, [X],
              "the model returns `1` and the trace `True`", _COMPARE),
-    faithful("true, not one", "values", zoo.TrueOrOne, [X],
+    faithful("true, not one", "values", models.TrueOrOne, [X],
              "the model returns `True` and the trace `1`", _COMPARE),
-    faithful("int, not float", "values", zoo.IntOrFloat, [X],
+    faithful("int, not float", "values", models.IntOrFloat, [X],
              "the model returns `1` and the trace `1.0`", _COMPARE),
-    faithful("another number", "values", zoo.OtherNumber, [X],
+    faithful("another number", "values", models.OtherNumber, [X],
              "the model returns a list with `2` and the trace one with `3`", _COMPARE),
-    faithful("a tuple, not a list", "values", zoo.TupleOrList, [X],
+    faithful("a tuple, not a list", "values", models.TupleOrList, [X],
              "the model returns a tuple and the trace a list", _COMPARE),
-    faithful("one item more", "values", zoo.OneMore, [X],
+    faithful("one item more", "values", models.OneMore, [X],
              "the trace returns one item more", _COMPARE),
-    faithful("one key more", "values", zoo.OneKeyMore, [X],
+    faithful("one key more", "values", models.OneKeyMore, [X],
              "the trace returns one key more", _COMPARE),
-    faithful("deep inside", "values", zoo.DeepInside, [X],
+    faithful("deep inside", "values", models.DeepInside, [X],
              "a tensor deep inside the result differs", _COMPARE),
-    faithful("None, not a tensor", "values", zoo.TensorOrNone, [X],
+    faithful("None, not a tensor", "values", models.TensorOrNone, [X],
              "the model returns `None` where the trace returns a tensor", _COMPARE),
-    faithful("a tensor, not a number", "values", zoo.ZeroOrZero, [(T(2),)],
+    faithful("a tensor, not a number", "values", models.ZeroOrZero, [(T(2),)],
              "the model returns a tensor without dimensions and the trace a float", _COMPARE),
-    faithful("a text", "values", zoo.ShapeText, [X],
+    faithful("a text", "values", models.ShapeText, [X],
              "the trace returns a text that speaks of a Proxy", _COMPARE),
-    faithful("values of all kinds", "values", zoo.AllKinds, [X, (T(2, 2, 2),)],
+    faithful("values of all kinds", "values", models.AllKinds, [X, (T(2, 2, 2),)],
              "all values are equal, and of the same type", _COMPARE),
-    faithful("another dtype", "values", zoo.DoubleIfTensor, [(T(2, dtype=torch.float32),)],
+    faithful("another dtype", "values", models.DoubleIfTensor, [(T(2, dtype=torch.float32),)],
              "the model returns float64 and the trace float32", _CLOSE),
-    faithful("another shape", "values", zoo.RowIfTensor, [X],
+    faithful("another shape", "values", models.RowIfTensor, [X],
              "the model returns the shape (1, 3) and the trace (3,)", _CLOSE),
-    faithful("almost the same", "values", zoo.AlmostTheSame, [X],
+    faithful("almost the same", "values", models.AlmostTheSame, [X],
              "the values differ by rounding only", _CLOSE),
-    faithful("slightly off", "values", zoo.SlightlyOff, [X],
+    faithful("slightly off", "values", models.SlightlyOff, [X],
              "the values differ by a tenth of a percent", _CLOSE),
-    faithful("NaN everywhere", "values", zoo.GivesNan, [X],
+    faithful("NaN everywhere", "values", models.GivesNan, [X],
              "both return NaN, as a tensor and as a float, and NaN equals NaN here", _CLOSE),
-    faithful("a tensor of NaN", "values", zoo.RootOfNegative, [X],
+    faithful("a tensor of NaN", "values", models.RootOfNegative, [X],
              "both return NaN, and NaN equals NaN here", _CLOSE),
-    faithful("NaN on one side", "values", zoo.NanOrZero, [X],
+    faithful("NaN on one side", "values", models.NanOrZero, [X],
              "the model returns NaN and the trace zeros", _CLOSE),
-    faithful("redraw: one item more", "values", zoo.OneMore, [(T(1),), (T(5),)],
+    faithful("redraw: one item more", "values", models.OneMore, [(T(1),), (T(5),)],
              "the trace returns one item more", _COMPARE, hidden=True),
 )  # fmt: skip
 
 RANDOM = (
-    faithful("frozen noise", "random", zoo.FrozenNoise, [X],
+    faithful("frozen noise", "random", models.FrozenNoise, [X],
              "the noise of the trace was drawn while tracing", _SEED),
-    faithful("fresh noise", "random", zoo.FreshNoise, [X, (T(2),)],
+    faithful("fresh noise", "random", models.FreshNoise, [X, (T(2),)],
              "both draw the same noise under the same seed", _SEED),
-    faithful("dropout in training mode", "random", zoo.DropoutLayer, [(T(20),), (T(3, 7),)],
+    faithful("dropout in training mode", "random", models.DropoutLayer, [(T(20),), (T(3, 7),)],
              "both drop the same entries under the same seed", _SEED, training=True),
-    faithful("redraw: a frozen number", "random", zoo.FrozenShift, [(T(2),)],
+    faithful("redraw: a frozen number", "random", models.FrozenShift, [(T(2),)],
              "the shift of the trace was drawn while tracing", _SEED, hidden=True),
 )  # fmt: skip
 
 ARGUMENTS = (
-    faithful("`+=` on the input", "arguments", zoo.AddsOne, [X],
+    faithful("`+=` on the input", "arguments", models.AddsOne, [X],
              "only the model changes its argument", _ARGS),
-    faithful("a method changes the input", "arguments", zoo.AddsOneByMethod, [X, X],
+    faithful("a method changes the input", "arguments", models.AddsOneByMethod, [X, X],
              "both change their argument in the same way", _ARGS),
-    faithful("`+=` on an item of a list", "arguments", zoo.AddsOneInAList, [([T(3), T(3)],)],
+    faithful("`+=` on an item of a list", "arguments", models.AddsOneInAList, [([T(3), T(3)],)],
              "only the model changes the tensor in its list", _ARGS),
-    faithful("a method changes an item of a list", "arguments", zoo.AddsOneInAListByMethod,
+    faithful("a method changes an item of a list", "arguments", models.AddsOneInAListByMethod,
              [([T(3), T(3)],)], "both change the tensor in their list", _ARGS),
-    faithful("`*=` on an item of a dictionary", "arguments", zoo.AddsOneInADict,
+    faithful("`*=` on an item of a dictionary", "arguments", models.AddsOneInADict,
              [({"x": MIXED, "y": ONES},)], "only the model changes a tensor in its dict", _ARGS),
-    faithful("a list that grows", "arguments", zoo.Collects, [(T(3), [])],
+    faithful("a list that grows", "arguments", models.Collects, [(T(3), [])],
              "the list of the model grows, and that of the trace does not", _ARGS),
-    faithful("two lists that grow", "arguments", zoo.CollectsAnyway, [(T(3), []), (T(3), [7])],
+    faithful("two lists that grow", "arguments", models.CollectsAnyway, [(T(3), []), (T(3), [7])],
              "both lists grow by the same item", _ARGS),
-    faithful("redraw: `+=` on integers", "arguments", zoo.AddsOne,
+    faithful("redraw: `+=` on integers", "arguments", models.AddsOne,
              [(T(2, dtype=torch.int64),)], "only the model changes its argument", _ARGS,
              hidden=True),
 )  # fmt: skip
 
 BUFFERS = (
-    faithful("a running total", "buffers", zoo.RunningTotal, [X, (T(2, 2),)],
+    faithful("a running total", "buffers", models.RunningTotal, [X, (T(2, 2),)],
              "both add to the total and return the same, from the same start", _BUFFERS),
-    faithful("a total that is not saved", "buffers", zoo.HiddenTotal, [X],
+    faithful("a total that is not saved", "buffers", models.HiddenTotal, [X],
              "both add to the total; it is a buffer with `persistent=False`", _BUFFERS),
-    faithful("a total in a submodule", "buffers", zoo.TotalInside, [X, X],
+    faithful("a total in a submodule", "buffers", models.TotalInside, [X, X],
              "both add to the total and return the same, from the same start", _BUFFERS),
-    faithful("a count that only the model makes", "buffers", zoo.CountsItsCalls, [X, X],
+    faithful("a count that only the model makes", "buffers", models.CountsItsCalls, [X, X],
              "for each argument tuple both start from the same count", _START),
-    faithful("running statistics", "buffers", zoo.Normed, [X, X],
+    faithful("running statistics", "buffers", models.Normed, [X, X],
              "both update the statistics in the same way", _BUFFERS, training=True),
-    faithful("statistics and a difference", "buffers", zoo.NormedAndOff, [X],
+    faithful("statistics and a difference", "buffers", models.NormedAndOff, [X],
              "the trace has no `abs`", _BUFFERS, training=True),
-    faithful("statistics and an error", "buffers", zoo.NormedAndMasked, [X],
+    faithful("statistics and an error", "buffers", models.NormedAndMasked, [X],
              "the trace multiplies by `None` and raises", _ERRORS, training=True),
-    faithful("statistics, then the model raises", "buffers", zoo.NormedAndFlat, [(T(2, 3),), X],
+    faithful("statistics, then the model raises", "buffers", models.NormedAndFlat, [(T(2, 3),), X],
              training=True, raises="RuntimeError"),
-    faithful("redraw: statistics", "buffers", zoo.NormedAndMasked, [(T(5, 3), T(3))],
+    faithful("redraw: statistics", "buffers", models.NormedAndMasked, [(T(5, 3), T(3))],
              "there is a mask", _BUFFERS, training=True, hidden=True),
 )  # fmt: skip
 
 ERRORS = (
-    faithful("the trace raises", "errors", zoo.MaybeMask, [(T(3), T(3)), (T(3),)],
+    faithful("the trace raises", "errors", models.MaybeMask, [(T(3), T(3)), (T(3),)],
              "without a mask the trace raises an error", _ERRORS),
-    faithful("a loop over the rows", "errors", zoo.RowByRow, [X],
+    faithful("a loop over the rows", "errors", models.RowByRow, [X],
              "this model cannot be traced: `TypeError`", _ERRORS),
-    faithful("the length of a Proxy", "errors", zoo.DivideByLength, [X],
+    faithful("the length of a Proxy", "errors", models.DivideByLength, [X],
              "this model cannot be traced: `RuntimeError`", _ERRORS),
-    faithful("an error of its own", "errors", zoo.TensorsOnly, [X],
+    faithful("an error of its own", "errors", models.TensorsOnly, [X],
              "this model raises a `ValueError` while it is traced", _ERRORS),
-    faithful("an assertion", "errors", zoo.AssertsTensor, [X],
+    faithful("an assertion", "errors", models.AssertsTensor, [X],
              "this model raises an `AssertionError` while it is traced", _ERRORS),
-    faithful("an index that only the trace has", "errors", zoo.LastRow, [X],
+    faithful("an index that only the trace has", "errors", models.LastRow, [X],
              "the trace raises an `IndexError`", _ERRORS),
-    faithful("the model raises", "errors", zoo.NeedsThree, [X, (T(2, 2),)], raises="ValueError"),
-    faithful("both raise", "errors", zoo.Product, [(T(2, 3), T(2, 3))], raises="RuntimeError"),
-    faithful("neither traced nor run", "errors", zoo.NeedsThreeAndBranches, [(T(2, 2),)],
+    faithful("the model raises", "errors", models.NeedsThree, [X, (T(2, 2),)], raises="ValueError"),
+    faithful("both raise", "errors", models.Product, [(T(2, 3), T(2, 3))], raises="RuntimeError"),
+    faithful("neither traced nor run", "errors", models.NeedsThreeAndBranches, [(T(2, 2),)],
              "this model cannot be traced at all, so nothing is run", _ERRORS),
-    faithful("redraw: the model raises", "errors", zoo.NeedsThree, [(T(4),)],
+    faithful("redraw: the model raises", "errors", models.NeedsThree, [(T(4),)],
              raises="ValueError", hidden=True),
-    faithful("redraw: a dictionary while tracing", "errors", zoo.ScaleByDepth, [X],
+    faithful("redraw: a dictionary while tracing", "errors", models.ScaleByDepth, [X],
              "this model raises a `KeyError` while it is traced", _ERRORS, hidden=True),
-    faithful("redraw: a key that only the trace has", "errors", zoo.FirstOrSecond,
+    faithful("redraw: a key that only the trace has", "errors", models.FirstOrSecond,
              [({"first": ONES},)], "the trace raises a `KeyError`", _ERRORS, hidden=True),
 )  # fmt: skip
 
-CASES = (*TASK, *VALUES, *RANDOM, *ARGUMENTS, *BUFFERS, *ERRORS)
+# ------------------------------------------------------------------ the exercise
+
+EXERCISE = Exercise(
+    name="is_faithful",
+    number=2,
+    chapter="01_tracing",
+    title="Does the trace do what the model does?",
+    stars=3,
+    minutes=25,
+    points=6,
+    procedure="analysis",
+    aspects=(
+        Aspect("task", 1, "traces that differ are told from traces that do not"),
+        Aspect("values", 1, "results of every kind are compared: type, structure, value"),
+        Aspect("random", 1, "both run under the same seed, and the trace is not made under it"),
+        Aspect("arguments", 1, "effects on arguments count; the caller's stay as they were"),
+        Aspect("buffers", 1, "both start from the same buffers, which are put back at the end"),
+        Aspect("errors", 1, "errors of tracing, of the model and of the trace are told apart"),
+    ),
+    cases=(*TASK, *VALUES, *RANDOM, *ARGUMENTS, *BUFFERS, *ERRORS),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    not_random="its cards say why a trace differs or agrees, which nobody knows of a drawn model",
+)

@@ -5,9 +5,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.models import fresh
+from autograder.models.build import arguments
 
 # ------------------------------------------------------------------ branches
 
@@ -378,3 +386,32 @@ class LastRow(nn.Module):
 class FirstOrSecond(nn.Module):
     def forward(self, data):
         return data["first"] + 1 if isinstance(data, dict) else data["second"] + 1
+
+
+# ------------------------------------------------------------------ trials
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Builds a trial: a model, and the argument tuples on which its trace is to be judged.
+
+    Attributes:
+        make: builds the model.
+        inputs: the argument tuples, tensors as `T`.
+        training: the model's mode.
+        prepare: last touches on the model.
+    """
+
+    make: Callable[[], nn.Module]
+    inputs: Sequence[Sequence[Any]]
+    training: bool = False
+    prepare: Callable[[nn.Module], Any] | None = None
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = fresh(self.make, seed, training=self.training)
+        if self.prepare is not None:
+            self.prepare(model)
+        generator = torch.Generator().manual_seed(seed + 1)
+        tuples = [arguments(specs, generator, torch.float64) for specs in self.inputs]
+        return Trial(args=(model, tuples), model=model, inputs=tuple(tuples), watch=(tuples,))

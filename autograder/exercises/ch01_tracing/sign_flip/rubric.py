@@ -1,60 +1,18 @@
-"""Rules of chapter 01: judging a trace, a traceable rewrite, a specialized function."""
+"""What must come of `sign_flip`: a trace that does what the branch does."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
-import torch
-from torch import fx, nn
-
-from autograder.core.codec import Encoder, Plain, reads
+from autograder.core.codec import Plain, reads
 from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
+from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule
-
-if TYPE_CHECKING:
-    from autograder.judge import Evidence
-
-# ------------------------------------------------------------------ is_faithful
-
-
-@rule("left as given", Stage.CALLER)
-def left_as_given(evidence: Evidence) -> Iterable[Finding]:
-    """The model, its buffers and the caller's arguments are as they were."""
-    changed = evidence.outcome.changed
-    if changed:
-        yield evidence.finding(
-            "caller-changed",
-            f"After {evidence.you}, not all is as it was: {changed[0]}.",
-            "A run of the model may change its arguments, however deep they are nested, and the "
-            "model's buffers; the trace shares the buffers. Look at every way out of your "
-            "function, early ones too.",
-        )
-
-
-@rule("right judgement", Stage.RESULT)
-def right_judgement(evidence: Evidence) -> Iterable[Finding]:
-    """The answer is the reference's, and the case says why."""
-    got, want = evidence.outcome.value, evidence.reference.value
-    if got == want:
-        return
-    because, look = evidence.case.expect["because"], evidence.case.expect["look"]
-    if want:
-        yield evidence.finding(
-            "false-alarm",
-            f"{evidence.you} says `False`, but this trace does what its model does: {because}.",
-            look,
-        )
-    else:
-        yield evidence.finding(
-            "missed-difference", f"{evidence.you} says `True`, but {because}.", look
-        )
-
-
-# ------------------------------------------------------------------ sign_flip
+from autograder.rules.wellformed import wellformed
 
 
 @rule("traceable", Stage.KIND)
@@ -137,7 +95,6 @@ _WAYS = {
     "rebuilt": "the graph of {you}",
 }
 
-
 _LOOK_AT_THE_SUM = (
     "Compute both sides by hand for this input. What is its sum, and how does your condition "
     "treat it?"
@@ -187,84 +144,12 @@ def _as_text(tensor: Any) -> str:
     return " ".join(str(tensor.tolist()).split())[:80]
 
 
-# ------------------------------------------------------------------ specialize
-
-
-def _assertions(evidence: Evidence) -> list[Plain]:
-    names = ("torch._assert", "_assert_is_none", "torch.fx._symbolic_trace._assert_is_none")
-    return [
-        row
-        for row in evidence.graph["nodes"]
-        if isinstance(row["target"], dict) and next(iter(row["target"].values())) in names
-    ]
-
-
-def _own_assertions(fn: Callable[..., Any], constants: dict[str, Any]) -> int:
-    """How many assertions the function itself makes: tracing adds those with its own text."""
-    if not constants.keys() <= inspect.signature(getattr(fn, "forward", fn)).parameters.keys():
-        return 0
-    graph = fx.Tracer().trace(fn, concrete_args=dict(constants))
-    made = graph.find_nodes(op="call_function", target=torch._assert)
-    return sum("has been specialized to have value" not in str(node.args[1:]) for node in made)
-
-
-@rule("no assertion left", Stage.FORM)
-def no_assertion_left(evidence: Evidence) -> Iterable[Finding]:
-    """The assertions in the graph are those that the function makes itself."""
-    own = _own_assertions(*evidence.trial.args, evidence.trial.kwargs)
-    found = _assertions(evidence)
-    if len(found) > own:
-        names = ", ".join(f"`{row['name']}`" for row in found[: len(found) - own])
-        yield evidence.finding(
-            "assertion-left",
-            f"The graph still asserts something about a fixed parameter: {names}.",
-            "`concrete_args` leaves a placeholder and the nodes that check it; all of them are "
-            "to go.",
-            nodes=[row["name"] for row in found],
-        )
-    elif len(found) < own:
-        yield evidence.finding(
-            "lost-assertion",
-            "The function itself calls `torch._assert`, and the result does not any more.",
-            "Only assertions about fixed parameters are to go. How can you tell them from the "
-            "function's own?",
-        )
-
-
-@rule("remaining signature", Stage.STRUCTURE)
-def remaining_signature(evidence: Evidence) -> Iterable[Finding]:
-    """`forward` has the parameters that were not fixed: names, order, defaults."""
-    fn, constants = evidence.trial.args[0], evidence.trial.kwargs
-    forward = fn.forward if isinstance(fn, nn.Module) else fn
-    empty, encoder = inspect.Parameter.empty, Encoder()
-    want = [
-        [p.name] + ([] if p.default is empty else [encoder.encode(p.default)])
-        for p in inspect.signature(forward).parameters.values()
-        if p.name not in constants
-    ]
-    both = [[[row[0], *row[2:]] for row in rows or []] for rows in evidence.form.signatures]
-    got = next((rows for rows in both if rows != want), want)
-    left = [name for name in (row[0] for row in got) if name not in {row[0] for row in want}]
-    if got == want:
-        return
-    if left:
-        text = f"it has a parameter `{left[0]}`, which the function does not have without the fixed"
-        text += " ones"
-    else:
-        text = f"it should be `({_signature_text(want)})`"
-    yield evidence.finding(
-        "lost-signature",
-        f"`forward` of your result takes `({_signature_text(got)})`: {text}.",
-        "Placeholders are the signature. The fixed parameters go; all others keep their names, "
-        "order and defaults, even if nothing reads them.",
+KEY = AnswerKey(
+    (
+        traceable.because("says what tracing raised; without a graph nothing else can be judged"),
+        nothing_hidden,
+        wellformed.because("every graph of the course is well formed, an answer's trace too"),
+        depends_on_input.because("says more than a wrong value about a trace that is a constant"),
+        agrees_with_branch,
     )
-
-
-def _signature_text(rows: list[list[Plain]]) -> str:
-    return ", ".join(
-        row[0] if len(row) == 1 else f"{row[0]}={_default_text(row[1])}" for row in rows
-    )
-
-
-def _default_text(plain: Plain) -> str:
-    return plain["float"] if isinstance(plain, dict) and "float" in plain else repr(plain)[:40]
+)

@@ -1,24 +1,38 @@
-"""What `build_by_hand` asks for: nine nodes, the module itself, a buffer, a signature."""
+"""What must come of `build_by_hand`: nine nodes, the module itself, a buffer, a signature."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import torch
 
 from autograder.core.codec import Plain, show
 from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import GRAPH_MODULE, copies, runs, same_result
+from autograder.rules.values import nothing_forbidden
 
-if TYPE_CHECKING:
-    from autograder.judge import Evidence
-
-_NINE = {"placeholder": 2, "call_module": 1, "get_attr": 1, "call_function": 3, "call_method": 1,
-         "output": 1}  # fmt: skip
-_FUNCTIONS = {"mul": "mul", "multiply": "mul", "add": "add", "relu": "relu",
-              "__mul__": "mul", "__add__": "add", "__rmul__": "mul", "__radd__": "add"}  # fmt: skip
+_NINE = {
+    "placeholder": 2,
+    "call_module": 1,
+    "get_attr": 1,
+    "call_function": 3,
+    "call_method": 1,
+    "output": 1,
+}
+_FUNCTIONS = {
+    "mul": "mul",
+    "multiply": "mul",
+    "add": "add",
+    "relu": "relu",
+    "__mul__": "mul",
+    "__add__": "add",
+    "__rmul__": "mul",
+    "__radd__": "add",
+}
 
 
 @rule("nine nodes", Stage.STRUCTURE)
@@ -45,18 +59,18 @@ def nine_nodes(evidence: Evidence) -> Iterable[Finding]:
     (method,) = (row["target"] for row in rows if row["op"] == "call_method")
     if method != "sum":
         yield evidence.finding(
-            "wrong-function", f"Your graph calls the method `{method}`, not `sum`.",
+            "wrong-function",
+            f"Your graph calls the method `{method}`, not `sum`.",
             "Which part of the formula is a function, and which is a method?",
-        )  # fmt: skip
+        )
 
 
 def _operation(target: Plain) -> str:
     """``mul``, ``add`` or ``relu`` in any spelling; another function's own name."""
     name = next(iter(target.values())) if isinstance(target, dict) else str(target)
     parts = str(name).split(".")
-    leaf = (
-        parts[-2] if "ops" in parts and len(parts) > 4 else parts[-1]
-    )  # torch.ops.aten.mul.Tensor
+    # The operation is the last part but one of `torch.ops.aten.mul.Tensor`.
+    leaf = parts[-2] if "ops" in parts and len(parts) > 4 else parts[-1]
     return _FUNCTIONS.get(leaf, leaf)
 
 
@@ -70,10 +84,11 @@ def the_module_given(evidence: Evidence) -> Iterable[Finding]:
             row = modules[row["same_as"]] if "same_as" in row else row
             if row.get("origin") != "":
                 yield evidence.finding(
-                    "copied-module", f"`{node['name']}` does not call the `proj` that was given.",
+                    "copied-module",
+                    f"`{node['name']}` does not call the `proj` that was given.",
                     "A copy has parameters of its own: training one does not train the other.",
                     (node["name"],),
-                )  # fmt: skip
+                )
 
 
 @rule("a buffer called shift", Stage.STRUCTURE)
@@ -91,13 +106,16 @@ def a_buffer_called_shift(evidence: Evidence) -> Iterable[Finding]:
                 "not-a-buffer",
                 f"`{node['name']}` reads `{node['target']}`, which is no buffer called `shift`.",
                 "`get_attr` may read any tensor of the module; the task names how this one is "
-                "registered, and under which name.", (node["name"],),
-            )  # fmt: skip
+                "registered, and under which name.",
+                (node["name"],),
+            )
         elif not torch.equal(evidence.outcome.tensors[entry["tensor"]], evidence.trial.args[1]):
             yield evidence.finding(
-                "wrong-buffer", "The buffer `shift` does not hold the tensor that was given.",
-                "Register the tensor as it is.", (node["name"],),
-            )  # fmt: skip
+                "wrong-buffer",
+                "The buffer `shift` does not hold the tensor that was given.",
+                "Register the tensor as it is.",
+                (node["name"],),
+            )
 
 
 @rule("forward(x, scale=2.0)", Stage.STRUCTURE)
@@ -110,6 +128,22 @@ def forward_x_scale(evidence: Evidence) -> Iterable[Finding]:
     if got is not want:
         text = ", ".join(row[0] + (f"={show(row[2])}" if len(row) > 2 else "") for row in got or [])
         yield evidence.finding(
-            "lost-signature", f"Your module has `forward({text})`, not `forward(x, scale=2.0)`.",
+            "lost-signature",
+            f"Your module has `forward({text})`, not `forward(x, scale=2.0)`.",
             "Placeholders are the signature: their targets, their order, their defaults.",
-        )  # fmt: skip
+        )
+
+
+KEY = AnswerKey(
+    (
+        nothing_forbidden,
+        *GRAPH_MODULE,
+        nine_nodes,
+        the_module_given,
+        a_buffer_called_shift,
+        forward_x_scale,
+        runs,
+        same_result,
+        copies,
+    )
+)

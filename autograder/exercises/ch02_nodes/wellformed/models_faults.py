@@ -1,13 +1,16 @@
-"""Faults for `wellformed` that any graph module can be given: each says which codes it causes.
+"""What any graph module can be given for `wellformed`: arguments, readers, targets and keys.
 
-They do what the bank in `broken` and `broken_places` does to its own models.
+It is what `models_broken` and `models_broken_places` do to models of their own. The rest of it
+stands in `models_faults_elsewhere`.
 """
+
+# Names say what is done.
+# ruff: noqa: D103
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -17,36 +20,8 @@ from torch import fx, nn
 from autograder.core.torch_private import own_buffers, own_modules, own_parameters
 
 GM = fx.GraphModule
-Fault = Callable[[GM, Random], set[str]]
-
-
-@dataclass(frozen=True)
-class Step:
-    """One thing that is done to a graph module.
-
-    Attributes:
-        says: what it is, for a person.
-        apply: does it, at a place that the random numbers choose.
-        kind: the code that it is about; nothing for what is harmless.
-    """
-
-    says: str
-    apply: Fault
-    kind: str = ""
-
-
-STEPS: dict[str, list[Step]] = {}
-
-
-def step(says: str, kind: str = "") -> Callable[[Fault], Fault]:
-    """Put a step on the list of its kind."""
-
-    def register(apply: Fault) -> Fault:
-        STEPS.setdefault(kind, []).append(Step(says, apply, kind))
-        return apply
-
-    return register
-
+Step = Callable[[GM, Random], None]
+"""Does one thing to a graph module, at a place that the random numbers choose."""
 
 # ------------------------------------------------------------------ places
 
@@ -124,115 +99,85 @@ def deep_module(gm: GM) -> nn.Module:
 # ------------------------------------------------------------------ arguments and users
 
 
-@step("a node of another graph among the arguments", "foreign-node")
-def _(gm: GM, random: Random) -> set[str]:
+def foreign_argument(gm: GM, random: Random) -> None:
     twin = random.choice([n for n in copy.deepcopy(gm.graph).nodes if n.op != "output"])
     _put(_reader(gm, random), twin, random)
-    return {"foreign-node"}
 
 
-@step("an erased node among the arguments", "foreign-node")
-def _(gm: GM, random: Random) -> set[str]:
+def erased_argument(gm: GM, random: Random) -> None:
     ghost = erased(gm)
     _put(_reader(gm, random), ghost, random)
-    return {"foreign-node"}
 
 
-@step("a reader in another graph", "foreign-node")
-def _(gm: GM, random: Random) -> set[str]:
+def reader_elsewhere(gm: GM, random: Random) -> None:
     fx.Graph().call_function(torch.exp, ([node_with_value(gm, random)],))
-    return {"foreign-node"}
 
 
-@step("a reader that was erased", "foreign-node")
-def _(gm: GM, random: Random) -> set[str]:
+def erased_reader(gm: GM, random: Random) -> None:
     erased(gm).args = (node_with_value(gm, random),)
-    return {"foreign-node"}
 
 
-@step("a tensor among the arguments", "raw-tensor")
-def _(gm: GM, random: Random) -> set[str]:
+def tensor_argument(gm: GM, random: Random) -> None:
     _put(_reader(gm, random), torch.ones(2), random)
-    return {"raw-tensor"}
 
 
-@step("a parameter, the object itself, as an argument", "raw-tensor")
-def _(gm: GM, random: Random) -> set[str]:
+def parameter_argument(gm: GM, random: Random) -> None:
     node = new_node(gm, target=torch.add)
     node.args = (*node.args, nn.Parameter(torch.ones(2)))
-    return {"raw-tensor"}
 
 
-@step("a node that reads itself", "undefined-use")
-def _(gm: GM, random: Random) -> set[str]:
+def reads_itself(gm: GM, random: Random) -> None:
     node = random.choice(calls_of(gm))
     _put(node, node, random)
-    return {"undefined-use"}
 
 
-@step("a node that reads a later one", "undefined-use")
-def _(gm: GM, random: Random) -> set[str]:
+def reads_a_later_one(gm: GM, random: Random) -> None:
     calls = calls_of(gm)
     _put(calls[0], random.choice(calls), random)
-    return {"undefined-use"}
 
 
-@step("a parameter of forward behind its reader", "undefined-use")
-def _(gm: GM, random: Random) -> set[str]:
+def input_behind_its_reader(gm: GM, random: Random) -> None:
     reader, first = new_node(gm), inputs_of_graph(gm)[0]
     reader.append(first)
-    return {"undefined-use"}
 
 
-@step("a tensor or parameter behind its reader", "undefined-use")
-def _(gm: GM, random: Random) -> set[str]:
+def tensor_behind_its_reader(gm: GM, random: Random) -> None:
     reader = new_node(gm)
     gm.plain = torch.ones(2)
     read = new_node(gm, "get_attr", "plain")
     reader.args = (read,)
     reader.append(read)
-    return {"undefined-use"}
 
 
 # ------------------------------------------------------------------ targets and keys
 
 
-@step("a call of a module that is not there", "missing-target")
-def _(gm: GM, random: Random) -> set[str]:
+def absent_module(gm: GM, random: Random) -> None:
     deep_module(gm)
     new_node(gm, "call_module", random.choice(("nowhere", "rooms.outer", "room.inner")))
-    return {"missing-target"}
 
 
-@step("a get_attr of what is not there", "missing-target")
-def _(gm: GM, random: Random) -> set[str]:
+def absent_attribute(gm: GM, random: Random) -> None:
     deep_module(gm)
     new_node(gm, "get_attr", random.choice(("nowhere", "rooms.inner.weights", "room.inner.weight")))
-    return {"missing-target"}
 
 
-@step("a missing module whose value is returned", "missing-target")
-def _(gm: GM, random: Random) -> set[str]:
+def absent_module_returned(gm: GM, random: Random) -> None:
     node = new_node(gm, "call_module", "nowhere.at.all")
     output = output_of(gm)
     if output is not None:
         output.args = ([output.args[0], node],)
-    return {"missing-target"}
 
 
-@step("another target for a node", "missing-target")
-def _(gm: GM, random: Random) -> set[str]:
+def other_target(gm: GM, random: Random) -> None:
     named = [n for n in gm.graph.nodes if n.op in ("call_module", "get_attr")]
     node = random.choice(named or [new_node(gm, "get_attr", "")])
     node.target = f"{node.target}s"
-    return {"missing-target"}
 
 
-@step("a dotted key with the name of the target", "dotted-name")
-def _(gm: GM, random: Random) -> set[str]:
+def dotted_target(gm: GM, random: Random) -> None:
     own_modules(gm)["act.fn"] = nn.ReLU()
     new_node(gm, "call_module", "act.fn")
-    return {"dotted-name", "missing-target"}
 
 
 def _keys(module: nn.Module, random: Random) -> None:
@@ -248,20 +193,14 @@ def _keys(module: nn.Module, random: Random) -> None:
     table["a.b"] = value
 
 
-@step("a key with a dot in the module", "dotted-name")
-def _(gm: GM, random: Random) -> set[str]:
+def dotted_key(gm: GM, random: Random) -> None:
     _keys(gm, random)
-    return {"dotted-name"}
 
 
-@step("a key with a dot in some module below", "dotted-name")
-def _(gm: GM, random: Random) -> set[str]:
+def dotted_key_below(gm: GM, random: Random) -> None:
     deep_module(gm)
     _keys(random.choice(list(gm.modules())[1:]), random)
-    return {"dotted-name"}
 
 
-@step("a key with a dot two levels down, in a module that nobody calls", "dotted-name")
-def _(gm: GM, random: Random) -> set[str]:
+def dotted_key_deep(gm: GM, random: Random) -> None:
     _keys(deep_module(gm), random)
-    return {"dotted-name"}

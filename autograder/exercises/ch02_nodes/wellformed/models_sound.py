@@ -1,48 +1,30 @@
-"""Sound graph modules that look suspicious: `wellformed` must report nothing for them."""
+"""Sound graph modules for `wellformed` that look suspicious."""
+
+# Names say what they are.
+# ruff: noqa: D103
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 
 import torch
 from torch import fx, nn
 
-from autograder.models.broken import Block
-
-SOUND: dict[str, Callable[[], fx.GraphModule]] = {}
+from autograder.exercises.ch02_nodes.wellformed.models import Block, node_of
 
 
-def sound(name: str) -> Callable[[Callable[[], fx.GraphModule]], Callable[[], fx.GraphModule]]:
-    """Put a sound module into the collection."""
-
-    def register(make: Callable[[], fx.GraphModule]) -> Callable[[], fx.GraphModule]:
-        SOUND[name] = make
-        return make
-
-    return register
-
-
-def node_of(gm: fx.GraphModule, name: str) -> fx.Node:
-    """The node of that name."""
-    return next(node for node in gm.graph.nodes if node.name == name)
-
-
-@sound("a fresh trace")
-def _():
+def fresh_trace() -> fx.GraphModule:
     return fx.symbolic_trace(Block())
 
 
-@sound("an edit, and a recompile")
-def _():
+def edited() -> fx.GraphModule:
     gm = fx.symbolic_trace(Block())
     node_of(gm, "cat").kwargs = {"dim": -1}
     gm.recompile()
     return gm
 
 
-@sound("an edit that was taken back")
-def _():
+def edit_taken_back() -> fx.GraphModule:
     gm = fx.symbolic_trace(Block())
     node = node_of(gm, "clamp")
     node.target = "neg"
@@ -50,8 +32,7 @@ def _():
     return gm
 
 
-@sound("a node nobody reads, and a parameter nobody reads")
-def _():
+def unread() -> fx.GraphModule:
     def forward(x, unread, *rest):
         torch.exp(x)
         return x + x
@@ -59,8 +40,7 @@ def _():
     return fx.symbolic_trace(forward)
 
 
-@sound("one module under two names, both called")
-def _():
+def two_names() -> fx.GraphModule:
     root = nn.Module()
     root.first = root.second = nn.Linear(3, 3)
     graph = fx.Graph()
@@ -71,26 +51,22 @@ def _():
     return fx.GraphModule(root, graph)
 
 
-@sound("a result without tensors")
-def _():
+def no_tensors() -> fx.GraphModule:
     return fx.symbolic_trace(lambda x: {"none": None, "numbers": (1, 2.5), "text": "a.b"})
 
 
-@sound("a dictionary as an argument of forward")
-def _():
+def dictionary_argument() -> fx.GraphModule:
     return fx.symbolic_trace(lambda d: {"out": d["a"] + 1}, concrete_args={"d": {"a": fx.PH}})
 
 
-@sound("a flag fixed while tracing")
-def _():
+def fixed_flag() -> fx.GraphModule:
     def forward(x, flag):
         return x + 1 if flag else x
 
     return fx.symbolic_trace(forward, concrete_args={"flag": True})
 
 
-@sound("a placeholder in the middle")
-def _():
+def late_placeholder() -> fx.GraphModule:
     gm = fx.symbolic_trace(Block())
     with gm.graph.inserting_before(node_of(gm, "mul_1")):
         late = gm.graph.placeholder("late", default_value=None)
@@ -100,8 +76,7 @@ def _():
     return gm
 
 
-@sound("a tensor that is a plain attribute")
-def _():
+def plain_tensor() -> fx.GraphModule:
     gm = fx.symbolic_trace(Block())
     gm.plain = torch.ones(3)
     node_of(gm, "offset").target = "plain"
@@ -109,8 +84,7 @@ def _():
     return gm
 
 
-@sound("a submodule read by get_attr")
-def _():
+def submodule_read() -> fx.GraphModule:
     gm = fx.symbolic_trace(Block())
     with gm.graph.inserting_before(node_of(gm, "output")):
         gm.graph.get_attr("layers.1")
@@ -118,16 +92,14 @@ def _():
     return gm
 
 
-@sound("tensors in node.meta")
-def _():
+def tensors_in_meta() -> fx.GraphModule:
     gm = fx.symbolic_trace(Block())
     for node in gm.graph.nodes:
         node.meta["val"] = [torch.ones(1), {"of": fx.Graph().placeholder("x")}]
     return gm
 
 
-@sound("a graph module called within a graph")
-def _():
+def graph_module_within() -> fx.GraphModule:
     class Outer(nn.Module):
         def __init__(self):
             super().__init__()
@@ -144,21 +116,18 @@ def _():
     return fx.GraphModule(outer, Whole().trace(outer))
 
 
-@sound("a graph copied with graph_copy")
-def _():
+def graph_copied() -> fx.GraphModule:
     old = fx.symbolic_trace(Block())
     graph = fx.Graph()
     graph.output(graph.graph_copy(old.graph, {}))
     return fx.GraphModule(old, graph)
 
 
-@sound("a copy.deepcopy of a graph module")
-def _():
+def deep_copied() -> fx.GraphModule:
     return copy.deepcopy(fx.symbolic_trace(Block()))
 
 
-@sound("nodes erased properly")
-def _():
+def nodes_erased() -> fx.GraphModule:
     gm = fx.symbolic_trace(Block())
     node_of(gm, "output").args = (node_of(gm, "getitem"),)
     for name in ("mul_1", "clamp"):
@@ -167,15 +136,13 @@ def _():
     return gm
 
 
-@sound("a plain attribute with a dot in its name")
-def _():
+def plain_dotted_attribute() -> fx.GraphModule:
     gm = fx.symbolic_trace(Block())
     gm.__dict__["written.by"] = "hand"  # in none of the three dictionaries of a module
     return gm
 
 
-@sound("parameters and buffers that are None")
-def _():
+def nothing_registered() -> fx.GraphModule:
     class Bare(nn.Module):
         def __init__(self):
             super().__init__()
@@ -187,8 +154,7 @@ def _():
     return fx.symbolic_trace(Bare())
 
 
-@sound("constants of many kinds among the arguments")
-def _():
+def constants() -> fx.GraphModule:
     gm = fx.symbolic_trace(Block())
     with gm.graph.inserting_before(node_of(gm, "output")):
         extra = (torch.float32, torch.device("cpu"), torch.Size([2]), ..., None, "self.layers.0")
