@@ -107,8 +107,8 @@ def references(
     from autograder.builder.generate_references import write_all
 
     changed = write_all(check_only=check, only=tuple(names or ()))
-    for chapter in changed:
-        out.print(f"{'differs' if check else 'wrote'}  autograder/references/{chapter}.json")
+    for exercise in changed:
+        out.print(f"{'differs' if check else 'wrote'}  the references of {exercise}")
     if not changed:
         out.print("All reference outputs are up to date.")
     elif check:

@@ -292,8 +292,5 @@ for name, module in list(sys.modules.items()):
             if word in text:
                 print("LOOT", name, word)
 """,
-        doubt="Syllabus modules say cases and oracles in one file; only a form of the cases "
-        "that is "
-        "made for the box leaves the latter out.",
     ),
 ]

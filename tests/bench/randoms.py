@@ -21,10 +21,10 @@ from rich.table import Table
 
 from autograder.core.exercise import Exercise
 from autograder.core.verdict import Verdict
+from autograder.exercises import EXERCISES
 from autograder.grading import fails, with_random_models
 from autograder.judge import judge
 from autograder.runner import run
-from autograder.exercises import EXERCISES
 from tests.answers import Answer, answers_to, beyond
 
 MODELS = int(os.environ.get("BENCH_MODELS", "2000"))
