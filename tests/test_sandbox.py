@@ -107,7 +107,8 @@ secret = ("autograder.rules", "autograder.judge", "autograder.grading", "autogra
           "autograder.classroom", "tests")
 
 def is_secret(name):
-    return name.endswith((".cases", ".rubric")) or f"{name}.".startswith(tuple(f"{s}." for s in secret))
+    inside = f"{name}.".startswith(tuple(f"{room}." for room in secret))
+    return inside or name.endswith((".cases", ".rubric"))
 
 found = sorted({
     f"{thing.__module__}.{getattr(thing, '__qualname__', thing)}" for thing in gc.get_objects()

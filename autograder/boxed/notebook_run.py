@@ -19,18 +19,12 @@ from typing import Any, Protocol
 from nbformat.notebooknode import NotebookNode, from_dict
 from nbformat.v4 import new_output
 
-from autograder.boxed.claims import (
-    Claims,
-    is_missing,
-    sound_outcome,
-    untried,
-    verdict_on,
-    verdict_on_drawn,
-)
+from autograder.boxed.claims import sound_outcome
 from autograder.boxed.graphs_elsewhere import GraphsElsewhere, builder_of
 from autograder.core.exercise import Case, Exercise
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
+from autograder.grading import Grading, State, Tried, is_missing, not_tried
 from autograder.judge.answer_text import Source
 from autograder.runner import IMPATIENT
 from autograder.sandbox.client import Lost, Process
@@ -54,6 +48,13 @@ HANG_UP = 5.0
 """Seconds after its time is over in which a process may still answer."""
 
 Files = Mapping[str, bytes]
+
+_STATES: dict[str, State] = {
+    "undefined": "undefined",
+    "not callable": "not callable",
+    "untried": "untried",
+}
+"""What is said of an answer that could not be set aside."""
 
 
 class Supply(Protocol):
@@ -275,18 +276,20 @@ class NotebookRun:
         """Have an answer tried, on the cases and then on random models, and judge it."""
         exercise, parked = self._exercise(index), self._parked[index]
         if parked.state not in ("parked", "lost"):
-            return verdict_on(exercise, Claims(parked.state, kind=parked.kind))
+            return not_tried(exercise, Tried(_STATES[parked.state], kind=parked.kind))
         if not self._is_open():
-            return untried(exercise)
+            return not_tried(exercise, Tried("untried"))
         graphs = GraphsElsewhere(self.supply)
-        try:
+
+        def attempt(cases: Sequence[Case], /) -> Tried:
             tried = self._trials[index].cases if index in self._trials else set()
-            self._go(index, [case for case in exercise.cases if case.name not in tried])
-            verdict = verdict_on(exercise, self._claims(index), graphs, self._source(index))
-            if exercise.random is None or not verdict.passed:
-                return verdict
-            self._go(index, exercise.random.cases(self.seed))
-            return verdict_on_drawn(exercise, verdict, self._claims(index), self.seed, graphs)
+            self._go(index, [case for case in cases if case.name not in tried])
+            return self._tried(index)
+
+        try:
+            return Grading(
+                exercise, attempt, self.seed, runner=graphs, source=self._source(index)
+            ).verdict()
         finally:
             graphs.close()
             if self.supply.parks:
@@ -310,13 +313,13 @@ class NotebookRun:
         except Lost as lost:
             self._after_trial(index, lost)
 
-    def _claims(self, index: int) -> Claims:
+    def _tried(self, index: int) -> Tried:
         """What an answer did on the cases since the last time, as its process says."""
         parked, trial = self._parked[index], self._trials[index]
         if parked.state == "lost":
-            return Claims("lost", case=trial.at, how=parked.how)
+            return Tried("lost", case=trial.at, how=parked.how)
         outcomes, trial.outcomes = trial.outcomes, []
-        return Claims("tried", outcomes=outcomes)
+        return Tried("tried", outcomes=outcomes)
 
     def _in_order(self, exercise: Exercise, cases: Sequence[Case]) -> list[Case]:
         """The cases in an order of this submission's own."""
