@@ -7,7 +7,7 @@ from torch import fx
 from autograder.core.torch_private import rename
 
 
-def rename_nodes(gm: fx.GraphModule) -> None:
+def renamed(gm: fx.GraphModule) -> None:
     """Give the nodes names that they do not have in a fresh trace."""
     for i, node in enumerate(gm.graph.nodes):
         if node.op not in ("placeholder", "output"):

@@ -15,7 +15,7 @@ from torch import fx, nn
 
 from autograder.core.exercise import Trial
 from autograder.core.storage import recorded
-from autograder.models.renaming import rename_nodes
+from autograder.models.renaming import renamed
 
 
 class Small(nn.Module):
@@ -187,7 +187,7 @@ def some_wanted(trial: Trial, choice: int) -> Trial:
     """The trial with up to three names and a key for each; some models in training mode."""
     model = trial.model
     if isinstance(model, fx.GraphModule) and choice % 2:
-        rename_nodes(model)
+        renamed(model)
     if choice % 4 == 1 and not any(isinstance(m, nn.Dropout) for m in model.modules()):
         model.train()
     gm = fx.symbolic_trace(model)

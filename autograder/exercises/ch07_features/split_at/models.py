@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
-from autograder.models.renaming import rename_nodes
+from autograder.models.renaming import renamed
 
 
 class Straight(nn.Module):
@@ -175,7 +175,7 @@ class Normed(nn.Module):
 def cut_somewhere(trial: Trial, choice: int) -> Trial:
     """The trial with a name, mostly that of a node at which the model can be cut."""
     if isinstance(trial.model, fx.GraphModule) and choice % 2:
-        rename_nodes(trial.model)
+        renamed(trial.model)
     nodes = list(fx.symbolic_trace(trial.model).graph.nodes)
     places = [n.name for n in nodes if n.op not in ("placeholder", "output")]
     others = ["x", "no_such_node", "output"]
