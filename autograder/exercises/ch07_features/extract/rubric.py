@@ -1,21 +1,32 @@
-"""What `extract` asks: the wanted values as they were when computed, and nothing else."""
+"""What must come of `extract`: the wanted values, as they were when computed, and no more."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import fx
 
 from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.exercise import Trial
 from autograder.core.graph_view import target_text
-from autograder.core.storage import recorded
+from autograder.core.outcome import Reference
+from autograder.core.storage import Recorder, recorded
 from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import runs_of
 from autograder.judge.rule import Stage, rule
-
-if TYPE_CHECKING:
-    from autograder.judge import Evidence
+from autograder.rules.passes import (
+    caller_untouched,
+    copies,
+    returns_graph_module,
+    runs,
+    signature_kept,
+)
+from autograder.rules.replacements import no_unused_modules
+from autograder.rules.wellformed import known_targets, wellformed
 
 _COPIES = ("clone", "copy_of")
 """Names of what copies: PyTorch's own, and what stands in for a copy by the learner's code."""
@@ -178,3 +189,33 @@ def _left(evidence: Evidence) -> Iterator[str]:
 def _leaf_of(target: Plain) -> str:
     """The bare name of what a node calls."""
     return target_text(target).rpartition(".")[2]
+
+
+def as_computed(trial: Trial) -> Reference:
+    """The wanted values, each copied as soon as it is there."""
+    _, wanted = trial.args
+    gm = fx.symbolic_trace(trial.model)
+
+    def call(*args: Any) -> dict[str, Any]:
+        recorder = Recorder(gm)
+        recorder.run(*args)
+        return {key: recorder.record.then[meant(gm, name).name] for name, key in wanted.items()}
+
+    return runs_of(call, trial)
+
+
+KEY = AnswerKey(
+    (
+        returns_graph_module,
+        caller_untouched,
+        wellformed,
+        known_targets,
+        signature_kept,
+        nothing_else,
+        no_unused_modules,
+        runs,
+        wanted_values,
+        copies,
+    ),
+    as_computed,
+)

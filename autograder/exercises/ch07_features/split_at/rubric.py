@@ -1,4 +1,4 @@
-"""What `split_at` asks of a model's two parts, and of what crosses between them."""
+"""What must come of `split_at`: two parts of a model, with each node in one of them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ import torch
 from autograder.core.codec import Encoder, Plain, kind_of
 from autograder.core.execution import run_once
 from autograder.core.verdict import Finding
+from autograder.exercises.ch07_features.split_at.rubric_crossing import Cut, what_crosses
+from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
-from autograder.rubric.crossing import Cut
 from autograder.rules.edits import classes_of
+from autograder.rules.passes import caller_untouched, copies
 from autograder.rules.wellformed import known_targets, wellformed
 
 if TYPE_CHECKING:
     from autograder.core.exercise import Exercise
-    from autograder.judge import Evidence
     from autograder.judge.form import Form
 
 PARTS = {"head": "graph_module", "tail": "tail"}
@@ -264,3 +267,20 @@ def _run_rebuilt(evidence: Evidence, i: int) -> Plain:
         return evidence.done("results of both")[i]
     except ValueError as error:
         return {"error": {"type": "ValueError", "message": str(error)}}
+
+
+# `tail(*head(*args))` is the model's result: no more is to be known of a random model.
+KEY = AnswerKey(
+    (
+        two_graph_modules.because("says what came back, before anything in it is looked at"),
+        caller_untouched,
+        wellformed_parts.because("says what is wrong with a graph, before it raises"),
+        signature_of_head.because("says which parameters are lost, before a call raises"),
+        parameters_shared,
+        nodes_on_their_side.because("names the node, where other rules name what it would cross"),
+        what_crosses,
+        the_models_result,
+        copies,
+    ),
+    model_itself,
+)

@@ -1,18 +1,22 @@
-"""What `node_paths` is asked for: for each node, whose forward made it."""
+"""What must come of `node_paths`: for each node, whose forward made it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import Any
 
-from torch import nn
+from torch import fx, nn
 
-from autograder.core.codec import Plain, kind_of, show
+from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Rule, Stage
-
-if TYPE_CHECKING:
-    from autograder.judge import Evidence
+from autograder.rules.passes import caller_untouched
+from autograder.rules.values import returns
 
 Words = tuple[str, str, str, tuple[str, ...]]
 """Code, message and place to look of a finding, and the nodes it speaks of."""
@@ -105,4 +109,51 @@ _OUTPUT = "The output is the one node that is left out."
 _PATH = (
     "Read the model's code: which `forward` is running at that moment? A leaf's own forward never "
     "runs while you trace."
+)
+
+
+def paths_of(model: nn.Module) -> dict[str, str]:
+    """The path of each node, by hooks: they run where a module's own code begins and ends."""
+    tracer, running, paths = fx.Tracer(), [""], {}
+
+    def note() -> None:
+        """All nodes that are new since the last time were made where we are."""
+        for node in tracer.graph.nodes:
+            if node.op != "output":
+                paths.setdefault(node.name, running[-1])
+
+    def enter(path: str, *_: Any) -> None:
+        note()
+        running.append(path)
+
+    def leave(*_: Any) -> None:
+        note()
+        running.pop()
+
+    for path, module in model.named_modules():
+        module.register_forward_pre_hook(partial(enter, path))
+        module.register_forward_hook(leave)
+    tracer.trace(model)
+    note()
+    return paths
+
+
+def by_hooks(trial: Trial) -> Reference:
+    """The paths in the case's model, and in those of earlier calls."""
+    encoder, runs = Encoder(), []
+    for model in trial.watch:
+        try:
+            runs.append({"value": encoder.encode(paths_of(model))})
+        except Exception as error:  # its trace raises, whoever traces it
+            runs.append({"error": {"type": type(error).__name__}})
+    return Reference(encoder.encode(paths_of(trial.model)), runs, encoder.tensors)
+
+
+KEY = AnswerKey(
+    (
+        returns("dict").because("names the kind that came back, before any path is compared"),
+        caller_untouched,
+        path_for_each_node,
+    ),
+    by_hooks,
 )

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
 from torch import nn
-from torchvision.models.feature_extraction import DualGraphModule
 
-from autograder.core.exercise import Aspect, Case, Exercise, Trial
-from autograder.models import T, resnets
-from autograder.models import networks as networks
-from autograder.models.build import arguments
-from autograder.rubric.backbone import BACKBONE, MADE_BY, returns_module
-from autograder.rules.passes import caller_untouched
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch07_features import models_resnets as resnets
+from autograder.exercises.ch07_features.backbone_c4_c5 import models
+from autograder.models import T
 
 IMAGE, PAIR, WIDE = T(1, 3, 32, 32), T(2, 3, 40, 40), T(1, 3, 32, 64)
 
@@ -43,19 +39,12 @@ def resnet_case(
     hidden: bool = False,
 ) -> Case:
     """A case with a ResNet, all in one mode, that keeps its own weights."""
-
-    def trial(seed: int) -> Trial:
-        model = networks.real(make, seed, torch.float64).train(training)
-        generator = torch.Generator().manual_seed(seed + 1)
-        given = tuple(arguments((spec,), generator, torch.float64) for spec in inputs)
-        use = ((DualGraphModule, MADE_BY, "anywhere"),)
-        return Trial(args=(model,), model=model, inputs=given, forbidden=use)
-
-    return Case(name, aspect, trial, hidden)
+    return Case(name, aspect, models.ResNetTrial(make, inputs, training), hidden)
 
 
-BACKBONE_C4_C5 = Exercise(
+EXERCISE = Exercise(
     name="backbone_c4_c5",
+    number=1,
     chapter="07_features",
     title="C4 and C5 of any ResNet",
     stars=1,
@@ -77,15 +66,12 @@ BACKBONE_C4_C5 = Exercise(
         resnet_case("another normalization", "kinds", resnets.Headless, IMAGE),
         resnet_case("redraw: one block", "task", resnets.OneBlockEach, WIDE, hidden=True),
         resnet_case("redraw: blocks", "depth", resnets.ManyBlocks, WIDE, hidden=True),
-        resnet_case("redraw: training mode", "mode", resnets.Bottlenecks, PAIR, training=True,
-                    hidden=True),
+        resnet_case(
+            "redraw: training mode", "mode", resnets.Bottlenecks, PAIR, training=True, hidden=True
+        ),
         resnet_case("redraw: kinds", "kinds", resnets.Grouped, WIDE, hidden=True),
     ),
-    rubric=(
-        returns_module.because("names the kind that came back, before it is run"),
-        caller_untouched,
-        *BACKBONE[1:],
-    ),
+    rubric=f"{__package__}.rubric",
     hints=HINTS,
     not_random="it is about torchvision's ResNets, whose stages have fixed names",
-)  # fmt: skip
+)

@@ -5,9 +5,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.core.storage import recorded
+from autograder.models.renaming import renamed
 
 
 class Small(nn.Module):
@@ -157,15 +165,51 @@ class Residual(nn.Module):
         return self.fc(torch.flatten(F.adaptive_avg_pool2d(x, 1), 1))
 
 
-def renamed() -> fx.GraphModule:
-    """A graph module whose nodes are called otherwise in a fresh trace."""
+@dataclass(frozen=True, eq=False)
+class Wanting:
+    """Builds a trial whose answer is told what is wanted from its model."""
 
-    def forward(x):
-        return torch.sin(torch.cos(x) + 1 + 2) + 3
+    plain: Callable[[int], Trial]
+    wanted: dict[str, str]
 
-    gm = fx.symbolic_trace(forward)
-    first = next(node for node in gm.graph.nodes if node.name == "add")
-    first.replace_all_uses_with(first.args[0])
-    gm.graph.erase_node(first)
-    gm.recompile()
-    return gm
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        made = self.plain(seed)
+        made.args = (made.model, dict(self.wanted))
+        return made
+
+
+UNKNOWN = "no_such.name"
+"""A name that no random model has."""
+
+
+def some_wanted(trial: Trial, choice: int) -> Trial:
+    """The trial with up to three names and a key for each; some models in training mode."""
+    model = trial.model
+    if isinstance(model, fx.GraphModule) and choice % 2:
+        renamed(model)
+    if choice % 4 == 1 and not any(isinstance(m, nn.Dropout) for m in model.modules()):
+        model.train()
+    gm = fx.symbolic_trace(model)
+    calls, overwritten = _tensors(gm, trial.inputs[0])
+    wanted = {}
+    if choice % 8 == 7:
+        wanted = {calls[0].name: "key 0", UNKNOWN: "key 1"}
+    if overwritten and choice % 8 < 5:
+        wanted[overwritten[choice // 3 % len(overwritten)].name] = "key 9"
+    for place in range(1 + choice % 3):
+        node = calls[-1 - (choice // 5 * (place + 1)) % len(calls)]
+        name = node.target if node.op == "call_module" and choice % 7 else node.name
+        wanted.setdefault(name, f"key {8 - place}")
+        if choice % 8 == 4:  # the same node by both of its names
+            wanted.setdefault(node.name, f"key {5 - place}")
+    return replace(trial, args=(model, wanted))
+
+
+def _tensors(gm: fx.GraphModule, inputs: tuple[Any, ...]) -> tuple[list[fx.Node], list[fx.Node]]:
+    """The nodes whose value is a tensor, and those of them whose value is overwritten later."""
+    record = recorded(gm, inputs)
+    nodes = [node for node in gm.graph.nodes if node.op != "output"]
+    nodes = [node for node in nodes if isinstance(record.then[node.name], torch.Tensor)]
+    changed = [n for n in nodes if not torch.equal(record.then[n.name], record.values[n.name])]
+    return nodes, changed

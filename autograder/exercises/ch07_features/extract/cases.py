@@ -8,21 +8,14 @@ from typing import Any
 import torch
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch07_features import models as shared
+from autograder.exercises.ch07_features.extract import models
+from autograder.exercises.ch07_features.extract import models_overwritten as places
+from autograder.fuzz.grammar import Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.fuzz.recipe import Recipe
 from autograder.models import T, model_case
-from autograder.models import extracting as zoo
-from autograder.models import overwritten as places
-from autograder.rubric.extracting import nothing_else, wanted_values
-from autograder.rules.passes import (
-    caller_untouched,
-    copies,
-    returns_graph_module,
-    runs,
-    signature_kept,
-)
-from autograder.rules.replacements import no_unused_modules
-from autograder.rules.wellformed import known_targets, wellformed
-from autograder.syllabus.features import drawn_extract
 
 X, WIDE = T(2, 3), T(4, 3)
 IMAGE = T(1, 3, 4, 4)
@@ -62,37 +55,75 @@ for node in reversed(gm.graph.nodes):
 )
 
 
-def wanting(case: Case, wanted: dict[str, str]) -> Case:
-    """The case with what is wanted from its model."""
-
-    def trial(seed: int) -> Trial:
-        made = case.make(seed)
-        made.args = (made.model, dict(wanted))
-        return made
-
-    return replace(case, make=trial)
-
-
 def take(
     name: str, aspect: str, make: Any, wanted: dict[str, str], *inputs: Any, **options: Any
 ) -> Case:
     """A case that wants some values of a model."""
-    return wanting(model_case(name, aspect, make, *(inputs or ((X,),)), **options), wanted)
+    plain = model_case(name, aspect, make, *(inputs or ((X,),)), **options)
+    return replace(plain, make=models.Wanting(plain.make, wanted))
 
 
 def unknown(name: str, make: type[nn.Module], missing: str, *known: str, **options: Any) -> Case:
     """A case with a name that its model does not have."""
     wanted = {each: each for each in (*known, missing)}
-    expect = {
-        "raises": "ValueError",
-        "names": missing,
-        "look": f"No node and no leaf module is called {missing!r}. Whoever asks is to know.",
-    }
+    look = f"No node and no leaf module is called {missing!r}. Whoever asks is to know."
+    expect = Expect(raises="ValueError", names=missing, look=look)
     return take(name, "errors", make, wanted, expect=expect, **options)
 
 
-EXTRACT = Exercise(
+VOCABULARY = Vocabulary(
+    ops(
+        "F.relu({x}, inplace=True)",
+        "[nn.ReLU(inplace=True)]({x})",
+        "[nn.Hardtanh(-0.5, 0.5, inplace=True)](input={x})",
+        "[nn.Dropout(0.5)]({x}).mul_(3)",
+        "F.dropout({x}, 0.5, training=False).neg_()",
+        "torch.relu_({x}.detach())",
+        "[nn.Identity()]({x}).add_(1)",
+        outs=0,
+    )
+    + ops(
+        "{x}[0].neg_()",
+        "{x}.narrow(0, 0, 1).mul_({n})",
+        "torch.neg_({x}.view(-1))",
+        "torch.reshape(input={x}, shape=(-1,)).relu_()",
+        "{x}.chunk(2, dim=-1)[0].mul_(2)",
+        "torch.split({x}, 1, dim=-1)[0].neg_()",
+        "[nn.Flatten(0)]({x}).sub_(1)",
+        "F.relu(input={x}.unsqueeze(0).squeeze(0), inplace=True)",
+        dims=(1, 4),
+        outs=0,
+    )
+    + ops("{x}.T.mul_(2)", "{x}.transpose(0, 1).neg_()", dims=(2, 2), outs=0)
+    + ops(
+        "{x}.add_({b})",
+        "{a} + {b}",
+        "F.relu({x}, inplace=True)",
+        "[nn.Tanh()]([=nn.Tanh()]({a}))",
+        "[nn.Sigmoid()]({a}) - [=nn.Sigmoid()]({b})",
+        "{x}.view({x}.shape)",
+        "{a} * [nn.Parameter(torch.ones(()))]",
+        "{a} - [buffer(torch.ones(()))]",
+        "torch.where({a} > {n}, {a}, {b})",
+    )
+    + ops("[nn.Linear(D, D)]({x})", dims=(1, 4)),
+    shapes=((2, 3), (2, 3), (3,), (), (2, 3), (2, 1, 3), (2, 3), (1, 2, 4, 4)),
+    namesakes=("tanh", "sub", "add_1", "sigmoid_1"),
+    most=10,
+)
+
+
+def told(recipe: Recipe) -> Expect:
+    """What is to come of a name that the model does not have, where `some_wanted` asks for it."""
+    if recipe.choice % 8 != 7:
+        return Expect()
+    look = "A name that is neither a node's nor a module's is not to be passed over."
+    return Expect(raises="ValueError", names=models.UNKNOWN, look=look)
+
+
+EXERCISE = Exercise(
     name="extract",
+    number=3,
     chapter="07_features",
     title="An extractor of your own",
     stars=3,
@@ -112,30 +143,30 @@ EXTRACT = Exercise(
         take(
             "two layers",
             "names",
-            zoo.Small,
+            models.Small,
             {"tanh": "hidden", "second": "scores"},
             (X,),
             (T(5, 3),),
         ),
-        take("names with dots", "names", zoo.Nested, {"body.1.0": "linear", "body_0_1": "relu"}),
-        take("earlier calls", "names", zoo.Repeated, {"act": "last", "act_1": "middle"}),
-        take("both at once", "names", zoo.BothNames, {"act_1": "linear", "act": "act"}),
-        take("one node by two names", "names", zoo.Nested, {"body.0.0": "a", "body_0_0": "b"}),
+        take("names with dots", "names", models.Nested, {"body.1.0": "linear", "body_0_1": "relu"}),
+        take("earlier calls", "names", models.Repeated, {"act": "last", "act_1": "middle"}),
+        take("both at once", "names", models.BothNames, {"act_1": "linear", "act": "act"}),
+        take("one node by two names", "names", models.Nested, {"body.0.0": "a", "body_0_0": "b"}),
         take(
             "an input and a parameter",
             "names",
-            zoo.Weighted,
+            models.Weighted,
             {"shift": "shift", "x": "input", "linear_weight": "weight"},
         ),
         take(
             "against the graph's order",
             "order",
-            zoo.Nested,
+            models.Nested,
             {"head": "z", "body.1.1": "y", "stem": "x", "body.0.0": "w"},
         ),
-        take("the other branch", "pruned", zoo.Branches, {"mul": "scaled"}),
-        take("a first call", "pruned", zoo.HalfNeeded, {"act_1": "late", "exp": "exp"}),
-        take("one of two parts", "pruned", zoo.Pairs, {"getitem_1": "second"}),
+        take("the other branch", "pruned", models.Branches, {"mul": "scaled"}),
+        take("a first call", "pruned", models.HalfNeeded, {"act_1": "late", "exp": "exp"}),
+        take("one of two parts", "pruned", models.Pairs, {"getitem_1": "second"}),
         take("a call in place, too late", "pruned", places.MethodAfter, {"linear": "linear"}),
         take("in place on other memory", "pruned", places.OwnMemory, {"exp": "exp"}),
         take("a method", "in place", places.MethodAfter, {"linear": "before", "mul": "after"}),
@@ -207,14 +238,14 @@ EXTRACT = Exercise(
             places.AliasThenMore,
             {"linear": "before", "getitem": "top", "exp": "exp"},
         ),
-        unknown("no such name", zoo.Small, "third"),
-        unknown("one of three is unknown", zoo.Nested, "body.2.0", "stem", "body_0_0"),
-        unknown("a module that is no leaf", zoo.Nested, "body.0", "stem"),
-        unknown("a parameter with dots", zoo.Weighted, "linear.weight", "linear"),
+        unknown("no such name", models.Small, "third"),
+        unknown("one of three is unknown", models.Nested, "body.2.0", "stem", "body_0_0"),
+        unknown("a module that is no leaf", models.Nested, "body.0", "stem"),
+        unknown("a parameter with dots", models.Weighted, "linear.weight", "linear"),
         take(
             "parameters of every kind",
             "rest",
-            zoo.Signature,
+            models.Signature,
             {"sin": "sin"},
             (X, 1, 3.0, X),
             (X, X, 2.0, X),
@@ -222,7 +253,7 @@ EXTRACT = Exercise(
         take(
             "parameters with defaults",
             "rest",
-            zoo.Scaled,
+            models.Scaled,
             {"mul": "mul", "sin": "sin"},
             (X,),
             (X, 3.0),
@@ -230,16 +261,16 @@ EXTRACT = Exercise(
         take(
             "a model in training mode",
             "rest",
-            zoo.Normed,
+            models.Normed,
             {"norm": "norm", "mul": "mul"},
             (WIDE,),
             training=True,
         ),
-        take("a graph module", "rest", zoo.renamed, {"add_1": "sum"}),
+        take("a graph module", "rest", shared.renumbered, {"add_1": "sum"}),
         take(
             "a residual network",
             "rest",
-            zoo.Residual,
+            models.Residual,
             {"layers.0.relu": "block", "layers.0.bn1": "norm", "add": "sum", "stem": "stem"},
             (IMAGE,),
             dtype=torch.float32,
@@ -247,7 +278,7 @@ EXTRACT = Exercise(
         take(
             "redraw: names",
             "names",
-            zoo.Nested,
+            models.Nested,
             {"body.0.0": "a", "head": "b", "stem": "c"},
             (T(1, 3),),
             hidden=True,
@@ -255,7 +286,7 @@ EXTRACT = Exercise(
         take(
             "redraw: called again",
             "names",
-            zoo.Repeated,
+            models.Repeated,
             {"turn": "t", "turn_1": "u"},
             (T(5, 3),),
             hidden=True,
@@ -263,7 +294,7 @@ EXTRACT = Exercise(
         take(
             "redraw: pruned",
             "pruned",
-            zoo.Branches,
+            models.Branches,
             {"right.0": "r", "left.0": "l"},
             (WIDE,),
             hidden=True,
@@ -284,24 +315,13 @@ EXTRACT = Exercise(
             (WIDE,),
             hidden=True,
         ),
-        replace(unknown("redraw: unknown", zoo.Nested, "layer", "stem"), hidden=True),
-        replace(unknown("redraw: a part", zoo.Nested, "body", "head"), hidden=True),
-        replace(unknown("redraw: a method", zoo.Weighted, "sum", "linear"), hidden=True),
-    ),  # fmt: skip
-    # A graph may copy a value with code of the learner's own, so targets need not be known.
-    rubric=(
-        returns_graph_module,
-        caller_untouched,
-        wellformed,
-        known_targets,
-        signature_kept,
-        nothing_else,
-        no_unused_modules,
-        runs,
-        wanted_values,
-        copies,
+        replace(unknown("redraw: unknown", models.Nested, "layer", "stem"), hidden=True),
+        replace(unknown("redraw: a part", models.Nested, "body", "head"), hidden=True),
+        replace(unknown("redraw: a method", models.Weighted, "sum", "linear"), hidden=True),
     ),
+    rubric=f"{__package__}.rubric",
     hints=HINTS,
-    random=drawn_extract.EXTRACT,
+    random=RandomModels(VOCABULARY, models.some_wanted, expect=told),
+    # A graph may copy a value with code of the learner's own, so targets need not be known.
     own_code="copies",
 )

@@ -1,11 +1,11 @@
-"""What crosses between the two parts of a model, as `split_at` asks for it."""
+"""What must come of `split_at`: what crosses between the two parts of a model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import fx
 
@@ -13,10 +13,8 @@ from autograder.core.codec import Encoder, Plain, kind_of
 from autograder.core.storage import Recorder, copy_of, run_recorder
 from autograder.core.verdict import Finding
 from autograder.judge.compare import difference
+from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule
-
-if TYPE_CHECKING:
-    from autograder.judge import Evidence
 
 
 class AtCut(Recorder):

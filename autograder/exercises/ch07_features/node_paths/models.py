@@ -1,13 +1,20 @@
-"""Modules within modules: whose forward makes which node? For `node_paths`."""
+"""Modules within modules, for `node_paths`: whose forward makes which node?"""
 
 from __future__ import annotations
 
 import operator
 from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
 from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.models import fresh
+
+Make = Callable[[], nn.Module]
 
 
 class Flat(nn.Module):
@@ -364,3 +371,33 @@ class AroundATrace(nn.Module):
 
     def forward(self, x):
         return self.traced(x) * 2
+
+
+@dataclass(frozen=True, eq=False)
+class PathTrial:
+    """Builds a trial of one model; the answer is called on other models before."""
+
+    make: Make
+    after: tuple[Make, ...] = ()
+    training: bool = False
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = fresh(self.make, seed, training=self.training)
+        return Trial(args=(model,), model=model, watch=tuple(fresh(m, seed) for m in self.after))
+
+
+# Models on which the answer is called before: there is little in them to be wrong about, so
+# that what is wrong about a random model is shown on that model.
+EARLIER: tuple[tuple[Make, ...], ...] = (
+    (),
+    (Flat,),
+    (Untraceable,),
+    (Flat, Untraceable),
+)
+
+
+def after_others(trial: Trial, choice: int) -> Trial:
+    """The trial, now and then with models on which the answer is called before."""
+    earlier = EARLIER[choice // 2 % len(EARLIER)] if choice % 2 else ()
+    return replace(trial, watch=tuple(fresh(make, 0) for make in earlier))

@@ -1,25 +1,21 @@
-"""What `backbone_c4_c5` is asked for: a module, made by torchvision's extractor."""
+"""What must come of `backbone_c4_c5`: a module, made by torchvision's extractor."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from autograder.core.codec import Encoder, Plain, kind_of, leaves
 from autograder.core.graph_record import signature_of
 from autograder.core.verdict import Finding
+from autograder.exercises.ch07_features.backbone_c4_c5.models import MADE_BY
+from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
+from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Rule, Stage, rule
 from autograder.rules.edits import classes_of
-from autograder.rules.passes import runs, same_result_by
+from autograder.rules.passes import caller_untouched, runs, same_result_by
 from autograder.rules.wellformed import wellformed
-
-if TYPE_CHECKING:
-    from autograder.judge import Evidence
-
-MADE_BY = "__init__"
-"""What is recorded as used when torchvision makes an extractor."""
 
 
 @rule("returns a module", Stage.KIND)
@@ -154,8 +150,11 @@ def _of_graphs(shared: Rule) -> Rule:
 def _calls_blocks(evidence: Evidence) -> bool:
     """Whether the graph calls a block of torchvision's, or a layer that holds one."""
     calls = [row["target"] for row in evidence.graph["nodes"] if row["op"] == "call_module"]
-    blocks = [path for path, name in classes_of(evidence.graph).items()
-              if path and name.startswith("torchvision.")]  # fmt: skip
+    blocks = [
+        path
+        for path, name in classes_of(evidence.graph).items()
+        if path and name.startswith("torchvision.")
+    ]
     return any(path == call or path.startswith(f"{call}.") for path in blocks for call in calls)
 
 
@@ -179,13 +178,16 @@ _LOOK = {
 
 # A copy of torchvision's own module is in training mode whatever it was made from, so that
 # copies are not compared here.
-BACKBONE = (
-    returns_module,
-    _of_graphs(wellformed),
-    signature_as_given,
-    made_by_torchvision.because("says what to use, before what came back is looked at"),
-    of_the_models_layers,
-    runs,
-    Rule("same result", Stage.RESULT, _features),
-    the_extractor_gives_them,
+KEY = AnswerKey(
+    (
+        returns_module.because("names the kind that came back, before it is run"),
+        caller_untouched,
+        _of_graphs(wellformed),
+        signature_as_given,
+        made_by_torchvision.because("says what to use, before what came back is looked at"),
+        of_the_models_layers,
+        runs,
+        Rule("same result", Stage.RESULT, _features),
+        the_extractor_gives_them,
+    )
 )
