@@ -1,4 +1,4 @@
-"""Rules for passes that rewrite places: as many as there are, and nothing else.
+"""What must come of passes that rewrite places: as many as there are, and nothing else.
 
 Where the places are is found in a fresh trace of the model, by definition of the task. The
 result is compared by counting its nodes by kind, so that names, order and the way in which
@@ -7,23 +7,15 @@ a node came to be do not matter.
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-import torch
-import torch.nn.functional as F
-from torch import fx, nn
 
 from autograder.core.codec import Plain
 from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
-from autograder.judge.rule import Rule, Stage, rule
-
-if TYPE_CHECKING:
-    from autograder.judge import Evidence
+from autograder.judge.evidence import Evidence
+from autograder.judge.rule import Rule, Stage
 
 # Spellings of one operation count as the same kind of node.
 _KINDS = {
@@ -33,8 +25,6 @@ _KINDS = {
     "torch.mul": "a product",
     "torch._C._nn.hardswish": "a call of `F.hardswish`",
 }
-
-_FUSED = "autograder.given.LinearReLU"
 
 
 @dataclass(frozen=True)
@@ -50,7 +40,7 @@ class Place:
     says: str
 
 
-Find = Callable[["Evidence"], list[Place]]
+Find = Callable[[Evidence], list[Place]]
 
 
 def places_rewritten(find: Find, new: str, look: str) -> Rule:
@@ -160,131 +150,4 @@ def class_of(path: str, graph: Plain) -> str:
 # ------------------------------------------------------------------ where the places are
 
 
-class _Tensors(fx.Interpreter):
-    """Runs a graph and notes which nodes hold tensors."""
-
-    def __init__(self, gm: fx.GraphModule) -> None:
-        super().__init__(gm)
-        self.found: set[fx.Node] = set()
-
-    def run_node(self, n: fx.Node) -> object:
-        value = super().run_node(n)
-        if isinstance(value, torch.Tensor):
-            self.found.add(n)
-        return value
-
-
-def _two_operands(node: fx.Node, functions: tuple[object, ...]) -> list[object]:
-    """The operands of a plain call of one of the functions; ``[]`` for any other node."""
-    if node.op != "call_function" or node.target not in functions:
-        return []
-    if not set(node.kwargs) <= {"input", "other"}:
-        return []
-    given = [*node.args, *(node.kwargs[key] for key in ("input", "other") if key in node.kwargs)]
-    return given if len(given) == 2 else []
-
-
-def sums_of_products(evidence: Evidence) -> list[Place]:
-    """The places of `fuse_addcmul`; which nodes hold tensors is found by running the trace."""
-    gm, trial = evidence.traced, evidence.case.make(0)
-    tensors = _Tensors(gm)
-    with torch.no_grad():
-        tensors.run(*trial.inputs[0])
-    return [place for node in gm.graph.nodes for place in _sum_of_product(node, tensors.found)]
-
-
-def _sum_of_product(node: fx.Node, tensors: set[fx.Node]) -> list[Place]:
-    terms = _two_operands(node, (operator.add, torch.add))
-    if not terms or not all(term in tensors for term in terms) or terms[0] is terms[1]:
-        return []
-    for product, other in (terms, terms[::-1]):
-        factors = _two_operands(product, (operator.mul, torch.mul))
-        if factors and len(product.users) == 1 and all(factor in tensors for factor in factors):
-            says = f"adds the product `{product}`, which nothing else reads, and `{other}`"
-            return [Place((product.name, node.name), says)]
-    return []
-
-
-def hardswishes(evidence: Evidence) -> list[Place]:
-    """The places of `to_hardswish`."""
-    found = []
-    for node in evidence.traced.graph.nodes:
-        parts = _hardswish(node)
-        if parts and all(len(part.users) == 1 for part in parts[:-1]):
-            names = tuple(part.name for part in parts)
-            found.append(Place(names, f"ends a hard swish of `{parts[0].args[0]}`"))
-    return found
-
-
-def _hardswish(quotient: fx.Node) -> list[fx.Node]:
-    """Sum, gate, product and quotient, if that is what the node ends."""
-
-    def is_call(node: object, function: object) -> bool:
-        return isinstance(node, fx.Node) and node.target is function
-
-    def is_number(value: object, number: int) -> bool:
-        return type(value) in (int, float) and value == number
-
-    if not is_call(quotient, operator.truediv) or not is_number(quotient.args[1], 6):
-        return []
-    product = quotient.args[0]
-    if not is_call(product, operator.mul):
-        return []
-    for x, gate in (product.args, product.args[::-1]):
-        if is_call(gate, F.relu6) and is_call(gate.args[0], operator.add):
-            total = gate.args[0]
-            if total.args[0] is x and is_number(total.args[1], 3):
-                return [total, gate, product, quotient]
-    return []
-
-
-def linears_before_relu(evidence: Evidence) -> list[Place]:
-    """The places of `fuse_linear_relu`."""
-    gm = evidence.traced
-
-    def is_module(node: fx.Node, kind: type[nn.Module]) -> bool:
-        return node.op == "call_module" and isinstance(gm.get_submodule(node.target), kind)
-
-    def is_relu(node: fx.Node) -> bool:
-        by_name = node.op == "call_method" and node.target == "relu"
-        return by_name or node.target in (torch.relu, F.relu) or is_module(node, nn.ReLU)
-
-    found = []
-    for node in gm.graph.nodes:
-        users = list(node.users)
-        if is_module(node, nn.Linear) and len(users) == 1 and is_relu(users[0]):
-            names = (node.name, users[0].name)
-            found.append(Place(names, f"is a ReLU, and the only reader of the linear `{node}`"))
-    return found
-
-
 # ------------------------------------------------------------------ what a fused module holds
-
-
-@rule("layers of the model", Stage.COPY)
-def layers_of_the_model(evidence: Evidence) -> Iterable[Finding]:
-    """A `LinearReLU` holds the linear layer that stood there, with its parameters.
-
-    Who traces a copy of the whole model shares nothing with it, and holds the copy's layers.
-    """
-    rows = {row["path"]: row for row in evidence.graph["modules"]}
-    found = [entry for row in rows.values() for entry in row.get("params", {}).values() if entry]
-    if not any(entry["origin"] for entry in found):
-        return
-    for node in evidence.graph["nodes"]:
-        if node["op"] != "call_module" or class_of(node["target"], evidence.graph) != _FUSED:
-            continue
-        row = rows[node["target"]]
-        layer = rows.get(f"{row.get('same_as', row['path'])}.linear", {})
-        layer = rows.get(layer.get("same_as"), layer)
-        weight = layer.get("params", {}).get("weight")
-        if not (weight and weight["origin"]):
-            yield evidence.finding(
-                "not-shared",
-                f"The `LinearReLU` that `{node['name']}` calls holds a linear layer with the "
-                "same numbers, but not the model's own: it is a copy.",
-                "When somebody trains the model, the result is to see it. A trace shares its "
-                "layers with the model; `copy.deepcopy` does not.",
-                nodes=(node["name"],),
-            )
-            return
