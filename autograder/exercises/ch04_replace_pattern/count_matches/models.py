@@ -1,22 +1,26 @@
-"""The models of chapter 04 that patterns are searched in, and the patterns."""
+"""The models of `count_matches`, and the patterns that are searched in them."""
 
 # A learner sees these as they stand here; their names say what they are for.
 # ruff: noqa: D101, D103
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
 import torch
 from torch import nn
 
+from autograder.core.exercise import Trial
+from autograder.exercises.ch04_replace_pattern.models import (
+    OneWave,
+    Traced,
+    relu_of_relu,
+    sum_of_two,
+)
+
 # ------------------------------------------------------------------ patterns
-
-
-def relu_of_relu(a):
-    return torch.relu(torch.relu(a))
-
-
-def one_relu(a):
-    return torch.relu(a)
 
 
 def sin_plus(a, b):
@@ -25,10 +29,6 @@ def sin_plus(a, b):
 
 def doubled(a):
     return a * 2
-
-
-def sum_of_two(a, b):
-    return a + b
 
 
 def exp_of_neg(a):
@@ -64,12 +64,7 @@ class ActThenNorm(nn.Module):
         return self.norm(self.act(x))
 
 
-# ------------------------------------------------------------------ models for count_matches
-
-
-class OneWave(nn.Module):
-    def forward(self, x, y):
-        return torch.sin(x) + y
+# ------------------------------------------------------------------ models
 
 
 class ThreeWaves(nn.Module):
@@ -77,17 +72,6 @@ class ThreeWaves(nn.Module):
         first = torch.sin(x) + y
         second = torch.sin(first) + x
         return (torch.sin(y) + second) * first
-
-
-class ReluChain(nn.Module):
-    def __init__(self, length=3):
-        super().__init__()
-        self.length = length
-
-    def forward(self, x):
-        for _ in range(self.length):
-            x = torch.relu(x)
-        return x
 
 
 class OtherOrder(nn.Module):
@@ -179,87 +163,57 @@ class Residual(nn.Module):
         return self.inner(x, self.other(x, self.inner(x, x)))
 
 
-# ------------------------------------------------------------------ models for replace_until_done
+def mobilenet() -> nn.Module:
+    """A narrow MobileNetV2; ten of its blocks add their input to their result."""
+    import torchvision
+
+    return torchvision.models.MobileNetV2(num_classes=2, width_mult=0.05)
 
 
-def neg_of_neg(a):
-    return torch.neg(torch.neg(a))
+# ------------------------------------------------------------------ arguments
 
 
-def itself(a):
-    return a
+class TwoRelus(nn.Module):
+    """A pattern that is a module."""
+
+    def forward(self, a: torch.Tensor) -> torch.Tensor:
+        """One ReLU behind another."""
+        return torch.relu(torch.relu(a))
 
 
-def relu_of_neg(a):
-    return torch.relu(torch.neg(a))
+Pattern = Callable[..., Any]
+"""A pattern to count: a function, or what makes a module."""
+
+PATTERNS: tuple[Pattern, ...] = (
+    relu_of_relu,
+    sum_of_two,
+    exp_of_neg,
+    product_and_sum,
+    TwoRelus,
+    exp_and_neg,
+    doubled,
+)
 
 
-def neg_of_relu(a):
-    return torch.neg(torch.relu(a))
+def handing(trial: Trial, pattern: Pattern) -> Trial:
+    """The trial with a pattern; a module is made anew, and watched for changes."""
+    made = pattern() if isinstance(pattern, (type, Traced)) else pattern
+    watch = (made,) if isinstance(made, nn.Module) else ()
+    return replace(trial, args=(trial.model, made), watch=watch)
 
 
-def turned_sum(a, b):
-    return b + a
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Builds a trial whose answer is given a pattern besides the model."""
+
+    plain: Callable[[int], Trial]
+    pattern: Pattern
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        return handing(self.plain(seed), self.pattern)
 
 
-def plus_one(a):
-    return a + 1
-
-
-def one_plus(a):
-    return torch.add(a, 1)
-
-
-def sum_then_product(a, b, c):
-    return (a + b) * c
-
-
-def product_then_sum(a, b, c):
-    return a * c + b * c
-
-
-class NegChain(nn.Module):
-    def __init__(self, length=4):
-        super().__init__()
-        self.length = length
-
-    def forward(self, x):
-        for _ in range(self.length):
-            x = torch.neg(x)
-        return x * 2
-
-
-class Passing(nn.Module):
-    """One negation in front of a row of ReLUs."""
-
-    def __init__(self, length=3):
-        super().__init__()
-        self.length = length
-
-    def forward(self, x):
-        x = torch.neg(x)
-        for _ in range(self.length):
-            x = torch.relu(x)
-        return x
-
-
-class Branches(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.left = ReluChain(4)
-        self.right = ReluChain(2)
-        self.layer = nn.Linear(3, 3)
-
-    def forward(self, x, scale=2.0):
-        hidden = self.layer(self.left(x)) * scale
-        return {"both": self.right(hidden) - self.left(hidden), "x": x}
-
-
-class Factors(nn.Module):
-    def forward(self, a, b, c):
-        return ((a + b) * c + a) * b
-
-
-class PlusOne(nn.Module):
-    def forward(self, x):
-        return (x + 1) * (x + 2) + 1
+def with_pattern(trial: Trial, choice: int) -> Trial:
+    """The trial with a pattern to count."""
+    return handing(trial, PATTERNS[choice % len(PATTERNS)])

@@ -1,16 +1,25 @@
-"""What `replace_until_done` is to return, beyond what a pass returns."""
+"""What must come of `replace_until_done`: nothing matches any more, and the count is right."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from dataclasses import replace
+
+import torch
+from torch import fx
 
 from autograder.core.codec import Plain, kind_of
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
+from autograder.exercises.ch04_replace_pattern.replace_until_done.cases import Counts
+from autograder.exercises.ch04_replace_pattern.replace_until_done.models import CANCEL, COLLAPSE
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import runs_of
 from autograder.judge.rule import Stage, rule
-
-if TYPE_CHECKING:
-    from autograder.judge import Evidence
+from autograder.rules.passes import caller_untouched, copies, runs, same_result, signature_kept
+from autograder.rules.wellformed import known_targets, wellformed
 
 
 @rule("returns a module and a count", Stage.KIND)
@@ -62,7 +71,7 @@ def nothing_matches(evidence: Evidence) -> Iterable[Finding]:
 @rule("right count", Stage.RESULT)
 def right_count(evidence: Evidence) -> Iterable[Finding]:
     """The number of replacements of all rounds together."""
-    got, want = evidence.outcome.value["count"], evidence.case.expect.get("count")
+    got, want = evidence.outcome.value["count"], evidence.expects(Counts).count
     if want is None:  # a model drawn at random
         want = evidence.reference.value
     if got != want:
@@ -71,3 +80,40 @@ def right_count(evidence: Evidence) -> Iterable[Finding]:
             f"{evidence.you} counts {got} replacements; `replace_pattern` made {want} here.",
             "`replace_pattern` returns one match for each replacement that it made in a round.",
         )
+
+
+# What a pattern is made of, and how many of these one replacement takes away.
+TAKEN = {COLLAPSE[0]: (torch.relu, 1), CANCEL[0]: (torch.neg, 2)}
+
+
+def shrunk_until_done(trial: Trial) -> Reference:
+    """What the model computes; and how many replacements have made its graph that small."""
+    _, pattern, replacement, *_ = trial.args
+    function, each = TAKEN[pattern]
+    gm = fx.symbolic_trace(trial.model)
+
+    def size() -> int:
+        return sum(node.target is function for node in gm.graph.nodes)
+
+    before, last = size(), -1
+    while last != size():
+        last = size()
+        fx.replace_pattern(gm, pattern, replacement)
+    return replace(runs_of(trial.model, trial), value=(before - last) // each)
+
+
+KEY = AnswerKey(
+    (
+        returns_module_and_count.because("names the kind that came back; later rules read it"),
+        caller_untouched,
+        wellformed,
+        known_targets,
+        signature_kept,
+        runs,
+        same_result,
+        copies,
+        nothing_matches.because("says what is wrong where the count or the result only show it"),
+        right_count,
+    ),
+    shrunk_until_done,
+)
