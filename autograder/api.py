@@ -13,6 +13,7 @@ from autograder.core.verdict import Verdict
 from autograder.exercises import EXERCISES
 from autograder.fuzz.random_models import AT_HAND
 from autograder.grading import Grading, TryHere
+from autograder.judge.answer_key import is_known
 from autograder.judge.answer_text import source_of_answer
 
 PROGRESS_FILE = ".fxcourse-progress.json"
@@ -52,6 +53,7 @@ def verdict_on(exercise: Exercise, answer: Any, *, hidden: bool, seed: int = 0) 
         seed: picks the random models; 0 in a notebook, the student's own in a classroom.
     """
     cases = exercise.cases if hidden else exercise.visible_cases()
+    cases = tuple(case for case in cases if is_known(exercise, case))
     few = None if hidden or exercise.random is None else min(AT_HAND, exercise.random.count)
     attempt = TryHere(exercise, answer, impatient=not hidden)
     source = source_of_answer(answer)

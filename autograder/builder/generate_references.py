@@ -72,35 +72,42 @@ def write_all(check_only: bool = False, only: tuple[str, ...] = ()) -> list[str]
     for chapter in only or dict.fromkeys(exercise.chapter for exercise in EXERCISES.values()):
         names = solutions_of(chapter)
         for exercise in of_chapter(chapter):
-            path = references.path_of(module_of(exercise))
             rows = _rows(exercise, names[exercise.name])
-            text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
-            if text != (path.read_text(encoding="utf-8") if path.exists() else ""):
-                changed.append(exercise.name)
-                if not check_only:
-                    _write(path, text)
+            for hidden in (False, True):
+                path = references.path_of(module_of(exercise), hidden=hidden)
+                fresh = [
+                    line if case.hidden is hidden else json.dumps({"case": case.name})
+                    for case, line in rows
+                    if case.hidden or not hidden
+                ]
+                if fresh != references.lines_of(path):
+                    changed.append(path.parent.name)
+                    if not check_only:
+                        _write(path, fresh)
     references.forget()
     return changed
 
 
-def _write(path: Path, text: str) -> None:
-    if text:
+def _write(path: Path, lines: list[str]) -> None:
+    if lines:
+        text = "".join(f"{line}\n" for line in lines)
         path.write_text(text, encoding="utf-8", newline="\n")
     else:
         path.unlink(missing_ok=True)
 
 
-def _rows(exercise: Exercise, solution: Any) -> list[dict[str, Plain]]:
+def _rows(exercise: Exercise, solution: Any) -> list[tuple[Case, str]]:
     """What must be stored for an exercise: what its oracle does not know."""
     stored = references.stored(module_of(exercise))
     cases = {case.name: case for case in exercise.cases}
-    rows = []
+    rows: list[tuple[Case, str]] = []
     for name, made in made_by(exercise, solution).items():
         if knows(exercise, cases[name], made):
             continue
         old = stored.get(name)
         keep = old is not None and _same(Reference.from_json(old), made)
-        rows.append({"case": name, **(old if keep else made.to_json())})
+        row = {"case": name, **(old if old is not None and keep else made.to_json())}
+        rows.append((cases[name], json.dumps(row, separators=(",", ":"))))
     return rows
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
 from autograder.core.codec import Encoder, Plain, kind_of, leaves
+from autograder.core.exercise import Trial
 from autograder.core.graph_record import signature_of
+from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
 from autograder.exercises.ch07_features.backbone_c4_c5.models import MADE_BY
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import runs_of
 from autograder.judge.rule import Rule, Stage, rule
 from autograder.rules.edits import classes_of
 from autograder.rules.passes import caller_untouched, runs, same_result_by
@@ -176,6 +180,27 @@ _LOOK = {
     "in which mode does your module run it?",
 }
 
+
+def c4_and_c5(trial: Trial) -> Reference:
+    """What comes out of the model's third and fourth layer while it runs, seen by hooks."""
+    model = trial.model
+
+    def features(*inputs: Any) -> dict[str, Any]:
+        seen: dict[str, Any] = {}
+
+        def note(name: str) -> Callable[..., None]:
+            return lambda module, args, output: seen.update({name: output})
+
+        layers = {"C4": model.get_submodule("layer3"), "C5": model.get_submodule("layer4")}
+        handles = [layer.register_forward_hook(note(name)) for name, layer in layers.items()]
+        model(*inputs)
+        for handle in handles:
+            handle.remove()
+        return seen
+
+    return runs_of(features, trial)
+
+
 # A copy of torchvision's own module is in training mode whatever it was made from, so that
 # copies are not compared here.
 KEY = AnswerKey(
@@ -189,5 +214,6 @@ KEY = AnswerKey(
         runs,
         Rule("same result", Stage.RESULT, _features),
         the_extractor_gives_them,
-    )
+    ),
+    c4_and_c5,
 )
