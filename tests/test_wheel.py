@@ -1,4 +1,4 @@
-"""What a wheel gives a learner: notebooks, checks that work, and nothing that is an instructor's."""
+"""What a wheel gives a learner: notebooks, checks that work, nothing that is an instructor's."""
 
 from __future__ import annotations
 
