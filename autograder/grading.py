@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
+from autograder.core.ending import End
 from autograder.core.exercise import RANDOM, Case, Exercise
 from autograder.core.global_state import kept_state
 from autograder.core.graph_jobs import GraphRunner, do_here
@@ -46,7 +47,7 @@ class Tried:
     state: State = "untried"
     kind: str = ""
     case: str = ""
-    how: str = ""
+    how: End = End.EXITED
     outcomes: list[Outcome] = field(default_factory=list)
 
 
@@ -236,11 +237,11 @@ def _lost(exercise: Exercise, tried: Tried) -> Verdict:
     """The verdict where an answer did not come back from a case."""
     names = {known.name for known in exercise.cases}
     where = f" on the case “{tried.case}”" if tried.case in names else ""
-    if tried.how == "out of time":
+    if tried.how is End.OUT_OF_TIME:
         message = f"`{exercise.name}` did not come to an end{where}, and could not be stopped."
         look = "Look for a loop that never ends, with a `try` in it that catches everything."
         return _nothing(exercise, "crashed", "out-of-time", message, look)
-    if tried.how == "out of memory":
+    if tried.how is End.OUT_OF_MEMORY:
         message = f"`{exercise.name}` used up all memory that a notebook may use{where}."
         look = "Look for a list or a tensor that grows with every step."
         return _nothing(exercise, "crashed", "out-of-memory", message, look)

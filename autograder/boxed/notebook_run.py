@@ -21,6 +21,7 @@ from nbformat.v4 import new_output
 
 from autograder.boxed.claims import sound_outcome
 from autograder.boxed.graphs_elsewhere import GraphsElsewhere, builder_of
+from autograder.core.ending import End, Ending
 from autograder.core.exercise import Case, Exercise
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
@@ -38,8 +39,8 @@ MOST_ASTRAY = 3
 answers something else. Each time costs as long as a cell may take, and it may be another cell's
 doing than the one that is waited for."""
 
-_ENDS = ("ended", "out of memory", "too many processes")
-"""How the words begin that say how a process ended."""
+_USED_UP = (End.OUT_OF_MEMORY, End.OUT_OF_TIME, End.TOO_MANY_PROCESSES)
+"""Ends by which a process has used up what it may use."""
 
 AT_ONCE = 20.0
 """Seconds for what takes a moment, such as setting an answer aside."""
@@ -83,7 +84,7 @@ class Parked:
     kind: str = ""
     child: Process | None = None
     pid: int = 0
-    how: str = ""
+    how: End = End.EXITED
 
     def close(self) -> None:
         """Let the process end."""
@@ -123,7 +124,7 @@ class NotebookRun:
         self.warn = warn
         self.verdicts: dict[int, Verdict] = {}
         """By the number of the check cell, from 0."""
-        self.ends: list[str] = []
+        self.ends: list[End] = []
         """How processes of this notebook ended that did not get to its end."""
         self._notebook: Process | None = None
         self._parked: dict[int, Parked] = {}
@@ -208,7 +209,7 @@ class NotebookRun:
             note(cell, "CellFailed", "This cell did not come to its end.")
         if head.get("out_of_time") is True:
             self._barred.add(index)
-            self.ends.append("out of time")
+            self.ends.append(End.OUT_OF_TIME)
             self.warn(f"cell {index + 1} used up its time and was stopped")
 
     def _step(self, cell: NotebookNode) -> dict[str, Any]:
@@ -231,7 +232,7 @@ class NotebookRun:
             except Lost as lost:
                 self._lose(f"cell {index + 1}", lost)
                 self._restart(index)
-        self._parked[index] = Parked("lost", how="ended")
+        self._parked[index] = Parked("lost")
 
     def _set_aside(self, exercise: Exercise) -> Parked:
         step = {"do": "park", "name": exercise.name, "wired": self.supply.parks}
@@ -331,12 +332,12 @@ class NotebookRun:
         """Mend what an answer has broken that did not come back."""
         parked = self._parked[index]
         name = self._exercise(index).name
-        end = self._notebook.ended(0.5) if self._notebook is not None else "ended"
-        if end in ("out of memory", "out of time", "too many processes"):
-            lost.how = end
+        end = Ending(End.EXITED) if self._notebook is None else self._notebook.ended(0.5)
+        if end is not None and end.end in _USED_UP:
+            lost = Lost(end)
         self._lose(f"trying {name}", lost)
         parked.close()
-        self._parked[index] = Parked("lost", how=lost.how)
+        self._parked[index] = Parked("lost", how=lost.ending.end)
         if self.supply.parks and not end and parked.pid:
             self._process().end_one(parked.pid)
             return
@@ -351,21 +352,21 @@ class NotebookRun:
             Lost: there is none.
         """
         if self._notebook is None:
-            raise Lost("ended")
+            raise Lost(Ending(End.EXITED))
         return self._notebook
 
     def _is_open(self) -> bool:
         """Whether cells can still be run, and answers tried."""
         if self._notebook is not None and monotonic() > self._deadline:
             self.warn(f"the notebook took longer than {self.patience.notebook:g} seconds")
-            self.ends.append("out of time")
+            self.ends.append(End.OUT_OF_TIME)
             self._stop()
         return self._notebook is not None
 
     def _lose(self, what: str, lost: Lost) -> None:
-        self.ends.append(lost.how)
-        self._astray += not lost.how.startswith(_ENDS)
-        self.warn(f"{what} ended or blocked Python ({lost.how})")
+        self.ends.append(lost.ending.end)
+        self._astray += lost.ending.end in (End.ASTRAY, End.OUT_OF_TIME)
+        self.warn(f"{what} ended or blocked Python ({lost.ending})")
 
     def _start(self) -> None:
         self._used += 1
