@@ -54,8 +54,10 @@ def places_rewritten(find: Find, new: str, look: str) -> Rule:
 
     def rule(evidence: Evidence) -> Iterable[Finding]:
         places = find(evidence)
-        before = {row["name"]: kind_of_node(row, evidence.traced_graph)
-                  for row in evidence.traced_graph["nodes"]}  # fmt: skip
+        before = {
+            row["name"]: kind_of_node(row, evidence.traced_graph)
+            for row in evidence.traced_graph["nodes"]
+        }
         want = Counter(before.values())
         want.subtract(before[name] for place in places for name in place.nodes)
         want[new] += len(places)
@@ -70,13 +72,17 @@ def _differences(
     evidence: Evidence, places: list[Place], new: str, look: str, want: Counter, got: Counter
 ) -> Iterator[Finding]:
     here = {(row["name"], kind_of_node(row, evidence.graph)) for row in evidence.graph["nodes"]}
-    names = {row["name"]: kind_of_node(row, evidence.traced_graph)
-             for row in evidence.traced_graph["nodes"]}  # fmt: skip
+    names = {
+        row["name"]: kind_of_node(row, evidence.traced_graph)
+        for row in evidence.traced_graph["nodes"]
+    }
     if got[new] < want[new]:
         left = [p for p in places if (p.nodes[-1], names[p.nodes[-1]]) in here]
-        text = f"`{left[0].nodes[-1]}` {left[0].says}: that is a place to rewrite." if left else (
-            f"{_stands(got[new], new)}; in this model there {_places(want[new])} for it."
-        )  # fmt: skip
+        text = (
+            f"`{left[0].nodes[-1]}` {left[0].says}: that is a place to rewrite."
+            if left
+            else (f"{_stands(got[new], new)}; in this model there {_places(want[new])} for it.")
+        )
         nodes = left[0].nodes if left else ()
         yield evidence.finding("missed-place", text, look, nodes=nodes)
     elif got[new] > want[new]:
@@ -93,9 +99,12 @@ def _differences(
 def _other_kinds(
     evidence: Evidence, places: list[Place], want: Counter, got: Counter
 ) -> Iterator[Finding]:
-    gone = {kind_of_node(row, evidence.traced_graph): row["name"]
-            for place in places for row in evidence.traced_graph["nodes"]
-            if row["name"] in place.nodes}  # fmt: skip
+    gone = {
+        kind_of_node(row, evidence.traced_graph): row["name"]
+        for place in places
+        for row in evidence.traced_graph["nodes"]
+        if row["name"] in place.nodes
+    }
     for kind in got | want:
         if got[kind] > want[kind] and kind in gone:
             yield evidence.finding(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import torch
 from torch import fx
@@ -28,7 +29,7 @@ class _Tensors(fx.Interpreter):
         return value
 
 
-def _two_operands(node: fx.Node, functions: tuple[object, ...]) -> list[object]:
+def _two_operands(node: fx.Node, functions: tuple[object, ...]) -> list[Any]:
     """The operands of a plain call of one of the functions; ``[]`` for any other node."""
     if node.op != "call_function" or node.target not in functions:
         return []

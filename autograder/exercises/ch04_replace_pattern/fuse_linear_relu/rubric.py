@@ -24,7 +24,7 @@ def linears_before_relu(evidence: Evidence) -> list[Place]:
     gm = evidence.traced
 
     def is_module(node: fx.Node, kind: type[nn.Module]) -> bool:
-        return node.op == "call_module" and isinstance(gm.get_submodule(node.target), kind)
+        return node.op == "call_module" and isinstance(gm.get_submodule(str(node.target)), kind)
 
     def is_relu(node: fx.Node) -> bool:
         by_name = node.op == "call_method" and node.target == "relu"

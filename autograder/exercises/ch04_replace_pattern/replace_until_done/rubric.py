@@ -88,9 +88,9 @@ TAKEN = {COLLAPSE[0]: (torch.relu, 1), CANCEL[0]: (torch.neg, 2)}
 
 def shrunk_until_done(trial: Trial) -> Reference:
     """What the model computes; and how many replacements have made its graph that small."""
-    _, pattern, replacement, *_ = trial.args
+    model, pattern, replacement, *_ = trial.args
     function, each = TAKEN[pattern]
-    gm = fx.symbolic_trace(trial.model)
+    gm = fx.symbolic_trace(model)
 
     def size() -> int:
         return sum(node.target is function for node in gm.graph.nodes)
@@ -99,7 +99,7 @@ def shrunk_until_done(trial: Trial) -> Reference:
     while last != size():
         last = size()
         fx.replace_pattern(gm, pattern, replacement)
-    return replace(runs_of(trial.model, trial), value=(before - last) // each)
+    return replace(runs_of(model, trial), value=(before - last) // each)
 
 
 KEY = AnswerKey(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 import torch.nn.functional as F
 from torch import fx
@@ -25,7 +26,7 @@ def hardswishes(evidence: Evidence) -> list[Place]:
     return found
 
 
-def _hardswish(quotient: fx.Node) -> list[fx.Node]:
+def _hardswish(quotient: Any) -> list[fx.Node]:
     """Sum, gate, product and quotient, if that is what the node ends."""
 
     def is_call(node: object, function: object) -> bool:
