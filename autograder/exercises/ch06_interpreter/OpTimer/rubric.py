@@ -1,4 +1,4 @@
-"""What `OpTimer` is asked: names, counts, sums and order; never how fast something is.
+"""What must come of `OpTimer`: names, counts, sums and order; never how fast something is.
 
 Every rule holds on the busiest machine: times are compared with processor time that was
 really used up, with each other, and with the wall time of the same run.
@@ -10,18 +10,23 @@ import contextlib
 import copy
 import math
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import torch
 from torch import fx
 
 from autograder.core.codec import Plain, kind_of, show
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
+from autograder.exercises.ch06_interpreter.OpTimer.cases import Timing
+from autograder.exercises.ch06_interpreter.OpTimer.models import SPIN
+from autograder.exercises.ch06_interpreter.rubric import made_from_the_class, runs_as_asked
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import runs_of
 from autograder.judge.rule import Stage, rule
-from autograder.models.measured import SPIN
-
-if TYPE_CHECKING:
-    from autograder.judge import Evidence
+from autograder.rules.passes import caller_untouched
 
 # Clocks tick: a time may be shorter than the work by this factor, and a sum of times longer.
 AT_LEAST, AT_MOST, TICK = 0.8, 1.5, 0.005
@@ -165,7 +170,7 @@ def _count_problem(
 @rule("each timer its own", Stage.STRUCTURE)
 def each_timer_its_own(evidence: Evidence) -> Iterable[Finding]:
     """A second timer begins at zero. It has made the last run, after all those of the first."""
-    if not evidence.case.expect.get("second timer"):
+    if not evidence.expects(Timing).second_timer:
         return
     calls = _table(evidence.outcome.runs[len(evidence.trial.inputs)]["timer"]["calls"])
     for name in call_names(evidence):
@@ -207,7 +212,7 @@ def _time_problem(
             return f"`seconds[{name!r}]` is {value}"
         if value < before.get(name, 0.0):
             return f"`seconds[{name!r}]` is smaller than it was before this run"
-    for name, times in evidence.case.expect.get("slow", {}).items():
+    for name, times in evidence.expects(Timing).slow.items():
         least = AT_LEAST * SPIN * times * (i + 1)
         if now[name] < least:
             spent = f"{SPIN * times * (i + 1):.3f} s of work"
@@ -227,7 +232,7 @@ def _time_problem(
 @rule("slowest first", Stage.RESULT)
 def slowest_first(evidence: Evidence) -> Iterable[Finding]:
     """`slowest(n)` gives the first n of the names, ordered by time spent, longest first."""
-    if not evidence.case.expect.get("ranked"):
+    if not evidence.expects(Timing).ranked:
         return
     for i, note in records(evidence):
         seconds, calls = _table(note["seconds"]), _table(note["calls"])
@@ -257,3 +262,24 @@ def _is_top(got: list[str], n: int, names: list[str], seconds: dict[str, float])
 
 def _times(seconds: dict[str, float]) -> str:
     return "{" + ", ".join(f"{name!r}: {value:.4f}" for name, value in seconds.items()) + "}"
+
+
+def ran_twice(trial: Trial) -> Reference:
+    """What the model itself gives: on each input, and on the first once more."""
+    trial = replace(trial, inputs=(*trial.inputs, trial.inputs[0]))
+    return runs_of(trial.model.forward, trial)
+
+
+KEY = AnswerKey(
+    (
+        made_from_the_class.because("names what came in place of a class"),
+        caller_untouched,
+        dictionaries_and_lists.because("keeps other kinds of data away from the next rules"),
+        every_call_counted,
+        each_timer_its_own,
+        times_are_possible,
+        runs_as_asked,
+        slowest_first,
+    ),
+    ran_twice,
+)

@@ -1,9 +1,19 @@
-"""Models that produce NaN and infinities, each at another kind of node."""
+"""Models that make a NaN or an infinity, each at another kind of node: for `first_nonfinite`."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from typing import Any
+
 import torch
 from torch import nn
+
+from autograder.core.exercise import Trial
+from autograder.exercises.ch06_interpreter.models import Exactly, with_inputs
+from autograder.models import networks
+
+INF, NAN = math.inf, math.nan
 
 
 class Overflow(nn.Module):
@@ -154,3 +164,59 @@ class HalfPrecision(nn.Module):
         wide = x * 60_000
         narrow = wide.half()
         return narrow * 2
+
+
+# ------------------------------------------------------------------ what is not finite
+
+
+def state(value: float) -> tuple[Any, ...]:
+    """The inputs of `Nested`: zeros, and this value in the second part of the state."""
+    zeros = Exactly(0.0, shape=(1, 2, 4))
+    return Exactly(0.0, shape=(2, 5, 3)), (zeros, Exactly(value, shape=(1, 2, 4)))
+
+
+def spoil_norm(model: nn.Module) -> None:
+    """A variance below zero, deep inside: such a layer gives NaN for one channel."""
+    norms = [m for m in networks.not_in_place(model).modules() if isinstance(m, nn.BatchNorm2d)]
+    norms[len(norms) // 2].running_var[1] = -1.0
+
+
+def spoil_weight(model: nn.Module) -> None:
+    """An infinite weight."""
+    model.head[1].weight[0, 0] = INF
+
+
+def spoil_gain(model: nn.Module) -> None:
+    """A parameter with a NaN."""
+    model.gain[1] = NAN
+
+
+def spoil_mask(model: nn.Module) -> None:
+    """A buffer with an infinity."""
+    model.mask[0] = -INF
+
+
+def spoil_feed(model: nn.Module) -> None:
+    """A NaN in a bias, deep inside."""
+    model.feed[1][1].bias[0] = NAN
+
+
+def _spoiled(values: list[torch.Tensor], choice: int) -> None:
+    """Put a number that is none into a tensor."""
+    number = (NAN, INF, -INF)[choice % 3]
+    if values:
+        values[choice % len(values)].view(-1)[-1:] = number
+
+
+def perhaps_spoiled(trial: Trial, choice: int) -> Trial:
+    """A NaN or an infinity in an input, in a parameter, or nowhere."""
+    trial = with_inputs(trial, choice)
+    (inputs,) = trial.inputs
+    with torch.no_grad():
+        if choice % 8 == 1:
+            _spoiled([value for value in inputs if isinstance(value, torch.Tensor)], choice // 8)
+        elif choice % 4 == 2:
+            _spoiled([*trial.model.parameters(), *trial.model.buffers()], choice // 4)
+        elif choice % 8 == 3 and isinstance(inputs[-1], float):
+            inputs = (*inputs[:-1], NAN)
+    return replace(trial, args=(trial.model, *inputs), inputs=(inputs,))
