@@ -90,7 +90,7 @@ def read(html: str) -> Reader:
     reader.close()
     assert not reader.open
     allowed = {"div", "span", "strong", "code", "pre", "details", "summary", "table", "tbody",
-               "tr", "td", "ul", "ol", "li", "img", "br"}  # fmt: skip
+               "tr", "td", "ul", "ol", "li", "img", "br", "em"}  # fmt: skip
     assert set(reader.tags) <= allowed
     names = {name for name, _ in reader.attributes}
     assert names <= {"style", "alt", "src", "colspan"}
