@@ -15,10 +15,10 @@ from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.graph_record import describe
 from autograder.core.outcome import Outcome
 from autograder.core.own_code import taken_for
+from autograder.exercises.ch05_proxy.build_with_proxies.rubric import nothing_unused
 from autograder.judge import Evidence, findings_of
 from autograder.judge.form import Form
 from autograder.judge.oracles import model_itself
-from autograder.rubric.proxies import nothing_unused
 from autograder.rules.edits import one_relu_for_each_sum
 from autograder.rules.passes import PASS, signature_kept
 from autograder.rules.wellformed import wellformed

@@ -9,11 +9,11 @@ from typing import Any
 import torch
 
 from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch05_proxy.decompose import models
+from autograder.exercises.ch05_proxy.decompose.models import with_rules
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, model_case
-from autograder.models import decomposing as zoo
-from autograder.rubric.decomposing import recorded_in_the_new_graph, what_the_rules_record
-from autograder.rules.passes import PASS
-from autograder.syllabus.proxy import drawn_decompose
 
 X, WIDE = T(2, 3), T(4, 3)
 
@@ -62,12 +62,54 @@ def case(
     return model_case(name, aspect, model, *inputs, extra=(rules,), **more)
 
 
-SQUARE = {torch.square: zoo.square_rule}
-ITEM = {operator.getitem: zoo.item_rule}
-TWO = {torch.mean: zoo.two_rule}
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.square({a})",
+        "torch.square({a}) * torch.square({a})",
+        "torch.sub({a}, {b}) * torch.sub({a}, {b})",
+        "torch.sub({a}, other={b}, alpha=3)",
+        "torch.sub(other={a}, input={b})",
+        "torch.add({a}, {b}, alpha={n})",
+        "torch.mul({a}, torch.mul({b}, {c}))",
+        "torch.addcmul({a}, {b}, tensor2={c}, value=3)",
+        "torch.addcmul({a}, {b}, {b})",
+        "torch.stack([{x}, {y}, {x}])[1]",
+        "torch.stack(tensors=[{x}, {y}], dim=-1).sum(-1)",
+        'torch.div({a}, {b}, rounding_mode="floor")',
+        "torch.div({a}, {b}, rounding_mode=None)",
+        "torch.pow({a}, 3)",
+        "torch.pow({a}, exponent=2)",
+        "torch.pow({a}, torch.numel({b}))",
+        "{x} * torch.mean({a})",
+        "torch.clamp({a}, torch.amin({x}), {y})",
+        "{x} + torch.argmax({y})",
+        "torch.positive({a})",
+        "torch.tanh({a})",
+        "torch.exp({a}).sin()",
+        "{a} / {b}",
+        "{n} / ({a} + 4)",
+        "F.relu({a})",
+        "{a} + {b}",
+        "{a} - {b}",
+        "{a}.square()",
+        "{a}.sub({b})",
+        "{a}.exp().add(1)",
+        "{a} * [nn.Parameter(torch.ones(()))]",
+        "{x}.mul_({b})",
+    )
+    + ops("{x}.mul_(0.5)", "{x}.add_({b})", "torch.square({a})", "torch.sub({a}, {b})", outs=0)
+    + COMMON,
+    training=True,
+    namesakes=("square", "sub", "mul"),
+)
 
-DECOMPOSE = Exercise(
+SQUARE = {torch.square: models.square_rule}
+ITEM = {operator.getitem: models.item_rule}
+TWO = {torch.mean: models.two_rule}
+
+EXERCISE = Exercise(
     name="decompose",
+    number=2,
     chapter="05_proxy",
     title="Rules instead of nodes",
     stars=2,
@@ -82,73 +124,171 @@ DECOMPOSE = Exercise(
         Aspect("rest", 2, "the rest of the model is copied"),
     ),
     cases=(
-        case("one call", "task", zoo.Square, SQUARE, (X,), (WIDE,)),
-        case("as the output", "task", zoo.SquareOutput, SQUARE, (X,)),
-        case("one after the other", "task", zoo.Squares, SQUARE, (X,)),
-        case("two rules", "task", zoo.SquareAndTanh,
-             {**SQUARE, torch.tanh: zoo.tanh_rule}, (X,), (T(3),)),
-        case("a real model", "task", zoo.encoder,
-             {operator.truediv: zoo.quotient_rule, torch.matmul: zoo.matmul_rule,
-              operator.matmul: zoo.matmul_rule}, (T(1, 3, 6),)),
-        case("several arguments", "arguments", zoo.Lerp, {torch.lerp: zoo.lerp_rule}, (X, X)),
-        case("a parameter by keyword only", "arguments", zoo.Addcmul,
-             {torch.addcmul: zoo.addcmul_rule}, (X, X)),
-        case("a node by keyword", "arguments", zoo.KeywordSub, {torch.sub: zoo.sub_rule}, (X, X)),
-        case("a list of nodes", "arguments", zoo.Stack, {torch.stack: zoo.stack_rule}, (X, X)),
-        case("a list by keyword", "arguments", zoo.KeywordStack,
-             {torch.stack: zoo.stack_rule}, (X, X)),
-        case("a list in a tuple", "arguments", zoo.Picked, ITEM, (X,)),
-        case("a slice", "arguments", zoo.Sliced, ITEM, (X,)),
-        case("strings and None", "arguments", zoo.Div, {torch.div: zoo.div_rule}, (X, X)),
-        case("numbers for a loop", "arguments", zoo.Cube, {torch.pow: zoo.pow_rule}, (X,)),
-        case("operators", "arguments", zoo.Quotients,
-             {operator.truediv: zoo.quotient_rule}, (X, X)),
-        case("the same value twice", "arguments", zoo.SameTwice, {torch.sub: zoo.sub_rule}, (X,)),
-        case("sizes", "arguments", zoo.Flatten, {torch.flatten: zoo.flatten_rule},
-             (T(2, 1, 3),)),
-        case("a number", "constants", zoo.TimesMean, TWO, (X,)),
-        case("a number for another rule's loop", "constants", zoo.PowNumel,
-             {torch.numel: zoo.three_rule, torch.pow: zoo.pow_rule}, (X,)),
-        case("None", "constants", zoo.ClampMin, {torch.amin: zoo.none_rule}, (X,)),
-        case("zero", "constants", zoo.SumOverArgmax, {torch.argmax: zoo.zero_rule}, (X,)),
-        case("a number as the output", "constants", zoo.MeanOutput, TWO, (X,)),
-        case("numbers in the output", "constants", zoo.MeanInside, TWO, (X,)),
-        case("what it was given", "constants", zoo.Positives,
-             {torch.positive: zoo.itself_rule}, (X,)),
-        case("a size", "constants", zoo.Rows, {torch.numel: zoo.size_rule}, (X,)),
-        case("a rule that calls its function", "once", zoo.Exp,
-             {torch.exp: zoo.exp_twice_rule}, (X,)),
-        case("its function, on its own result", "once", zoo.MulOfMul,
-             {torch.mul: zoo.mul_rule}, (X, X)),
-        case("a rule that calls another's function", "once", zoo.AddAndSub,
-             {torch.sub: zoo.swap_sub_rule, torch.add: zoo.add_rule}, (X, X)),
-        case("other spellings", "rest", zoo.OtherSpellings, {torch.add: zoo.add_rule}, (X, X)),
-        case("a method of that name", "rest", zoo.Squared, SQUARE, (X,)),
-        case("nested modules in training mode", "rest", zoo.Nested, SQUARE, (WIDE,),
-             training=True),
-        case("a graph module", "rest", zoo.traced_squares, SQUARE, (WIDE,)),
-        case("parameters with defaults", "rest", zoo.Defaults, SQUARE, (X,), (X, 3.0, None, 1)),
-        case("values that nobody reads", "rest", zoo.Dead, SQUARE, (X,)),
-        case("changes in place", "rest", zoo.InPlace, SQUARE, (X,)),
-        case("nested results", "rest", zoo.Aggregates, SQUARE, (X,)),
-        case("names that are taken", "rest", zoo.TakenNames, SQUARE, (X, X)),
-        case("no rules", "rest", zoo.Squares, {}, (X,)),
-        case("redraw: one call", "task", zoo.Squares, {torch.square: zoo.exp_twice_rule},
-             (T(3),), hidden=True),
-        case("redraw: keywords", "arguments", zoo.Addcmul, {torch.addcmul: zoo.addcmul_rule},
-             (T(5), T(5)), hidden=True),
-        case("redraw: a list", "arguments", zoo.KeywordStack, {torch.stack: zoo.stack_rule},
-             (T(2), T(2)), hidden=True),
-        case("redraw: a number", "constants", zoo.MeanInside, {torch.mean: zoo.zero_rule},
-             (T(2),), hidden=True),
-        case("redraw: once", "once", zoo.Squares, {torch.square: torch.square}, (X,), hidden=True),
-        case("redraw: the rest", "rest", zoo.Nested, {}, (WIDE,), hidden=True),
+        case("one call", "task", models.Square, SQUARE, (X,), (WIDE,)),
+        case("as the output", "task", models.SquareOutput, SQUARE, (X,)),
+        case("one after the other", "task", models.Squares, SQUARE, (X,)),
+        case(
+            "two rules",
+            "task",
+            models.SquareAndTanh,
+            {**SQUARE, torch.tanh: models.tanh_rule},
+            (X,),
+            (T(3),),
+        ),
+        case(
+            "a real model",
+            "task",
+            models.encoder,
+            {
+                operator.truediv: models.quotient_rule,
+                torch.matmul: models.matmul_rule,
+                operator.matmul: models.matmul_rule,
+            },
+            (T(1, 3, 6),),
+        ),
+        case("several arguments", "arguments", models.Lerp, {torch.lerp: models.lerp_rule}, (X, X)),
+        case(
+            "a parameter by keyword only",
+            "arguments",
+            models.Addcmul,
+            {torch.addcmul: models.addcmul_rule},
+            (X, X),
+        ),
+        case(
+            "a node by keyword",
+            "arguments",
+            models.KeywordSub,
+            {torch.sub: models.sub_rule},
+            (X, X),
+        ),
+        case(
+            "a list of nodes", "arguments", models.Stack, {torch.stack: models.stack_rule}, (X, X)
+        ),
+        case(
+            "a list by keyword",
+            "arguments",
+            models.KeywordStack,
+            {torch.stack: models.stack_rule},
+            (X, X),
+        ),
+        case("a list in a tuple", "arguments", models.Picked, ITEM, (X,)),
+        case("a slice", "arguments", models.Sliced, ITEM, (X,)),
+        case("strings and None", "arguments", models.Div, {torch.div: models.div_rule}, (X, X)),
+        case("numbers for a loop", "arguments", models.Cube, {torch.pow: models.pow_rule}, (X,)),
+        case(
+            "operators",
+            "arguments",
+            models.Quotients,
+            {operator.truediv: models.quotient_rule},
+            (X, X),
+        ),
+        case(
+            "the same value twice",
+            "arguments",
+            models.SameTwice,
+            {torch.sub: models.sub_rule},
+            (X,),
+        ),
+        case(
+            "sizes",
+            "arguments",
+            models.Flatten,
+            {torch.flatten: models.flatten_rule},
+            (T(2, 1, 3),),
+        ),
+        case("a number", "constants", models.TimesMean, TWO, (X,)),
+        case(
+            "a number for another rule's loop",
+            "constants",
+            models.PowNumel,
+            {torch.numel: models.three_rule, torch.pow: models.pow_rule},
+            (X,),
+        ),
+        case("None", "constants", models.ClampMin, {torch.amin: models.none_rule}, (X,)),
+        case("zero", "constants", models.SumOverArgmax, {torch.argmax: models.zero_rule}, (X,)),
+        case("a number as the output", "constants", models.MeanOutput, TWO, (X,)),
+        case("numbers in the output", "constants", models.MeanInside, TWO, (X,)),
+        case(
+            "what it was given",
+            "constants",
+            models.Positives,
+            {torch.positive: models.itself_rule},
+            (X,),
+        ),
+        case("a size", "constants", models.Rows, {torch.numel: models.size_rule}, (X,)),
+        case(
+            "a rule that calls its function",
+            "once",
+            models.Exp,
+            {torch.exp: models.exp_twice_rule},
+            (X,),
+        ),
+        case(
+            "its function, on its own result",
+            "once",
+            models.MulOfMul,
+            {torch.mul: models.mul_rule},
+            (X, X),
+        ),
+        case(
+            "a rule that calls another's function",
+            "once",
+            models.AddAndSub,
+            {torch.sub: models.swap_sub_rule, torch.add: models.add_rule},
+            (X, X),
+        ),
+        case(
+            "other spellings", "rest", models.OtherSpellings, {torch.add: models.add_rule}, (X, X)
+        ),
+        case("a method of that name", "rest", models.Squared, SQUARE, (X,)),
+        case(
+            "nested modules in training mode", "rest", models.Nested, SQUARE, (WIDE,), training=True
+        ),
+        case("a graph module", "rest", models.traced_squares, SQUARE, (WIDE,)),
+        case("parameters with defaults", "rest", models.Defaults, SQUARE, (X,), (X, 3.0, None, 1)),
+        case("values that nobody reads", "rest", models.Dead, SQUARE, (X,)),
+        case("changes in place", "rest", models.InPlace, SQUARE, (X,)),
+        case("nested results", "rest", models.Aggregates, SQUARE, (X,)),
+        case("names that are taken", "rest", models.TakenNames, SQUARE, (X, X)),
+        case("no rules", "rest", models.Squares, {}, (X,)),
+        case(
+            "redraw: one call",
+            "task",
+            models.Squares,
+            {torch.square: models.exp_twice_rule},
+            (T(3),),
+            hidden=True,
+        ),
+        case(
+            "redraw: keywords",
+            "arguments",
+            models.Addcmul,
+            {torch.addcmul: models.addcmul_rule},
+            (T(5), T(5)),
+            hidden=True,
+        ),
+        case(
+            "redraw: a list",
+            "arguments",
+            models.KeywordStack,
+            {torch.stack: models.stack_rule},
+            (T(2), T(2)),
+            hidden=True,
+        ),
+        case(
+            "redraw: a number",
+            "constants",
+            models.MeanInside,
+            {torch.mean: models.zero_rule},
+            (T(2),),
+            hidden=True,
+        ),
+        case(
+            "redraw: once", "once", models.Squares, {torch.square: torch.square}, (X,), hidden=True
+        ),
+        case("redraw: the rest", "rest", models.Nested, {}, (WIDE,), hidden=True),
     ),
-    rubric=(
-        recorded_in_the_new_graph.because("says more about the plainest mistake than lint does"),
-        *PASS,
-        what_the_rules_record,
-    ),
+    rubric=f"{__package__}.rubric",
     hints=HINTS,
-    random=drawn_decompose.DECOMPOSE,
-)  # fmt: skip
+    random=RandomModels(VOCABULARY, with_rules),
+)

@@ -7,16 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise, Trial
-from autograder.models import fresh
-from autograder.models import rules as zoo
-from autograder.rubric.rules import (
-    a_dictionary_of_rules,
-    elementary_operations,
-    right_wherever_finite,
-    rules_take_the_arguments,
-)
-from autograder.rules.wellformed import known_targets, wellformed
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch05_proxy.decomposition_rules import models
 
 INF, NAN = float("inf"), float("nan")
 F32, F64 = torch.float32, torch.float64
@@ -61,11 +53,7 @@ def values_case(
 ) -> Case:
     """A case of `decomposition_rules`: a model, and inputs as nested lists, in each dtype."""
 
-    def trial(seed: int) -> Trial:
-        made = tuple((torch.tensor(v, dtype=dtype),) for v in values for dtype in dtypes)
-        return Trial(model=fresh(model, seed), inputs=made)
-
-    return Case(name, aspect, trial, hidden)
+    return Case(name, aspect, models.ValuesTrial(model, values, dtypes), hidden)
 
 
 SMALL = [-2.5, -1.0, -0.1, 0.0, 0.1, 1.0, 2.5]
@@ -78,8 +66,9 @@ MASKED = [[-INF, 1.0, 2.0], [-INF, 0.0, -INF]]
 LOST = [[INF, 1.0, 2.0], [-INF, -INF, -INF], [1.0, NAN, 2.0], [INF, -INF, INF], [1.0, 2.0, 0.5]]
 CUBE = [[[0.5, 1.0], [2.0, -1.0]], [[-300.0, 0.0], [300.0, 1.0]], [[90.0, 80.0], [0.0, 800.0]]]
 
-DECOMPOSITION_RULES = Exercise(
+EXERCISE = Exercise(
     name="decomposition_rules",
+    number=3,
     chapter="05_proxy",
     title="Three rules for every number",
     stars=2,
@@ -94,47 +83,65 @@ DECOMPOSITION_RULES = Exercise(
         Aspect("softmax", 1, "`torch.softmax` along each dimension, and with infinities and NaN"),
     ),
     cases=(
-        values_case("relu", "task", zoo.Relu, SMALL, [SMALL, SMALL], -0.5),
-        values_case("silu", "task", zoo.Silu, SMALL, [SMALL, SMALL], -0.5),
-        values_case("softmax", "task", zoo.SoftmaxSecond, ROWS),
-        values_case("softmax, dim by position", "task", zoo.SoftmaxByPosition, ROWS),
-        values_case("relu, read again", "task", zoo.ReluReadAgain, SMALL),
-        values_case("silu, read again", "task", zoo.SiluReadAgain, SMALL),
-        values_case("softmax, read again", "task", zoo.SoftmaxReadAgain, ROWS),
-        values_case("all three", "task", zoo.AllThree, ROWS, dtypes=(F64,)),
-        values_case("relu of large numbers", "large", zoo.Relu, LARGE),
-        values_case("relu of huge numbers", "large", zoo.Relu, HUGE, dtypes=(F64,)),
-        values_case("silu of large numbers", "large", zoo.Silu, LARGE),
-        values_case("silu of huge numbers", "large", zoo.Silu, HUGE, dtypes=(F64,)),
-        values_case("softmax of large numbers", "large", zoo.SoftmaxLast, FAR, LARGE),
-        values_case("softmax of huge numbers", "large", zoo.SoftmaxLast, HUGE, dtypes=(F64,)),
-        values_case("relu of infinity and NaN", "relu", zoo.Relu, ODD, -INF, NAN),
-        values_case("silu of infinity and NaN", "silu", zoo.Silu, ODD, -INF, NAN),
-        values_case("softmax along the first dimension", "softmax", zoo.SoftmaxFirst,
-                    ROWS, FAR, [1.0, 2.0]),
-        values_case("softmax along the last dimension", "softmax", zoo.SoftmaxLast,
-                    CUBE, [0.5, 2.0]),
-        values_case("softmax in the middle", "softmax", zoo.SoftmaxSecond, CUBE),
-        values_case("softmax counted from the end", "softmax", zoo.SoftmaxFromTheEnd, CUBE, ROWS),
-        values_case("softmax of masked scores", "softmax", zoo.SoftmaxLast, MASKED),
-        values_case("softmax of infinity and NaN", "softmax", zoo.SoftmaxLast, LOST),
-        values_case("redraw: three at once", "task", zoo.AllThree, [[1.0, -3.0, 0.2]],
-                    dtypes=(F64,), hidden=True),
-        values_case("redraw: large", "large", zoo.SoftmaxSecond,
-                    [[800.0, 801.0], [-800.0, -801.0]], hidden=True),
-        values_case("redraw: relu", "relu", zoo.Relu, [[-INF, 2.0], [NAN, INF]], hidden=True),
-        values_case("redraw: silu", "silu", zoo.Silu, [[-INF, 2.0], [NAN, INF]], hidden=True),
-        values_case("redraw: softmax", "softmax", zoo.SoftmaxFirst,
-                    [[-INF, INF, 1.0], [2.0, 0.0, NAN]], hidden=True),
+        values_case("relu", "task", models.Relu, SMALL, [SMALL, SMALL], -0.5),
+        values_case("silu", "task", models.Silu, SMALL, [SMALL, SMALL], -0.5),
+        values_case("softmax", "task", models.SoftmaxSecond, ROWS),
+        values_case("softmax, dim by position", "task", models.SoftmaxByPosition, ROWS),
+        values_case("relu, read again", "task", models.ReluReadAgain, SMALL),
+        values_case("silu, read again", "task", models.SiluReadAgain, SMALL),
+        values_case("softmax, read again", "task", models.SoftmaxReadAgain, ROWS),
+        values_case("all three", "task", models.AllThree, ROWS, dtypes=(F64,)),
+        values_case("relu of large numbers", "large", models.Relu, LARGE),
+        values_case("relu of huge numbers", "large", models.Relu, HUGE, dtypes=(F64,)),
+        values_case("silu of large numbers", "large", models.Silu, LARGE),
+        values_case("silu of huge numbers", "large", models.Silu, HUGE, dtypes=(F64,)),
+        values_case("softmax of large numbers", "large", models.SoftmaxLast, FAR, LARGE),
+        values_case("softmax of huge numbers", "large", models.SoftmaxLast, HUGE, dtypes=(F64,)),
+        values_case("relu of infinity and NaN", "relu", models.Relu, ODD, -INF, NAN),
+        values_case("silu of infinity and NaN", "silu", models.Silu, ODD, -INF, NAN),
+        values_case(
+            "softmax along the first dimension",
+            "softmax",
+            models.SoftmaxFirst,
+            ROWS,
+            FAR,
+            [1.0, 2.0],
+        ),
+        values_case(
+            "softmax along the last dimension", "softmax", models.SoftmaxLast, CUBE, [0.5, 2.0]
+        ),
+        values_case("softmax in the middle", "softmax", models.SoftmaxSecond, CUBE),
+        values_case(
+            "softmax counted from the end", "softmax", models.SoftmaxFromTheEnd, CUBE, ROWS
+        ),
+        values_case("softmax of masked scores", "softmax", models.SoftmaxLast, MASKED),
+        values_case("softmax of infinity and NaN", "softmax", models.SoftmaxLast, LOST),
+        values_case(
+            "redraw: three at once",
+            "task",
+            models.AllThree,
+            [[1.0, -3.0, 0.2]],
+            dtypes=(F64,),
+            hidden=True,
+        ),
+        values_case(
+            "redraw: large",
+            "large",
+            models.SoftmaxSecond,
+            [[800.0, 801.0], [-800.0, -801.0]],
+            hidden=True,
+        ),
+        values_case("redraw: relu", "relu", models.Relu, [[-INF, 2.0], [NAN, INF]], hidden=True),
+        values_case("redraw: silu", "silu", models.Silu, [[-INF, 2.0], [NAN, INF]], hidden=True),
+        values_case(
+            "redraw: softmax",
+            "softmax",
+            models.SoftmaxFirst,
+            [[-INF, INF, 1.0], [2.0, 0.0, NAN]],
+            hidden=True,
+        ),
     ),
-    rubric=(
-        a_dictionary_of_rules.because("says what came back, or which rule is missing"),
-        rules_take_the_arguments.because("without it, there is no graph that could be judged"),
-        wellformed,
-        known_targets,
-        elementary_operations,
-        right_wherever_finite,
-    ),
+    rubric=f"{__package__}.rubric",
     hints=HINTS,
     not_random="it takes no model: its rules are tried on the numbers that are hard for them",
-)  # fmt: skip
+)

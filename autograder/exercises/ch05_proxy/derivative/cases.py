@@ -6,22 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import fx
 
-from autograder.core.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch05_proxy.derivative import models
+from autograder.exercises.ch05_proxy.derivative.models import as_function
+from autograder.fuzz.grammar import Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
 from autograder.models import T
-from autograder.models import derivatives as zoo
-from autograder.models.build import arguments
-from autograder.rubric.derivatives import parameter_kept, right_slope
-from autograder.rules.passes import (
-    caller_untouched,
-    copies,
-    returns_graph_module,
-    runs,
-    same_result,
-)
-from autograder.rules.wellformed import known_targets, wellformed
-from autograder.syllabus.proxy import drawn_derivative
 
 X, POINT, CUBE = T(5), T(), T(2, 1, 3)
 SINGLE = T(4, dtype=torch.float32)
@@ -67,6 +58,55 @@ for node in old.graph.nodes:
 )
 
 
+# Exponentials only of what is small: a slope must be a number that can be compared.
+VOCABULARY = Vocabulary(
+    ops(
+        "{a} + {b}",
+        "{a} * {b}",
+        "{a} - {b}",
+        "-{a}",
+        "torch.sin({a})",
+        "torch.cos({a})",
+        "torch.exp(torch.sin({a}))",
+        "torch.exp(-x * x)",
+        "torch.exp(input=-1 * torch.cos({a}))",
+        "torch.neg({a})",
+        "torch.add({a}, {b})",
+        "torch.sub({a}, {b})",
+        "{a}.sin()",
+        "{a}.cos()",
+        "{a}.cos().exp()",
+        "{a}.neg()",
+        "{a}.sub({b})",
+        "{a}.mul({b})",
+        "{a} - {n}",
+        "{a} * {n}",
+        "{n} + {a}",
+        "{n} - {a}",
+        "torch.sub(other=x, input={a}) * {b}",
+        "{n} - torch.sin({a})",
+        "torch.sub(other={a}, input={n} - x)",
+        "torch.cos({a}) * ({n} - {b})",
+        "{n} * {a}",
+        "torch.add({a}, {n})",
+        "torch.mul({a}, {n})",
+        "{a}.sub({n})",
+        "{a}.mul({n})",
+        "torch.sin(input={a})",
+        "torch.neg(input={a})",
+        "torch.add(input={a}, other={b})",
+        "torch.sub(other={a}, input={b})",
+        "torch.mul({a}, other={n})",
+        "{a}.mul(other={b})",
+        "{a}.sub(other={n})",
+    ),
+    results=("value",),
+    inputs=("",),
+    parts=False,
+    most=10,
+)
+
+
 def slope_case(
     name: str,
     aspect: str,
@@ -88,21 +128,12 @@ def slope_case(
         hidden: tried only when grading.
     """
 
-    def trial(seed: int) -> Trial:
-        generator = torch.Generator().manual_seed(seed + 1)
-        model = fx.symbolic_trace(fn) if traced else None
-        return Trial(
-            args=(model or fn,),
-            model=model,
-            inputs=tuple(arguments((spec,), generator, torch.float64) for spec in specs),
-            times=times,
-        )
-
-    return Case(name, aspect, trial, hidden)
+    return Case(name, aspect, models.FunctionTrial(fn, specs, times, traced), hidden)
 
 
-DERIVATIVE = Exercise(
+EXERCISE = Exercise(
     name="derivative",
+    number=5,
     chapter="05_proxy",
     title="Symbolic differentiation",
     stars=4,
@@ -119,68 +150,58 @@ DERIVATIVE = Exercise(
         Aspect("rest", 1, "names of parameters, unused values, graph modules"),
     ),
     cases=(
-        slope_case("a sine", "rules", zoo.sine, X, POINT),
-        slope_case("a cosine", "rules", zoo.cosine, X),
-        slope_case("an exponential", "rules", zoo.exponential, X, CUBE),
-        slope_case("a negation", "rules", zoo.minus_sine, X),
-        slope_case("numbers", "rules", zoo.scaled, X, POINT),
-        slope_case("a sum", "rules", zoo.both, X),
-        slope_case("a product", "rules", zoo.product, X, T(2, 3)),
-        slope_case("a difference", "rules", zoo.difference, X),
-        slope_case("a square", "twice", zoo.square, X, CUBE),
-        slope_case("one value, read twice", "twice", zoo.twice, X),
-        slope_case("two paths", "twice", zoo.diamond, X),
-        slope_case("a power, by a loop", "twice", zoo.powers, X),
-        slope_case("a function of a function", "chains", zoo.inside, X),
-        slope_case("a bell", "chains", zoo.bell, X, T(3, 2)),
-        slope_case("a long chain", "chains", zoo.long_chain, X),
-        slope_case("functions", "spellings", zoo.functions, X),
-        slope_case("numbers in functions", "spellings", zoo.numbers_in_functions, X),
-        slope_case("methods", "spellings", zoo.methods, X),
-        slope_case("numbers in methods", "spellings", zoo.numbers_in_methods, X),
-        slope_case("numbers on the left", "spellings", zoo.reflected, X),
-        slope_case("keyword calls", "spellings", zoo.keywords, X),
-        slope_case("a running total", "spellings", zoo.total, X),
-        slope_case("a straight line", "constants", zoo.line, X, POINT),
-        slope_case("the input, negated", "constants", zoo.minus, X),
-        slope_case("a number", "constants", zoo.number, X, POINT, CUBE),
-        slope_case("a whole number", "constants", zoo.whole_number, T(2, 3), SINGLE),
-        slope_case("nothing times the input", "constants", zoo.times_zero, X),
-        slope_case("the input minus itself", "constants", zoo.cancels, X, POINT),
-        slope_case("the input itself", "constants", zoo.identity, X, POINT, CUBE),
-        slope_case("a slope of 1, in float32", "constants", zoo.add_one, SINGLE, X),
-        slope_case("a product in float32", "constants", zoo.product, SINGLE),
-        slope_case("a line, twice", "again", zoo.line, X, SINGLE, times=2),
-        slope_case("a sine, twice", "again", zoo.sine, X, times=2),
-        slope_case("a square, twice", "again", zoo.square, X, POINT, times=2),
-        slope_case("a number, twice", "again", zoo.number, CUBE, times=2),
-        slope_case("a product, twice", "again", zoo.product, X, SINGLE, times=2),
-        slope_case("a bell, twice", "again", zoo.bell, X, times=2),
-        slope_case("two paths, twice", "again", zoo.diamond, X, times=2),
-        slope_case("another name", "rest", zoo.swing, X),
-        slope_case("a parameter called input", "rest", zoo.reserved, X),
-        slope_case("a parameter called sin", "rest", zoo.shadow, X),
-        slope_case("a value that is not used", "rest", zoo.unused, X),
-        slope_case("a graph module", "rest", zoo.product, X, traced=True),
-        slope_case("redraw: rules", "rules", zoo.difference, T(1, 4), hidden=True),
-        slope_case("redraw: used twice", "twice", zoo.cubic, X, hidden=True),
-        slope_case("redraw: chains", "chains", zoo.damped, X, hidden=True),
-        slope_case("redraw: spellings", "spellings", zoo.total, T(2, 2), hidden=True),
-        slope_case("redraw: constants", "constants", zoo.add_one, CUBE, hidden=True),
-        slope_case("redraw: again", "again", zoo.damped, X, times=2, hidden=True),
-        slope_case("redraw: a parameter", "rest", zoo.reserved, POINT, hidden=True),
-    ),  # fmt: skip
-    rubric=(
-        returns_graph_module,
-        caller_untouched,
-        wellformed,
-        known_targets,
-        parameter_kept,
-        runs,
-        right_slope.because("says where the slope is wrong, and what it is there"),
-        same_result,
-        copies,
+        slope_case("a sine", "rules", models.sine, X, POINT),
+        slope_case("a cosine", "rules", models.cosine, X),
+        slope_case("an exponential", "rules", models.exponential, X, CUBE),
+        slope_case("a negation", "rules", models.minus_sine, X),
+        slope_case("numbers", "rules", models.scaled, X, POINT),
+        slope_case("a sum", "rules", models.both, X),
+        slope_case("a product", "rules", models.product, X, T(2, 3)),
+        slope_case("a difference", "rules", models.difference, X),
+        slope_case("a square", "twice", models.square, X, CUBE),
+        slope_case("one value, read twice", "twice", models.twice, X),
+        slope_case("two paths", "twice", models.diamond, X),
+        slope_case("a power, by a loop", "twice", models.powers, X),
+        slope_case("a function of a function", "chains", models.inside, X),
+        slope_case("a bell", "chains", models.bell, X, T(3, 2)),
+        slope_case("a long chain", "chains", models.long_chain, X),
+        slope_case("functions", "spellings", models.functions, X),
+        slope_case("numbers in functions", "spellings", models.numbers_in_functions, X),
+        slope_case("methods", "spellings", models.methods, X),
+        slope_case("numbers in methods", "spellings", models.numbers_in_methods, X),
+        slope_case("numbers on the left", "spellings", models.reflected, X),
+        slope_case("keyword calls", "spellings", models.keywords, X),
+        slope_case("a running total", "spellings", models.total, X),
+        slope_case("a straight line", "constants", models.line, X, POINT),
+        slope_case("the input, negated", "constants", models.minus, X),
+        slope_case("a number", "constants", models.number, X, POINT, CUBE),
+        slope_case("a whole number", "constants", models.whole_number, T(2, 3), SINGLE),
+        slope_case("nothing times the input", "constants", models.times_zero, X),
+        slope_case("the input minus itself", "constants", models.cancels, X, POINT),
+        slope_case("the input itself", "constants", models.identity, X, POINT, CUBE),
+        slope_case("a slope of 1, in float32", "constants", models.add_one, SINGLE, X),
+        slope_case("a product in float32", "constants", models.product, SINGLE),
+        slope_case("a line, twice", "again", models.line, X, SINGLE, times=2),
+        slope_case("a sine, twice", "again", models.sine, X, times=2),
+        slope_case("a square, twice", "again", models.square, X, POINT, times=2),
+        slope_case("a number, twice", "again", models.number, CUBE, times=2),
+        slope_case("a product, twice", "again", models.product, X, SINGLE, times=2),
+        slope_case("a bell, twice", "again", models.bell, X, times=2),
+        slope_case("two paths, twice", "again", models.diamond, X, times=2),
+        slope_case("another name", "rest", models.swing, X),
+        slope_case("a parameter called input", "rest", models.reserved, X),
+        slope_case("a parameter called sin", "rest", models.shadow, X),
+        slope_case("a value that is not used", "rest", models.unused, X),
+        slope_case("a graph module", "rest", models.product, X, traced=True),
+        slope_case("redraw: rules", "rules", models.difference, T(1, 4), hidden=True),
+        slope_case("redraw: used twice", "twice", models.cubic, X, hidden=True),
+        slope_case("redraw: chains", "chains", models.damped, X, hidden=True),
+        slope_case("redraw: spellings", "spellings", models.total, T(2, 2), hidden=True),
+        slope_case("redraw: constants", "constants", models.add_one, CUBE, hidden=True),
+        slope_case("redraw: again", "again", models.damped, X, times=2, hidden=True),
+        slope_case("redraw: a parameter", "rest", models.reserved, POINT, hidden=True),
     ),
+    rubric=f"{__package__}.rubric",
     hints=HINTS,
-    random=drawn_derivative.DERIVATIVE,
+    random=RandomModels(VOCABULARY, as_function, count=30),
 )

@@ -5,7 +5,18 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
 import torch
+from torch import fx
+
+from autograder.core.exercise import Trial
+from autograder.models.build import T, arguments
 
 
 def add_one(x):
@@ -178,3 +189,72 @@ def cubic(x):
 
 def damped(t):
     return torch.exp(-0.5 * t) * torch.cos(3 * t)
+
+
+# ------------------------------------------------------------------ trials
+
+
+@dataclass(frozen=True)
+class FunctionTrial:
+    """Builds a trial whose answer is given a function of one tensor, or its trace."""
+
+    fn: Callable[[Any], Any]
+    specs: tuple[T, ...]
+    times: int = 1
+    traced: bool = False
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        generator = torch.Generator().manual_seed(seed + 1)
+        model = fx.symbolic_trace(self.fn) if self.traced else None
+        return Trial(
+            args=(model or self.fn,),
+            model=model,
+            inputs=tuple(arguments((spec,), generator, torch.float64) for spec in self.specs),
+            times=self.times,
+        )
+
+
+PARAMETERS = ("x", "x", "input", "sin", "angle")
+STEEPEST = 1e4
+STEP = 1e-4
+
+
+def as_function(trial: Trial, choice: int) -> Trial:
+    """The case of a function, or of a graph module, to be differentiated once or twice."""
+    fn: Any = trial.model
+    if not isinstance(fn, fx.GraphModule):
+        constant = ("3.0", "2")[choice // 8 % 2] if choice % 8 == 6 else ""
+        fn = _function(fn.source_code, PARAMETERS[choice // 2 % len(PARAMETERS)], constant)
+    # In float32, two right formulas may differ by more than what rounding is allowed to do.
+    inputs = tuple((x.double(),) for (x,) in trial.inputs)
+    times = 2 if choice % 3 == 2 else 1
+    if not all(_is_tame(fn, x, times) for (x,) in inputs):
+        times, inputs = 1, tuple((x / 8,) for (x,) in inputs)
+    model = fn if isinstance(fn, fx.GraphModule) else None
+    return replace(trial, args=(fn,), model=model, inputs=inputs, times=times)
+
+
+def _is_tame(fn: Callable[..., Any], x: torch.Tensor, times: int) -> bool:
+    """Whether a function does not rise so steeply that its slopes are hard to compare."""
+    grows = torch.stack([torch.as_tensor(fn(x + i * STEP)).expand_as(x) for i in range(1 + times)])
+    for _ in range(times):
+        grows = grows.diff(dim=0) / STEP
+        if not grows.abs().max() < STEEPEST:
+            return False
+    return True
+
+
+@lru_cache(maxsize=256)
+def _function(source: str, parameter: str, constant: str) -> Callable[..., Any]:
+    """The ``forward`` of a class as a function of its own."""
+    body = textwrap.dedent(source[source.index("def forward(self, x):") :].partition("\n")[2])
+    if constant:
+        body = re.sub(r"return .*", f"return {constant}", body)
+    body = re.sub(r"\bx\b", parameter, body)
+    text = f"def f({parameter}):\n{textwrap.indent(body, '    ')}"
+    scope: dict[str, Any] = {"torch": torch}
+    exec(compile(text, "<a random function>", "exec"), scope)
+    made: Callable[..., Any] = scope["f"]
+    made.source_code = text  # type: ignore[attr-defined]
+    return made
