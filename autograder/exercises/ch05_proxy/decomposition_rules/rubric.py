@@ -1,4 +1,4 @@
-"""What `decomposition_rules` asks: three rules, of elementary operations, right everywhere."""
+"""What must come of `decomposition_rules`: elementary operations, right for every number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import torch
 from autograder.core.codec import Plain, kind_of
 from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
 from autograder.judge.rule import Stage, rule
+from autograder.rules.wellformed import known_targets, wellformed
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence
@@ -231,3 +233,15 @@ def _numbers(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_numbers, value))}]"
     return f"{value:.6g}"
+
+
+KEY = AnswerKey(
+    (
+        a_dictionary_of_rules.because("says what came back, or which rule is missing"),
+        rules_take_the_arguments.because("without it, there is no graph that could be judged"),
+        wellformed,
+        known_targets,
+        elementary_operations,
+        right_wherever_finite,
+    )
+)

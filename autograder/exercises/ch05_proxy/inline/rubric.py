@@ -1,4 +1,4 @@
-"""What `inline` asks: no call of the target is left, and what it held is found by its names.
+"""What must come of `inline`: the target is called no more, its parts keep their names.
 
 What has to be there is read off a trace for which the target is no leaf. Names of nodes, how
 often a parameter is read, and whether dead nodes stay are free.
@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from torch import fx
+from torch import fx, nn
 
 from autograder.core.codec import Plain
 from autograder.core.verdict import Finding
+from autograder.exercises.ch05_proxy.inline.models import KeepTarget
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
-from autograder.models.inlining import trace_with
 from autograder.rules.canonical import Table, expressions, missing_and_extra
+from autograder.rules.passes import PASS
 
 if TYPE_CHECKING:
     from autograder.core.exercise import Trial
@@ -46,11 +49,21 @@ class Names:
     needed: dict[str, frozenset[str]]
 
 
+class _OpenTarget(KeepTarget):
+    """A tracer that looks into one submodule, whatever its class."""
+
+    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        """Also false for the target."""
+        return module_qualified_name != self.target and super().is_leaf_module(
+            m, module_qualified_name
+        )
+
+
 @lru_cache(maxsize=256)
 def _opened(make: Callable[[int], Trial], seed: int) -> Names:
     """The names in a trace for which the target is no leaf; the same for every answer."""
     trial = make(seed)
-    graph = trace_with(trial.args[1], trial.model, leaf=False).graph
+    graph = _OpenTarget(trial.args[1]).trace(trial.model)
     return Names(_by_opcode(graph.nodes), _by_opcode(_read_by_output(graph)))
 
 
@@ -206,3 +219,15 @@ def nothing_to_inline(evidence: Evidence) -> Iterable[Finding]:
             "Where there is no call, nothing is to be replaced.",
             nodes=(name,) if name else (),
         )
+
+
+KEY = AnswerKey(
+    (
+        *PASS,
+        target_inlined.because("names the call that was missed, before its name is odd"),
+        original_names,
+        shared_parameters,
+        nothing_to_inline,
+    ),
+    model_itself,
+)

@@ -1,19 +1,24 @@
-"""What `decompose` asks: each call of a function in `rules` is what its rule records."""
+"""What must come of `decompose`: each call of a function in `rules` is what its rule records."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch import fx
 
 from autograder.core.codec import Encoder, Plain, reads
+from autograder.core.exercise import Trial
 from autograder.core.graph_view import target_text
+from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
+from autograder.exercises.ch05_proxy.rubric import RECORDED, Rules, decomposed_graph
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.oracles import exchanging
 from autograder.judge.rule import Stage, rule
-from autograder.retrace import RECORDED, Rules, decomposed_graph
 from autograder.rules.canonical import Table, expressions, missing_and_extra
+from autograder.rules.passes import PASS
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence
@@ -220,3 +225,24 @@ def _tupled(data: Plain) -> Plain:
     if kind in ("list", "tuple"):
         return {"tuple": [_tupled(item) for item in body]}
     return {kind: _tupled(body) if isinstance(body, list) else body}
+
+
+def by_rules(trial: Trial) -> Reference:
+    """The model under an Interpreter that gives the values to the rules, and records nothing."""
+    rules: Rules = trial.args[1]
+
+    class ByRules(fx.Interpreter):
+        def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+            return super().call_function(rules.get(target, target), args, kwargs)
+
+    return exchanging(ByRules)(trial)
+
+
+KEY = AnswerKey(
+    (
+        recorded_in_the_new_graph.because("says more about the plainest mistake than lint does"),
+        *PASS,
+        what_the_rules_record,
+    ),
+    by_rules,
+)

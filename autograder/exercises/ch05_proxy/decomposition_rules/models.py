@@ -1,13 +1,33 @@
-"""Models that call `torch.relu`, `F.silu` and `torch.softmax`: for `decomposition_rules`."""
+"""Models that call `torch.relu`, `F.silu` and `torch.softmax`, and numbers as their inputs."""
 
 # A learner sees these classes as they stand here; their names say what they are for.
 # ruff: noqa: D101
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+from autograder.core.exercise import Trial
+from autograder.models.build import fresh
+
+
+@dataclass(frozen=True)
+class ValuesTrial:
+    """Builds a trial with a model, and inputs from nested lists, in each dtype."""
+
+    model: Callable[[], nn.Module]
+    values: tuple[object, ...]
+    dtypes: tuple[torch.dtype, ...]
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        made = tuple((torch.tensor(v, dtype=dtype),) for v in self.values for dtype in self.dtypes)
+        return Trial(model=fresh(self.model, seed), inputs=made)
 
 
 class Relu(nn.Module):

@@ -9,11 +9,13 @@ of the same name.
 
 from __future__ import annotations
 
-import functools
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import fx, nn
+
+from autograder.core.exercise import Trial
 
 TARGETS: WeakKeyDictionary[nn.Module, str] = WeakKeyDictionary()
 """Which submodule of a random model is to be opened."""
@@ -22,27 +24,22 @@ TARGETS: WeakKeyDictionary[nn.Module, str] = WeakKeyDictionary()
 class KeepTarget(fx.Tracer):
     """A tracer that records calls of one submodule, whatever its class, as one node each."""
 
-    def __init__(self, target: str, leaf: bool = True) -> None:
+    def __init__(self, target: str) -> None:
         super().__init__()
-        self._target, self._leaf = target, leaf
+        self.target = target
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        """Also true for the target; or, if it is to be opened, false for it."""
-        if module_qualified_name == self._target:
-            return self._leaf
-        return super().is_leaf_module(m, module_qualified_name)
+        """Also true for the target."""
+        return module_qualified_name == self.target or super().is_leaf_module(
+            m, module_qualified_name
+        )
 
 
-def trace_with(target: str, model: nn.Module, *, leaf: bool = True) -> fx.GraphModule:
-    """The trace of a model in which `target` is one node a call, or opened."""
-    tracer = KeepTarget(target, leaf)
+def trace_keeping(target: str, model: nn.Module) -> fx.GraphModule:
+    """The trace of a model in which `target` is one node a call."""
+    tracer = KeepTarget(target)
     graph = tracer.trace(model)
     return fx.GraphModule(tracer.root, graph)
-
-
-def keeping(target: str) -> functools.partial[fx.GraphModule]:
-    """How the model of a case is traced before anything is inlined."""
-    return functools.partial(trace_with, target)
 
 
 # ------------------------------------------------------------------ what is inlined
@@ -489,4 +486,33 @@ def traced_layers() -> fx.GraphModule:
 
 def traced_with_block() -> fx.GraphModule:
     """A `GraphModule` in which a module of its own class is one node."""
-    return trace_with("block", Namesakes())
+    return trace_keeping("block", Namesakes())
+
+
+# ------------------------------------------------------------------ random models
+
+
+PARTS = (Scale, Block, Tower, Mix, Clip, KeywordOnly, Join, Waves, Swap, Keep, Bump)
+
+
+def with_target(trial: Trial, choice: int) -> Trial:
+    """The trial with the name of a submodule, or with one that leads nowhere."""
+    model: nn.Module = trial.model
+    if choice % 6 == 4:
+        model = fx.symbolic_trace(model)
+    names = _openable(model)
+    if choice % 9 == 1 or not names:
+        model.add_module("spare", nn.Sequential(nn.Linear(3, 3)))
+        names = _openable(model)
+    # What the model itself calls is more often of interest than what is deep inside.
+    own = [name for name in names if "." not in name] if choice % 3 else names
+    target = own[choice * len(own) // 64] if own else names[0]
+    if choice % 8 == 7:
+        target = f"{target}.missing" if choice % 16 == 7 else "missing"
+    TARGETS[model] = target
+    return replace(trial, args=(model, target), model=model)
+
+
+def _openable(model: nn.Module) -> list[str]:
+    """Names of the submodules; in a trace, some are mere containers, and compute nothing."""
+    return [name for name, m in model.named_modules() if name and type(m) is not nn.Module]

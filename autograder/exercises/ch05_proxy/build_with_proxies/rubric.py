@@ -1,24 +1,18 @@
-"""What `build_with_proxies` asks: Proxies and no tracing, `forward(x, y)`, nothing unused."""
+"""What must come of `build_with_proxies`: a graph that Proxies recorded, and nothing unused."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from torch import fx
-
 from autograder.core.codec import show
 from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
 from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import GRAPH_MODULE, copies, runs, same_result
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence
-
-WATCHED = (
-    (fx.Tracer, "trace", "anywhere"),
-    (fx.proxy.GraphAppendingTracer, "create_proxy", "anywhere"),
-)
-"""The uses that are noted: the first is forbidden, the second is what the task asks for."""
 
 
 @rule("proxies, no tracing", Stage.KIND)
@@ -64,3 +58,8 @@ def nothing_unused(evidence: Evidence) -> Iterable[Finding]:
                 nodes=(row["name"],),
             )
             return
+
+
+KEY = AnswerKey(
+    (proxies_no_tracing, *GRAPH_MODULE, forward_x_y, nothing_unused, runs, same_result, copies)
+)

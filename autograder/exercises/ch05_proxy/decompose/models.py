@@ -1,13 +1,21 @@
-"""Small models with functions to take apart, and the rules that do it: for `decompose`."""
+"""Small models with functions to take apart, and the rules that do it."""
 
 # A learner sees these classes and functions as they stand here; their names say what they are for.
 # ruff: noqa: D101, D103
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
 import torch
 from torch import fx, nn
+from torch.nn import functional as F
 
+from autograder.core.exercise import Trial
 from autograder.models.networks import Encoder
 
 # ------------------------------------------------------------------ rules
@@ -329,3 +337,53 @@ def traced_squares() -> fx.GraphModule:
 def encoder() -> Encoder:
     """A transformer encoder of one layer."""
     return Encoder(depth=1)
+
+
+# ------------------------------------------------------------------ random models
+
+
+Rules = dict[Callable[..., Any], Callable[..., Any]]
+
+
+# For each function the rules that fit the way in which the models call it.
+RULES: dict[Callable[..., Any], tuple[Callable[..., Any], ...]] = {
+    torch.square: (square_rule, exp_twice_rule),
+    torch.sub: (sub_rule,),
+    torch.add: (add_rule,),
+    torch.mul: (mul_rule,),
+    torch.addcmul: (addcmul_rule,),
+    torch.stack: (stack_rule,),
+    torch.div: (div_rule,),
+    torch.pow: (pow_rule,),
+    torch.numel: (three_rule,),
+    torch.mean: (two_rule, zero_rule),
+    torch.amin: (none_rule,),
+    torch.argmax: (zero_rule,),
+    torch.positive: (itself_rule,),
+    torch.tanh: (tanh_rule,),
+    torch.exp: (exp_twice_rule,),
+    operator.truediv: (quotient_rule,),
+    F.relu: (relu_rule,),
+}
+
+
+def with_rules(trial: Trial, choice: int) -> Trial:
+    """The trial with rules for all functions that its model calls, or for some of them."""
+    model = trial.model
+    called = _called(model) if isinstance(model, fx.GraphModule) else _called_in(type(model))
+    rules: Rules = {}
+    for place, (function, kinds) in enumerate(RULES.items()):
+        if function in called and (choice % 4 != 3 or (place + choice // 4) % 2):
+            rules[function] = kinds[choice // 4 % len(kinds)]
+    if torch.pow in rules:  # its rule has a loop, for which it needs a number
+        rules[torch.numel] = three_rule
+    return replace(trial, args=(trial.model, rules))
+
+
+@lru_cache(maxsize=64)
+def _called_in(cls: type[nn.Module]) -> set[Any]:
+    return _called(fx.symbolic_trace(cls()))
+
+
+def _called(gm: fx.GraphModule) -> set[Any]:
+    return {node.target for node in gm.graph.nodes}

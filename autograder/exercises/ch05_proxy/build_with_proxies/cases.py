@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 import torch
 
-from autograder.core.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch05_proxy.build_with_proxies.models import InputsTrial
 from autograder.models import T
-from autograder.models.build import arguments
-from autograder.rubric.proxies import WATCHED, forward_x_y, nothing_unused, proxies_no_tracing
-from autograder.rules.passes import GRAPH_MODULE, copies, runs, same_result
 
 HINTS = (
     """**Where to look.** Section 5.1 builds a graph in five steps.
@@ -41,16 +39,12 @@ def inputs_case(
 ) -> Case:
     """A case of `build_with_proxies`: inputs for the module that comes back."""
 
-    def trial(seed: int) -> Trial:
-        generator = torch.Generator().manual_seed(seed)
-        made = tuple(arguments(row, generator, dtype) for row in inputs)
-        return Trial(inputs=made, forbidden=WATCHED)
-
-    return Case(name, aspect, trial, hidden)
+    return Case(name, aspect, InputsTrial(inputs, dtype), hidden)
 
 
-BUILD_WITH_PROXIES = Exercise(
+EXERCISE = Exercise(
     name="build_with_proxies",
+    number=1,
     chapter="05_proxy",
     title="A graph from Proxies",
     stars=1,
@@ -68,15 +62,7 @@ BUILD_WITH_PROXIES = Exercise(
         inputs_case("float32", "inputs", (T(2, 2), T(2, 2)), dtype=torch.float32),
         inputs_case("redraw: two vectors", "task", (T(5), T(1)), hidden=True),
     ),
-    rubric=(
-        proxies_no_tracing,
-        *GRAPH_MODULE,
-        forward_x_y,
-        nothing_unused,
-        runs,
-        same_result,
-        copies,
-    ),
+    rubric=f"{__package__}.rubric",
     hints=HINTS,
     forbidden_words=("symbolic_trace", "trace"),
     not_random="it takes no model: there is one formula to record",

@@ -1,4 +1,4 @@
-"""What `derivative` asks: the slope at every entry, under the parameter's own name.
+"""What must come of `derivative`: the slope at every entry, under the parameter's own name.
 
 The truth is computed by PyTorch's own automatic differentiation in double precision.
 """
@@ -12,10 +12,20 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from autograder.core.codec import Plain, kind_of
+from autograder.core.codec import Encoder, Plain, kind_of
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
 from autograder.judge.rule import Stage, rule
-from autograder.models.slopes import slope
+from autograder.rules.passes import (
+    caller_untouched,
+    copies,
+    returns_graph_module,
+    runs,
+    same_result,
+)
+from autograder.rules.wellformed import known_targets, wellformed
 
 if TYPE_CHECKING:
     from autograder.judge import Evidence
@@ -104,3 +114,41 @@ def _tensor(evidence: Evidence, value: Plain) -> torch.Tensor | None:
 
 def _name(fn: Callable[..., Any]) -> str:
     return "the model" if isinstance(fn, nn.Module) else f"`{fn.__name__}`"
+
+
+def slopes(trial: Trial) -> Reference:
+    """The derivative at each input, by PyTorch's own differentiation."""
+    encoder, runs = Encoder(), []
+    for (x,) in trial.inputs:
+        value = slope(trial.args[0], x, trial.times).to(x.dtype)
+        given = encoder.encode((x,))
+        runs.append({"value": encoder.encode(value), "args": given, "log": {"list": []}})
+    return Reference(None, runs, encoder.tensors)
+
+
+def slope(fn: Callable[..., Any], x: torch.Tensor, times: int) -> torch.Tensor:
+    """The elementwise derivative of `fn` at `x`, in double precision."""
+    with torch.enable_grad():
+        x = x.detach().double().requires_grad_()
+        y = fn(x)
+        for _ in range(times):
+            if not (isinstance(y, torch.Tensor) and y.requires_grad):
+                return torch.zeros_like(x)
+            (y,) = torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)
+    return y.detach()
+
+
+KEY = AnswerKey(
+    (
+        returns_graph_module,
+        caller_untouched,
+        wellformed,
+        known_targets,
+        parameter_kept,
+        runs,
+        right_slope.because("says where the slope is wrong, and what it is there"),
+        same_result,
+        copies,
+    ),
+    slopes,
+)
