@@ -74,7 +74,10 @@ def _modules() -> dict[str, Path]:
 def _imports(name: str) -> frozenset[str]:
     """The modules of the course that one imports, wherever in its text."""
     found = set()
-    for node in ast.walk(ast.parse(_modules()[name].read_text(encoding="utf-8"))):
+    tree = ast.parse(_modules()[name].read_text(encoding="utf-8"))
+    for_types = [node for node in tree.body if isinstance(node, ast.If)]  # `if TYPE_CHECKING:`
+    tree.body = [node for node in tree.body if node not in for_types]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

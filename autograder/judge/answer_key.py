@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
+from autograder.fuzz.model_builder import Builder
 from autograder.judge.references import MissingReference, stored
 
 if TYPE_CHECKING:
@@ -76,8 +77,8 @@ class AnswerKey:
             return Reference.from_json(known)
         if known is not None:
             raise MissingReference(f"The reference of {case.name!r} is not installed.")
-        if isinstance(self.oracle, OfChoice) and case.recipe:
-            return self.oracle.work_out(case.make.begin(seed), case.recipe.choice)
+        if isinstance(self.oracle, OfChoice) and isinstance(case.make, Builder):
+            return self.oracle.work_out(case.make.begin(seed), case.make.choice)
         if self.oracle is None or isinstance(self.oracle, OfChoice):
             raise MissingReference(
                 f"No reference for {exercise.name!r}, case {case.name!r}. "
