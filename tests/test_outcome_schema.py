@@ -14,12 +14,12 @@ from autograder.core.exercise import Case, Exercise
 from autograder.core.global_state import kept_state
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
+from autograder.exercises import EXERCISES
 from autograder.judge import findings_of, judge
 from autograder.judge.outcome_schema import ASKED, SCHEMAS
 from autograder.runner import run
 from autograder.runner.interpreters import ASKED as ASKED_OF_TIMERS
 from autograder.runner.procedures import PROCEDURES
-from autograder.exercises import EXERCISES
 from tests.answers import answers_to
 from tests.mutations import Mutation, some
 

@@ -38,7 +38,7 @@ def builder_of(case: Case) -> bytes:
 
 
 class _Reading(pickle.Unpickler):
-    """Unpickles, and notes from which of the course's modules."""
+    """Unpickles, and notes from which modules."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(io.BytesIO(data))
@@ -46,13 +46,12 @@ class _Reading(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         """Look up a name of a module."""
-        if module.partition(".")[0] == "autograder":
-            self.modules.add(module)
+        self.modules.add(module)
         return super().find_class(module, name)
 
 
 def modules_of(cases: Iterable[Case]) -> set[str]:
-    """Names of the course's modules that must be there where these cases are built."""
+    """Names of the modules that must be there where these cases are built."""
     found: set[str] = set()
     for case in cases:
         reading = _Reading(builder_of(case))

@@ -32,6 +32,7 @@ import autograder
 from autograder.boxed.graphs_elsewhere import builder_of, modules_of
 from autograder.boxed.late_imports import import_late
 from autograder.boxed.notebook_run import NotebookRun, Supply
+from autograder.core.ending import End
 from autograder.core.exercise import Case, Exercise
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
@@ -274,7 +275,7 @@ def _hold(
     unit: Unit,
     terms: Terms,
     notes: list[str],
-) -> tuple[dict[str, float | None], list[str]]:
+) -> tuple[dict[str, float | None], list[End]]:
     """Have a notebook run; the shares of its checks' points, and how its processes ended."""
     seed = unit.seed
     if seed is None:
@@ -312,13 +313,13 @@ def _unanswered(nb: NotebookNode) -> list[str]:
     return [cell.metadata["nbgrader"]["grade_id"] for cell in same]
 
 
-def _status(ends: list[str], repairs: list[Repair]) -> str:
+def _status(ends: list[End], repairs: list[Repair]) -> str:
     kinds = {found.kind for found in repairs}
     if Kind.FORGED in kinds:
         return "tampered"
-    if "out of memory" in ends:
+    if End.OUT_OF_MEMORY in ends:
         return "out of memory"
-    if "out of time" in ends:
+    if End.OUT_OF_TIME in ends:
         return "timed out"
     if ends:
         return "crashed"

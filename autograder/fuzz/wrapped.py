@@ -38,6 +38,3 @@ class Wrapped:
         # As for `fx.wrap`: the code of a trace then says `wrap`, for who traces it again.
         recorded.node.meta["is_wrapped"] = True
         return recorded
-
-
-

@@ -16,8 +16,8 @@ from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Finding, Share, Status, Verdict
-from autograder.judge.answer_text import Source
 from autograder.judge.answer_key import AnswerKey, key_of
+from autograder.judge.answer_text import Source
 from autograder.judge.counterexample import example_of, source_of
 from autograder.judge.evidence import Evidence, describe_inputs
 from autograder.judge.findings import UNLISTED, error_text, findings_of

@@ -18,7 +18,7 @@ class AddsByMultiplying(fx.Interpreter):
             return _added(target, *args, **kwargs)
         return super().call_function(target, args, kwargs)
 
-    def call_method(self, target: str, args: Any, kwargs: Any) -> Any:
+    def call_method(self, target: Any, args: Any, kwargs: Any) -> Any:
         """Methods."""
         if target == "add":
             return _added(torch.add, *args, **kwargs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import fx, nn
@@ -92,7 +92,7 @@ class Evidence:
     def traced(self) -> fx.GraphModule:
         """A fresh trace of a fresh copy of the case's model, made as the case says."""
         trace = self.case.expect.trace or fx.symbolic_trace
-        return trace(self.case.make(self._seed).model)
+        return trace(cast(nn.Module, self.case.make(self._seed).model))
 
     @cached_property
     def traced_graph(self) -> Plain:

