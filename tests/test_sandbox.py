@@ -264,7 +264,7 @@ def test_is_not_there_or_not_allowed(warm: Notebooks, what: str) -> None:
 def test_how_a_process_ended_is_known(warm: Notebooks, cell: str, how: str) -> None:
     with pytest.raises(Lost) as lost:
         shown(warm, cell)
-    assert lost.value.how == how
+    assert str(lost.value.ending) == how
 
 
 @needs_box

@@ -75,7 +75,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     command = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps"]
     subprocess.run([*command, str(wheel)], check=True)
-    (packages,) = home.glob("[Ll]ib*/**/site-packages")
+    packages = min(home.glob("[Ll]ib*/**/site-packages"))
     others = Path(next(path for path in sys.path if path.endswith("site-packages")))
     (packages / "others.pth").write_text(f"{others}\n", encoding="utf-8")
     return python

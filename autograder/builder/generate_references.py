@@ -18,6 +18,7 @@ from autograder.exercises import EXERCISES, of_chapter
 from autograder.judge import references
 from autograder.judge.answer_key import OfChoice, key_of, module_of
 from autograder.judge.compare import difference
+from autograder.judge.evidence import Evidence
 from autograder.runner import run
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
@@ -51,8 +52,16 @@ def made_by(exercise: Exercise, solution: Any) -> dict[str, Reference]:
             continue
         if outcome.ended != "returned":
             raise RuntimeError(f"{exercise.name}, {case.name}: {outcome.ended}: {outcome.error}")
-        found[case.name] = Reference.of_outcome(outcome)
+        found[case.name] = _reference_of(Evidence(exercise, case, outcome))
     return found
+
+
+def _reference_of(evidence: Evidence) -> Reference:
+    """What a solution gave; where the judge itself makes the result of it, what that gives."""
+    outcome = evidence.outcome
+    if outcome is evidence.claimed:
+        return Reference.of_outcome(outcome)
+    return Reference(None, evidence.done("results"), evidence.tensors_from("results"))
 
 
 def write_all(check_only: bool = False, only: tuple[str, ...] = ()) -> list[str]:

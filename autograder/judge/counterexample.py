@@ -62,13 +62,17 @@ def _expected_and_obtained(evidence: Evidence) -> tuple[str, str]:
         return "", _code_text(outcome.value)
     if evidence.reference.value is None and evidence.reference.runs:
         return "", ""  # what is asked is not a value but what it does when it runs
-    if isinstance(outcome.value, dict) and "trace_error" in outcome.value:
-        return "", ""  # the finding says what tracing raised
+    if isinstance(outcome.value, dict) and not outcome.value.keys().isdisjoint(_NO_VALUES):
+        return "", ""  # the finding says what is wrong
     named = _by_name if evidence.exercise.procedure == "each node" else lambda value, _: value
     return (
         show(named(evidence.reference.value, evidence.trial), 600),
         show(named(outcome.value, evidence.trial), 600),
     )
+
+
+_NO_VALUES = ("trace_error", "keys")
+"""Under these stands what came of an answer whose result is no value to be compared."""
 
 
 def _code_text(value: Plain) -> str:

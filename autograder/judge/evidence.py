@@ -19,6 +19,7 @@ from autograder.core.own_code import STAND_INS, own_calls, taken_for
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.form import Form
+from autograder.judge.splice import with_rules_applied
 
 Expected = TypeVar("Expected", bound=Expect)
 
@@ -29,7 +30,7 @@ class Evidence:
     Attributes:
         exercise: the exercise.
         case: the case that was tried.
-        outcome: the record of trying it.
+        claimed: the record of trying it.
         key: the exercise's answer key.
         trial: fresh objects of the case, as the answer was given them.
     """
@@ -43,10 +44,16 @@ class Evidence:
         runner: GraphRunner = do_here,
         key: AnswerKey | None = None,
     ) -> None:
-        self.exercise, self.case, self.outcome = exercise, case, outcome
+        self.exercise, self.case, self.claimed = exercise, case, outcome
         self.key = key or key_of(exercise)
         self._seed, self._runner = seed, runner
         self._jobs: dict[str, Result] = {}
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """The record of trying it; rules that came back are applied to the case's model."""
+        applied = self.exercise.procedure == "rules"
+        return with_rules_applied(self) if applied else self.claimed
 
     @property
     def you(self) -> str:

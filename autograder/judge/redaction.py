@@ -85,7 +85,7 @@ class Redaction:
     @cached_property
     def _texts_said(self) -> list[str]:
         """The student's own texts: those that are no names of the case or of a library."""
-        outcome = self._evidence.outcome
+        outcome = self._evidence.claimed
         records = (outcome.error, outcome.value, outcome.runs, outcome.changed, outcome.used)
         texts = {text for text in _texts(records) if len(text) > 2}
         return [text for text in texts if not self._is_known(text) and text not in self._own]
