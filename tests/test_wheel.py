@@ -83,7 +83,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_an_installed_course_checks_answers(installed: Path, tmp_path: Path) -> None:
     done = subprocess.run(
-        [installed, "-c", TRY, str(ROOT)], cwd=tmp_path, text=True, capture_output=True
+        [installed, "-I", "-c", TRY, str(ROOT)], cwd=tmp_path, text=True, capture_output=True
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.splitlines() == ["passed 1.0 failed wrong-result", "failed"]
@@ -91,7 +91,7 @@ def test_an_installed_course_checks_answers(installed: Path, tmp_path: Path) -> 
 
 def test_an_installed_course_hands_out_its_notebooks(installed: Path, tmp_path: Path) -> None:
     said = subprocess.check_output(
-        [installed, "-c", "from pathlib import Path; from autograder import notebooks; "
+        [installed, "-I", "-c", "from pathlib import Path; from autograder import notebooks; "
          "print(notebooks.folder(Path.cwd()))"],
         cwd=tmp_path, text=True,
     )  # fmt: skip
@@ -101,7 +101,7 @@ def test_an_installed_course_hands_out_its_notebooks(installed: Path, tmp_path: 
     assert names == {path.name for path in (ROOT / "course").glob("*.ipynb")}
     (own / min(names)).write_text("my work", encoding="utf-8")
     subprocess.check_output(
-        [installed, "-c", "from pathlib import Path; from autograder import notebooks; "
+        [installed, "-I", "-c", "from pathlib import Path; from autograder import notebooks; "
          "notebooks.folder(Path.cwd())"],
         cwd=tmp_path,
     )  # fmt: skip
