@@ -86,7 +86,7 @@ def test_an_installed_course_checks_answers(installed: Path, tmp_path: Path) -> 
         [installed, "-I", "-c", TRY, str(ROOT)], cwd=tmp_path, text=True, capture_output=True
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.splitlines() == ["passed 1.0 failed wrong-result", "failed"]
+    assert done.stdout.splitlines() == ["passed 1.0 failed wrong-value", "failed"]
 
 
 def test_an_installed_course_hands_out_its_notebooks(installed: Path, tmp_path: Path) -> None:
