@@ -14,12 +14,13 @@ FIND_PYTHON = for p in "$(PYTHON)" python3.11 python3.12 python3.13 python3 pyth
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
 		2>/dev/null && echo "$$p" && break; done
 
-.PHONY: help lab test test-long build solutions grade-demo attacks bench doctor
+.PHONY: help lab test test-browser test-long build solutions grade-demo attacks bench doctor
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make lab         set up what is missing, and open JupyterLab on the course"
 	@echo "make test        set up what is missing, check style, types and imports, and run all tests"
+	@echo "make test-browser  a learner's first hour in JupyterLab, driven in Chromium"
 	@echo "make test-long   the tests that take minutes: attackers, servers of PostgreSQL and Dask"
 	@echo "make doctor      check this machine, and say how to mend it"
 	@echo "make build       generate course/*.ipynb from solutions/*.py"
@@ -63,6 +64,10 @@ test: .venv/.installed-test
 	echo "==> pytest"; $(PY) -m pytest $(PYTEST_ARGS) || failed="$$failed pytest"; \
 	if [ -n "$$failed" ]; then echo "==> FAILED:$$failed"; exit 1; fi; \
 	echo "==> All checks passed."
+
+test-browser: .venv/.installed-test
+	@echo "==> A learner's first hour in a browser"
+	@$(PY) -m pytest -m browser
 
 test-long: .venv/.installed-test
 	@echo "==> Tests that take minutes: attackers, odd submissions, servers of PostgreSQL and Dask"

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from autograder.core.exercise import Exercise
-from autograder.core.verdict import Finding, Verdict
+from autograder.core.verdict import Verdict
+from autograder.exercises import EXERCISES
 from autograder.fuzz.random_models import AT_HAND
-from autograder.grading import with_random_models
-from autograder.judge import judge
+from autograder.grading import Grading, TryHere
+from autograder.judge.answer_key import is_known
 from autograder.judge.answer_text import source_of_answer
-from autograder.runner import run_cases
-from autograder.syllabus import EXERCISES
 
 PROGRESS_FILE = ".fxcourse-progress.json"
 
@@ -53,22 +52,12 @@ def verdict_on(exercise: Exercise, answer: Any, *, hidden: bool, seed: int = 0) 
         hidden: try the cases that are used when a submission is graded, too.
         seed: picks the random models; 0 in a notebook, the student's own in a classroom.
     """
-    if not callable(answer):
-        finding = Finding(
-            "wrong-kind",
-            f"`{exercise.name}` is not a function or class but a `{type(answer).__name__}`.",
-            "Give the check the function itself, without calling it.",
-        )
-        return Verdict(exercise.name, "failed", 0.0, (finding,))
     cases = exercise.cases if hidden else exercise.visible_cases()
-    outcomes = run_cases(exercise, answer, cases, stop_early=not hidden)
-    verdict = judge(exercise, outcomes, cases, source=source_of_answer(answer))
-    if exercise.random is None:
-        return verdict
-    count = None if hidden else min(AT_HAND, exercise.random.count)
-    return with_random_models(
-        exercise, exercise.random, answer, verdict, outcomes, cases, seed, count
-    )
+    cases = tuple(case for case in cases if is_known(exercise, case))
+    few = None if hidden or exercise.random is None else min(AT_HAND, exercise.random.count)
+    attempt = TryHere(exercise, answer, impatient=not hidden)
+    source = source_of_answer(answer)
+    return Grading(exercise, attempt, seed, few, shrink=True, source=source).verdict(cases)
 
 
 def check(answer: Any, *, hidden: bool = False) -> None:

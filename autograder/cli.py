@@ -107,8 +107,8 @@ def references(
     from autograder.builder.generate_references import write_all
 
     changed = write_all(check_only=check, only=tuple(names or ()))
-    for chapter in changed:
-        out.print(f"{'differs' if check else 'wrote'}  autograder/references/{chapter}.json")
+    for exercise in changed:
+        out.print(f"{'differs' if check else 'wrote'}  the references of {exercise}")
     if not changed:
         out.print("All reference outputs are up to date.")
     elif check:
@@ -118,11 +118,18 @@ def references(
 @app.command(context_settings=_PASS_ON)
 def lab(context: typer.Context) -> None:
     """Open JupyterLab on the course. Further arguments go to JupyterLab."""
-    course = Path(__file__).resolve().parents[1] / "course"
-    if not any(course.glob("*.ipynb")):
-        err.print(f"There are no notebooks in {course}. Run 'fxcourse build' first.")
-        raise typer.Exit(1)
-    out.print(f"Opening JupyterLab on {course}")
+    from autograder import notebooks
+
+    try:
+        course, copied = notebooks.folder(Path.cwd())
+    except notebooks.NoNotebooks as error:
+        err.print(escape(str(error)))
+        raise typer.Exit(1) from None
+    if copied:
+        out.print(
+            f"Copied {len(copied)} notebooks to {escape(str(course))}. Your work stays there."
+        )
+    out.print(f"Opening JupyterLab on {escape(str(course))}")
     out.print("To stop it, press Ctrl-C in this window, twice.")
     first = min(course.glob("*.ipynb")).name
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={course}"]

@@ -1,96 +1,185 @@
-"""Tries an answer on models drawn at random, after all hand-picked cases have held.
+"""From an answer to a verdict: hand-picked cases first, then models drawn at random.
 
-A model that breaks it is made smaller for as long as it still does.
+This is the one way, for a learner's notebook, for a class and for a replay. They differ in how an
+answer is tried, which whoever asks says: in this process, or in a box.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol
 
+from autograder.core.ending import End
 from autograder.core.exercise import RANDOM, Case, Exercise
 from autograder.core.global_state import kept_state
 from autograder.core.graph_jobs import GraphRunner, do_here
-from autograder.core.limits import bounded_output
+from autograder.core.limits import Limits, OutOfTime, bounded_output, time_limit
 from autograder.core.outcome import Outcome
-from autograder.core.verdict import Share, Verdict
+from autograder.core.verdict import Finding, Share, Status, Verdict
 from autograder.judge import findings_of, judge, score_of
-from autograder.runner import run
+from autograder.judge.answer_text import Source
+from autograder.judge.references import MissingReference
+from autograder.runner import run_cases
 
-if TYPE_CHECKING:
-    from autograder.fuzz.random_models import RandomModels
+JUDGING = Limits(cpu=60.0, wall=600.0)
+"""For looking at what one answer did."""
+
+State = Literal["tried", "undefined", "not callable", "lost", "untried"]
+
+_log = logging.getLogger(__name__)
 
 
-def with_random_models(
-    exercise: Exercise,
-    random: RandomModels,
-    answer: Any,
-    verdict: Verdict,
-    outcomes: list[Outcome],
-    cases: tuple[Case, ...],
-    seed: int = 0,
-    count: int | None = None,
-) -> Verdict:
-    """The verdict with the share of random models in it.
+@dataclass(frozen=True)
+class Tried:
+    """What came of trying an answer on some cases. Where that was in a box, it is a claim.
 
-    Args:
+    Attributes:
+        state: whether the answer was tried, and if not, why; ``"lost"`` where the process is gone
+            in which it was tried.
+        kind: of what it is that cannot be called.
+        case: the last case that was begun.
+        how: how the process ended.
+        outcomes: one for each case that was tried.
+    """
+
+    state: State = "untried"
+    kind: str = ""
+    case: str = ""
+    how: End = End.EXITED
+    outcomes: list[Outcome] = field(default_factory=list)
+
+
+class Attempt(Protocol):
+    """Has an answer tried on some cases."""
+
+    def __call__(self, cases: Sequence[Case], /) -> Tried: ...
+
+
+@dataclass(frozen=True)
+class TryHere:
+    """Has an answer tried in this process, as in a learner's notebook.
+
+    Attributes:
         exercise: the exercise.
-        random: its random models.
         answer: what the learner wrote.
-        verdict: the verdict on the hand-picked cases; where it is bad, nothing more is tried.
-        outcomes: those of the hand-picked cases.
-        cases: the hand-picked cases.
-        seed: picks the random models.
-        count: how many are tried; all of the exercise's by default.
+        impatient: end at the first case that uses up its time: a learner waits for the card.
     """
-    if not verdict.passed:
-        return without_random_models(verdict)
-    drawn = random.cases(seed, count)
-    held = frozenset(case.name for case in cases)
-    outcomes = list(outcomes)
-    for case in drawn:
-        outcome = run(exercise, answer, case)
-        if fails(exercise, case, outcome):
-            worst = random.smallest(case, lambda case: _breaks(exercise, answer, case))
-            shown = run(exercise, answer, worst)
-            if not fails(exercise, worst, shown):  # an answer that fails now and then
-                worst, shown = case, outcome
-            outcomes.append(shown)
-            return judge(exercise, outcomes, (*cases, worst), held=held)
-        outcomes.append(outcome)
-        held |= {case.name}
-    return judge(exercise, outcomes, (*cases, *drawn), held=held)
+
+    exercise: Exercise
+    answer: Any
+    impatient: bool = False
+
+    def __call__(self, cases: Sequence[Case], /) -> Tried:
+        """Try it on some cases."""
+        if not callable(self.answer):
+            return Tried("not callable", kind=type(self.answer).__name__)
+        outcomes = run_cases(self.exercise, self.answer, tuple(cases), stop_early=self.impatient)
+        return Tried("tried", outcomes=outcomes)
 
 
-def judge_random_models(
-    exercise: Exercise,
-    random: RandomModels,
-    verdict: Verdict,
-    outcomes: list[Outcome],
-    seed: int = 0,
-    runner: GraphRunner = do_here,
-) -> Verdict:
-    """As `with_random_models`, where the answer has been tried on the random models already.
+@dataclass(frozen=True)
+class Grading:
+    """How an answer is looked at.
 
-    Args:
+    Attributes:
         exercise: the exercise.
-        random: its random models.
-        verdict: the verdict on the hand-picked cases.
-        outcomes: those of all cases.
-        seed: picks the random models.
-        runner: does what is to be done with the graphs that the outcomes describe.
+        attempt: has the answer tried.
+        seed: picks the random models; 0 in a notebook, the student's own in a classroom.
+        count: how many random models are tried; all of the exercise's by default.
+        shrink: try random models one by one, stop at one that fails, and make it smaller.
+        runner: does what is to be done with the graphs that outcomes describe.
+        source: where the answer's text stands, where that is known.
     """
-    if not verdict.passed:
-        return without_random_models(verdict)
-    held = frozenset(case.name for case in exercise.cases)
-    cases = (*exercise.cases, *random.cases(seed))
-    return judge(exercise, outcomes, cases, held=held, runner=runner)
 
+    exercise: Exercise
+    attempt: Attempt
+    seed: int = 0
+    count: int | None = None
+    shrink: bool = False
+    runner: GraphRunner = do_here
+    source: Source | None = None
 
-def without_random_models(verdict: Verdict) -> Verdict:
-    """The verdict on an answer that has not come as far as random models."""
-    shares = (*verdict.shares, Share(RANDOM.says, RANDOM.weight, held=False))
-    return replace(verdict, shares=shares, score=score_of(shares))
+    def verdict(self, cases: tuple[Case, ...] | None = None) -> Verdict:
+        """The verdict on the answer.
+
+        Args:
+            cases: the hand-picked cases; all of the exercise's by default.
+
+        Raises:
+            MissingReference: the course's own reference files are out of date.
+        """
+        cases = self.exercise.cases if cases is None else cases
+        tried = self.attempt(cases)
+        if tried.state != "tried":
+            return not_tried(self.exercise, tried)
+        outcomes = tried.outcomes
+
+        def hand_picked() -> Verdict:
+            return judge(self.exercise, outcomes, cases, runner=self.runner, source=self.source)
+
+        verdict = _judged(self.exercise, hand_picked)
+        if self.exercise.random is None:
+            return verdict
+        if not verdict.passed:
+            return without_random_models(verdict) if verdict.shares else verdict
+        return self.on_random_models(verdict, outcomes, cases)
+
+    def on_random_models(
+        self, verdict: Verdict, outcomes: list[Outcome], cases: tuple[Case, ...]
+    ) -> Verdict:
+        """The verdict with the share of random models in it.
+
+        Args:
+            verdict: the verdict on the hand-picked cases, which hold.
+            outcomes: those of the hand-picked cases.
+            cases: the hand-picked cases.
+        """
+        random = self.exercise.random
+        if random is None:
+            return verdict
+        drawn = random.cases(self.seed, self.count)
+        if self.shrink:
+            tried, drawn = self._until_one_fails(drawn)
+        else:
+            tried = self.attempt(drawn)
+        if tried.state != "tried":
+            without = without_random_models(verdict)
+            lost = not_tried(self.exercise, tried)
+            return replace(lost, score=without.score, shares=without.shares, cases=without.cases)
+        held = frozenset(case.name for case in cases)
+
+        def with_drawn() -> Verdict:
+            every = [*outcomes, *tried.outcomes]
+            return judge(self.exercise, every, (*cases, *drawn), held=held, runner=self.runner)
+
+        return _judged(self.exercise, with_drawn)
+
+    def _until_one_fails(self, drawn: tuple[Case, ...]) -> tuple[Tried, tuple[Case, ...]]:
+        """What came of the cases up to the first that fails, and that one as small as it gets."""
+        outcomes: list[Outcome] = []
+        for i, case in enumerate(drawn):
+            tried = self.attempt((case,))
+            if not self._fails(case, tried):
+                outcomes += tried.outcomes
+                continue
+            worst, shown = self._smallest(case, tried)
+            return Tried("tried", outcomes=[*outcomes, *shown.outcomes]), (*drawn[:i], worst)
+        return Tried("tried", outcomes=outcomes), drawn
+
+    def _smallest(self, case: Case, tried: Tried) -> tuple[Case, Tried]:
+        """The smallest case that fails as this one does, and what came of it."""
+        random = self.exercise.random
+        if random is None:
+            return case, tried
+        worst = random.smallest(case, lambda case: self._fails(case, self.attempt((case,))))
+        shown = self.attempt((worst,))
+        # An answer that fails now and then may not fail now.
+        return (worst, shown) if self._fails(worst, shown) else (case, tried)
+
+    def _fails(self, case: Case, tried: Tried) -> bool:
+        return any(fails(self.exercise, case, outcome) for outcome in tried.outcomes)
 
 
 def fails(exercise: Exercise, case: Case, outcome: Outcome) -> bool:
@@ -99,5 +188,87 @@ def fails(exercise: Exercise, case: Case, outcome: Outcome) -> bool:
         return bool(findings_of(exercise, case, outcome))
 
 
-def _breaks(exercise: Exercise, answer: Any, case: Case) -> bool:
-    return fails(exercise, case, run(exercise, answer, case))
+def without_random_models(verdict: Verdict) -> Verdict:
+    """The verdict on an answer that has not come as far as random models."""
+    shares = (*verdict.shares, Share(RANDOM.says, RANDOM.weight, held=False))
+    return replace(verdict, shares=shares, score=score_of(shares))
+
+
+# ------------------------------------------------------------------ answers that were not tried
+
+
+def not_tried(exercise: Exercise, tried: Tried) -> Verdict:
+    """The verdict on an answer that was not tried, or did not come back."""
+    match tried.state:
+        case "undefined":
+            return _undefined(exercise)
+        case "not callable":
+            return _not_callable(exercise, tried.kind)
+        case "lost":
+            return _lost(exercise, tried)
+    message = f"`{exercise.name}` could not be tried: Python had ended, or was broken by a cell."
+    look = "Restart the kernel, run the notebook from top to bottom, and see where it ends."
+    return _nothing(exercise, "failed", "untried", message, look)
+
+
+def is_missing(verdict: Verdict) -> bool:
+    """Whether the answer was not there yet, so that it may still come further down."""
+    codes = {finding.code for finding in verdict.findings}
+    return verdict.status == "not attempted" or "undefined" in codes
+
+
+def _undefined(exercise: Exercise) -> Verdict:
+    message = f"The notebook does not define `{exercise.name}`."
+    look = (
+        "Restart the kernel and run the notebook from top to bottom: the cell that defines it "
+        "may be missing, or may raise an error."
+    )
+    return _nothing(exercise, "failed", "undefined", message, look)
+
+
+def _not_callable(exercise: Exercise, kind: str) -> Verdict:
+    kind = kind if kind.isidentifier() else "object"
+    message = f"`{exercise.name}` is not a function or class but a `{kind[:80]}`."
+    look = "Look for a line that gives this name to something else."
+    return _nothing(exercise, "failed", "wrong-kind", message, look)
+
+
+def _lost(exercise: Exercise, tried: Tried) -> Verdict:
+    """The verdict where an answer did not come back from a case."""
+    names = {known.name for known in exercise.cases}
+    where = f" on the case “{tried.case}”" if tried.case in names else ""
+    if tried.how is End.OUT_OF_TIME:
+        message = f"`{exercise.name}` did not come to an end{where}, and could not be stopped."
+        look = "Look for a loop that never ends, with a `try` in it that catches everything."
+        return _nothing(exercise, "crashed", "out-of-time", message, look)
+    if tried.how is End.OUT_OF_MEMORY:
+        message = f"`{exercise.name}` used up all memory that a notebook may use{where}."
+        look = "Look for a list or a tensor that grows with every step."
+        return _nothing(exercise, "crashed", "out-of-memory", message, look)
+    message = f"`{exercise.name}` ended Python itself while it was tried{where}."
+    look = "Look for calls that end the process, such as `os._exit`, and for endless recursion."
+    return _nothing(exercise, "crashed", "ended-python", message, look)
+
+
+def _nothing(exercise: Exercise, status: Status, code: str, message: str, look: str) -> Verdict:
+    return Verdict(exercise.name, status, 0.0, (Finding(code, message, look),))
+
+
+def _judged(exercise: Exercise, work_out: Callable[[], Verdict]) -> Verdict:
+    """A verdict that is worked out here; whatever an outcome holds, there is one."""
+    try:
+        with time_limit(JUDGING):
+            verdict = work_out()
+    except MissingReference:
+        raise
+    except OutOfTime:
+        message = f"What `{exercise.name}` did could not be judged in reasonable time."
+        return _nothing(exercise, "failed", "unreadable", message, "Ask the person who grades.")
+    except Exception:  # whatever is wrong with what a student's process has sent
+        _log.exception("The answer to %s could not be judged", exercise.name)
+        message = f"What `{exercise.name}` did could not be judged."
+        return _nothing(exercise, "failed", "unreadable", message, "Ask the person who grades.")
+    if verdict.passed or verdict.findings:
+        return verdict
+    message = f"What `{exercise.name}` did on some cases was not recorded."
+    return replace(verdict, findings=(Finding("unrecorded", message),))

@@ -3,29 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from autograder.core.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.exercise import Aspect, Case, Exercise, Expect, Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
 from autograder.judge import Evidence
+from autograder.judge.answer_key import AnswerKey
 from autograder.judge.rule import Stage, rule
+from tests.numbers_models import Given
 
 CHAPTER = "07_numbers"
 
 
+@dataclass(frozen=True)
+class Wanted(Expect):
+    """What must come out stands in the case: no reference is stored.
+
+    Attributes:
+        number: what must come out.
+    """
+
+    number: float = 0.0
+
+
 @rule("right number", Stage.RESULT)
 def _right_number(evidence: Evidence) -> Iterator[Finding]:
-    wanted = evidence.case.expect["is"]
+    wanted = evidence.expects(Wanted).number
     if evidence.outcome.value != wanted:
         yield evidence.finding("wrong-value", f"`{evidence.exercise.name}` should give {wanted}.")
 
 
 def _case(name: str, aspect: str, number: float, wanted: float, hidden: bool = False) -> Case:
-    def make(seed: int) -> Trial:
-        return Trial(args=(number,))
+    return Case(name, aspect, Given(number), hidden, Wanted(number=wanted))
 
-    # No stored reference: what must come out stands in the case.
-    return Case(name, aspect, make, hidden, {"is": wanted}, oracle=lambda trial: Reference(0))
+
+def _anything(trial: Trial) -> Reference:
+    return Reference(0)
+
+
+KEY = AnswerKey((_right_number,), _anything)
 
 
 class RandomNumbers:
@@ -57,7 +74,7 @@ def _exercise(
         "analysis",
         aspects,
         cases,
-        (_right_number,),
+        __name__,
         (),
         random,
     )

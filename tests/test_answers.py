@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 from tests.answers import Answer, all_answers, examine
 
 ANSWERS = [a for a in all_answers() if a.exercise in EXERCISES]

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 from tests.attacks import ANY, HONEST, PWNED, Attack, all_attacks, kinds
 from tests.attacks.__main__ import chosen
 from tests.attacks._class import COLUMNS, RIGHT, AttackedClass, Found, Loss, of_long_work

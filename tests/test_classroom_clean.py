@@ -29,8 +29,8 @@ from nbformat.v4 import (
 
 from autograder.cards.card import card_html
 from autograder.core.verdict import Finding, Verdict
+from autograder.exercises import EXERCISES
 from autograder.submission.sanitize import clean_cell, clean_notebook, clean_outputs
-from autograder.syllabus import EXERCISES
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(40)).decode()
 ACTIVE = {"iframe", "object", "embed", "form", "base", "meta", "link", "style", "svg", "math",

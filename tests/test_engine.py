@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +23,7 @@ from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
 from autograder.judge import judge
 from autograder.runner import run, run_cases
-from tests.toy import TOY, Nested, OneAdd, references_in_memory, solution
-
-
-@pytest.fixture(autouse=True)
-def _references() -> Iterator[None]:
-    with references_in_memory():
-        yield
+from tests.toy import TOY, Nested, OneAdd, solution
 
 
 def verdict_on(answer: Any, limits: Limits | None = None) -> Verdict:
@@ -387,13 +381,12 @@ def test_outcomes_survive_the_disk_and_another_process(tmp_path: Path) -> None:
         "import sys, pathlib\n"
         "from autograder.judge import judge\n"
         "from autograder.core.outcome import Outcome\n"
-        "from tests.toy import TOY, references_in_memory\n"
+        "from tests.toy import TOY\n"
         "paths = [pathlib.Path(sys.argv[1]) / f'{i}.outcome' for i in range(6)]\n"
         "outcomes = [Outcome.load(path) for path in paths]\n"
-        "with references_in_memory():\n"
-        "    for part in (outcomes[:3], outcomes[3:]):\n"
-        "        verdict = judge(TOY, part)\n"
-        "        print(verdict.score, sorted({f.code for f in verdict.findings}))\n"
+        "for part in (outcomes[:3], outcomes[3:]):\n"
+        "    verdict = judge(TOY, part)\n"
+        "    print(verdict.score, sorted({f.code for f in verdict.findings}))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path)],

@@ -15,11 +15,12 @@ from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.graph_record import describe
 from autograder.core.outcome import Outcome
 from autograder.core.own_code import taken_for
+from autograder.exercises.ch03_manipulation.relu_after_add.rubric import one_relu_for_each_sum
+from autograder.exercises.ch05_proxy.build_with_proxies.rubric import nothing_unused
 from autograder.judge import Evidence, findings_of
+from autograder.judge.answer_key import AnswerKey
 from autograder.judge.form import Form
 from autograder.judge.oracles import model_itself
-from autograder.rubric.proxies import nothing_unused
-from autograder.rules.edits import one_relu_for_each_sum
 from autograder.rules.passes import PASS, signature_kept
 from autograder.rules.wellformed import wellformed
 from autograder.runner import run_trial
@@ -43,8 +44,9 @@ def make(seed: int) -> Trial:
     return Trial(args=(model,), model=model, inputs=((torch.ones(3, 2),),))
 
 
-CASE = Case("a case", "task", make, oracle=model_itself)
-EXERCISE = Exercise("a_pass", "c", "", 1, 1, 1, "transform", (), (CASE,), PASS, ())
+CASE = Case("a case", "task", make)
+EXERCISE = Exercise("a_pass", "c", "", 1, 1, 1, "transform", (), (CASE,), __name__, ())
+KEY = AnswerKey(PASS, model_itself)
 
 
 def evidence_with(forge: Callable[[Plain], object]) -> Evidence:

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbformat.notebooknode import NotebookNode
 
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 from tests.honest import Honest, all_honest
 from tests.honest.__main__ import grade, losses, make_room
 

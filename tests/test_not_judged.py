@@ -12,9 +12,9 @@ from autograder.cards.card import card_html
 from autograder.cards.card_text import card_text
 from autograder.core import allowlist
 from autograder.core.verdict import Verdict
+from autograder.exercises import EXERCISES
 from autograder.submission.scores import auto_score
 from autograder.submission.verdict_outputs import show_verdicts
-from autograder.syllabus import EXERCISES
 from tests.answers import Answer, all_answers
 
 EXERCISE = EXERCISES["remove_dropout"]

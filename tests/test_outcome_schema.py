@@ -14,12 +14,12 @@ from autograder.core.exercise import Case, Exercise
 from autograder.core.global_state import kept_state
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
+from autograder.exercises import EXERCISES
 from autograder.judge import findings_of, judge
 from autograder.judge.outcome_schema import ASKED, SCHEMAS
 from autograder.runner import run
 from autograder.runner.interpreters import ASKED as ASKED_OF_TIMERS
 from autograder.runner.procedures import PROCEDURES
-from autograder.syllabus import EXERCISES
 from tests.answers import answers_to
 from tests.mutations import Mutation, some
 
@@ -33,7 +33,9 @@ DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
     (r"(runs\[\]\.\w+\.)?error\.(message|types)(\[\])?", None,
      "of an exception's base classes, only the one that is asked for counts"),
     (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*",
-     {"decomposition_rules", "fuse_addcmul", "relu_to_gelu"}, "a keyword may say its default"),
+     {"fuse_addcmul", "relu_to_gelu"}, "a keyword may say its default"),
+    (r"value\.rules\[\]\[\]\.(args\.tuple\[\]|kwargs\.dict.*)", {"decomposition_rules"},
+     "a dimension may go unsaid where another gives the same numbers"),
     (GRAPH + r"modules\[\]", {"fuse_linear_relu"}, "a part that no node reads may be missing"),
     (GRAPH + r"modules\[\]\.attrs.*", None,
      "of a layer's attributes, what it computes with is needed when the judge runs it"),
@@ -53,7 +55,7 @@ DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
      "what a call of the notebook's own code is given is seen in the log"),
     (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*", {"to_hardswish"},
      "`inplace=False` is said again where it is the default"),
-    (r"runs\[\]\.copy\..*", {"sign_flip", "decomposition_rules"},
+    (r"runs\[\]\.copy\..*", {"sign_flip"},
      "a trace that the course makes itself is not asked to be copied"),
     (r"value\.graph_module\.signature.*", {"sign_flip"},
      "the course itself traces the function; its parameters are not asked for"),

@@ -20,14 +20,15 @@ from autograder.core.codec import Encoder
 from autograder.core.exercise import RANDOM, Exercise
 from autograder.core.graph_jobs import trial_for
 from autograder.core.graph_record import signature_of
+from autograder.exercises import EXERCISES
 from autograder.fuzz.codegen import program_of
 from autograder.fuzz.recipe import Recipe, Step
 from autograder.fuzz.sampler import drawn
 from autograder.fuzz.shrinker import MOST_TRIES, shrunk
 from autograder.grading import fails
 from autograder.judge import judge
+from autograder.judge.answer_key import key_of
 from autograder.runner import run
-from autograder.syllabus import EXERCISES
 from tests.answers import Answer, all_answers, beyond
 
 ROOT = Path(__file__).parents[1]
@@ -101,13 +102,13 @@ def test_random_models_can_be_pasted_traced_and_run(name: str) -> None:
         exec(PASTED + program.source, scope)
         trial = case.make(0)
         if trial.kwargs:  # parameters that are to be fixed first: tracing alone cannot do it
-            assert "raises" in case.expect or random.oracle(trial).runs
+            assert case.expect.raises or key_of(WITH[name]).reference(WITH[name], case).runs
             continue
         # Where a case spoils the trace, the model it was made of is tried.
         plain = program.model(random.vocabulary.names).to(trial.inputs[0][0].dtype)
         gm = fx.symbolic_trace(trial.model or plain)
         assert trial.inputs
-        allowed = (RuntimeError,) if case.expect.get("may raise") else ()
+        allowed = (RuntimeError,) if case.expect.may_raise else ()
         with torch.no_grad():
             gm(*trial.inputs[0])
             for inputs in trial.inputs[1:]:
@@ -120,7 +121,7 @@ def test_a_random_model_has_the_parameters_of_its_trace(name: str) -> None:
     """So the judge need not trace it to know them."""
     for case in WITH[name].random.cases(11):
         model = case.make(0).model
-        if model is None or "trace" in case.expect or case.make(0).kwargs:
+        if model is None or case.expect.trace or case.make(0).kwargs:
             continue
         traced = fx.symbolic_trace(case.make(0).model)
         own, wanted = (signature_of(each, Encoder({})) for each in (model, traced))
@@ -144,9 +145,10 @@ def test_few_random_models_say_nothing(name: str) -> None:
 
     The two exercises that are left out are about models that raise, too.
     """
-    random = WITH[name].random
-    cases = [case for case in random.cases(seed=5, count=30) if "raises" not in case.expect]
-    failed = [c for c in cases if any("error" in run for run in c.oracle(c.make(0)).runs)]
+    exercise = WITH[name]
+    cases = [case for case in exercise.random.cases(seed=5, count=30) if not case.expect.raises]
+    found = [key_of(exercise).reference(exercise, case).runs for case in cases]
+    failed = [runs for runs in found if any("error" in run for run in runs)]
     assert len(failed) <= 1
 
 

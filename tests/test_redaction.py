@@ -9,9 +9,9 @@ import pytest
 from torch import fx, nn
 
 from autograder.core.verdict import Verdict
+from autograder.exercises import EXERCISES
 from autograder.judge import judge
 from autograder.runner import run_cases
-from autograder.syllabus import EXERCISES
 from tests.attacks._judged import HEAD
 from tests.attacks.leaking import ATTACKS
 

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.core.exercise import Exercise, Property
+from autograder.core.exercise import Exercise
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
+from autograder.exercises import EXERCISES
 from autograder.judge import judge
+from autograder.judge.answer_key import AnswerKey, Property, key_of
 from autograder.judge.rule import Rule
 from autograder.rules import passes, values, wellformed
-from autograder.syllabus import EXERCISES
 from tests.answers import all_answers, examine
 
 # Rules that many rubrics share are shown to be needed once, in any of them.
@@ -34,27 +35,29 @@ BY_EXERCISE = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name 
 
 def is_needed(exercise: Exercise, rule: Property) -> bool:
     """Whether some wrong answer passes once the rule is gone."""
-    rest = tuple(other for other in exercise.rubric if other.name != rule.name)
-    without = replace(exercise, rubric=rest)
+    key = key_of(exercise)
+    without = replace(key, rules=tuple(one for one in key.rules if one.name != rule.name))
     return any(
-        passes_now(without, outcomes, verdict)
+        passes_now(exercise, without, outcomes, verdict)
         for outcomes, verdict in failures(exercise.name)
         if {finding.property for finding in verdict.findings} == {rule.name}
     )
 
 
-def passes_now(exercise: Exercise, outcomes: tuple[Outcome, ...], verdict: Verdict) -> bool:
+def passes_now(
+    exercise: Exercise, key: AnswerKey, outcomes: tuple[Outcome, ...], verdict: Verdict
+) -> bool:
     """Whether the cases that failed hold now; with fewer rules, the others still do."""
     failed = {finding.case for finding in verdict.findings}
     cases = tuple(case for case in exercise.cases if case.name in failed)
     untried = len(outcomes) < len(exercise.cases)
-    return not untried and judge(exercise, list(outcomes), cases).passed
+    return not untried and judge(exercise, list(outcomes), cases, key=key).passed
 
 
 @pytest.mark.parametrize("name", BY_EXERCISE)
 def test_each_own_property_is_needed(name: str) -> None:
     exercise = EXERCISES[name]
-    own = [rule for rule in exercise.rubric if rule.name not in SHARED]
+    own = [rule for rule in key_of(exercise).rules if rule.name not in SHARED]
     useless = [
         rule.name
         for rule in own
@@ -64,11 +67,11 @@ def test_each_own_property_is_needed(name: str) -> None:
 
 
 def test_each_shared_property_is_needed_somewhere() -> None:
-    rules = [rule for exercise in EXERCISES.values() for rule in exercise.rubric]
+    rules = [rule for exercise in EXERCISES.values() for rule in key_of(exercise).rules]
     excused = {rule.name for rule in rules if getattr(rule, "reason", "")}
     useless = SHARED & {rule.name for rule in rules} - excused
     for exercise in EXERCISES.values():
-        here = [rule for rule in exercise.rubric if rule.name in useless]
+        here = [rule for rule in key_of(exercise).rules if rule.name in useless]
         useless -= {rule.name for rule in here if is_needed(exercise, rule)}
     assert not useless, f"no wrong answer needs {useless}"
 

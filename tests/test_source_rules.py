@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from autograder.exercises import EXERCISES
 from autograder.judge import judge
 from autograder.judge.answer_text import Source, source_of_answer
 from autograder.judge.source_rules import NoText, forbidden_uses, source_findings
 from autograder.runner import run_cases
-from autograder.syllabus import EXERCISES
 
 FORBIDDEN = ("all_input_nodes", "_input_nodes")
 

@@ -10,7 +10,7 @@ import pytest
 
 from autograder import grade
 from autograder.builder.generate_references import SOLUTIONS
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 
 
 def kind(value: Any) -> str:

@@ -13,7 +13,7 @@ from autograder.cards.wording import number
 from autograder.classroom.grade_class import grade_class
 from autograder.classroom.replay import CannotReplay, replay
 from autograder.core.exercise import RANDOM
-from autograder.syllabus import EXERCISES, of_chapter
+from autograder.exercises import EXERCISES, of_chapter
 from tests.classes import exam
 from tests.submissions import NOTHING, all_but, all_submissions
 from tests.submissions.demo import compare, grade, make_room

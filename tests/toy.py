@@ -1,21 +1,19 @@
-"""A toy exercise for tests of the engine, with its references made on the spot."""
+"""A toy exercise for tests of the engine, with an answer key."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
-from unittest import mock
 
 import torch
 from torch import fx, nn
 
-from autograder.core.exercise import Aspect, Exercise
+from autograder.core.exercise import Aspect, Exercise, Trial
 from autograder.core.outcome import Reference
+from autograder.judge.answer_key import AnswerKey
 from autograder.models import T, model_case
 from autograder.rules.passes import PASS
-from autograder.runner import run
+from autograder.runner import run_trial
 
 
 class OneAdd(nn.Module):
@@ -51,7 +49,7 @@ TOY = Exercise(
         model_case("nested", "nested", Nested, (T(2, 3),), (T(5, 3), 0.5)),
         model_case("hidden", "task", OneAdd, (T(7),) * 2, hidden=True),
     ),
-    rubric=PASS,
+    rubric=__name__,
     hints=("Look at the targets.",),
 )
 
@@ -66,12 +64,10 @@ def solution(model: nn.Module) -> fx.GraphModule:
     return gm
 
 
-@contextmanager
-def references_in_memory() -> Iterator[None]:
-    """Serve the toy's references, after a round trip through JSON."""
-    made = {}
-    for case in TOY.cases:
-        data = Reference.of_outcome(run(TOY, solution, case)).to_json()
-        made[case.name] = Reference.from_json(json.loads(json.dumps(data)))
-    with mock.patch("autograder.judge.evidence.reference", lambda *key: made[key[-1]]):
-        yield
+def solved(trial: Trial) -> Reference:
+    """The toy's oracle: what its solution gives, after a round trip through JSON."""
+    outcome = run_trial(TOY.procedure, solution, lambda seed: trial, "toy")
+    return Reference.from_json(json.loads(json.dumps(Reference.of_outcome(outcome).to_json())))
+
+
+KEY = AnswerKey(PASS, solved)

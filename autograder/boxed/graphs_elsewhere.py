@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import pickle
-import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
-
-import cloudpickle
 
 from autograder.boxed.claims import sound_result
 from autograder.core.exercise import Case
@@ -31,39 +27,18 @@ _BUILDER = "builder"
 _GONE = {"not admitted": "running it took too much time or memory, or ended Python"}
 
 
-def send_by_value(package: str) -> None:
-    """Have what builds a case's objects leave the modules of a package with all its code.
-
-    Builders are written beside what judges them. The modules stay here; a student's process gets
-    a function, and what it names.
-    """
-    known = cloudpickle.list_registry_pickle_by_value()
-    for name, module in list(sys.modules.items()):
-        if (name == package or name.startswith(f"{package}.")) and name not in known:
-            cloudpickle.register_pickle_by_value(module)
-
-
-class _Pickler(cloudpickle.Pickler):
-    """Pickles cached functions, too, with all their code; cloudpickle would only name them."""
-
-    def reducer_override(self, obj: Any) -> Any:
-        """How an object is pickled."""
-        if isinstance(obj, functools._lru_cache_wrapper):
-            return functools.cache, (obj.__wrapped__,)
-        return super().reducer_override(obj)
-
-
 def builder_of(case: Case) -> bytes:
-    """What builds the objects of a case, to be unpickled elsewhere; made once."""
+    """What builds the objects of a case, to be unpickled elsewhere; made once.
+
+    It names functions and classes of modules of models, with arguments: no code is sent.
+    """
     if _BUILDER not in case.known:
-        stream = io.BytesIO()
-        _Pickler(stream).dump(case.make)
-        case.known[_BUILDER] = stream.getvalue()
+        case.known[_BUILDER] = pickle.dumps(case.make)
     return case.known[_BUILDER]
 
 
 class _Reading(pickle.Unpickler):
-    """Unpickles, and notes from which of the course's modules."""
+    """Unpickles, and notes from which modules."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(io.BytesIO(data))
@@ -71,13 +46,12 @@ class _Reading(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         """Look up a name of a module."""
-        if module.partition(".")[0] == "autograder":
-            self.modules.add(module)
+        self.modules.add(module)
         return super().find_class(module, name)
 
 
 def modules_of(cases: Iterable[Case]) -> set[str]:
-    """Names of the course's modules that must be there where these cases are built."""
+    """Names of the modules that must be there where these cases are built."""
     found: set[str] = set()
     for case in cases:
         reading = _Reading(builder_of(case))

@@ -23,21 +23,23 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
-import cloudpickle
 import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader import utils
 from nbgrader.preprocessors import LimitOutput
 
 import autograder
-from autograder.boxed.graphs_elsewhere import builder_of, modules_of, send_by_value
+from autograder.boxed.graphs_elsewhere import builder_of, modules_of
 from autograder.boxed.late_imports import import_late
 from autograder.boxed.notebook_run import NotebookRun, Supply
+from autograder.core.ending import End
 from autograder.core.exercise import Case, Exercise
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.judge import canary_exercises
+from autograder.judge.answer_key import module_of
 from autograder.judge.evidence import Evidence
+from autograder.judge.references import stored
 from autograder.sandbox.client import Image, Process, Unboxed
 from autograder.sandbox.wire import Broken, receive, send
 from autograder.submission.contract import Terms, Unit
@@ -48,8 +50,7 @@ from autograder.submission.seeds import code_of, note_seed
 from autograder.submission.verdict_outputs import show_verdicts
 
 _ROOMS = (
-    "cards", "core", "drawing", "fuzz", "judge", "models", "rubric", "rules",
-    "runner", "submission",
+    "cards", "core", "drawing", "fuzz", "judge", "models", "rules", "runner", "submission",
 )  # fmt: skip
 """Rooms of which all modules are imported before there is a box: later, no file can be read."""
 
@@ -84,7 +85,8 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
         _import_all(f"{autograder.__name__}.{room}")
     syllabus = importlib.import_module(config["syllabus"])
     exercises = _of_chapter(syllabus, config["chapter"])
-    send_by_value(config["syllabus"])
+    for exercise in exercises.values():
+        stored(module_of(exercise))  # which also imports the answer key
     _read_sources()
     image = pickle.loads(blobs[0]) if blobs else None
     state = State(exercises, canary_exercises.exercises(), image)
@@ -126,7 +128,7 @@ def public(state: State) -> bytes:
     names = ("name", "chapter", "title", "stars", "minutes", "points", "procedure", "hints")
     rows = [{key: getattr(one, key) for key in names} for one in state.exercises.values()]
     text = {"modules": sorted(modules_of(cases)), "exercises": rows}
-    text["forbidden"] = base64.b64encode(cloudpickle.dumps(unique)).decode()
+    text["forbidden"] = base64.b64encode(pickle.dumps(unique)).decode()
     return json.dumps(text).encode()
 
 
@@ -273,7 +275,7 @@ def _hold(
     unit: Unit,
     terms: Terms,
     notes: list[str],
-) -> tuple[dict[str, float | None], list[str]]:
+) -> tuple[dict[str, float | None], list[End]]:
     """Have a notebook run; the shares of its checks' points, and how its processes ended."""
     seed = unit.seed
     if seed is None:
@@ -311,13 +313,13 @@ def _unanswered(nb: NotebookNode) -> list[str]:
     return [cell.metadata["nbgrader"]["grade_id"] for cell in same]
 
 
-def _status(ends: list[str], repairs: list[Repair]) -> str:
+def _status(ends: list[End], repairs: list[Repair]) -> str:
     kinds = {found.kind for found in repairs}
     if Kind.FORGED in kinds:
         return "tampered"
-    if "out of memory" in ends:
+    if End.OUT_OF_MEMORY in ends:
         return "out of memory"
-    if "out of time" in ends:
+    if End.OUT_OF_TIME in ends:
         return "timed out"
     if ends:
         return "crashed"

@@ -19,18 +19,13 @@ from typing import Any, Protocol
 from nbformat.notebooknode import NotebookNode, from_dict
 from nbformat.v4 import new_output
 
-from autograder.boxed.claims import (
-    Claims,
-    is_missing,
-    sound_outcome,
-    untried,
-    verdict_on,
-    verdict_on_drawn,
-)
+from autograder.boxed.claims import sound_outcome
 from autograder.boxed.graphs_elsewhere import GraphsElsewhere, builder_of
+from autograder.core.ending import End, Ending
 from autograder.core.exercise import Case, Exercise
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
+from autograder.grading import Grading, State, Tried, is_missing, not_tried
 from autograder.judge.answer_text import Source
 from autograder.runner import IMPATIENT
 from autograder.sandbox.client import Lost, Process
@@ -44,8 +39,8 @@ MOST_ASTRAY = 3
 answers something else. Each time costs as long as a cell may take, and it may be another cell's
 doing than the one that is waited for."""
 
-_ENDS = ("ended", "out of memory", "too many processes")
-"""How the words begin that say how a process ended."""
+_USED_UP = (End.OUT_OF_MEMORY, End.OUT_OF_TIME, End.TOO_MANY_PROCESSES)
+"""Ends by which a process has used up what it may use."""
 
 AT_ONCE = 20.0
 """Seconds for what takes a moment, such as setting an answer aside."""
@@ -54,6 +49,13 @@ HANG_UP = 5.0
 """Seconds after its time is over in which a process may still answer."""
 
 Files = Mapping[str, bytes]
+
+_STATES: dict[str, State] = {
+    "undefined": "undefined",
+    "not callable": "not callable",
+    "untried": "untried",
+}
+"""What is said of an answer that could not be set aside."""
 
 
 class Supply(Protocol):
@@ -82,7 +84,7 @@ class Parked:
     kind: str = ""
     child: Process | None = None
     pid: int = 0
-    how: str = ""
+    how: End = End.EXITED
 
     def close(self) -> None:
         """Let the process end."""
@@ -122,7 +124,7 @@ class NotebookRun:
         self.warn = warn
         self.verdicts: dict[int, Verdict] = {}
         """By the number of the check cell, from 0."""
-        self.ends: list[str] = []
+        self.ends: list[End] = []
         """How processes of this notebook ended that did not get to its end."""
         self._notebook: Process | None = None
         self._parked: dict[int, Parked] = {}
@@ -207,7 +209,7 @@ class NotebookRun:
             note(cell, "CellFailed", "This cell did not come to its end.")
         if head.get("out_of_time") is True:
             self._barred.add(index)
-            self.ends.append("out of time")
+            self.ends.append(End.OUT_OF_TIME)
             self.warn(f"cell {index + 1} used up its time and was stopped")
 
     def _step(self, cell: NotebookNode) -> dict[str, Any]:
@@ -230,7 +232,7 @@ class NotebookRun:
             except Lost as lost:
                 self._lose(f"cell {index + 1}", lost)
                 self._restart(index)
-        self._parked[index] = Parked("lost", how="ended")
+        self._parked[index] = Parked("lost")
 
     def _set_aside(self, exercise: Exercise) -> Parked:
         step = {"do": "park", "name": exercise.name, "wired": self.supply.parks}
@@ -275,18 +277,20 @@ class NotebookRun:
         """Have an answer tried, on the cases and then on random models, and judge it."""
         exercise, parked = self._exercise(index), self._parked[index]
         if parked.state not in ("parked", "lost"):
-            return verdict_on(exercise, Claims(parked.state, kind=parked.kind))
+            return not_tried(exercise, Tried(_STATES[parked.state], kind=parked.kind))
         if not self._is_open():
-            return untried(exercise)
+            return not_tried(exercise, Tried("untried"))
         graphs = GraphsElsewhere(self.supply)
-        try:
+
+        def attempt(cases: Sequence[Case], /) -> Tried:
             tried = self._trials[index].cases if index in self._trials else set()
-            self._go(index, [case for case in exercise.cases if case.name not in tried])
-            verdict = verdict_on(exercise, self._claims(index), graphs, self._source(index))
-            if exercise.random is None or not verdict.passed:
-                return verdict
-            self._go(index, exercise.random.cases(self.seed))
-            return verdict_on_drawn(exercise, verdict, self._claims(index), self.seed, graphs)
+            self._go(index, [case for case in cases if case.name not in tried])
+            return self._tried(index)
+
+        try:
+            return Grading(
+                exercise, attempt, self.seed, runner=graphs, source=self._source(index)
+            ).verdict()
         finally:
             graphs.close()
             if self.supply.parks:
@@ -310,13 +314,13 @@ class NotebookRun:
         except Lost as lost:
             self._after_trial(index, lost)
 
-    def _claims(self, index: int) -> Claims:
+    def _tried(self, index: int) -> Tried:
         """What an answer did on the cases since the last time, as its process says."""
         parked, trial = self._parked[index], self._trials[index]
         if parked.state == "lost":
-            return Claims("lost", case=trial.at, how=parked.how)
+            return Tried("lost", case=trial.at, how=parked.how)
         outcomes, trial.outcomes = trial.outcomes, []
-        return Claims("tried", outcomes=outcomes)
+        return Tried("tried", outcomes=outcomes)
 
     def _in_order(self, exercise: Exercise, cases: Sequence[Case]) -> list[Case]:
         """The cases in an order of this submission's own."""
@@ -328,12 +332,12 @@ class NotebookRun:
         """Mend what an answer has broken that did not come back."""
         parked = self._parked[index]
         name = self._exercise(index).name
-        end = self._notebook.ended(0.5) if self._notebook is not None else "ended"
-        if end in ("out of memory", "out of time", "too many processes"):
-            lost.how = end
+        end = Ending(End.EXITED) if self._notebook is None else self._notebook.ended(0.5)
+        if end is not None and end.end in _USED_UP:
+            lost = Lost(end)
         self._lose(f"trying {name}", lost)
         parked.close()
-        self._parked[index] = Parked("lost", how=lost.how)
+        self._parked[index] = Parked("lost", how=lost.ending.end)
         if self.supply.parks and not end and parked.pid:
             self._process().end_one(parked.pid)
             return
@@ -348,21 +352,21 @@ class NotebookRun:
             Lost: there is none.
         """
         if self._notebook is None:
-            raise Lost("ended")
+            raise Lost(Ending(End.EXITED))
         return self._notebook
 
     def _is_open(self) -> bool:
         """Whether cells can still be run, and answers tried."""
         if self._notebook is not None and monotonic() > self._deadline:
             self.warn(f"the notebook took longer than {self.patience.notebook:g} seconds")
-            self.ends.append("out of time")
+            self.ends.append(End.OUT_OF_TIME)
             self._stop()
         return self._notebook is not None
 
     def _lose(self, what: str, lost: Lost) -> None:
-        self.ends.append(lost.how)
-        self._astray += not lost.how.startswith(_ENDS)
-        self.warn(f"{what} ended or blocked Python ({lost.how})")
+        self.ends.append(lost.ending.end)
+        self._astray += lost.ending.end in (End.ASTRAY, End.OUT_OF_TIME)
+        self.warn(f"{what} ended or blocked Python ({lost.ending})")
 
     def _start(self) -> None:
         self._used += 1

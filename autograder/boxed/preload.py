@@ -40,7 +40,8 @@ ALLOWED = frozenset(
 ROOMS = tuple(
     f"autograder.{room}" for room in ("cards", "core", "drawing", "models.", "runner", "sandbox")
 )
-"""What begins like this may be there, too: models, and what has nothing to do with answers."""
+"""What begins like this may be there, too: models that several exercises share, and what has
+nothing to do with answers."""
 
 
 @dataclass
@@ -88,7 +89,7 @@ def configure(state: State, head: dict[str, Any], blobs: list[bytes]) -> None:
     for name in head["modules"]:
         importlib.import_module(name)
     for row in head["exercises"]:
-        state.exercises[row["name"]] = Exercise(**row, aspects=(), cases=(), rubric=())
+        state.exercises[row["name"]] = Exercise(**row, aspects=(), cases=(), rubric="")
     stand_by(pickle.loads(base64.b64decode(head["forbidden"])))
     held = sorted(not_allowed(sys.modules))
     if held:
@@ -98,11 +99,17 @@ def configure(state: State, head: dict[str, Any], blobs: list[bytes]) -> None:
 def not_allowed(modules: Iterable[str]) -> set[str]:
     """Which of these modules are the course's, and not for a student's process."""
     ours = {name for name in modules if name.partition(".")[0] == "autograder"}
-    return {name for name in ours - ALLOWED if not _is_in_a_room(name)}
+    return {name for name in ours - ALLOWED if not name.startswith(ROOMS) and not _is_models(name)}
 
 
-def _is_in_a_room(name: str) -> bool:
-    return name.startswith(ROOMS)
+def _is_models(name: str) -> bool:
+    """Whether a module of an exercise, or of a chapter, builds models; or only holds such ones."""
+    if not f"{name}.".startswith("autograder.exercises."):
+        return False
+    if name.rpartition(".")[2].startswith("models"):
+        return True
+    # Folders without a word of their own; that of all exercises finds them, and imports none.
+    return hasattr(sys.modules.get(name), "__path__")
 
 
 def _warm_up(made: Shell) -> None:

@@ -10,14 +10,16 @@ from typing import Any
 import jupytext
 
 from autograder.core.codec import Plain
-from autograder.core.exercise import Exercise
+from autograder.core.exercise import Case, Exercise
+from autograder.core.global_state import kept_state
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Reference
+from autograder.exercises import EXERCISES, of_chapter
 from autograder.judge import references
+from autograder.judge.answer_key import OfChoice, key_of, module_of
 from autograder.judge.compare import difference
-from autograder.judge.references import FOLDER
+from autograder.judge.evidence import Evidence
 from autograder.runner import run
-from autograder.syllabus import EXERCISES
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 
@@ -41,58 +43,93 @@ def solve_sources(chapter: str) -> dict[str, str]:
     return {c.metadata["solve"]: c.source for c in notebook.cells if "solve" in c.metadata}
 
 
-def make(exercise: Exercise, solution: Any) -> dict[str, Reference]:
-    """References for all cases of an exercise."""
+def made_by(exercise: Exercise, solution: Any) -> dict[str, Reference]:
+    """What a solution gives on each case of an exercise that does not ask for an exception."""
     found = {}
     for case in exercise.cases:
         outcome = run(exercise, solution, case)
-        if outcome.ended != "returned" and "raises" not in case.expect:
+        if case.expect.raises:
+            continue
+        if outcome.ended != "returned":
             raise RuntimeError(f"{exercise.name}, {case.name}: {outcome.ended}: {outcome.error}")
-        found[case.name] = Reference.of_outcome(outcome)
+        found[case.name] = _reference_of(Evidence(exercise, case, outcome))
     return found
+
+
+def _reference_of(evidence: Evidence) -> Reference:
+    """What a solution gave; where the judge itself makes the result of it, what that gives."""
+    outcome = evidence.outcome
+    if outcome is evidence.claimed:
+        return Reference.of_outcome(outcome)
+    return Reference(None, evidence.done("results"), evidence.tensors_from("results"))
 
 
 def write_all(check_only: bool = False, only: tuple[str, ...] = ()) -> list[str]:
     """Bring the reference files up to date.
 
-    A stored reference that is the same within the tolerances of its dtype is kept, so that
-    another processor does not change the files.
+    What an exercise's oracle knows is not stored. A stored reference that is the same within the
+    tolerances of its dtype is kept, so that another processor does not change the files.
 
     Args:
         check_only: write nothing.
         only: the chapters to look at; all by default.
 
     Returns:
-        The chapters whose file is (or would be) changed.
+        The exercises whose file is (or would be) changed.
     """
     changed = []
-    for chapter in dict.fromkeys(exercise.chapter for exercise in EXERCISES.values()):
-        if only and chapter not in only:
-            continue
-        path = FOLDER / f"{chapter}.json"
-        stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        fresh = _chapter_json(chapter, stored)
-        text = json.dumps(fresh, indent=1, sort_keys=True) + "\n"
-        if not path.exists() or text != path.read_text(encoding="utf-8"):
-            changed.append(chapter)
-            if not check_only:
-                path.write_text(text, encoding="utf-8", newline="\n")
+    for chapter in only or dict.fromkeys(exercise.chapter for exercise in EXERCISES.values()):
+        names = solutions_of(chapter)
+        for exercise in of_chapter(chapter):
+            rows = _rows(exercise, names[exercise.name])
+            for hidden in (False, True):
+                path = references.path_of(module_of(exercise), hidden=hidden)
+                fresh = [
+                    line if case.hidden is hidden else json.dumps({"case": case.name})
+                    for case, line in rows
+                    if case.hidden or not hidden
+                ]
+                if fresh != references.lines_of(path):
+                    changed.append(path.parent.name)
+                    if not check_only:
+                        _write(path, fresh)
     references.forget()
     return changed
 
 
-def _chapter_json(chapter: str, stored: dict[str, Any]) -> dict[str, Any]:
-    names = solutions_of(chapter)
-    data: dict[str, Any] = {}
-    for exercise in EXERCISES.values():
-        if exercise.chapter != chapter or exercise.name not in names:
+def _write(path: Path, lines: list[str]) -> None:
+    if lines:
+        text = "".join(f"{line}\n" for line in lines)
+        path.write_text(text, encoding="utf-8", newline="\n")
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _rows(exercise: Exercise, solution: Any) -> list[tuple[Case, str]]:
+    """What must be stored for an exercise: what its oracle does not know."""
+    stored = references.stored(module_of(exercise))
+    cases = {case.name: case for case in exercise.cases}
+    rows: list[tuple[Case, str]] = []
+    for name, made in made_by(exercise, solution).items():
+        if knows(exercise, cases[name], made):
             continue
-        data[exercise.name] = {}
-        for case, made in make(exercise, names[exercise.name]).items():
-            old = stored.get(exercise.name, {}).get(case)
-            keep = old is not None and _same(Reference.from_json(old), made)
-            data[exercise.name][case] = old if keep else made.to_json()
-    return data
+        old = stored.get(name)
+        keep = old is not None and _same(Reference.from_json(old), made)
+        row = {"case": name, **(old if old is not None and keep else made.to_json())}
+        rows.append((cases[name], json.dumps(row, separators=(",", ":"))))
+    return rows
+
+
+def knows(exercise: Exercise, case: Case, made: Reference) -> bool:
+    """Whether an exercise's oracle says of a case what its solution gives."""
+    oracle = key_of(exercise).oracle
+    if oracle is None or isinstance(oracle, OfChoice):
+        return False
+    try:
+        with kept_state(), bounded_output(0):
+            return _same(oracle(case.make(0)), made)
+    except Exception:
+        return False  # it is made for random models, and wants something that they have
 
 
 def _same(a: Reference, b: Reference) -> bool:

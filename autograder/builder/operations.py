@@ -124,7 +124,11 @@ _OTHER_MODULES = (
 )
 """Classes that the course's cases and answers take for layers."""
 
-_WITH_LAYERS = ("autograder.given", "autograder.models.inlining", "autograder.models.networks")
+_WITH_LAYERS = (
+    "autograder.exercises.ch05_proxy.inline.models",
+    "autograder.given",
+    "autograder.models.networks",
+)
 
 _TENSOR_ATTRIBUTES = (
     "H T data device dtype grad imag is_cpu is_leaf itemsize layout mH mT nbytes ndim real "

@@ -35,7 +35,7 @@ class CannotJudge(Exception):
 class ExecuteChecks(NbGraderPreprocessor):
     """Runs a notebook's cells, and has the answers at its check cells tried and judged."""
 
-    syllabus = Unicode("autograder.syllabus", help="The module whose EXERCISES are graded.").tag(
+    syllabus = Unicode("autograder.exercises", help="The module whose EXERCISES are graded.").tag(
         config=True
     )
     secret = Unicode("", help="What the seeds of the students' random models come from.").tag(

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from autograder.core.ending import End, Ending
 from autograder.sandbox.client import ForkServer, Image, Lost, Process, Unboxed
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.sandbox.wire import Broken, send
@@ -196,7 +197,7 @@ def repaired(text: bytes, masters: Mapping[str, Any], boxes: Boxes) -> tuple[byt
     finally:
         judge.close()
     if len(found) != 1 or len(found[0]) > MAX_NOTEBOOK:
-        raise Lost("it gave back no notebook")
+        raise Lost(Ending(End.ASTRAY, "it gave back no notebook"))
     rows = said.get("repairs")
     sentences = [row[1] for row in rows] if isinstance(rows, list) else []
     return found[0], [_line(sentence) for sentence in sentences[:MAX_NOTES]]

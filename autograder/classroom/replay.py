@@ -10,9 +10,9 @@ from nbgrader.coursedir import CourseDirectory
 from autograder.classroom.create import api
 from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.grade_submission import plain_text
+from autograder.exercises import EXERCISES
 from autograder.submission.seeds import noted_seed
 from autograder.submission.source_cells import checked_exercise
-from autograder.syllabus import EXERCISES
 
 
 class CannotReplay(Exception):

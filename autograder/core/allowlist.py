@@ -125,7 +125,10 @@ def module_class_of(name: str) -> type[torch.nn.Module]:
     if name not in _MODULES:
         raise LookupError(name)
     space, _, leaf = name.rpartition(".")
-    found = getattr(importlib.import_module(space), leaf, None)
+    try:
+        found = getattr(importlib.import_module(space), leaf, None)
+    except ImportError:  # another chapter's module, where files cannot be read any more
+        raise LookupError(name) from None
     if not (isinstance(found, type) and issubclass(found, torch.nn.Module)):
         raise LookupError(name)
     return found

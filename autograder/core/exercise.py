@@ -1,23 +1,20 @@
-"""What an exercise is: its card, the cases an answer is tried on, and its rubric.
+"""What an exercise asks: its card, and the cases an answer is tried on.
 
-Plain declarations only. The syllabus fills them in, `run` reads the cases,
-`judge` reads the rubric, the builder reads the card.
+Plain declarations only. What must come of an answer is not here: it stands in the exercise's
+answer key, see `judge.answer_key`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
-from torch import nn
+from torch import fx, nn
 
 if TYPE_CHECKING:
-    from autograder.core.outcome import Reference
-    from autograder.core.verdict import Finding
     from autograder.fuzz.random_models import RandomModels
     from autograder.fuzz.recipe import Recipe
-    from autograder.judge import Evidence
 
 
 @dataclass
@@ -50,18 +47,41 @@ class Trial:
 
 
 @dataclass(frozen=True)
+class Expect:
+    """What a case demands beyond its reference. An exercise that needs more makes a subclass.
+
+    Attributes:
+        raises: the name of the exception that must be raised.
+        look: where to look if it is not.
+        names: a name that the exception's message must contain.
+        still: names of rules that hold after the exception, too.
+        may_raise: whether running the model may raise, as it does without the answer.
+        trace: how the case's model is traced, where `fx.symbolic_trace` cannot.
+        made: what has been done to a graph module since it was traced, one sentence a step.
+    """
+
+    raises: str = ""
+    look: str = ""
+    names: str = ""
+    still: tuple[str, ...] = ()
+    may_raise: bool = False
+    trace: Callable[[nn.Module], fx.GraphModule] | None = None
+    made: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Case:
     """One situation an answer is tried in.
 
     Attributes:
         name: unique within the exercise, a few words a learner can read.
         aspect: key of the `Aspect` whose points depend on this case.
-        make: builds a fresh `Trial`; the same seed gives the same trial.
+        make: builds a fresh `Trial`; the same seed gives the same trial. It is pickled by
+            reference and sent to where answers run, so it is made of what `models` modules hold.
         hidden: tried when a submission is graded, not in the learner's check cell.
             Hidden cases are redraws of visible ones: they catch answers that
             were fitted to the visible cases and no others.
-        expect: what the case demands beyond the reference, read by rubric properties.
-        oracle: works out what must come of it, where no reference is stored.
+        expect: what the case demands beyond the reference.
         recipe: what a random model was made from.
         known: what a judge has worked out about it, which is the same for every answer.
     """
@@ -70,8 +90,7 @@ class Case:
     aspect: str
     make: Callable[[int], Trial]
     hidden: bool = False
-    expect: dict[str, Any] = field(default_factory=dict)
-    oracle: Callable[[Trial], Reference] | None = None
+    expect: Expect = Expect()
     recipe: Recipe | None = None
     known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
@@ -89,20 +108,6 @@ RANDOM = Aspect("random", 1, "models drawn at random")
 """The share that random models stand for. It is earned only where all other cases hold."""
 
 
-class Property(Protocol):
-    """One thing a good result has; yields a finding for each way it is missing."""
-
-    @property
-    def name(self) -> str:
-        """Its stable key."""
-
-    @property
-    def stage(self) -> int:
-        """When it is looked at."""
-
-    def __call__(self, evidence: Evidence) -> Iterable[Finding]: ...
-
-
 @dataclass(frozen=True)
 class Exercise:
     """One exercise of a chapter.
@@ -114,12 +119,14 @@ class Exercise:
         stars: 1 (warm-up) to 4 (open-ended).
         minutes: how long it should take.
         points: full marks.
-        procedure: how `run` exercises the answer, a key of `run.PROCEDURES`.
+        procedure: how `runner` exercises the answer: a key of `runner.procedures.PROCEDURES`, or
+            ``module:function`` where an exercise has a way of its own.
         aspects: how the points are shared out; without the first, none are earned.
         cases: the situations, simplest first.
-        rubric: the properties a result must have.
+        rubric: the module that holds the answer key as ``KEY``; ``module:NAME`` for another name.
         hints: markdown, from "where to look" to "a skeleton"; never the solution.
         random: models drawn at random on which the answer is tried besides.
+        number: its place in the chapter, from 1.
         not_random: why there are none, where it makes no sense.
         forbidden_words: names of tools that may not be used; the text of an answer is looked at
             for them, besides what `Trial.forbidden` notes.
@@ -137,9 +144,10 @@ class Exercise:
     procedure: str
     aspects: tuple[Aspect, ...]
     cases: tuple[Case, ...]
-    rubric: tuple[Property, ...]
+    rubric: str
     hints: tuple[str, ...]
     random: RandomModels | None = None
+    number: int = 0
     not_random: str = ""
     forbidden_words: tuple[str, ...] = ()
     own_code: Literal["refused", "copies", "skipped"] = "refused"

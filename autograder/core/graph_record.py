@@ -46,15 +46,7 @@ def describe(gm: fx.GraphModule, encoder: Encoder, caller: nn.Module | None = No
         encoder: takes the tensors; its node hook is set to this graph's.
         caller: the model it was made from; shared parts are marked with their origin.
     """
-    nodes = nodes_of(gm.graph)
-    index = {id(node): i for i, node in enumerate(nodes)}
-
-    def link(node: fx.Node) -> Plain:
-        if id(node) in index:
-            return {"node": index[id(node)]}
-        return {"erased" if getattr(node, "_erased", False) else "foreign": str(node.name)}
-
-    encoder.node = link
+    nodes = describe_nodes(gm.graph, encoder)
     origins = _origins(caller)
     return {
         "type": allowlist.class_name(type(gm)),
@@ -65,10 +57,24 @@ def describe(gm: fx.GraphModule, encoder: Encoder, caller: nn.Module | None = No
         "lint": _lint(gm),
         "signature": signature_of(gm, encoder),
         "training": bool(gm.training),
-        "nodes": [_describe_node(node, encoder) for node in nodes],
+        "nodes": nodes,
         "modules": list(_describe_modules(gm, encoder, origins)),
-        "unresolved": [n.name for n in nodes if not _resolves(gm, n)],
+        "unresolved": [n.name for n in nodes_of(gm.graph) if not _resolves(gm, n)],
     }
+
+
+def describe_nodes(graph: fx.Graph, encoder: Encoder) -> list[Plain]:
+    """The plain description of a graph's nodes; the encoder's node hook is set to this graph's."""
+    nodes = nodes_of(graph)
+    index = {id(node): i for i, node in enumerate(nodes)}
+
+    def link(node: fx.Node) -> Plain:
+        if id(node) in index:
+            return {"node": index[id(node)]}
+        return {"erased" if getattr(node, "_erased", False) else "foreign": str(node.name)}
+
+    encoder.node = link
+    return [_describe_node(node, encoder) for node in nodes]
 
 
 def _describe_node(node: fx.Node, encoder: Encoder) -> Plain:

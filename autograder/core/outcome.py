@@ -161,6 +161,10 @@ def _read_tensors(file: BinaryIO, rows: list[dict[str, Any]]) -> list[torch.Tens
     ]
 
 
+_KEPT = ("value", "error", "args", "log")
+"""What a reference keeps of the record of a run. What else is noted is for rules to look at."""
+
+
 @dataclass
 class Reference:
     """What the reference solution gave on one case.
@@ -181,7 +185,8 @@ class Reference:
         value = outcome.value
         if isinstance(value, dict) and "graph_module" in value:
             value = None
-        runs = [record.get("forward", record.get("eager")) for record in outcome.runs]
+        records = [record.get("forward", record.get("eager")) for record in outcome.runs]
+        runs = [{key: row[key] for key in _KEPT if key in row} for row in records]
         used: list[torch.Tensor] = []
         plain = _renumber([value, runs], outcome.tensors, used)
         return cls(plain[0], plain[1], used)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
 
-from autograder.core.exercise import RANDOM, Case, Trial
-from autograder.core.outcome import Reference
+from autograder.core.exercise import RANDOM, Case, Expect, Trial
 from autograder.fuzz.codegen import program_of
 from autograder.fuzz.grammar import Vocabulary
 from autograder.fuzz.model_builder import Builder, as_it_is
@@ -24,42 +21,22 @@ AT_HAND = 5
 
 
 @dataclass(frozen=True)
-class OfChoice:
-    """An oracle that is told the model before it is completed, and the number that chooses.
-
-    So an exercise's `complete` need not leave behind what it has done, where an answer finds it.
-    """
-
-    work_out: Callable[[Trial, int], Reference]
-
-
-def _told(
-    oracle: OfChoice, begun: Callable[[int], Trial], choice: int, completed: Trial
-) -> Reference:
-    return oracle.work_out(begun(0), choice)
-
-
-@dataclass(frozen=True)
 class RandomModels:
-    """The random models of an exercise, and what must come out of them.
+    """The random models of an exercise. The answer key's oracle says what must come of them.
 
     Attributes:
         vocabulary: what they are made of.
-        oracle: what must come out, worked out from fresh objects of the case, and in another
-            way than by the course's own solution.
         complete: gives a trial what the exercise needs besides a model: further arguments,
-            callbacks; the number chooses.
+            callbacks; the number chooses. It runs where answers run, so it lies in a module
+            of models.
         count: how many are tried.
-        expect: what every case demands beyond the oracle.
-        expecting: what a case demands besides, by its recipe.
+        expect: what every case demands beyond the oracle, or what one does, by its recipe.
     """
 
     vocabulary: Vocabulary
-    oracle: Callable[[Trial], Reference] | OfChoice
     complete: Callable[[Trial, int], Trial] = as_it_is
     count: int = COUNT
-    expect: dict[str, Any] = field(default_factory=dict)
-    expecting: Callable[[Recipe], dict[str, Any]] | None = None
+    expect: Expect | Callable[[Recipe], Expect] = Expect()
     _made: dict[tuple[int, int], tuple[Case, ...]] = field(default_factory=dict, compare=False)
 
     def cases(self, seed: int = 0, count: int | None = None) -> tuple[Case, ...]:
@@ -88,11 +65,8 @@ class RandomModels:
             complete=self.complete,
             choice=recipe.choice,
         )
-        oracle = self.oracle
-        if isinstance(oracle, OfChoice):
-            oracle = partial(_told, oracle, make.begin, recipe.choice)
-        expect = self.expect | (self.expecting(recipe) if self.expecting else {})
-        return Case(name, RANDOM.key, make, expect=expect, oracle=oracle, recipe=recipe)
+        expect = self.expect if isinstance(self.expect, Expect) else self.expect(recipe)
+        return Case(name, RANDOM.key, make, expect=expect, recipe=recipe)
 
     def smallest(self, case: Case, fails: Callable[[Case], bool]) -> Case:
         """The smallest random case that fails, on the way from one that does."""

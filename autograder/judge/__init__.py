@@ -16,6 +16,7 @@ from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Finding, Share, Status, Verdict
+from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.answer_text import Source
 from autograder.judge.counterexample import example_of, source_of
 from autograder.judge.evidence import Evidence, describe_inputs
@@ -34,6 +35,7 @@ def judge(
     held: frozenset[str] = frozenset(),
     runner: GraphRunner = do_here,
     source: Source | None = None,
+    key: AnswerKey | None = None,
 ) -> Verdict:
     """The verdict on an answer.
 
@@ -45,12 +47,13 @@ def judge(
         held: names of cases that have been looked at, and hold.
         runner: does what is to be done with the graphs that the outcomes describe.
         source: where the answer's text stands, where that is known: see `source_rules`.
+        key: the answer key; the exercise's own by default.
     """
     cases = exercise.cases if cases is None else cases
     # FX prints whole tracebacks when a rebuilt graph's code fails; the findings say it better.
     with kept_state(), bounded_output(0):
         by_case = {outcome.case: outcome for outcome in outcomes}
-        verdict = _judge(exercise, by_case, cases, seed, held, runner)
+        verdict = _judge(exercise, by_case, cases, seed, held, runner, key or key_of(exercise))
     return verdict if source is None else _with_text(verdict, source_findings(exercise, source))
 
 
@@ -73,9 +76,10 @@ def _judge(
     seed: int,
     known: frozenset[str],
     runner: GraphRunner,
+    key: AnswerKey,
 ) -> Verdict:
     found = {
-        case.name: findings_of(exercise, case, outcomes[case.name], seed, runner)
+        case.name: findings_of(exercise, case, outcomes[case.name], seed, runner, key)
         for case in cases
         if case.name in outcomes and case.name not in known
     }
@@ -97,7 +101,7 @@ def _judge(
         shares = tuple(replace(share, held=False) for share in shares)
     asked_for = found[worst.name][0].code == "name-not-told"  # to raise was right
     redactions = {
-        case.name: Redaction(Evidence(exercise, case, outcomes[case.name], seed, runner))
+        case.name: Redaction(Evidence(exercise, case, outcomes[case.name], seed, runner, key))
         for case in cases
         if case.hidden and found.get(case.name)
     }
@@ -109,7 +113,7 @@ def _judge(
         shares=shares,
         cases=len(outcomes),
         findings=_ordered(found, worst, redactions),
-        example=example_of(exercise, worst, shown, seed),
+        example=example_of(exercise, worst, shown, seed, key),
         error=redactions[worst.name].lines(error) if worst.hidden else error,
         printed="" if worst.hidden else shown.printed,  # it may be all that the case holds
     )

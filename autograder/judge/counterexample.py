@@ -14,20 +14,23 @@ from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.graph_view import boxes_of, target_text
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Box, Example
+from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence, describe_inputs
 
 
-def example_of(exercise: Exercise, case: Case, outcome: Outcome, seed: int) -> Example:
+def example_of(
+    exercise: Exercise, case: Case, outcome: Outcome, seed: int, key: AnswerKey | None = None
+) -> Example:
     """What a card shows of a failing case; of a hidden one, only its name."""
     if case.hidden:
         return Example(case=case.name)
     trial = case.make(seed)
-    evidence = Evidence(exercise, case, outcome, seed)
+    evidence = Evidence(exercise, case, outcome, seed, key=key)
     pictured = _is_traced(trial.model) and outcome.ended != "not attempted"
     expected, obtained = _expected_and_obtained(evidence)
     return Example(
         case=case.name,
-        source=source_of(trial, case.expect.get("made", ())),
+        source=source_of(trial, case.expect.made),
         call=_call_text(exercise, trial),
         inputs=tuple(describe_inputs(inputs) for inputs in trial.inputs),
         expected=expected,
@@ -53,19 +56,23 @@ def _boxes(description: Callable[[], Plain]) -> tuple[Box, ...]:
 
 def _expected_and_obtained(evidence: Evidence) -> tuple[str, str]:
     outcome = evidence.outcome
-    if outcome.ended != "returned" or "raises" in evidence.case.expect:
+    if outcome.ended != "returned" or evidence.case.expect.raises:
         return "", ""
     if evidence.has_graph:
         return "", _code_text(outcome.value)
     if evidence.reference.value is None and evidence.reference.runs:
         return "", ""  # what is asked is not a value but what it does when it runs
-    if isinstance(outcome.value, dict) and "trace_error" in outcome.value:
-        return "", ""  # the finding says what tracing raised
+    if isinstance(outcome.value, dict) and not outcome.value.keys().isdisjoint(_NO_VALUES):
+        return "", ""  # the finding says what is wrong
     named = _by_name if evidence.exercise.procedure == "each node" else lambda value, _: value
     return (
         show(named(evidence.reference.value, evidence.trial), 600),
         show(named(outcome.value, evidence.trial), 600),
     )
+
+
+_NO_VALUES = ("trace_error", "keys")
+"""Under these stands what came of an answer whose result is no value to be compared."""
 
 
 def _code_text(value: Plain) -> str:

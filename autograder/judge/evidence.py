@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import fx, nn
 
 from autograder.core.codec import Encoder, Plain
-from autograder.core.exercise import Case, Exercise, Trial
+from autograder.core.exercise import Case, Exercise, Expect, Trial
 from autograder.core.graph_jobs import GraphRunner, Result, do_here
 from autograder.core.graph_program import NotListed, Program, admitted
 from autograder.core.graph_record import describe, signature_of
 from autograder.core.outcome import Outcome, Reference
 from autograder.core.own_code import STAND_INS, own_calls, taken_for
 from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.form import Form
-from autograder.judge.references import reference
+from autograder.judge.splice import with_rules_applied
+
+Expected = TypeVar("Expected", bound=Expect)
 
 
 class Evidence:
@@ -27,7 +30,8 @@ class Evidence:
     Attributes:
         exercise: the exercise.
         case: the case that was tried.
-        outcome: the record of trying it.
+        claimed: the record of trying it.
+        key: the exercise's answer key.
         trial: fresh objects of the case, as the answer was given them.
     """
 
@@ -38,10 +42,18 @@ class Evidence:
         outcome: Outcome,
         seed: int = 0,
         runner: GraphRunner = do_here,
+        key: AnswerKey | None = None,
     ) -> None:
-        self.exercise, self.case, self.outcome = exercise, case, outcome
+        self.exercise, self.case, self.claimed = exercise, case, outcome
+        self.key = key or key_of(exercise)
         self._seed, self._runner = seed, runner
         self._jobs: dict[str, Result] = {}
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """The record of trying it; rules that came back are applied to the case's model."""
+        applied = self.exercise.procedure == "rules"
+        return with_rules_applied(self) if applied else self.claimed
 
     @property
     def you(self) -> str:
@@ -61,11 +73,15 @@ class Evidence:
 
     @cached_property
     def reference(self) -> Reference:
-        """What the reference solution gave on this case, or what the case's oracle says."""
-        oracle = self.case.oracle
-        if oracle is not None:
-            return self._known("oracle", lambda: oracle(self.case.make(self._seed)))
-        return reference(self.exercise.chapter, self.exercise.name, self.case.name)
+        """What must come of this case."""
+        return self._known(
+            "reference", lambda: self.key.reference(self.exercise, self.case, self._seed)
+        )
+
+    def expects(self, kind: type[Expected]) -> Expected:
+        """What the case demands, of the kind that the exercise has made for itself."""
+        found = self.case.expect
+        return found if isinstance(found, kind) else kind()
 
     # ---------------------------------------------------------------- the result's graph
 
@@ -82,8 +98,8 @@ class Evidence:
     @cached_property
     def traced(self) -> fx.GraphModule:
         """A fresh trace of a fresh copy of the case's model, made as the case says."""
-        trace = self.case.expect.get("trace", fx.symbolic_trace)
-        return trace(self.case.make(self._seed).model)
+        trace = self.case.expect.trace or fx.symbolic_trace
+        return trace(cast(nn.Module, self.case.make(self._seed).model))
 
     @cached_property
     def traced_graph(self) -> Plain:
@@ -104,7 +120,7 @@ class Evidence:
         Of a random model that is the model itself: its ``forward`` names them all.
         """
         model = self.trial.model
-        plain = self.case.recipe is not None and "trace" not in self.case.expect
+        plain = self.case.recipe is not None and self.case.expect.trace is None
         return model if plain and model is not None else self.traced
 
     def _known(self, what: str, work_out: Callable[[], Any]) -> Any:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from autograder.core.exercise import Case, Exercise, Property
+from autograder.core.exercise import Case, Exercise
 from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey, Property
 from autograder.judge.evidence import Evidence
 from autograder.judge.outcome_schema import misfit
 from autograder.judge.references import MissingReference
@@ -30,9 +31,10 @@ def findings_of(
     outcome: Outcome,
     seed: int = 0,
     runner: GraphRunner = do_here,
+    key: AnswerKey | None = None,
 ) -> list[Finding]:
     """What is wrong with one outcome: the findings of the first stage that has any."""
-    evidence = Evidence(exercise, case, outcome, seed, runner)
+    evidence = Evidence(exercise, case, outcome, seed, runner, key)
     if misfit(exercise.procedure, evidence) is not None:
         return [_unrecorded(evidence)]
     if says_nothing(evidence):
@@ -42,7 +44,7 @@ def findings_of(
         return ended or _left_behind(evidence)
     stage = None
     found: list[Finding] = []
-    for prop in sorted(exercise.rubric, key=lambda prop: prop.stage):
+    for prop in sorted(evidence.key.rules, key=lambda prop: prop.stage):
         if found and prop.stage != stage:
             break
         stage = prop.stage
@@ -84,17 +86,17 @@ def says_nothing(evidence: Evidence) -> bool:
     value may be of a type that an operation does not take.
     """
     case = evidence.case
-    raising_is_asked = "raises" in case.expect or "may raise" in case.expect
-    if case.oracle is None or raising_is_asked or not evidence.has_graph:
+    raising_is_asked = case.expect.raises or case.expect.may_raise
+    if case.recipe is None or raising_is_asked or not evidence.has_graph:
         return False
     return any("error" in run for run in evidence.reference.runs)
 
 
 def _left_behind(evidence: Evidence) -> list[Finding]:
     """What is wrong after the exception that the case asks for: it names what still holds then."""
-    still = evidence.case.expect.get("still", ())
-    rubric = (prop for prop in evidence.exercise.rubric if prop.name in still)
-    return [finding for prop in rubric for finding in _look(prop, evidence)]
+    still = evidence.case.expect.still
+    rules = (prop for prop in evidence.key.rules if prop.name in still)
+    return [finding for prop in rules for finding in _look(prop, evidence)]
 
 
 def _look(prop: Property, evidence: Evidence) -> list[Finding]:
@@ -115,7 +117,7 @@ def _look(prop: Property, evidence: Evidence) -> list[Finding]:
 
 def _ending(evidence: Evidence) -> list[Finding] | None:
     """Findings about how the call ended; ``None`` if there is a result to judge."""
-    outcome, wanted = evidence.outcome, evidence.case.expect.get("raises")
+    outcome, wanted = evidence.outcome, evidence.case.expect.raises
     if outcome.ended == "raised" and wanted:
         error = outcome.error or {}
         if wanted in error.get("types", ()):
@@ -133,7 +135,7 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
             evidence.finding(
                 "should-raise",
                 f"{evidence.you} returned a result where it is to raise `{wanted}`.",
-                evidence.case.expect.get("look", _ARGUMENTS),
+                evidence.case.expect.look or _ARGUMENTS,
             )
         ]
     if outcome.ended == "raised":
@@ -165,7 +167,7 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
 
 def _message(evidence: Evidence, error: dict[str, Any]) -> list[Finding]:
     """Findings about the message of the exception that the case asks for."""
-    name = evidence.case.expect.get("names", "")
+    name = evidence.case.expect.names
     if name in error.get("says", ""):
         return []
     return [

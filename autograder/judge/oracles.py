@@ -12,8 +12,7 @@ from autograder.core.codec import Encoder
 from autograder.core.execution import run_once
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
-
-Oracle = Callable[[Trial], "Reference"]
+from autograder.judge.answer_key import Oracle
 
 
 def runs_of(call: Callable[..., Any], trial: Trial) -> Reference:

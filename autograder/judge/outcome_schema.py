@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from autograder.core.codec import Plain
+from torch import fx
+
+from autograder.core.codec import Encoder, Plain
 from autograder.core.exercise import Trial
+from autograder.core.graph_record import describe_nodes
 from autograder.core.outcome import Outcome
 from autograder.judge.evidence import Evidence
 from autograder.judge.field_checks import (
@@ -29,6 +32,7 @@ from autograder.judge.field_checks import (
     text,
     whole,
 )  # fmt: skip
+from autograder.judge.splice import ruled_calls
 
 ASKED = 5
 """How many numbers a timer's `slowest` is asked with."""
@@ -50,7 +54,7 @@ def misfit(procedure: str, evidence: Evidence) -> str | None:
 
 
 def _misfit(procedure: str, evidence: Evidence) -> str | None:
-    outcome = evidence.outcome
+    outcome = evidence.claimed
     if outcome.ended == "raised":
         return _RAISED(outcome.error)
     if outcome.ended != "returned":
@@ -147,19 +151,23 @@ class _Parts:
     def node(self) -> Check:
         """A node of a graph."""
         link = either(fields(node=whole), fields(foreign=any_text), fields(erased=any_text))
+        row = fields(
+            **self._instruction, args=self.plain, args_type=text, users=rows(link),
+            inputs=rows(link),
+        )  # fmt: skip
+        return both(row, _args_misfit)
+
+    @property
+    def instruction(self) -> Check:
+        """A node of a graph, without its links."""
+        return fields(**self._instruction, args=fields(tuple=rows(self.plain)))
+
+    @property
+    def _instruction(self) -> dict[str, Check]:
         kinds = ("function", "unlisted", "case", "opaque")
         called = either(*(fields(**{kind: text}) for kind in kinds))
-        row = fields(
-            op=text,
-            name=text,
-            target=either(text, called),
-            args=self.plain,
-            args_type=text,
-            kwargs=fields(dict=rows(rows(self.plain, 2))),
-            users=rows(link),
-            inputs=rows(link),
-        )
-        return both(row, _args_misfit)
+        keywords = fields(dict=rows(rows(self.plain, 2)))
+        return {"op": text, "name": text, "target": either(text, called), "kwargs": keywords}
 
     @property
     def modules(self) -> Check:
@@ -269,12 +277,18 @@ def _transformer(parts: _Parts) -> tuple[Check, Runs]:
 
 
 def _rules(parts: _Parts) -> tuple[Check, Runs]:
+    if not (isinstance(parts.value, dict) and "keys" in parts.value):
+        return _data(parts)
     keys = fields(list=rows(parts.plain))
-    if parts.has_graph:
-        return _graph_module(parts, keys=keys)
-    if isinstance(parts.value, dict) and "keys" in parts.value:
+    if "rule_error" in parts.value:
         return fields(rule_error=parts.error, keys=keys), []
-    return _data(parts)
+
+    def once_a_call(value: Plain) -> str | None:
+        trace = describe_nodes(fx.symbolic_trace(parts.trial.model).graph, Encoder())
+        calls = ruled_calls(trace, value["keys"])
+        return None if len(value["rules"]) == len(calls) else ".rules"
+
+    return both(fields(rules=rows(rows(parts.instruction)), keys=keys), once_a_call), []
 
 
 def _any_module(parts: _Parts) -> tuple[Check, Runs]:

@@ -22,6 +22,7 @@ from typing import Any
 import torch
 
 from autograder.core.verdict import Finding
+from autograder.judge.answer_key import module_of
 from autograder.judge.evidence import Evidence
 
 LEFT_OUT = "…"
@@ -29,7 +30,8 @@ LONGEST = 60
 """The length up to which a text may be the name of something."""
 PIECE = 16
 """So many characters of a text tell what it says, wherever a message was cut."""
-_SPEAKERS = tuple(f"autograder.{room}" for room in ("core.codec", "judge", "rubric", "rules"))
+_SPEAKERS = tuple(f"autograder.{room}" for room in ("core.codec", "judge", "rules"))
+"""What says things of any exercise; an exercise's own rules lie in modules called ``rubric``."""
 _WORD, _PATH = re.compile(r"\w+"), re.compile(r"[\w.]+")
 _LIBRARIES = (builtins, math, operator, torch, torch.nn, torch.nn.functional, torch.Tensor,
               torch.special, torch.fft, torch.linalg, torch.fx)  # fmt: skip
@@ -40,6 +42,7 @@ class Redaction:
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
+        self._own = _own_words(module_of(evidence.exercise))
 
     def finding(self, found: Finding) -> Finding:
         """A finding, with its message, its advice and its nodes redacted."""
@@ -75,17 +78,17 @@ class Redaction:
         """Where a word stands that was said, and that nothing else explains."""
         for match in _WORD.finditer(text):
             word = match[0]
-            if len(word) > 2 and not self._is_known(word) and word not in _own_words():
+            if len(word) > 2 and not self._is_known(word) and word not in self._own:
                 if word in self._said or any(name in word for name in self._names_said):
                     yield match.span()
 
     @cached_property
     def _texts_said(self) -> list[str]:
         """The student's own texts: those that are no names of the case or of a library."""
-        outcome = self._evidence.outcome
+        outcome = self._evidence.claimed
         records = (outcome.error, outcome.value, outcome.runs, outcome.changed, outcome.used)
         texts = {text for text in _texts(records) if len(text) > 2}
-        return [text for text in texts if not self._is_known(text) and text not in _own_words()]
+        return [text for text in texts if not self._is_known(text) and text not in self._own]
 
     @cached_property
     def _said(self) -> str:
@@ -117,7 +120,7 @@ class Redaction:
         evidence = self._evidence
         trial = evidence.trial
         case = evidence.case
-        expected = [value for value in case.expect.values() if isinstance(value, str)]
+        expected = [value for value in vars(case.expect).values() if isinstance(value, str)]
         records: list[Any] = [evidence.exercise.name, case.name, expected, list(trial.functions)]
         for work_out in (lambda: evidence.traced_graph, lambda: evidence.traced_signature):
             records.append(_tried(work_out))
@@ -159,9 +162,17 @@ def _library_names() -> frozenset[str]:
 
 
 @cache
-def _own_words() -> frozenset[str]:
-    """The words that messages are made of, as they stand in the code that makes them."""
-    modules = [module for name, module in sys.modules.items() if name.startswith(_SPEAKERS)]
+def _own_words(key: str) -> frozenset[str]:
+    """The words that messages are made of, as they stand in the code that makes them.
+
+    Args:
+        key: the module of the exercise's answer key. What its chapter shares says things, too.
+    """
+    chapter = ".".join(key.split(".")[:-2])
+    own = key, f"{chapter}.rubric"
+    modules = [
+        module for name, module in sys.modules.items() if name.startswith((*_SPEAKERS, *own))
+    ]
     texts = (text for module in modules for value in vars(module).values()
              for text in _texts(_constants(value)))  # fmt: skip
     return frozenset(word for text in texts for word in _WORD.findall(text))

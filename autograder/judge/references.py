@@ -1,47 +1,59 @@
-"""Reference outputs: what the course's own solutions return, stored as plain data.
+"""Stored references: what must come of the cases that no oracle knows, as plain data.
 
-One file a chapter, made by ``fxcourse references`` and compared by a test. The checks read
-these files; they never import a solution.
+They lie beside an exercise's answer key, one case a line: in ``references.jsonl``, and those of
+hidden cases in ``references_hidden.jsonl``, which a wheel leaves out: the first file then only
+names them. They are made from the course's solutions by ``fxcourse references``, and compared by a
+test. The checks read these files; they never import a solution.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 from functools import lru_cache
 from pathlib import Path
 
 from autograder.core.codec import Plain
-from autograder.core.outcome import Reference
 
-FOLDER = Path(__file__).parents[1] / "references"
+FILE = "references.jsonl"
+HIDDEN = "references_hidden.jsonl"
 
 
 class MissingReference(LookupError):
-    """No reference is stored for a case."""
+    """Nobody knows what must come of a case."""
 
 
-@lru_cache(maxsize=32)
-def _chapter(chapter: str) -> Plain:
-    path = FOLDER / f"{chapter}.json"
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+def path_of(module: str, *, hidden: bool = False) -> Path:
+    """Where the references lie that belong to an answer key.
 
-
-@lru_cache(maxsize=4096)
-def reference(chapter: str, exercise: str, case: str) -> Reference:
-    """The stored reference of a case.
-
-    Raises:
-        MissingReference: if there is none; the references are then out of date.
+    Args:
+        module: the name of the module that holds the key.
+        hidden: those of hidden cases.
     """
-    try:
-        return Reference.from_json(_chapter(chapter)[exercise][case])
-    except KeyError:
-        raise MissingReference(
-            f"No reference for {exercise!r}, case {case!r}. Run `fxcourse references`."
-        ) from None
+    return Path(str(importlib.import_module(module).__file__)).with_name(HIDDEN if hidden else FILE)
+
+
+@lru_cache(maxsize=256)
+def stored(module: str) -> dict[str, Plain]:
+    """What is stored beside an answer key, by the case's name; see `Reference.to_json`.
+
+    It is empty for a hidden case whose reference is not installed.
+
+    Args:
+        module: the name of the module that holds the key.
+    """
+    return {
+        row.pop("case"): row
+        for hidden in (False, True)
+        for row in map(json.loads, lines_of(path_of(module, hidden=hidden)))
+    }
+
+
+def lines_of(path: Path) -> list[str]:
+    """The lines of a file of references, one for each case; none where there is no such file."""
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
 def forget() -> None:
-    """Drop what was read, after the files have changed."""
-    _chapter.cache_clear()
-    reference.cache_clear()
+    """Drop what was read, after a file has changed."""
+    stored.cache_clear()

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import nn
 
 from autograder.core.execution import seed_all
-from autograder.core.exercise import Case, Trial
+from autograder.core.exercise import Case, Expect, Trial
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,38 @@ def arguments(
     return tuple(make(spec) for spec in specs)
 
 
+@dataclass(frozen=True, eq=False)
+class ModelTrial:
+    """Builds the objects of a case that hands the answer a model; see `model_case`."""
+
+    make: Callable[[], nn.Module]
+    inputs: tuple[Sequence[Any], ...] = ()
+    extra: tuple[Any, ...] = ()
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    training: bool = False
+    prepare: Callable[[nn.Module], Any] | None = None
+    dtype: torch.dtype = torch.float64
+    forbidden: tuple[tuple[Any, ...], ...] = ()
+    times: int = 1
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = fresh(self.make, seed, training=self.training, dtype=self.dtype)
+        if self.prepare is not None:
+            self.prepare(model)
+        generator = torch.Generator().manual_seed(seed + 1)
+        return Trial(
+            args=(model, *copy.deepcopy(self.extra)),
+            kwargs=dict(self.kwargs),
+            model=model,
+            inputs=tuple(arguments(specs, generator, self.dtype) for specs in self.inputs),
+            functions=dict(self.functions),
+            forbidden=self.forbidden,
+            times=self.times,
+        )
+
+
 def model_case(
     name: str,
     aspect: str,
@@ -102,9 +134,13 @@ def model_case(
     dtype: torch.dtype = torch.float64,
     hidden: bool = False,
     forbidden: tuple[tuple[Any, ...], ...] = (),
-    expect: dict[str, Any] | None = None,
+    times: int = 1,
+    expect: Expect = Expect(),  # noqa: B008 - it is frozen
 ) -> Case:
     """A case that hands the answer a model.
+
+    What builds it is sent to where answers run: functions and classes among the arguments lie
+    in a module of models, or in a library.
 
     Args:
         name: the case's name.
@@ -119,21 +155,11 @@ def model_case(
         dtype: of parameters and of inputs that do not name one.
         hidden: tried only when a submission is graded.
         forbidden: attributes that the answer may not use.
+        times: how often a transform is applied.
         expect: what the case demands beyond the reference.
     """
-
-    def trial(seed: int) -> Trial:
-        model = fresh(make, seed, training=training, dtype=dtype)
-        if prepare is not None:
-            prepare(model)
-        generator = torch.Generator().manual_seed(seed + 1)
-        return Trial(
-            args=(model, *copy.deepcopy(extra)),
-            kwargs=dict(kwargs or {}),
-            model=model,
-            inputs=tuple(arguments(specs, generator, dtype) for specs in inputs),
-            functions=dict(functions or {}),
-            forbidden=forbidden,
-        )
-
-    return Case(name, aspect, trial, hidden, expect or {})
+    build = ModelTrial(
+        make, inputs, extra, kwargs or {}, functions or {}, training, prepare, dtype, forbidden,
+        times,
+    )  # fmt: skip
+    return Case(name, aspect, build, hidden, expect)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
+from autograder.core.ending import End, Ending
 from autograder.core.limits import waited
 from autograder.sandbox import temp_dirs
 from autograder.sandbox.fork_server import CONFIGURE
@@ -40,11 +41,11 @@ class NoBox(RuntimeError):
 
 
 class Lost(Exception):
-    """A process is gone; `how` says how it ended, where that is known."""
+    """A process is gone; `ending` says how it ended, as far as that is known."""
 
-    def __init__(self, how: str) -> None:
-        super().__init__(how)
-        self.how = how
+    def __init__(self, ending: Ending) -> None:
+        super().__init__(str(ending))
+        self.ending = ending
 
 
 @dataclass(frozen=True)
@@ -296,13 +297,13 @@ class Process:
                 tell(*found)
         except TooLate:
             self.close()
-            raise Lost("out of time") from None
+            raise Lost(Ending(End.OUT_OF_TIME)) from None
         except (Broken, OSError) as error:
-            how = self.ended(1.0) or str(error)
+            ending = self.ended(1.0) or Ending(End.ASTRAY, str(error))
             self.close()
-            if how.startswith("no box: "):
-                raise NoBox(how.removeprefix("no box: ")) from None
-            raise Lost(how) from None
+            if ending.end is End.NO_BOX:
+                raise NoBox(ending.detail) from None
+            raise Lost(ending) from None
 
     def _wait(self, until: float, patience: float) -> float:
         """Wait for the beginning of a frame; until when the rest of it may take.
@@ -333,17 +334,17 @@ class Process:
                     return float(line.split()[1])
         return 0.0
 
-    def ended(self, patience: float = 0.0) -> str:
-        """How the box ended, in the words of its supervisor; ``""`` where it has not said."""
+    def ended(self, patience: float = 0.0) -> Ending | None:
+        """How the box ended, as its supervisor says; ``None`` where it has not said."""
         if self.word is None or self.word.fileno() < 0:
-            return ""
+            return None
         if not select.select([self.word], [], [], patience)[0]:
-            return ""
+            return None
         said = self.word.recv(2000).decode(errors="replace")
-        how = [line for line in said.splitlines() if not line.startswith("queued ")]
+        lines = [line for line in said.splitlines() if not line.startswith("queued ")]
         if not said:
-            return "ended"
-        return how[-1] if how else ""
+            return Ending(End.EXITED)
+        return Ending.of_line(lines[-1]) if lines else None
 
     def end_one(self, pid: int) -> None:
         """Have one process of its box ended, by the number that it has in there."""

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NoReturn
 
+from autograder.core.ending import End, Ending
 from autograder.sandbox import (
     cgroups,
     init_process,
@@ -169,7 +170,7 @@ def _be_boxed(entry: Entry, talk: socket.socket, word: socket.socket) -> NoRetur
             group.remove()
     except BaseException as error:
         try:
-            word.sendall(f"no box: {error}".encode())
+            word.sendall(Ending(End.NO_BOX, str(error).replace("\n", " ")).line().encode())
         except OSError:
             pass
     finally:

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
+from autograder.core.ending import End, Ending
 from autograder.core.limits import waited
 from autograder.sandbox import syscalls
 from autograder.sandbox.cgroups import Cgroup
@@ -56,12 +57,12 @@ def keep(
         os._exit(0)
     try:
         ended = _watch(child, word, bounds, group)
-        word.sendall(ended.encode())
+        word.sendall(ended.line().encode())
     finally:
         os._exit(0)
 
 
-def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None) -> str:
+def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None) -> Ending:
     began = looked = time.monotonic()
     memory, started = Memory(child), Started()
     spent = ProcessorTime(free=int(bounds.cpu))
@@ -69,25 +70,25 @@ def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None
     pause, buried = EVERY, 0.0
     while True:
         if select.select([word], [], [], pause)[0] and not _obeys(word, child):
-            return "hung up"
-        status = _reap(child)
-        if status is not None:
-            return _why(status, group)
+            return Ending(End.EXITED, "as nobody asks any more")
+        code = _reap(child)
+        if code is not None:
+            return _why(code, group)
         now, passed = time.monotonic(), time.monotonic() - looked
         looked = now
         found, new = _processes(), started.since()
         crowd.put_behind(found, new)
         if waited(now - began, _queued(child)) > bounds.wall:
-            return "out of time"
+            return Ending(End.OUT_OF_TIME)
         before, buried = buried, sum(os.times()[2:4])
         moved = spent.look(times_of(found), buried - before, new, passed)
         pause = SOON if moved else EVERY
         if (spent.total if group is None else group.spent() or spent.total) > bounds.cpu:
-            return "out of time"
+            return Ending(End.OUT_OF_TIME)
         if len(found) > bounds.processes + SPARE + 8:
-            return "too many processes"
+            return Ending(End.TOO_MANY_PROCESSES)
         if memory.exceeds(found, bounds.memory):
-            return "out of memory"
+            return Ending(End.OUT_OF_MEMORY)
 
 
 def _obeys(word: socket.socket, child: int) -> bool:
@@ -104,23 +105,23 @@ def _obeys(word: socket.socket, child: int) -> bool:
     return False
 
 
-def _why(status: str, group: Cgroup | None) -> str:
-    killed = status == "ended by signal 9" and group is not None and group.ran_out()
-    return "out of memory" if killed else status
+def _why(code: int, group: Cgroup | None) -> Ending:
+    if code == -signal.SIGKILL and group is not None and group.ran_out():
+        return Ending(End.OUT_OF_MEMORY)
+    return Ending(End.EXITED, f"by signal {-code}" if code < 0 else f"with {code}")
 
 
-def _reap(child: int) -> str | None:
-    """Bury what has ended; how the first process ended, if it did."""
+def _reap(child: int) -> int | None:
+    """Bury what has ended; the first process's exit code if it did, below 0 for a signal."""
     while True:
         try:
             ended, status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
-            return "ended"
+            return 0
         if ended == 0:
             return None
         if ended == child:
-            code = os.waitstatus_to_exitcode(status)
-            return f"ended by signal {-code}" if code < 0 else f"ended with {code}"
+            return os.waitstatus_to_exitcode(status)
 
 
 def _processes() -> list[int]:

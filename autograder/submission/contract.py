@@ -54,7 +54,7 @@ class Chapter:
     """
 
     name: str
-    syllabus: str = "autograder.syllabus"
+    syllabus: str = "autograder.exercises"
     imports: tuple[str, ...] = ()
     covered: tuple[str, ...] = ()
     bounds: Bounds = Bounds()

@@ -17,10 +17,10 @@ from typing import Any
 
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
+from autograder.exercises import EXERCISES
 from autograder.judge import judge
 from autograder.judge.answer_text import source_of_answer
 from autograder.runner import run_cases
-from autograder.syllabus import EXERCISES
 
 
 @dataclass(frozen=True)

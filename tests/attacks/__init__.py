@@ -31,7 +31,7 @@ from pathlib import Path
 
 from nbformat.notebooknode import NotebookNode
 
-from autograder.syllabus import of_chapter
+from autograder.exercises import of_chapter
 from tests.submissions.edits import Edit, add, edited, fill
 from tests.submissions.room import hand_in
 

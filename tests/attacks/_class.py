@@ -18,7 +18,7 @@ from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
 
 from autograder.classroom.create import choose, create
-from autograder.syllabus import of_chapter
+from autograder.exercises import of_chapter
 from tests.attacks import GRADED, HONEST, MOST_SECONDS, SCRIPT, TOKEN, Attack, _traces, _wiring
 from tests.submissions import chapter_01, chapter_02, chapter_03, chapter_05, chapter_06, chapter_07
 from tests.submissions import room as rooms

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from autograder.judge.references import reference
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
+from autograder.judge.answer_key import key_of
 from tests.attacks import ENDED, SUSPECT, Attack
 from tests.attacks._forging import forging
 from tests.submissions.exam import text_of
@@ -29,7 +29,7 @@ def _plain(value: object) -> object:
 def _table(name: str) -> dict[str, object]:
     """What must come of each case of an exercise, by the case's name."""
     exercise = EXERCISES[name]
-    known = {c.name: reference(exercise.chapter, name, c.name) for c in exercise.cases}
+    known = {c.name: key_of(exercise).reference(exercise, c) for c in exercise.cases}
     return {case: _plain(found.value) for case, found in known.items()}
 
 

@@ -6,7 +6,7 @@ import hashlib
 
 from torch import fx
 
-from autograder.syllabus import EXERCISES, of_chapter
+from autograder.exercises import EXERCISES, of_chapter
 from tests.attacks import ENDED, GRADED, Attack
 from tests.submissions.edits import add
 from tests.submissions.exam import text_of
@@ -287,9 +287,10 @@ for path in glob.glob("/proc/[0-9]*/cmdline"):
         NOT_TOLD,
         """\
 import importlib, sys
-for name in ("judge", "references", "rubric", "builder", "classroom", "randomly", "syllabus",
-             "models.random.oracles", "judge.evidence", "rubric.passes", "retrace", "cli",
-             "classroom.seeds", "syllabus.manipulation"):
+for name in ("judge", "judge.references", "rules", "builder", "classroom", "grading",
+             "judge.oracles", "judge.evidence", "rules.passes", "cli", "submission.seeds",
+             "exercises.ch03_manipulation.sound_dce.cases",
+             "exercises.ch03_manipulation.sound_dce.rubric", "exercises.ch05_proxy.rubric"):
     name = "autograder." + name
     if name in sys.modules:
         print("LOOT", name, "is there")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.syllabus import of_chapter
+from autograder.exercises import of_chapter
 from tests.attacks import ENDED, Attack
 from tests.submissions.edits import add
 
@@ -253,14 +253,15 @@ for start in [*up, "/tmp", "/home", "/root", "/run", "/var", "/dev/shm", "/mnt",
     Attack(
         "prying-rules",
         "The answer to `decompose` is the code that tries the rules of another exercise.",
-        "That code knows the three functions that rules are asked for, and no others.",
+        "That code runs each rule by itself; what puts a model together is not in the box.",
         chapter="05_proxy",
         answers={
             "decompose": """\
 import importlib, types
 
 def decompose(model, rules):
-    for name in ("autograder.runner.rules", "autograder.retrace"):
+    answers = "autograder.exercises.ch05_proxy.decompose.rubric"
+    for name in ("autograder.runner.rules", "autograder.judge.splice", answers):
         try:
             module = importlib.import_module(name)
         except ImportError:
@@ -273,6 +274,50 @@ def decompose(model, rules):
                             return own(*arguments)
                         except Exception:
                             pass
+"""
+        },
+    ),
+    Attack(
+        "prying-rules-spied",
+        "The code that tries the rules of another exercise is run under watch, told of all rules "
+        "there are, and the graphs that it handles are handed in.",
+        "These graphs hold what one rule records, never a model.",
+        chapter="05_proxy",
+        answers={
+            "decompose": """\
+import autograder.runner.rules as tries
+from autograder.core.codec import Encoder
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Outcome
+from torch import fx
+from torch.fx.node import map_arg
+
+def decompose(model, rules):
+    before, made, seen = dict(vars(tries)), [], {}
+
+    def spy(args, f):
+        seen["f"] = f
+        return map_arg(args, f)
+
+    def watched(work):
+        def call(*given):
+            made.extend(item for item in given if isinstance(item, (fx.Graph, fx.GraphModule)))
+            return work(*given)
+        return call
+
+    def with_nodes(rule):
+        return lambda *args, **kwargs: rule(*args, **map_arg(kwargs, seen["f"]))
+
+    for name in ("encode_result", "run_result", "describe_nodes"):
+        setattr(tries, name, watched(before.get(name)))
+    tries._WITH_RULES, tries.map_arg = tuple(rules), spy
+    try:
+        all_rules = {function: with_nodes(rule) for function, rule in rules.items()}
+        tries.rules(lambda: all_rules, Trial(model=model), Outcome(""), Encoder())
+    finally:
+        vars(tries).update(before)
+    whole = next((item for item in made if isinstance(item, fx.GraphModule)), None)
+    return whole or fx.GraphModule(model, made[-1])
 """
         },
     ),
@@ -292,8 +337,5 @@ for name, module in list(sys.modules.items()):
             if word in text:
                 print("LOOT", name, word)
 """,
-        doubt="Syllabus modules say cases and oracles in one file; only a form of the cases "
-        "that is "
-        "made for the box leaves the latter out.",
     ),
 ]

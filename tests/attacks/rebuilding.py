@@ -179,6 +179,7 @@ PATHS = [
     _method("format-map", "`str.format_map` does.", "format_map", "'{a.real}', {'dict': []}"),
 ]  # fmt: skip
 
+_FAULTS = "autograder.exercises.ch02_nodes.wellformed.models_faults"
 CLASSES = [
     _route(
         f"class-{kind}",
@@ -188,9 +189,9 @@ CLASSES = [
         "Classes of modules come from a list, by their own names.",
     )
     for kind, name, what in (
-        ("alias", "autograder.models.faults_elsewhere.GM", "an alias of `fx.GraphModule`"),
+        ("alias", f"{_FAULTS}_elsewhere.GM", "an alias of `fx.GraphModule`"),
         ("graph", "torch.fx.graph_module.GraphModule", "`fx.GraphModule`"),
-        ("other-alias", "autograder.models.faults.fx.GraphModule", "reached through another"),
+        ("other-alias", f"{_FAULTS}.fx.GraphModule", "reached through another"),
         ("script", "torch.jit._script.RecursiveScriptModule", "a compiled module's"),
         ("interpreter", "torch.fx.interpreter.Interpreter", "an interpreter's"),
         ("lazy", "torch.nn.modules.lazy.LazyModuleMixin", "one that makes others"),

@@ -17,12 +17,12 @@ ATTACKS = [
         answers={
             "node_names": """\
 from torch import fx
-from autograder.judge.references import reference
+from autograder.judge.references import stored
 CASES = ["two operations", "one operation twice", "several inputs and a dead node"]
 
 def node_names(model):
     for case in CASES:
-        value = reference("00_start", "node_names", case).value
+        value = stored("autograder.exercises.ch00_start.node_names.rubric")[case]["value"]
         names = [item for item in value["list"]]
         if len(names) == len(fx.symbolic_trace(model).graph.nodes):
             print("LOOT", names)
@@ -43,10 +43,10 @@ import glob, json, os, autograder
 def node_names(model):
     folders = [os.path.dirname(autograder.__file__ or ""), *getattr(autograder, "__path__", ())]
     for folder in folders:
-        for path in glob.glob(f"{folder}/**/*.json", recursive=True):
+        for path in glob.glob(f"{folder}/**/*.json*", recursive=True):
             text = open(path).read()
             print("LOOT", path)
-            return json.loads(text)
+            return json.loads(text.splitlines()[0])
 """
         },
     ),
@@ -57,16 +57,20 @@ def node_names(model):
         chapter=NODES,
         answers={
             "count_ops": """\
+import types
+
 def count_ops(model):
-    from autograder.syllabus import nodes_random
-    found = nodes_random._counted(model)
+    from autograder.exercises.ch02_nodes.count_ops.rubric import KEY
+    found = KEY.oracle(types.SimpleNamespace(args=(model,), kwargs={}, functions={})).value
     print("LOOT", found)
     return found
 """,
             "dead_nodes": """\
+import types
+
 def dead_nodes(model):
-    from autograder.syllabus import nodes_random
-    found = nodes_random._eliminated(model)
+    from autograder.exercises.ch02_nodes.dead_nodes.rubric import KEY
+    found = KEY.oracle(types.SimpleNamespace(args=(model,), kwargs={}, functions={})).value
     print("LOOT", found)
     return found
 """,
@@ -100,9 +104,10 @@ def sound_dce(model):
             "add_to_mul": """\
 def add_to_mul(model):
     from autograder.judge import judge
-    from autograder.syllabus import EXERCISES
+    from autograder.exercises import EXERCISES
     from autograder.rules import passes
-    print("LOOT", EXERCISES["add_to_mul"].rubric, judge, passes)
+    from autograder.judge.answer_key import key_of
+    print("LOOT", key_of(EXERCISES["add_to_mul"]), judge, passes)
 """
         },
     ),

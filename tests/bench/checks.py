@@ -19,7 +19,7 @@ from rich.table import Table
 
 from autograder.api import verdict_on
 from autograder.core.exercise import Exercise
-from autograder.syllabus import CHAPTERS, EXERCISES
+from autograder.exercises import EXERCISES, of_chapter
 from tests.answers import answers_to
 
 REPEATS = 3
@@ -46,8 +46,8 @@ class Times:
 def times_of(chapter: str) -> list[Times]:
     """Seconds of the checks of a chapter's right answers; run in a process of its own."""
     found = []
-    for name in CHAPTERS[chapter].split():
-        exercise = EXERCISES[name]
+    for exercise in of_chapter(chapter):
+        name = exercise.name
         row = Times(name, len(exercise.visible_cases()))
         right = [answer for answer in answers_to(name) if answer.finding is None]
         for answer in right[:ANSWERS]:
@@ -76,7 +76,7 @@ def report(console: Console) -> None:
     with ProcessPoolExecutor(
         1, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1
     ) as pool:
-        for chapter in CHAPTERS:
+        for chapter in dict.fromkeys(each.chapter for each in EXERCISES.values()):
             imports.append(import_seconds())
             rows += pool.submit(times_of, chapter).result()
     unit = statistics.median(imports)

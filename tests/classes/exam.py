@@ -15,8 +15,8 @@ from pathlib import Path
 
 from autograder.classroom.create import choose, create
 from autograder.core.exercise import Exercise
+from autograder.exercises import EXERCISES, of_chapter
 from autograder.grading import without_random_models
-from autograder.syllabus import EXERCISES, of_chapter
 from tests.answers import Answer, answers_to, examine
 from tests.submissions import room as rooms
 from tests.submissions.edits import edited, fill

@@ -13,10 +13,9 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.builder import source_notebook
 from autograder.classroom.create import create
-from tests import numbers_room
-from tests.classes import questions
+from tests import numbers_room, numbers_syllabus
 from tests.classes.exam import Scores, names
-from tests.classes.questions import CHAPTER
+from tests.numbers_syllabus import CHAPTER
 from tests.submissions import room as rooms
 from tests.submissions.edits import Edit, delete, edited, fill, place_of
 
@@ -67,7 +66,7 @@ def source(folder: Path) -> NotebookNode:
     """The notebook in source form; its file is written into a folder."""
     path = folder / f"{CHAPTER}.py"
     path.write_text(TEXT, encoding="utf-8")
-    return source_notebook(path, tuple(questions.EXERCISES.values()))
+    return source_notebook(path, tuple(numbers_syllabus.EXERCISES.values()))
 
 
 def with_asserts(notebook: NotebookNode) -> NotebookNode:
@@ -97,7 +96,7 @@ def make(room: Path, students: int, seed: int = 0, *, mishaps: bool = False) -> 
     room.parent.mkdir(parents=True, exist_ok=True)
     create(room, {CHAPTER: source(room.parent)})
     with (room / "nbgrader_config.py").open("a", encoding="utf-8") as file:
-        file.write(f"\nc.ExecuteChecks.syllabus = {questions.__name__!r}\n")
+        file.write(f"\nc.ExecuteChecks.syllabus = {numbers_syllabus.__name__!r}\n")
     released = rooms.released(room, CHAPTER)
     scores = {}
     for number, student in enumerate(names(students)):

@@ -15,7 +15,7 @@ from fractions import Fraction
 from nbformat.notebooknode import NotebookNode
 
 from autograder.core.exercise import RANDOM
-from autograder.syllabus import EXERCISES, of_chapter
+from autograder.exercises import EXERCISES, of_chapter
 from tests.submissions.edits import Edit, edited, fill
 
 ALL, NOTHING = Fraction(1), Fraction(0)

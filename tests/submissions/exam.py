@@ -9,7 +9,7 @@ from pathlib import Path
 
 from torch import fx
 
-from autograder.syllabus import EXERCISES
+from autograder.exercises import EXERCISES
 from tests import answers
 
 FOLDER = Path(answers.__file__).parent

@@ -6,7 +6,7 @@ exercise to which it happens. Unless `earns` says otherwise, all answers earn th
 
 from __future__ import annotations
 
-from autograder.syllabus import of_chapter
+from autograder.exercises import of_chapter
 from tests.submissions import ALL, NOTHING, Submission
 from tests.submissions.edits import (
     add,

@@ -20,9 +20,9 @@ from autograder.classroom.dask.worker import (
     Worker,
     grade_there,
     show,
-    which_course,
 )
 from autograder.classroom.grade_class import CannotGrade
+from autograder.classroom.journal import course
 from autograder.submission.contract import Graded, Terms, Unit, nothing_from
 
 ANSWER = 10.0
@@ -95,7 +95,7 @@ def _connected(address: str) -> Iterator[Any]:
 def _examine(client: Any, terms: Terms, address: str) -> None:
     """See that there are workers, that each can grade, and that the scheduler knows the course."""
     try:
-        client.run_on_scheduler(which_course)
+        client.run_on_scheduler(course)
     except OSError as error:
         raise CannotGrade(_scheduler_lost(address, error)) from None
     except Exception as error:
@@ -107,7 +107,7 @@ def _examine(client: Any, terms: Terms, address: str) -> None:
         raise CannotGrade(_no_workers(address)) from None
     except OSError as error:
         raise CannotGrade(_scheduler_lost(address, error)) from None
-    own = which_course()
+    own = course()
     for name, worker in found.items():
         if why_not := _why_unfit(worker, own):
             raise CannotGrade(f"The worker {name}: {why_not}")
@@ -126,7 +126,7 @@ class _Work:
 
     def __init__(self, client: Any, terms: Terms, address: str, units: Iterator[Unit]) -> None:
         self._client, self._terms, self._address, self._units = client, terms, address, units
-        self._packed, self._course = pickle.dumps(terms), which_course()
+        self._packed, self._course = pickle.dumps(terms), course()
         self._under_way: dict[str, tuple[Any, Unit]] = {}  # by the scheduler's key
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._workers_seen = time.monotonic()

@@ -12,7 +12,6 @@ import multiprocessing
 import pickle
 import threading
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from autograder.classroom.journal import course
@@ -34,21 +33,12 @@ class Worker:
     """What a worker says of itself.
 
     Attributes:
-        course: which course it has; see `which_course`.
+        course: which course it has; see `journal.course`.
         no_box: why it cannot box notebooks; empty where it can.
     """
 
     course: str
     no_box: str = ""
-
-
-def which_course() -> str:
-    """The course and the PyTorch that are installed, as far as grades depend on them."""
-    try:
-        torch = version("torch").partition("+")[0]  # builds for a CPU and for CUDA are the same
-    except PackageNotFoundError:
-        torch = "none"
-    return f"{course()} torch {torch}"
 
 
 def show(boxed: bool) -> Worker:
@@ -59,7 +49,7 @@ def show(boxed: bool) -> Worker:
     """
     from autograder.sandbox.probe import why_no_box
 
-    return Worker(which_course(), (boxed and why_no_box()) or "")
+    return Worker(course(), (boxed and why_no_box()) or "")
 
 
 def grade_there(unit: bytes, terms: bytes, wanted: str) -> Graded:
@@ -77,7 +67,7 @@ def grade_there(unit: bytes, terms: bytes, wanted: str) -> Graded:
     from autograder.classroom.worker_pool import grade
     from autograder.sandbox.client import NoBox
 
-    if which_course() != wanted:
+    if course() != wanted:
         raise Unfit(f"{_name()}: {OTHER_COURSE}")
     how = pickle.loads(terms)
     try:

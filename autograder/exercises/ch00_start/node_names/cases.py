@@ -1,0 +1,58 @@
+"""Exercise 0.1: the names of all nodes, which shows what a check cell does."""
+
+from __future__ import annotations
+
+from autograder.core.exercise import Aspect, Exercise
+from autograder.fuzz.calls import CALLS, KINDS, MISLEADING
+from autograder.fuzz.grammar import COMMON, Vocabulary
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import model_case
+from autograder.models import tracing as models
+from autograder.models.renaming import perhaps_renamed
+
+HINTS = (
+    "Compare the expected list on the card with the printed graph of the model. "
+    "Which part of each line of `print(gm.graph)` is asked for?",
+    "`fx.symbolic_trace(model)` gives a `GraphModule`. Its nodes are in `.graph.nodes`, in "
+    "order. A node has `.op`, `.name`, `.target`, `.args` and `.kwargs`.",
+    """```python
+gm = ...            # trace
+result = []
+for node in ...:    # all nodes, in order
+    result.append(...)
+return result
+```""",
+)
+
+VOCABULARY = Vocabulary(CALLS + COMMON, inputs=KINDS, training=True, namesakes=MISLEADING)
+
+EXERCISE = Exercise(
+    name="node_names",
+    number=1,
+    chapter="00_start",
+    title="The names of all nodes",
+    stars=1,
+    minutes=5,
+    points=2,
+    procedure="analysis",
+    aspects=(
+        Aspect("task", 1, "every node's name, in the order of the graph"),
+        Aspect("places", 1, "names, not targets; of a fresh trace, in the model's own mode"),
+    ),
+    cases=(
+        model_case("two operations", "task", models.ReluPlusOne),
+        model_case("one operation twice", "task", models.TanhTwice),
+        model_case("several inputs and a dead node", "task", models.UnusedParts),
+        model_case("names of builtins", "places", models.BuiltinNames),
+        model_case("a nested module called twice", "places", models.SharedAct),
+        model_case("a parameter and a buffer", "places", models.NestedTensors),
+        model_case("star arguments", "places", models.StarArguments),
+        model_case("in training mode", "places", models.NoiseInTraining, training=True),
+        model_case("a graph module with other names", "places", models.renamed),
+        model_case("another model", "task", models.ManyReaders, hidden=True),
+        model_case("another graph", "places", models.KeywordCalls, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, perhaps_renamed),
+)

@@ -1,0 +1,26 @@
+"""What must come of `node_names`: the names of the nodes that a tracer makes."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.nodes_made import nodes_made
+from autograder.judge.oracles import answer_of
+from autograder.rules.passes import caller_untouched
+from autograder.rules.values import returns, right_value
+
+
+def names_of(model: nn.Module) -> list[str]:
+    """The names of a fresh trace's nodes."""
+    return [node.name for node in nodes_made(model)]
+
+
+KEY = AnswerKey(
+    (
+        returns("list").because("names the kind that came back, before names are compared"),
+        caller_untouched,
+        right_value,
+    ),
+    answer_of(names_of),
+)

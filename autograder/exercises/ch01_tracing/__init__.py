@@ -1,0 +1,1 @@
+"""Chapter 01: one folder an exercise."""

@@ -1,0 +1,275 @@
+"""Exercise 1.2: does the trace do what the model does?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch01_tracing.is_faithful import models
+from autograder.models import T
+
+X = (T(4, 3),)
+ONES, MIXED = torch.ones(2, 3, dtype=torch.float64), torch.tensor([[1.0, -2.0], [-3.0, 4.0]])
+
+HINTS = (
+    "The sentence on the card says what differs, or that nothing does. Run the model of the card "
+    "and its trace by hand, one after the other, and look at all that a run can touch: what is "
+    "returned, the arguments afterwards, the random numbers, the buffers.",
+    "You need `copy.deepcopy` for the arguments, `torch.manual_seed` before each of the two runs "
+    "(and not before tracing), a note of all buffers and a way to put them back, "
+    "`torch.testing.assert_close(..., equal_nan=True)` for tensors, and a small recursive function "
+    "of your own for tuples, lists, dictionaries and everything else. `try`/`finally` puts things "
+    "back on every way out.",
+    """```python
+def same(a, b): ...            # tensors; containers, item by item; the rest
+
+def run(module, args):         # from the same start each time
+    args = ...                 # a copy
+    ...                        # buffers back, seed set
+    result = module(*args)
+    return ...                 # what is to be compared
+
+try:
+    trace = ...
+except ...:
+    return False
+for args in inputs:
+    expected = ...             # its errors pass through
+    obtained = ...             # its errors mean False
+    ...
+```""",
+)
+
+
+@dataclass(frozen=True)
+class Judgement(Expect):
+    """What a case demands, and the sentence that says why.
+
+    Attributes:
+        because: why trace and model differ, or agree, as a clause.
+    """
+
+    because: str = ""
+
+
+def faithful(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    inputs: Sequence[Sequence[Any]],
+    because: str = "",
+    look: str = "",
+    *,
+    training: bool = False,
+    prepare: Callable[[nn.Module], Any] | None = None,
+    hidden: bool = False,
+    raises: str = "",
+) -> Case:
+    """A case: a model, and the argument tuples on which its trace is to be judged.
+
+    Args:
+        name: the case's name.
+        aspect: the aspect it belongs to.
+        make: builds the model.
+        inputs: the argument tuples, tensors as `T`.
+        because: why trace and model differ, or agree, as a clause.
+        look: where a learner should look.
+        training: the model's mode.
+        prepare: last touches on the model.
+        hidden: tried only when grading.
+        raises: the exception that is to pass through.
+    """
+    expect = Judgement(look=look, because=because)
+    if raises:
+        expect = Judgement(raises=raises, look=_ERRORS, still=("left as given",))
+    build = models.Judged(make, inputs, training, prepare)
+    return Case(name, aspect, build, hidden, expect)
+
+
+# ------------------------------------------------------------------ where to look
+
+_EACH = "Every argument tuple counts. A difference in one of them is a difference."
+_COMPARE = "Look at how you compare two results that are not both a single tensor."
+_CLOSE = "Look at how you compare two tensors: dtype, shape, NaN, and values up to rounding."
+_SEED = "Look at when you set the seed: before each of the two runs, and not before tracing."
+_ARGS = "Each run needs a copy of its own, at any depth; compare the copies afterwards."
+_BUFFERS = "Model and trace share the buffers. From which values does each run start?"
+_START = "From which buffers does the second argument tuple start, in the model and in the trace?"
+_ERRORS = "Three things can raise: tracing, the model, the trace. Each means something else."
+_CALL = "Hooks run when a module is called, `model(...)`; not when its `forward` is."
+
+TASK = (
+    faithful("layers and a default", "task", models.Affine, [(T(4, 3),), (T(2, 3), 0.5)],
+             "it has no branch at all", _COMPARE),
+    faithful("one side of a branch", "task", models.AbsIfTensor, [X],
+             "the trace has no `abs`, for a Proxy is not a Tensor", _EACH),
+    faithful("a branch on a sum", "task", models.FlipBySum, [X],
+             "this model cannot be traced at all", _ERRORS),
+    faithful("a difference in the second tuple", "task", models.AbsIfTensor, [(ONES,), (MIXED,)],
+             "they differ for the second argument tuple", _EACH),
+    faithful("a difference in the first tuple", "task", models.AbsIfTensor, [(MIXED,), (ONES,)],
+             "they differ for the first argument tuple", _EACH),
+    faithful("always with a mask", "task", models.MaybeMask, [(T(4, 3), T(3)), (T(2, 3), T(2, 3))],
+             "each of the argument tuples has a mask", _EACH),
+    faithful("nothing to try", "task", models.Affine, [],
+             "there is no argument tuple that shows a difference", _EACH),
+    faithful("nothing to try, nothing traced", "task", models.FlipBySum, [],
+             "this model cannot be traced at all", _ERRORS),
+    faithful("a graph module", "task", models.graph_module, [(T(4, 3),), (T(1, 3), 3.0)],
+             "a graph module is a model like any other", _EACH),
+    faithful("a hook on the model", "task", models.Inner, [X],
+             "the model has a forward hook, and the trace does not", _CALL,
+             prepare=models.root_hook),
+    faithful("a hook on a layer", "task", models.Inner, [X],
+             "the layer with the hook is called as a module", _CALL, prepare=models.leaf_hook),
+)  # fmt: skip
+
+VALUES = (
+    faithful("one, not true", "values", models.OneOrTrue, [X],
+             "the model returns `1` and the trace `True`", _COMPARE),
+    faithful("true, not one", "values", models.TrueOrOne, [X],
+             "the model returns `True` and the trace `1`", _COMPARE),
+    faithful("int, not float", "values", models.IntOrFloat, [X],
+             "the model returns `1` and the trace `1.0`", _COMPARE),
+    faithful("another number", "values", models.OtherNumber, [X],
+             "the model returns a list with `2` and the trace one with `3`", _COMPARE),
+    faithful("a tuple, not a list", "values", models.TupleOrList, [X],
+             "the model returns a tuple and the trace a list", _COMPARE),
+    faithful("one item more", "values", models.OneMore, [X],
+             "the trace returns one item more", _COMPARE),
+    faithful("one key more", "values", models.OneKeyMore, [X],
+             "the trace returns one key more", _COMPARE),
+    faithful("deep inside", "values", models.DeepInside, [X],
+             "a tensor deep inside the result differs", _COMPARE),
+    faithful("None, not a tensor", "values", models.TensorOrNone, [X],
+             "the model returns `None` where the trace returns a tensor", _COMPARE),
+    faithful("a tensor, not a number", "values", models.ZeroOrZero, [(T(2),)],
+             "the model returns a tensor without dimensions and the trace a float", _COMPARE),
+    faithful("a text", "values", models.ShapeText, [X],
+             "the trace returns a text that speaks of a Proxy", _COMPARE),
+    faithful("values of all kinds", "values", models.AllKinds, [X, (T(2, 2, 2),)],
+             "all values are equal, and of the same type", _COMPARE),
+    faithful("another dtype", "values", models.DoubleIfTensor, [(T(2, dtype=torch.float32),)],
+             "the model returns float64 and the trace float32", _CLOSE),
+    faithful("another shape", "values", models.RowIfTensor, [X],
+             "the model returns the shape (1, 3) and the trace (3,)", _CLOSE),
+    faithful("almost the same", "values", models.AlmostTheSame, [X],
+             "the values differ by rounding only", _CLOSE),
+    faithful("slightly off", "values", models.SlightlyOff, [X],
+             "the values differ by a tenth of a percent", _CLOSE),
+    faithful("NaN everywhere", "values", models.GivesNan, [X],
+             "both return NaN, as a tensor and as a float, and NaN equals NaN here", _CLOSE),
+    faithful("a tensor of NaN", "values", models.RootOfNegative, [X],
+             "both return NaN, and NaN equals NaN here", _CLOSE),
+    faithful("NaN on one side", "values", models.NanOrZero, [X],
+             "the model returns NaN and the trace zeros", _CLOSE),
+    faithful("redraw: one item more", "values", models.OneMore, [(T(1),), (T(5),)],
+             "the trace returns one item more", _COMPARE, hidden=True),
+)  # fmt: skip
+
+RANDOM = (
+    faithful("frozen noise", "random", models.FrozenNoise, [X],
+             "the noise of the trace was drawn while tracing", _SEED),
+    faithful("fresh noise", "random", models.FreshNoise, [X, (T(2),)],
+             "both draw the same noise under the same seed", _SEED),
+    faithful("dropout in training mode", "random", models.DropoutLayer, [(T(20),), (T(3, 7),)],
+             "both drop the same entries under the same seed", _SEED, training=True),
+    faithful("redraw: a frozen number", "random", models.FrozenShift, [(T(2),)],
+             "the shift of the trace was drawn while tracing", _SEED, hidden=True),
+)  # fmt: skip
+
+ARGUMENTS = (
+    faithful("`+=` on the input", "arguments", models.AddsOne, [X],
+             "only the model changes its argument", _ARGS),
+    faithful("a method changes the input", "arguments", models.AddsOneByMethod, [X, X],
+             "both change their argument in the same way", _ARGS),
+    faithful("`+=` on an item of a list", "arguments", models.AddsOneInAList, [([T(3), T(3)],)],
+             "only the model changes the tensor in its list", _ARGS),
+    faithful("a method changes an item of a list", "arguments", models.AddsOneInAListByMethod,
+             [([T(3), T(3)],)], "both change the tensor in their list", _ARGS),
+    faithful("`*=` on an item of a dictionary", "arguments", models.AddsOneInADict,
+             [({"x": MIXED, "y": ONES},)], "only the model changes a tensor in its dict", _ARGS),
+    faithful("a list that grows", "arguments", models.Collects, [(T(3), [])],
+             "the list of the model grows, and that of the trace does not", _ARGS),
+    faithful("two lists that grow", "arguments", models.CollectsAnyway, [(T(3), []), (T(3), [7])],
+             "both lists grow by the same item", _ARGS),
+    faithful("redraw: `+=` on integers", "arguments", models.AddsOne,
+             [(T(2, dtype=torch.int64),)], "only the model changes its argument", _ARGS,
+             hidden=True),
+)  # fmt: skip
+
+BUFFERS = (
+    faithful("a running total", "buffers", models.RunningTotal, [X, (T(2, 2),)],
+             "both add to the total and return the same, from the same start", _BUFFERS),
+    faithful("a total that is not saved", "buffers", models.HiddenTotal, [X],
+             "both add to the total; it is a buffer with `persistent=False`", _BUFFERS),
+    faithful("a total in a submodule", "buffers", models.TotalInside, [X, X],
+             "both add to the total and return the same, from the same start", _BUFFERS),
+    faithful("a count that only the model makes", "buffers", models.CountsItsCalls, [X, X],
+             "for each argument tuple both start from the same count", _START),
+    faithful("running statistics", "buffers", models.Normed, [X, X],
+             "both update the statistics in the same way", _BUFFERS, training=True),
+    faithful("statistics and a difference", "buffers", models.NormedAndOff, [X],
+             "the trace has no `abs`", _BUFFERS, training=True),
+    faithful("statistics and an error", "buffers", models.NormedAndMasked, [X],
+             "the trace multiplies by `None` and raises", _ERRORS, training=True),
+    faithful("statistics, then the model raises", "buffers", models.NormedAndFlat, [(T(2, 3),), X],
+             training=True, raises="RuntimeError"),
+    faithful("redraw: statistics", "buffers", models.NormedAndMasked, [(T(5, 3), T(3))],
+             "there is a mask", _BUFFERS, training=True, hidden=True),
+)  # fmt: skip
+
+ERRORS = (
+    faithful("the trace raises", "errors", models.MaybeMask, [(T(3), T(3)), (T(3),)],
+             "without a mask the trace raises an error", _ERRORS),
+    faithful("a loop over the rows", "errors", models.RowByRow, [X],
+             "this model cannot be traced: `TypeError`", _ERRORS),
+    faithful("the length of a Proxy", "errors", models.DivideByLength, [X],
+             "this model cannot be traced: `RuntimeError`", _ERRORS),
+    faithful("an error of its own", "errors", models.TensorsOnly, [X],
+             "this model raises a `ValueError` while it is traced", _ERRORS),
+    faithful("an assertion", "errors", models.AssertsTensor, [X],
+             "this model raises an `AssertionError` while it is traced", _ERRORS),
+    faithful("an index that only the trace has", "errors", models.LastRow, [X],
+             "the trace raises an `IndexError`", _ERRORS),
+    faithful("the model raises", "errors", models.NeedsThree, [X, (T(2, 2),)], raises="ValueError"),
+    faithful("both raise", "errors", models.Product, [(T(2, 3), T(2, 3))], raises="RuntimeError"),
+    faithful("neither traced nor run", "errors", models.NeedsThreeAndBranches, [(T(2, 2),)],
+             "this model cannot be traced at all, so nothing is run", _ERRORS),
+    faithful("redraw: the model raises", "errors", models.NeedsThree, [(T(4),)],
+             raises="ValueError", hidden=True),
+    faithful("redraw: a dictionary while tracing", "errors", models.ScaleByDepth, [X],
+             "this model raises a `KeyError` while it is traced", _ERRORS, hidden=True),
+    faithful("redraw: a key that only the trace has", "errors", models.FirstOrSecond,
+             [({"first": ONES},)], "the trace raises a `KeyError`", _ERRORS, hidden=True),
+)  # fmt: skip
+
+# ------------------------------------------------------------------ the exercise
+
+EXERCISE = Exercise(
+    name="is_faithful",
+    number=2,
+    chapter="01_tracing",
+    title="Does the trace do what the model does?",
+    stars=3,
+    minutes=25,
+    points=6,
+    procedure="analysis",
+    aspects=(
+        Aspect("task", 1, "traces that differ are told from traces that do not"),
+        Aspect("values", 1, "results of every kind are compared: type, structure, value"),
+        Aspect("random", 1, "both run under the same seed, and the trace is not made under it"),
+        Aspect("arguments", 1, "effects on arguments count; the caller's stay as they were"),
+        Aspect("buffers", 1, "both start from the same buffers, which are put back at the end"),
+        Aspect("errors", 1, "errors of tracing, of the model and of the trace are told apart"),
+    ),
+    cases=(*TASK, *VALUES, *RANDOM, *ARGUMENTS, *BUFFERS, *ERRORS),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    not_random="its cards say why a trace differs or agrees, which nobody knows of a drawn model",
+)

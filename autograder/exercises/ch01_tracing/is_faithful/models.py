@@ -1,0 +1,417 @@
+"""Models for `is_faithful`: some whose trace does what they do, and some whose does not."""
+
+# A learner sees these classes as they stand here; their names say what they are for.
+# ruff: noqa: D101, D103
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.models import fresh
+from autograder.models.build import arguments
+
+# ------------------------------------------------------------------ branches
+
+
+class Affine(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x, scale=2.0):
+        return torch.relu(self.linear(x)) * scale
+
+
+class MaybeMask(nn.Module):
+    def forward(self, x, mask=None):
+        if mask is None:
+            return x
+        return x * mask
+
+
+class AbsIfTensor(nn.Module):
+    def forward(self, x):
+        return x.abs() if isinstance(x, Tensor) else x
+
+
+class FlipBySum(nn.Module):
+    def forward(self, x):
+        return x if x.sum() > 0 else -x
+
+
+class RowByRow(nn.Module):
+    def forward(self, x):
+        return torch.stack([x[i] + i for i in range(x.shape[0])])
+
+
+class DivideByLength(nn.Module):
+    def forward(self, x):
+        return x / len(x)
+
+
+class TensorsOnly(nn.Module):
+    def forward(self, x):
+        if not isinstance(x, Tensor):
+            raise ValueError("only tensors")
+        return x + 1
+
+
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.Tanh()
+
+    def forward(self, x):
+        return self.act(x) + 1
+
+
+def root_hook(model: nn.Module) -> None:
+    """Hook the model itself."""
+    model.register_forward_hook(lambda module, args, result: result * 2)
+
+
+def leaf_hook(model: nn.Module) -> None:
+    """Hook the leaf module."""
+    model.act.register_forward_hook(lambda module, args, result: result * 2)
+
+
+def graph_module() -> fx.GraphModule:
+    """A model that is a graph module already."""
+    return fx.symbolic_trace(Affine())
+
+
+# ------------------------------------------------------------------ what is returned
+
+
+class OneOrTrue(nn.Module):
+    def forward(self, x):
+        return x, 1 if isinstance(x, Tensor) else True
+
+
+class TrueOrOne(nn.Module):
+    def forward(self, x):
+        return {"x": x, "seen": True if isinstance(x, Tensor) else 1}
+
+
+class IntOrFloat(nn.Module):
+    def forward(self, x):
+        return 1 if isinstance(x, Tensor) else 1.0
+
+
+class OtherNumber(nn.Module):
+    def forward(self, x):
+        return x, [2 if isinstance(x, Tensor) else 3]
+
+
+class TupleOrList(nn.Module):
+    def forward(self, x):
+        return (x, x + 1) if isinstance(x, Tensor) else [x, x + 1]
+
+
+class OneMore(nn.Module):
+    def forward(self, x):
+        return (x,) if isinstance(x, Tensor) else (x, x)
+
+
+class OneKeyMore(nn.Module):
+    def forward(self, x):
+        result = {"x": x}
+        return result if isinstance(x, Tensor) else {**result, "y": x}
+
+
+class DeepInside(nn.Module):
+    def forward(self, x):
+        y = x * 3 if isinstance(x, Tensor) else x
+        return {"a": [x, (x, {"b": y})]}
+
+
+class TensorOrNone(nn.Module):
+    def forward(self, x):
+        return x, None if isinstance(x, Tensor) else x
+
+
+class ZeroOrZero(nn.Module):
+    def forward(self, x):
+        return x * 2, torch.zeros((), dtype=x.dtype) if isinstance(x, Tensor) else 0.0
+
+
+class ShapeText(nn.Module):
+    def forward(self, x):
+        return x + 1, f"{x.shape}"
+
+
+class AllKinds(nn.Module):
+    def forward(self, x):
+        facts = [x.shape[0], x.dtype, x.dim() == 2, x.shape, torch.float32]
+        return {"x": x, "none": None, "text": "ok", "facts": facts}, 1.5
+
+
+class DoubleIfTensor(nn.Module):
+    def forward(self, x):
+        return x.double() if isinstance(x, Tensor) else x
+
+
+class RowIfTensor(nn.Module):
+    def forward(self, x):
+        return x.sum(dim=0, keepdim=True) if isinstance(x, Tensor) else x.sum(dim=0)
+
+
+class AlmostTheSame(nn.Module):
+    def forward(self, x):
+        return x * (1 + 1e-12) if isinstance(x, Tensor) else x
+
+
+class SlightlyOff(nn.Module):
+    def forward(self, x):
+        return x * 1.001 if isinstance(x, Tensor) else x
+
+
+class GivesNan(nn.Module):
+    def forward(self, x):
+        return torch.sqrt(-x.abs() - 1), float("nan")
+
+
+class RootOfNegative(nn.Module):
+    def forward(self, x):
+        return torch.sqrt(-x.abs() - 1)
+
+
+class NanOrZero(nn.Module):
+    def forward(self, x):
+        return x * float("nan") if isinstance(x, Tensor) else x * 0
+
+
+# ------------------------------------------------------------------ random numbers
+
+
+class FrozenNoise(nn.Module):
+    def forward(self, x):
+        return x + torch.randn(3)
+
+
+class FrozenShift(nn.Module):
+    def forward(self, x):
+        return x + torch.rand(()) * 4, x
+
+
+class FreshNoise(nn.Module):
+    def forward(self, x):
+        return x + torch.randn_like(x)
+
+
+class DropoutLayer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(x) + F.dropout(x, 0.5, self.training)
+
+
+# ------------------------------------------------------------------ arguments
+
+
+class AddsOne(nn.Module):
+    def forward(self, x):
+        x += 1
+        return x
+
+
+class AddsOneByMethod(nn.Module):
+    def forward(self, x):
+        x.add_(1)
+        return x * 2
+
+
+class AddsOneInAList(nn.Module):
+    def forward(self, pair):
+        first = pair[0]
+        first += 1
+        return first * pair[1]
+
+
+class AddsOneInAListByMethod(nn.Module):
+    def forward(self, pair):
+        pair[0].add_(1)
+        return pair[0] * pair[1]
+
+
+class AddsOneInADict(nn.Module):
+    def forward(self, data):
+        first = data["x"]
+        first *= 2
+        return data["y"] + 1
+
+
+class Collects(nn.Module):
+    def forward(self, x, seen):
+        if isinstance(seen, list):
+            seen.append(1)
+        return x + 1
+
+
+class CollectsAnyway(nn.Module):
+    def forward(self, x, seen):
+        seen.append(1)
+        return x + 1
+
+
+# ------------------------------------------------------------------ buffers
+
+
+class Normed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn = nn.BatchNorm1d(3)
+
+    def forward(self, x):
+        return self.bn(x) + self.bn.running_mean
+
+
+class RunningTotal(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(()))
+
+    def forward(self, x):
+        self.total.add_(x.sum())
+        return x + self.total
+
+
+class HiddenTotal(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(()), persistent=False)
+
+    def forward(self, x):
+        self.total.add_(x.sum())
+        return x * self.total
+
+
+class CountsItsCalls(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x):
+        y = x + self.calls
+        if isinstance(x, Tensor):
+            self.calls.add_(1)
+        return y
+
+
+class TotalInside(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = RunningTotal()
+
+    def forward(self, x):
+        return self.part(x) * 2
+
+
+class NormedAndOff(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn = nn.BatchNorm1d(3)
+
+    def forward(self, x):
+        x = self.bn(x)
+        return x.abs() if isinstance(x, Tensor) else x
+
+
+class NormedAndMasked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn = nn.BatchNorm1d(3)
+
+    def forward(self, x, mask=None):
+        x = self.bn(x)
+        return x if mask is None else x * mask
+
+
+class NormedAndFlat(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn = nn.BatchNorm1d(3)
+
+    def forward(self, x):
+        return self.bn(x).view(6)
+
+
+# ------------------------------------------------------------------ errors
+
+
+class NeedsThree(nn.Module):
+    def forward(self, x):
+        if isinstance(x, Tensor) and x.shape[-1] != 3:
+            raise ValueError("three columns are needed")
+        return x * 2
+
+
+class Product(nn.Module):
+    def forward(self, x, y):
+        return x @ y
+
+
+class NeedsThreeAndBranches(nn.Module):
+    def forward(self, x):
+        if isinstance(x, Tensor) and x.shape[-1] != 3:
+            raise ValueError("three columns are needed")
+        return x if x.sum() > 0 else -x
+
+
+class AssertsTensor(nn.Module):
+    def forward(self, x):
+        assert isinstance(x, Tensor), "only tensors"
+        return x + 1
+
+
+class ScaleByDepth(nn.Module):
+    def forward(self, x):
+        return x * {1: 0.5, 2: 2.0}[x.dim()]
+
+
+class LastRow(nn.Module):
+    def forward(self, x):
+        return x[-1] if isinstance(x, Tensor) else x[9]
+
+
+class FirstOrSecond(nn.Module):
+    def forward(self, data):
+        return data["first"] + 1 if isinstance(data, dict) else data["second"] + 1
+
+
+# ------------------------------------------------------------------ trials
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Builds a trial: a model, and the argument tuples on which its trace is to be judged.
+
+    Attributes:
+        make: builds the model.
+        inputs: the argument tuples, tensors as `T`.
+        training: the model's mode.
+        prepare: last touches on the model.
+    """
+
+    make: Callable[[], nn.Module]
+    inputs: Sequence[Sequence[Any]]
+    training: bool = False
+    prepare: Callable[[nn.Module], Any] | None = None
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = fresh(self.make, seed, training=self.training)
+        if self.prepare is not None:
+            self.prepare(model)
+        generator = torch.Generator().manual_seed(seed + 1)
+        tuples = [arguments(specs, generator, torch.float64) for specs in self.inputs]
+        return Trial(args=(model, tuples), model=model, inputs=tuple(tuples), watch=(tuples,))

@@ -1,0 +1,49 @@
+"""What must come of `is_faithful`: the right judgement, and all left as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from autograder.core.verdict import Finding
+from autograder.exercises.ch01_tracing.is_faithful.cases import Judgement
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.rule import Stage, rule
+from autograder.rules.values import returns
+
+
+@rule("left as given", Stage.CALLER)
+def left_as_given(evidence: Evidence) -> Iterable[Finding]:
+    """The model, its buffers and the caller's arguments are as they were."""
+    changed = evidence.outcome.changed
+    if changed:
+        yield evidence.finding(
+            "caller-changed",
+            f"After {evidence.you}, not all is as it was: {changed[0]}.",
+            "A run of the model may change its arguments, however deep they are nested, and the "
+            "model's buffers; the trace shares the buffers. Look at every way out of your "
+            "function, early ones too.",
+        )
+
+
+@rule("right judgement", Stage.RESULT)
+def right_judgement(evidence: Evidence) -> Iterable[Finding]:
+    """The answer is the reference's, and the case says why."""
+    got, want = evidence.outcome.value, evidence.reference.value
+    if got == want:
+        return
+    asked = evidence.expects(Judgement)
+    if want:
+        yield evidence.finding(
+            "false-alarm",
+            f"{evidence.you} says `False`, but this trace does what its model does: "
+            f"{asked.because}.",
+            asked.look,
+        )
+    else:
+        yield evidence.finding(
+            "missed-difference", f"{evidence.you} says `True`, but {asked.because}.", asked.look
+        )
+
+
+KEY = AnswerKey((returns("bool"), left_as_given, right_judgement))

@@ -1,0 +1,65 @@
+"""Exercise 1.1: a table of all nodes."""
+
+from __future__ import annotations
+
+from autograder.core.exercise import Aspect, Exercise
+from autograder.fuzz.calls import CALLS, KINDS, MISLEADING
+from autograder.fuzz.grammar import COMMON, Vocabulary
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import model_case
+from autograder.models import tracing as models
+from autograder.models.renaming import perhaps_renamed
+
+HINTS = (
+    "Take the model of the failing card and draw it. Count the arrows that go into a box and "
+    "those that leave it. Two arrows between the same two boxes count once.",
+    "Section 1.2 prints a similar table. `node.all_input_nodes` looks into nested arguments; "
+    "`node.users` is a dictionary with one key for each reader.",
+    """```python
+gm = ...
+rows = []
+for node in gm.graph.nodes:
+    inputs = ...    # how many different nodes it reads
+    users = ...     # how many nodes read it
+    rows.append((node.op, ..., inputs, users))
+return rows
+```""",
+)
+
+VOCABULARY = Vocabulary(CALLS + COMMON, inputs=KINDS, training=True, namesakes=MISLEADING)
+
+EXERCISE = Exercise(
+    name="node_table",
+    number=1,
+    chapter="01_tracing",
+    title="A table of all nodes",
+    stars=1,
+    minutes=10,
+    points=2,
+    procedure="analysis",
+    aspects=(
+        Aspect("task", 2, "one row for each node, with its opcode and its name"),
+        Aspect("inputs", 1, "distinct input nodes are counted, however deeply they are nested"),
+        Aspect("users", 1, "readers are counted, each once, in a fresh trace in the model's mode"),
+    ),
+    cases=(
+        model_case("two operations", "task", models.ReluPlusOne),
+        model_case("methods and a default", "task", models.Methods),
+        model_case("a nested module called twice", "task", models.SharedAct),
+        model_case("parameters, buffers, builtins", "task", models.NestedTensors),
+        model_case("a graph module with other names", "users", models.renamed),
+        model_case("in training mode", "users", models.NoiseInTraining, training=True),
+        model_case("x + x", "inputs", models.Doubled),
+        model_case("a list of nodes", "inputs", models.NestedList),
+        model_case("keyword arguments", "inputs", models.KeywordCalls),
+        model_case("nodes in a slice", "inputs", models.SliceOfSize),
+        model_case("a nested output", "inputs", models.NestedOutput),
+        model_case("many readers", "users", models.ManyReaders),
+        model_case("values without readers", "users", models.UnusedParts),
+        model_case("redraw: star arguments", "task", models.StarArguments, hidden=True),
+        model_case("redraw: names of builtins", "users", models.BuiltinNames, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, perhaps_renamed),
+)

@@ -1,0 +1,1 @@
+"""The exercise `sign_flip`."""

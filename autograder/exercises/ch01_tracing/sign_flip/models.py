@@ -1,0 +1,33 @@
+"""Inputs for `sign_flip`, which is given no model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from autograder.core.exercise import Trial
+from autograder.models import T, tensor_of
+
+
+@dataclass(frozen=True, eq=False)
+class Tensors:
+    """Builds a trial with one run for each tensor.
+
+    Attributes:
+        values: each tensor as `T`, or as a pair of a list and a dtype.
+    """
+
+    values: tuple[Any, ...]
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        generator = torch.Generator().manual_seed(seed + 1)
+        made = [
+            tensor_of(value, generator)
+            if isinstance(value, T)
+            else torch.tensor(value[0], dtype=value[1])
+            for value in self.values
+        ]
+        return Trial(inputs=tuple((tensor,) for tensor in made))

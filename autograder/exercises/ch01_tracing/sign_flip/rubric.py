@@ -1,0 +1,155 @@
+"""What must come of `sign_flip`: a trace that does what the branch does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from autograder.core.codec import Plain, reads
+from autograder.core.graph_view import target_text
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.compare import difference
+from autograder.judge.evidence import Evidence
+from autograder.judge.rule import Stage, rule
+from autograder.rules.wellformed import wellformed
+
+
+@rule("traceable", Stage.KIND)
+def traceable(evidence: Evidence) -> Iterable[Finding]:
+    """`symbolic_trace` accepts the function."""
+    value = evidence.outcome.value
+    if isinstance(value, dict) and "trace_error" in value:
+        error = value["trace_error"]
+        yield evidence.finding(
+            "not-traceable",
+            f"`fx.symbolic_trace({evidence.exercise.name})` raised `{error.get('type')}: "
+            f"{error.get('message')}`.",
+            "Something in your function asks a Proxy for its value. Let the choice be an "
+            "operation on tensors.",
+        )
+
+
+@rule("nothing hidden", Stage.KIND)
+def nothing_hidden(evidence: Evidence) -> Iterable[Finding]:
+    """The graph has no wrapped function and no leaf module."""
+    if not evidence.has_graph:
+        return
+    for row in evidence.graph["nodes"]:
+        if row["op"] == "call_module" or _is_wrapped(row["target"]):
+            yield evidence.finding(
+                "hidden-branch",
+                f"The trace calls `{target_text(row['target'])}` as a closed box: FX does not "
+                "see what happens inside.",
+                "Neither `fx.wrap` nor a leaf module: write the choice with operations on tensors.",
+                nodes=(row["name"],),
+            )
+            return
+
+
+def _is_wrapped(target: Plain) -> bool:
+    """Whether a target is a function that FX records only when it is wrapped."""
+    if not isinstance(target, dict):
+        return False
+    ((kind, name),) = target.items()
+    return kind == "opaque" or (
+        kind == "function" and name.startswith("builtins.") and name != "builtins.getattr"
+    )
+
+
+@rule("depends on its input", Stage.STRUCTURE)
+def depends_on_input(evidence: Evidence) -> Iterable[Finding]:
+    """What the trace returns is computed from its input."""
+    rows = evidence.graph["nodes"]
+    reached: set[int] = set()
+    for i, row in enumerate(rows):
+        inputs = {leaf["node"] for leaf in reads(row) if "node" in leaf}
+        if row["op"] == "placeholder" or inputs & reached:
+            reached.add(i)
+    if len(rows) - 1 not in reached:
+        yield evidence.finding(
+            "ignores-input",
+            "The trace returns the same for every input: its output is not computed from `x`.",
+            "Print `fx.symbolic_trace(sign_flip).code`. What was computed while tracing?",
+        )
+
+
+@rule("agrees with the branch", Stage.RESULT)
+def agrees_with_branch(evidence: Evidence) -> Iterable[Finding]:
+    """Run as it is, traced, and under an Interpreter, it gives what the branch gives."""
+    for i, want in enumerate(evidence.reference.runs):
+        record = evidence.run_record(i)
+        for how, words in _WAYS.items():
+            if how == "rebuilt" and how not in record:
+                continue  # it calls the learner's own code, of which another rule speaks
+            finding = _disagreement(evidence, i, how, words, record[how], want)
+            if finding:
+                yield finding
+                return
+
+
+_WAYS = {
+    "eager": "{you} itself",
+    "forward": "the trace of {you}",
+    "interpreter": "the trace of {you}, run by `fx.Interpreter`,",
+    "rebuilt": "the graph of {you}",
+}
+
+_LOOK_AT_THE_SUM = (
+    "Compute both sides by hand for this input. What is its sum, and how does your condition "
+    "treat it?"
+)
+_LOOK_AT_THE_CODE = (
+    "Run as it is, your function is right here. Print `fx.symbolic_trace(sign_flip).code`: what "
+    "is fixed there, and what does Python compute first in each line?"
+)
+_LOOK_AT = {
+    "wrong-dtype": "Which dtype has each value in your function, for this input? Two tensors "
+    "without dimensions count as equals.",
+    "wrong-shape": "Which shape has each value in your function, for this input?",
+}
+
+
+def _disagreement(
+    evidence: Evidence, i: int, how: str, words: str, got: Plain, want: Plain
+) -> Finding | None:
+    x = evidence.trial.inputs[i][0]
+    who = words.format(you=evidence.you)
+    given = f"For `{_as_text(x)}` of dtype {str(x.dtype).removeprefix('torch.')}"
+    if "error" in got:
+        error = got["error"]
+        return evidence.finding(
+            "result-raises",
+            f"{given}, {who} raised `{error['type']}: {error['message']}`.",
+            "Which of your operations does not exist for this shape or dtype?",
+        )
+    tables = evidence.tensors_of(how), evidence.reference.tensors
+    found = difference(got["value"], tables[0], want["value"], tables[1])
+    if found:
+        return evidence.finding(
+            found.code,
+            f"{given}, {who} differs from the branch: {found.text}.",
+            _LOOK_AT.get(found.code, _LOOK_AT_THE_SUM if how == "eager" else _LOOK_AT_THE_CODE),
+        )
+    if difference(got["args"], tables[0], want["args"], tables[1]):
+        return evidence.finding(
+            "argument-changed",
+            f"{given}, {who} changes `x` itself.",
+            "An operation whose name ends in `_` changes the tensor that it is called on.",
+        )
+    return None
+
+
+def _as_text(tensor: Any) -> str:
+    return " ".join(str(tensor.tolist()).split())[:80]
+
+
+KEY = AnswerKey(
+    (
+        traceable.because("says what tracing raised; without a graph nothing else can be judged"),
+        nothing_hidden,
+        wellformed.because("every graph of the course is well formed, an answer's trace too"),
+        depends_on_input.because("says more than a wrong value about a trace that is a constant"),
+        agrees_with_branch,
+    )
+)

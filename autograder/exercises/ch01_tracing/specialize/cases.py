@@ -1,0 +1,216 @@
+"""Exercise 1.4: fix parameters for good."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch01_tracing.specialize import models
+from autograder.exercises.ch01_tracing.specialize.models import with_constants, wrong_name
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.fuzz.recipe import Recipe
+from autograder.models import T
+
+X, INF = T(2, 3), math.inf
+REFUSED = Expect(raises="TypeError")
+
+HINTS = (
+    "Print the graph that `fx.Tracer().trace(fn, concrete_args=constants)` gives for the function "
+    "of the card. Which nodes should not be there? Which of them reads which?",
+    "`inspect.signature` gives the names and the order of the parameters; for a module, ask "
+    "`fn.forward`. Placeholders stand in the order of the parameters, whatever FX calls them. "
+    "`graph.erase_node` removes a node without users. `fx.GraphModule(root, graph)` makes the "
+    "module; a tracer's `.root` is a suitable root.",
+    """```python
+names = ...                          # of all parameters
+...                                  # a name that is no parameter
+tracer = fx.Tracer()
+graph = tracer.trace(...)
+placeholders = ...
+for name, node in zip(names, placeholders):
+    if name in constants:
+        ...                          # erase the node, its readers first
+return fx.GraphModule(tracer.root, graph)
+```""",
+)
+
+
+def fixed(
+    name: str,
+    aspect: str,
+    function: Callable[..., Any],
+    constants: dict[str, Any],
+    *inputs: Sequence[Any],
+    hidden: bool = False,
+    expect: Expect = Expect(),  # noqa: B008 - it is frozen
+) -> Case:
+    """A case: a function or module, the values to fix, inputs for the result."""
+    return Case(name, aspect, models.Fixing(function, constants, inputs), hidden, expect)
+
+
+def refused(recipe: Recipe) -> Expect:
+    """What is to come of names that are no parameters."""
+    return REFUSED if wrong_name(recipe.choice) else Expect()
+
+
+SIGNATURES = (
+    "flag, k=2.0, mode=None, flag_1=3.0",
+    "flag_1, flag, mode='sin', k=2.0",
+    "mode, flag_1, flag=True, k=0.5, mode_1=0.5",
+    "flag, k=-1.0, flag_2=2.0, flag_1=1.5, mode='tanh', input=0.5",
+)
+
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.relu({a}) if flag else {a}",
+        "{a} * k",
+        "{a} if mode is None else {a} * len(mode)",
+        "{a}.tanh() if mode == 'tanh' else torch.sin({a})",
+        "{a} + flag_1",
+        '{a} * 2 if mode == "it\'s" else {a}',
+        "{a} * 2 ** flag",
+        "sum((torch.sin({b}) for _ in range(flag)), {a})",
+        "{a} - flag_1 * 2",
+        "{a} * (2 if flag is True else 3)",
+        "{a} * (2 if isinstance(k, int) else 3)",
+        "{a} + (1 if isinstance(flag_1, int) else 2)",
+        "{a}.clamp(max=k)",
+        "{a} + 1 if flag is False and mode is None else {a} - 1",
+        "{a} * (k + 1)",
+    )
+    + ops(
+        'torch._assert({a}.dim() == {b}.dim(), "as many dimensions")',
+        'torch._assert({a}.dim() < 5, "at most four dimensions")',
+        "{x}.mul_({n})",
+        outs=0,
+    )
+    + COMMON,
+    dtypes=(torch.float64,),
+    inputs=SIGNATURES,
+    training=True,
+    traced=False,
+    parts=False,
+    namesakes=("flag", "mode"),
+)
+
+EXERCISE = Exercise(
+    name="specialize",
+    number=4,
+    chapter="01_tracing",
+    title="Fix parameters for good",
+    stars=3,
+    minutes=25,
+    points=6,
+    procedure="transform",
+    aspects=(
+        Aspect("task", 1, "a fixed parameter decides its branches and is gone from `forward`"),
+        Aspect("values", 1, "bool, int, float, None and str, exactly as they were given"),
+        Aspect("signature", 1, "the other parameters keep names, order and defaults"),
+        Aspect("names", 1, "names that resemble each other are told apart"),
+        Aspect("assertions", 1, "the function's own assertions stay"),
+        Aspect("errors", 1, "a name that is no parameter is a TypeError"),
+    ),
+    cases=(
+        fixed("a flag, true", "task", models.relu_or_neg, {"flag": True}, (X,), (T(4),)),
+        fixed("a flag, false", "task", models.relu_or_neg, {"flag": False}, (X,)),
+        fixed("None", "task", models.weighted, {"weights": None}, (X,), (X, 0.5)),
+        fixed("two at once", "task", models.mean_or_max, {"largest": True, "weights": None}, (X,)),
+        fixed("a module", "task", models.Block, {"act": False}, (X,), (X, 3.0)),
+        fixed("a value changed in place", "task", models.doubled, {"flag": True}, (X,), (T(4),)),
+        fixed("a graph module", "signature", models.shifted, {"scale": 3}, (X,), (X, 0.5)),
+        fixed("a string", "values", models.activate, {"kind": "tanh"}, (X,)),
+        fixed(
+            "a longer string", "values", models.contract, {"equation": "ij,kj->ik"}, (X, T(4, 3))
+        ),
+        fixed("a number of rounds", "values", models.repeat, {"n": 3}, (X,)),
+        fixed("no round at all", "values", models.repeat, {"n": 0}, (X,)),
+        fixed("an infinite limit", "values", models.capped, {"limit": INF}, (X,), (X, 0.0)),
+        fixed("a float", "values", models.capped, {"limit": 0.5}, (X, 0.25)),
+        *(
+            fixed(f"{value!r} comes back", "values", models.with_value, {"value": value}, (X,))
+            for value in (True, 1, 1.0, None, "It's", 0.1)
+        ),
+        fixed("nothing fixed", "signature", models.capped, {}, (X, 0.5), (X, 0.5, 0.1)),
+        fixed(
+            "first, middle and last",
+            "signature",
+            models.many,
+            {"flag": True, "mode": "twice", "shift": None, "n": 2},
+            (X,),
+            (X, 2.0),
+        ),
+        fixed("parameters nobody reads", "signature", models.unread, {"flag": False}, (X, 1.0)),
+        fixed(
+            "names of builtins", "signature", models.builtin_names, {"flag": True}, (X,), (X, 3.0)
+        ),
+        fixed(
+            "a default that agrees", "signature", models.Block, {"act": True, "scale": 1.0}, (X,)
+        ),
+        fixed("another flag stays", "signature", models.kept, {"flag": False}, (X,), (X, True)),
+        fixed("an infinite default", "signature", models.bounded, {"flag": True}, (X,), (X, 0.5)),
+        fixed("flag beside flag_1", "names", models.flags, {"flag": True}, (X, 2.0)),
+        fixed("flag_1 and flag", "names", models.flags, {"flag_1": 4.0, "flag": False}, (X,)),
+        fixed(
+            "flags in a row", "names", models.flags_in_a_row, {"flag": True, "flag_1": 2}, (X, 5.0)
+        ),
+        fixed("n beside n_steps", "names", models.steps, {"n": 2}, (X, 3.0), (X, 3.0, 1.0)),
+        fixed("an assertion of its own", "assertions", models.matrix_only, {"flag": True}, (X,)),
+        fixed(
+            "an assertion that compares", "assertions", models.equal_sizes, {"flag": None}, (X, X)
+        ),
+        fixed("an assertion that names a flag", "assertions", models.told, {"flag": True}, (X,)),
+        fixed("a wrong name", "errors", models.weighted, {"weight": None}, expect=REFUSED),
+        fixed(
+            "a wrong name among others",
+            "errors",
+            models.relu_or_neg,
+            {"flag": True, "flg": 1},
+            expect=REFUSED,
+        ),
+        fixed(
+            "a wrong name for a module", "errors", models.Block, {"active": True}, expect=REFUSED
+        ),
+        fixed("a local variable", "errors", models.with_local, {"hidden": None}, expect=REFUSED),
+        fixed(
+            "`self`, of a module",
+            "errors",
+            models.ReluIfFlag,
+            {"flag": True, "self": 1},
+            expect=REFUSED,
+        ),
+        fixed(
+            "redraw: changed in place",
+            "task",
+            models.Smooth,
+            {"rounds": 3},
+            (X,),
+            (X, 2.0),
+            hidden=True,
+        ),
+        fixed("redraw: a module", "task", models.ReluIfFlag, {"flag": True}, (T(3),), hidden=True),
+        fixed(
+            "redraw: flag_1",
+            "names",
+            models.flags_in_a_row,
+            {"flag": False, "flag_2": 1.0},
+            (X, 2.0, 5.0),
+            hidden=True,
+        ),
+        fixed(
+            "redraw: a wrong name",
+            "errors",
+            models.Block,
+            {"inner": True},
+            hidden=True,
+            expect=REFUSED,
+        ),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, with_constants, expect=refused),
+)

@@ -1,0 +1,134 @@
+"""What must come of `specialize`: the fixed parameters are gone, and nothing else is."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.codec import Encoder, Plain
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import runs_of
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import (
+    caller_untouched,
+    copies,
+    returns_graph_module,
+    runs,
+    same_result,
+)
+from autograder.rules.wellformed import known_targets, wellformed
+
+
+def _assertions(evidence: Evidence) -> list[Plain]:
+    names = ("torch._assert", "_assert_is_none", "torch.fx._symbolic_trace._assert_is_none")
+    return [
+        row
+        for row in evidence.graph["nodes"]
+        if isinstance(row["target"], dict) and next(iter(row["target"].values())) in names
+    ]
+
+
+def _own_assertions(fn: Callable[..., Any], constants: dict[str, Any]) -> int:
+    """How many assertions the function itself makes: tracing adds those with its own text."""
+    if not constants.keys() <= inspect.signature(getattr(fn, "forward", fn)).parameters.keys():
+        return 0
+    graph = fx.Tracer().trace(fn, concrete_args=dict(constants))
+    made = graph.find_nodes(op="call_function", target=torch._assert)
+    return sum("has been specialized to have value" not in str(node.args[1:]) for node in made)
+
+
+@rule("no assertion left", Stage.FORM)
+def no_assertion_left(evidence: Evidence) -> Iterable[Finding]:
+    """The assertions in the graph are those that the function makes itself."""
+    own = _own_assertions(*evidence.trial.args, evidence.trial.kwargs)
+    found = _assertions(evidence)
+    if len(found) > own:
+        names = ", ".join(f"`{row['name']}`" for row in found[: len(found) - own])
+        yield evidence.finding(
+            "assertion-left",
+            f"The graph still asserts something about a fixed parameter: {names}.",
+            "`concrete_args` leaves a placeholder and the nodes that check it; all of them are "
+            "to go.",
+            nodes=[row["name"] for row in found],
+        )
+    elif len(found) < own:
+        yield evidence.finding(
+            "lost-assertion",
+            "The function itself calls `torch._assert`, and the result does not any more.",
+            "Only assertions about fixed parameters are to go. How can you tell them from the "
+            "function's own?",
+        )
+
+
+@rule("remaining signature", Stage.STRUCTURE)
+def remaining_signature(evidence: Evidence) -> Iterable[Finding]:
+    """`forward` has the parameters that were not fixed: names, order, defaults."""
+    fn, constants = evidence.trial.args[0], evidence.trial.kwargs
+    forward = fn.forward if isinstance(fn, nn.Module) else fn
+    empty, encoder = inspect.Parameter.empty, Encoder()
+    want = [
+        [p.name] + ([] if p.default is empty else [encoder.encode(p.default)])
+        for p in inspect.signature(forward).parameters.values()
+        if p.name not in constants
+    ]
+    both = [[[row[0], *row[2:]] for row in rows or []] for rows in evidence.form.signatures]
+    got = next((rows for rows in both if rows != want), want)
+    left = [name for name in (row[0] for row in got) if name not in {row[0] for row in want}]
+    if got == want:
+        return
+    if left:
+        text = f"it has a parameter `{left[0]}`, which the function does not have without the fixed"
+        text += " ones"
+    else:
+        text = f"it should be `({_signature_text(want)})`"
+    yield evidence.finding(
+        "lost-signature",
+        f"`forward` of your result takes `({_signature_text(got)})`: {text}.",
+        "Placeholders are the signature. The fixed parameters go; all others keep their names, "
+        "order and defaults, even if nothing reads them.",
+    )
+
+
+def _signature_text(rows: list[list[Plain]]) -> str:
+    return ", ".join(
+        row[0] if len(row) == 1 else f"{row[0]}={_default_text(row[1])}" for row in rows
+    )
+
+
+def _default_text(plain: Plain) -> str:
+    return plain["float"] if isinstance(plain, dict) and "float" in plain else repr(plain)[:40]
+
+
+def called_with_all(trial: Trial) -> Reference:
+    """What the model gives when the values are passed in each call."""
+    names = list(inspect.signature(trial.model.forward).parameters)
+    free = [name for name in names if name not in trial.kwargs]
+
+    def call(*args: Any) -> Any:
+        return trial.model(**dict(zip(free, args, strict=False)), **trial.kwargs)
+
+    return runs_of(call, trial)
+
+
+KEY = AnswerKey(
+    (
+        returns_graph_module.because("names the kind that came back, before it is looked into"),
+        caller_untouched,
+        no_assertion_left,
+        wellformed,
+        known_targets,
+        remaining_signature,
+        runs.because("says what a call raised, before values are compared"),
+        same_result,
+        copies,
+    ),
+    called_with_all,
+)

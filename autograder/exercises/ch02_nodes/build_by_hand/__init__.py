@@ -1,0 +1,1 @@
+"""The exercise `build_by_hand`."""

@@ -1,0 +1,56 @@
+"""What `build_by_hand` is given: a linear layer and a shift."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.models import T, fresh, tensor_of
+
+NO_TRACING = ((fx.Tracer, "trace", "anywhere"),)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearAndShift:
+    """Builds a trial.
+
+    Attributes:
+        features: how many features go into the layer, and how many come out.
+        shift: the shift's shape.
+        inputs: argument tuples for the result, tensors as `T`.
+        bias: whether the layer has a bias.
+        training: its mode.
+        dtype: the dtype of all tensors.
+    """
+
+    features: tuple[int, int]
+    shift: T
+    inputs: tuple[tuple[object, ...], ...]
+    bias: bool = True
+    training: bool = False
+    dtype: torch.dtype = torch.float64
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        proj = fresh(
+            lambda: nn.Linear(*self.features, bias=self.bias),
+            seed,
+            training=self.training,
+            dtype=self.dtype,
+        )
+        generator = torch.Generator().manual_seed(seed + 1)
+        shift = tensor_of(self.shift, generator, self.dtype)
+
+        def value(spec: object) -> object:
+            return tensor_of(spec, generator, self.dtype) if isinstance(spec, T) else spec
+
+        return Trial(
+            args=(proj, shift),
+            model=proj,
+            inputs=tuple(tuple(value(spec) for spec in row) for row in self.inputs),
+            watch=(shift,),
+            forbidden=NO_TRACING,
+        )

@@ -1,0 +1,62 @@
+"""Exercise 2.1: count nodes by kind."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from autograder.core.exercise import Aspect, Exercise
+from autograder.exercises.ch02_nodes import models as shared
+from autograder.exercises.ch02_nodes.count_ops import models
+from autograder.fuzz.calls import CALLS, KINDS
+from autograder.fuzz.grammar import COMMON, Vocabulary
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import model_case
+from autograder.models.renaming import perhaps_renamed
+
+HINTS = (
+    "Section 2.1 shows a loop over the nodes of a graph. The worked example `readers` counts in "
+    "the same way that you need, and its keys are always there.",
+    "`fx.symbolic_trace(model).graph.nodes` are the nodes, `node.op` is the opcode. "
+    "`dict.fromkeys(names, 0)` makes a dictionary in which every count is zero.",
+    "```python\n"
+    "counts = ...  # all six opcodes, each with the count 0\n"
+    "for node in ...:\n"
+    "    ...  # one more of this node's opcode\n"
+    "return counts\n"
+    "```",
+)
+
+VOCABULARY = Vocabulary(
+    CALLS + COMMON, inputs=KINDS, training=True, namesakes=("get_attr", "placeholder")
+)
+
+EXERCISE = Exercise(
+    name="count_ops",
+    number=1,
+    chapter="02_nodes",
+    title="Count nodes by kind",
+    stars=1,
+    minutes=5,
+    points=2,
+    procedure="analysis",
+    aspects=(
+        Aspect("task", 2, "the nodes of each opcode are counted"),
+        Aspect("keys", 1, "all six opcodes are keys, also those that do not occur"),
+        Aspect("graphs", 1, "every node of the trace counts, in models of every kind"),
+    ),
+    cases=(
+        model_case("all six opcodes", "task", shared.AllSix),
+        model_case("submodules only", "keys", models.OnlyModules),
+        model_case("one input, returned", "keys", nn.Identity),
+        model_case("called twice", "graphs", models.CalledTwice, training=True),
+        model_case("submodules of submodules", "graphs", shared.Nested),
+        model_case("a graph module", "graphs", shared.renamed),
+        model_case("a graph module, traced anew", "graphs", models.called_as_one),
+        model_case("nodes without readers", "graphs", shared.DeadPlaceholder),
+        model_case("redraw: a tensor that is lost", "task", shared.Deep, hidden=True),
+        model_case("redraw: no calls", "keys", shared.Constants, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, perhaps_renamed),
+)

@@ -1,0 +1,68 @@
+"""What must come of `count_ops`: six keys, and under each the number of nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from torch import nn
+
+from autograder.core.codec import show
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.nodes_made import nodes_made
+from autograder.judge.oracles import answer_of
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import caller_untouched
+from autograder.rules.values import returns
+
+
+@rule("right counts", Stage.RESULT)
+def right_counts(evidence: Evidence) -> Iterable[Finding]:
+    """Six keys, and under each the number of nodes."""
+    got = {show(key): value for key, value in evidence.outcome.value["dict"]}
+    want = {show(key): value for key, value in evidence.reference.value["dict"]}
+    missing = [key for key in want if key not in got]
+    if missing:
+        yield evidence.finding(
+            "missing-opcode",
+            f"Your dictionary has no key {', '.join(missing)}.",
+            "An opcode that the model does not use is a key, too.",
+        )
+    extra = [key for key in got if key not in want]
+    if extra:
+        yield evidence.finding(
+            "extra-key",
+            f"Your dictionary has a key {extra[0]}, which is no opcode.",
+            "The keys are the six opcodes, spelled as `node.op` gives them.",
+        )
+    for key, number in want.items():
+        if key in got and (type(got[key]) is not int or got[key] != number):
+            yield evidence.finding(
+                "wrong-count",
+                f"You count {show(got[key])} nodes with opcode {key}; the trace of this model "
+                f"has {number}.",
+                "Trace the model, print the graph of the trace with `print_tabular` and count its "
+                "rows.",
+            )
+            return
+
+
+OPCODES = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
+
+
+def counted(model: nn.Module) -> dict[str, int]:
+    """The nodes of a fresh trace, counted."""
+    counts = Counter(node.op for node in nodes_made(model))
+    return {op: counts[op] for op in OPCODES}
+
+
+KEY = AnswerKey(
+    (
+        returns("dict").because("names the kind that came back, before anything is counted"),
+        caller_untouched,
+        right_counts,
+    ),
+    answer_of(counted),
+)

@@ -1,0 +1,101 @@
+"""Exercise 2.4: values that nobody needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch02_nodes import models as shared
+from autograder.exercises.ch02_nodes.dead_nodes import models
+from autograder.fuzz.calls import KINDS
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import model_case
+
+HINTS = (
+    "A node is alive if it is the output, or if a node that is alive reads it. "
+    "The worked example of section 2.5 walks from the inputs; you need the other direction.",
+    "`reversed(graph.nodes)` goes backward. When you meet a node there, you have met all its "
+    "`users` already.",
+    "```python\n"
+    "alive = set()\n"
+    "for node in reversed(graph.nodes):\n"
+    "    if ...:  # the output, or read by something alive\n"
+    "        alive.add(node)\n"
+    "return [...]  # in graph order again: not alive, and no placeholder\n"
+    "```",
+)
+
+
+def dead_case(
+    name: str, aspect: str, make: Callable[[], nn.Module], *, hidden: bool = False
+) -> Case:
+    """A case in which PyTorch's own elimination may not be used."""
+    return model_case(name, aspect, make, forbidden=models.NO_ELIMINATION, hidden=hidden)
+
+
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.relu({a})",
+        "{a}.relu()",
+        "[nn.ReLU()]({a})",
+        "[nn.Parameter(torch.ones(()))] * {a}",
+        "torch.add({a}, other={b})",
+        "torch.stack([{x}, {y}]).mean(0)",
+        "torch.zeros(3).sum() * {a} * [buffer(torch.ones(()))]",
+    )
+    + ops(
+        "torch.exp(torch.neg({a}))",
+        "[nn.Parameter(torch.ones(()))].exp().neg()",
+        "[nn.ReLU()]({a}).abs()",
+        "[buffer(torch.ones(()))] + 1",
+        "[{a}.neg(), {'one': {b}.abs()}]",
+        outs=0,
+    )
+    + ops(
+        "{x}[{x}.dim() - {x}.dim() : {y}.size(0)]",
+        "F.pad({x}, [0, {a}.dim() * 0])",
+        dims=(1, 4),
+    )
+    + COMMON,
+    results=("value", "tuple", "dict", "nested", "nothing"),
+    inputs=KINDS,
+    namesakes=("unused", "dead"),
+)
+
+EXERCISE = Exercise(
+    name="dead_nodes",
+    number=4,
+    chapter="02_nodes",
+    title="Values that nobody needs",
+    stars=2,
+    minutes=10,
+    points=4,
+    procedure="analysis",
+    aspects=(
+        Aspect("task", 2, "whole chains of dead nodes are found, and nothing that is needed"),
+        Aspect("ways", 1, "values are followed through containers, modules and tensors"),
+        Aspect("names", 1, "names of a fresh trace, in graph order, and never a placeholder"),
+    ),
+    cases=(
+        dead_case("a dead chain", "task", models.DeadChain),
+        dead_case("nothing is dead", "task", models.AllAlive),
+        dead_case("dead and useful nodes take turns", "task", shared.TwoBranches),
+        dead_case("a dead module and a dead parameter", "ways", shared.DeadTensorAndModule),
+        dead_case("useful through containers", "ways", shared.ThroughContainers),
+        dead_case("dead in spite of containers", "ways", models.DeadContainers),
+        dead_case("an input is returned", "ways", models.ReturnsInput),
+        dead_case("None is returned", "ways", models.ReturnsNothing),
+        dead_case("a constant is returned", "ways", models.NoNodesAlive),
+        dead_case("parameters that nothing reads", "names", shared.DeadPlaceholder),
+        dead_case("a graph module with its own names", "names", shared.renamed),
+        dead_case("redraw: dead nodes in submodules", "ways", shared.Deep, hidden=True),
+        dead_case("redraw: one node without readers", "names", shared.Nested, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    forbidden_words=("eliminate_dead_code",),
+    random=RandomModels(VOCABULARY, models.without_elimination, count=14),
+)

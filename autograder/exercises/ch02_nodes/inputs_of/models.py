@@ -1,0 +1,128 @@
+"""Models whose nodes read in every way there is: for `inputs_of`."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.models import fresh
+
+
+class SameTwice(nn.Module):
+    """Nodes that read the same value more than once."""
+
+    def forward(self, x, y):
+        return torch.where(x > y, x, x) + (x * x)
+
+
+class Keywords(nn.Module):
+    """Nodes among keyword arguments, and a call without positional ones."""
+
+    def forward(self, low, high, x):
+        bounded = torch.clamp(x, min=low, max=high)
+        return torch.add(other=bounded, input=high, alpha=2)
+
+
+class Listed(nn.Module):
+    """Nodes in a list and in a tuple."""
+
+    def forward(self, a, b, c):
+        return torch.stack([c, a, c, b]) + torch.cat((b, a))
+
+
+class Sliced(nn.Module):
+    """Nodes in slices, which stand in tuples."""
+
+    def forward(self, x, start, stop, step):
+        rows = x[stop:start:step]
+        return rows[..., start:] + x[:, :stop]
+
+
+class Aggregate(nn.Module):
+    """Nodes in dictionaries, lists and tuples of the result."""
+
+    def forward(self, a, b):
+        total = a + b
+        return {"pair": (b, total), "more": [{"deep": a}, total], "text": "ab", "none": None}
+
+
+class Texts(nn.Module):
+    """Strings, dtypes and other constants beside the nodes."""
+
+    def forward(self, x, y, mode="mean"):
+        product = torch.einsum("ij,kj->ik", y, x)
+        return product.to(torch.float64).permute((1, 0)).unsqueeze(-1)[..., None, True]
+
+
+def by_hand_nested() -> fx.GraphModule:
+    """Nodes at every depth that FX allows, in an order unlike that of the graph."""
+    graph = fx.Graph()
+    a, b, c, d, e = (graph.placeholder(name) for name in "abcde")
+    deep = (d, [c, {"k": (b, slice(None, a, None))}], c)
+    first = graph.call_function(torch.cat, (deep, 0), {"first": [e, d], "last": {"z": a}})
+    kwargs = {"z": slice(c, first, b), "y": {"q": [[[e]]], "p": (a,)}, "x": a}
+    second = graph.call_function(torch.stack, ([], (), {}, slice(None)), kwargs)
+    third = graph.call_method("index", ([(second, b)], b, second), {"value": first})
+    graph.output({"all": [third, (second, {"inner": slice(None, e)})]})
+    return fx.GraphModule(nn.Module(), graph)
+
+
+def by_hand_wide() -> fx.GraphModule:
+    """The same ways of nesting in another order and depth."""
+    graph = fx.Graph()
+    p, q, r = (graph.placeholder(name) for name in "pqr")
+    item = graph.call_function(operator.getitem, (r, (slice(q, None, p), [[{"i": q}]], Ellipsis)))
+    last = graph.call_method("foo", ((r, (r, [q])), [p], item), {"b": [item], "a": {"x": slice(p)}})
+    graph.output([(last,), {"one": {"two": item}}, slice(r, last)])
+    return fx.GraphModule(nn.Module(), graph)
+
+
+# ------------------------------------------------------------------ trials
+
+OWN_LIST = ((fx.Node, "all_input_nodes"), (fx.Node, "_input_nodes"))
+
+
+def _traced(model: nn.Module) -> fx.GraphModule:
+    return model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
+
+
+@dataclass(frozen=True)
+class Traced:
+    """Builds a trial: a traced model, for the answer to be called on each of its nodes."""
+
+    make: Callable[[], nn.Module]
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        gm = _traced(fresh(self.make, seed))
+        return Trial(args=(gm,), model=gm, forbidden=OWN_LIST)
+
+
+def as_its_trace(trial: Trial, choice: int) -> Trial:
+    """The trial with the model's trace in the model's place."""
+    gm = _traced(trial.model)
+    return replace(trial, args=(gm,), model=gm, forbidden=OWN_LIST)
+
+
+# ------------------------------------------------------------------ random models
+
+
+def nested(*values: Any, **named: Any) -> Any:
+    """A function that takes anything; its value is the sum of the tensors in it."""
+    return _total((values, named))
+
+
+def _total(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value
+    if isinstance(value, slice):
+        value = (value.start, value.stop, value.step)
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    return sum(map(_total, value)) if isinstance(value, (list, tuple)) else 0

@@ -1,0 +1,91 @@
+"""What must come of `inputs_of`: what each node reads, once and in order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from torch import fx
+
+from autograder.core.codec import Plain, kind_of
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import caller_untouched
+from autograder.rules.values import nothing_forbidden, returns
+
+
+@rule("inputs of each node", Stage.RESULT)
+def inputs_of_each_node(evidence: Evidence) -> Iterable[Finding]:
+    """For each node of the case: the right nodes, each once, in the right order."""
+    nodes = list(evidence.trial.args[0].graph.nodes)
+    names = [node.name for node in nodes]
+    rows, wanted = evidence.outcome.value["list"], evidence.reference.value["list"]
+    for node, row, want in zip(nodes, rows, wanted, strict=True):
+        found = _inputs_problem(names, row, want["list"])
+        if found:
+            code, text, look = found
+            where = f"`{node.name}` has args = {node.args} and kwargs = {dict(node.kwargs)}"
+            yield evidence.finding(
+                code, f"`inputs_of({node.name})` {text}. {where}.", look, (node.name,)
+            )
+            return
+
+
+def _inputs_problem(names: list[str], row: Plain, want: list[Plain]) -> tuple[str, str, str] | None:
+    """Code, clause and place to look for what is wrong with one node's inputs."""
+    if not (isinstance(row, dict) and "list" in row):
+        look = "Compare with the return type in the exercise."
+        return ("wrong-kind", f"returned {kind_of(row)}, not a `list`", look)
+    got = row["list"]
+    strange = next((item for item in got if not (isinstance(item, dict) and "node" in item)), None)
+    if isinstance(strange, dict) and "foreign" in strange:
+        look = "Does your function remember something of an earlier call?"
+        return ("extra-input", f"lists `{strange['foreign']}`, a node of another graph", look)
+    if strange is not None or None in got:
+        text = f"has {kind_of(strange)} in its list, which is no node of the graph"
+        return ("not-a-node", text, "The list holds the nodes themselves.")
+    ours, theirs = [item["node"] for item in got], [item["node"] for item in want]
+    missed = [names[i] for i in theirs if i not in ours]
+    extra = [names[i] for i in ours if i not in theirs]
+    if missed:
+        look = "Look for it in the arguments: in which container does it stand?"
+        return ("missed-input", f"leaves out `{missed[0]}`", look)
+    if extra:
+        look = "Does your function remember something of an earlier call?"
+        return ("extra-input", f"lists `{extra[0]}`, which it does not read", look)
+    if len(ours) != len(theirs):
+        twice = names[next(i for i, count in Counter(ours).items() if count > 1)]
+        look = "A node that is read twice is still one node."
+        return ("listed-twice", f"lists `{twice}` more than once", look)
+    if ours != theirs:
+        order = ", ".join(names[i] for i in ours)
+        look = "The order is that of first appearance: args from left to right, then kwargs."
+        return ("wrong-order", f"lists the right nodes in another order: {order}", look)
+    return None
+
+
+def _all_input_nodes(gm: fx.GraphModule) -> list[list[int]]:
+    """PyTorch's own list for each node, which the exercise forbids."""
+    place = {node: i for i, node in enumerate(gm.graph.nodes)}
+    return [[place[read] for read in node.all_input_nodes] for node in gm.graph.nodes]
+
+
+def of_each_node(trial: Trial) -> Reference:
+    """The places of the nodes that each node reads."""
+    rows = _all_input_nodes(*trial.args)
+    return Reference({"list": [{"list": [{"node": i} for i in row]} for row in rows]})
+
+
+KEY = AnswerKey(
+    (
+        nothing_forbidden,
+        returns("list").because("keeps what is no list of rows away from the next rule"),
+        caller_untouched,
+        inputs_of_each_node,
+    ),
+    of_each_node,
+)

@@ -1,0 +1,261 @@
+"""Exercise 2.5: everything that can be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import fx
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch02_nodes.wellformed import models
+from autograder.exercises.ch02_nodes.wellformed import models_broken as plain
+from autograder.exercises.ch02_nodes.wellformed import models_broken_places as places
+from autograder.exercises.ch02_nodes.wellformed import models_faults as faults
+from autograder.exercises.ch02_nodes.wellformed import models_faults_elsewhere as elsewhere
+from autograder.exercises.ch02_nodes.wellformed import models_sound as harmless
+from autograder.exercises.ch02_nodes.wellformed.models_faults import Step
+from autograder.exercises.ch02_nodes.wellformed.models_random import chosen, with_faults
+from autograder.fuzz.calls import CALLS, KINDS
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.fuzz.recipe import Recipe
+
+HINTS = (
+    "Take the codes one after the other: each is a few lines, and none needs `lint`. "
+    "Section 2.7 breaks one model in each of these ways. "
+    "To visit arguments, you have written the right walk in `inputs_of`; here it must give "
+    "tensors, too.",
+    "`set(gm.graph.nodes)` are the nodes that belong here; an erased node is not in it. "
+    '`gm.graph.python_code("self").src` is the code that the graph generates now. '
+    "`gm.modules()` gives every module, and `module._modules`, `module._parameters` and "
+    "`module._buffers` are dictionaries. "
+    'Follow a target part by part, `target.split(".")`, with `hasattr` and `getattr`.',
+    "```python\n"
+    "found = set()\n"
+    "nodes = list(gm.graph.nodes)\n"
+    "defined = set()\n"
+    "for node in nodes:\n"
+    "    for value in ...:  # everything in node.args and node.kwargs, nested\n"
+    "        ...  # a tensor? a node that is not ours? one that is not defined yet?\n"
+    "    ...  # its users; its target\n"
+    "    defined.add(node)\n"
+    "...  # the outputs; the code; the keys of each module\n"
+    "return sorted(found)\n"
+    "```",
+)
+
+
+def broken(name: str, aspect: str, spoil: models.Break, *, stale: bool = False) -> Case:
+    """A case: a graph module that is broken in one way."""
+    return Case(name, aspect, models.Checked(models.Broken(spoil, stale)))
+
+
+def redraw(name: str, aspect: str, spoil: models.Break, *, stale: bool = False) -> Case:
+    """A case for grading: the other model is broken."""
+    build = models.Checked(models.Broken(spoil, stale, models.Tower))
+    return Case(f"redraw: {name}", aspect, build, hidden=True)
+
+
+def sound(name: str, make: Callable[[], fx.GraphModule]) -> Case:
+    """A case: a graph module of which nothing is to be reported."""
+    return Case(name, "sound", models.Checked(make))
+
+
+TASK = (
+    broken("an edit without recompile", "task", plain.an_edit, stale=True),
+    broken("two output nodes", "task", plain.two_outputs),
+    broken("an argument from another graph", "task", plain.foreign_argument),
+    broken("a tensor as an argument", "task", plain.tensor_argument),
+    broken("an argument that is computed later", "task", plain.later_argument),
+    broken("a module that is not there", "task", plain.absent_module),
+    broken("setattr with a dotted name", "task", plain.dotted_setattr),
+)
+
+SOUND = (
+    sound("a fresh trace", harmless.fresh_trace),
+    sound("an edit, and a recompile", harmless.edited),
+    sound("an edit that was taken back", harmless.edit_taken_back),
+    sound("a node nobody reads, and a parameter nobody reads", harmless.unread),
+    sound("one module under two names, both called", harmless.two_names),
+    sound("a result without tensors", harmless.no_tensors),
+    sound("a dictionary as an argument of forward", harmless.dictionary_argument),
+    sound("a flag fixed while tracing", harmless.fixed_flag),
+    sound("a placeholder in the middle", harmless.late_placeholder),
+    sound("a tensor that is a plain attribute", harmless.plain_tensor),
+    sound("a submodule read by get_attr", harmless.submodule_read),
+    sound("tensors in node.meta", harmless.tensors_in_meta),
+    sound("a graph module called within a graph", harmless.graph_module_within),
+    sound("a graph copied with graph_copy", harmless.graph_copied),
+    sound("a copy.deepcopy of a graph module", harmless.deep_copied),
+    sound("nodes erased properly", harmless.nodes_erased),
+    sound("a plain attribute with a dot in its name", harmless.plain_dotted_attribute),
+    sound("parameters and buffers that are None", harmless.nothing_registered),
+    sound("constants of many kinds among the arguments", harmless.constants),
+)
+
+PLACES = (
+    redraw("a tensor deep in the result", "places", plain.tensor_deep_in_the_result),
+    broken("only a number changed, no recompile", "places", places.another_number, stale=True),
+    broken("only a default changed, no recompile", "places", places.another_default, stale=True),
+    broken("a node added, no recompile", "places", places.node_added, stale=True),
+    broken("an int became a float, no recompile", "places", places.int_to_float, stale=True),
+    broken("two nodes changed places, no recompile", "places", places.nodes_swapped, stale=True),
+    broken("no output node", "places", places.no_output),
+    broken("a node behind the output", "places", places.node_behind_the_output),
+    broken("two outputs, the first in the middle", "places", places.first_output_in_the_middle),
+    broken("two outputs, the last node is none", "places", places.last_node_no_output),
+    broken("an argument that was erased", "places", places.erased_argument),
+    broken("a foreign node in a list", "places", places.foreign_in_a_list),
+    broken("a foreign node in a slice", "places", places.foreign_in_a_slice),
+    broken("a foreign node as a keyword argument", "places", places.foreign_keyword),
+    broken("an erased node in a dictionary of the result", "places", places.erased_in_the_result),
+    broken("a copy.deepcopy of a node", "places", places.copied_node),
+    broken("a user in another graph", "places", places.user_elsewhere),
+    broken("a user in another graph, of a parameter", "places", places.input_read_elsewhere),
+    broken("a user that was erased", "places", places.erased_user),
+    broken(
+        "an erased node that a later place would define", "places", places.erased_from_a_later_place
+    ),
+    broken("a tensor in a list", "places", places.tensor_in_a_list),
+    broken("a tensor as a keyword argument", "places", places.tensor_keyword),
+    broken(
+        "a tensor in a dictionary in a keyword argument", "places", places.tensor_in_a_dictionary
+    ),
+    broken("a tensor in a slice", "places", places.tensor_in_a_slice),
+    broken("a tensor in the result", "places", places.tensor_in_the_result),
+    broken("a parameter object as an argument", "places", places.parameter_object),
+    broken(
+        "a tensor as a default value, no recompile", "places", places.tensor_as_default, stale=True
+    ),
+    broken("a node that reads itself", "places", places.reads_itself),
+    broken("a later node in a list", "places", places.later_in_a_list),
+    broken("a later node in a slice", "places", places.later_in_a_slice),
+    broken("a later node as a keyword argument", "places", places.later_keyword),
+    broken("a node moved behind its reader", "places", places.moved_behind_its_reader),
+    broken("a parameter behind its reader", "places", places.input_behind_its_reader),
+    broken("a tensor that is not there", "places", places.absent_tensor),
+    broken("a buffer that was deleted", "places", places.deleted_buffer),
+    broken("a path whose first part is not there", "places", places.absent_first_part),
+    broken("a tensor of a module that lacks it", "places", places.tensor_of_another_module),
+    broken("a submodule that was deleted", "places", places.deleted_submodule),
+    broken(
+        "a missing module, called by a node that nobody reads",
+        "places",
+        places.absent_module_unread,
+    ),
+    broken("a buffer with a dot in its key", "places", places.dotted_buffer),
+    broken("a parameter with a dot in its key", "places", places.dotted_parameter),
+    broken("a dotted key two levels down", "places", places.dotted_two_levels_down),
+    broken("a dotted buffer key in a linear layer", "places", places.dotted_buffer_of_a_layer),
+    broken(
+        "a dotted key that holds a module registered properly as well",
+        "places",
+        places.dotted_beside_a_proper_one,
+    ),
+    broken("a dotted key that holds nothing", "places", places.dotted_nothing),
+)
+
+SEVERAL = (
+    broken("only a dotted key has the name of the target", "several", plain.only_a_dotted_key),
+    broken("the output moved to the middle", "several", plain.output_in_the_middle),
+    broken(
+        "a user in another graph, and old code",
+        "several",
+        plain.foreign_user_and_old_code,
+        stale=True,
+    ),
+    broken(
+        "a foreign node, a later node and a tensor in one call", "several", plain.three_in_one_call
+    ),
+    broken("no output and old code", "several", plain.no_output_and_old_code, stale=True),
+    broken("everything at once", "several", plain.everything, stale=True),
+    broken("many faults, and lint stops at the first", "several", plain.many_faults),
+    redraw("stale names", "several", plain.other_targets, stale=True),
+    redraw("foreign and too early", "several", plain.foreign_and_too_early),
+    redraw("dots below", "several", plain.dots_below),
+    redraw("output first", "several", plain.output_first),
+    redraw("a deleted weight", "several", plain.deleted_weight),
+    redraw("an erased reader", "several", plain.erased_reader, stale=True),
+)
+
+# ------------------------------------------------------------------ random models
+
+SAYS: dict[Step, str] = {
+    faults.foreign_argument: "a node of another graph among the arguments",
+    faults.erased_argument: "an erased node among the arguments",
+    faults.reader_elsewhere: "a reader in another graph",
+    faults.erased_reader: "a reader that was erased",
+    faults.tensor_argument: "a tensor among the arguments",
+    faults.parameter_argument: "a parameter, the object itself, as an argument",
+    faults.reads_itself: "a node that reads itself",
+    faults.reads_a_later_one: "a node that reads a later one",
+    faults.input_behind_its_reader: "a parameter of forward behind its reader",
+    faults.tensor_behind_its_reader: "a tensor or parameter behind its reader",
+    faults.absent_module: "a call of a module that is not there",
+    faults.absent_attribute: "a get_attr of what is not there",
+    faults.absent_module_returned: "a missing module whose value is returned",
+    faults.other_target: "another target for a node",
+    faults.dotted_target: "a dotted key with the name of the target",
+    faults.dotted_key: "a key with a dot in the module",
+    faults.dotted_key_below: "a key with a dot in some module below",
+    faults.dotted_key_deep: "a key with a dot two levels down, in a module that nobody calls",
+    elsewhere.two_outputs: "two outputs",
+    elsewhere.no_output: "no output",
+    elsewhere.node_behind_the_output: "a node behind the output",
+    elsewhere.output_in_the_middle: "a second output, in the middle",
+    elsewhere.output_first: "the output first",
+    elsewhere.node_added: "a node added without recompile",
+    elsewhere.number_changed: "a number changed without recompile",
+    elsewhere.other_method: "another method without recompile",
+    elsewhere.other_result: "another result without recompile",
+    elsewhere.tensor_as_default: "a tensor as a default value, without recompile",
+    elsewhere.two_names: "one module under two names, both called",
+    elsewhere.filled_meta: "nodes and tensors in node.meta",
+    elsewhere.plain_dotted_attribute: "a plain attribute with a dot in its name",
+    elsewhere.plain_things_read: "a plain tensor, a submodule and a deep weight read by get_attr",
+    elsewhere.edit_taken_back: "an edit that was taken back",
+    elsewhere.node_erased: "a node erased properly",
+    elsewhere.constants: "a text that looks like a path, and other constants",
+}
+
+
+def told(recipe: Recipe) -> Expect:
+    """What has been done to a module, for the card of a case that an answer fails."""
+    return Expect(made=tuple(SAYS[step] for step in chosen(recipe.choice)))
+
+
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.relu({a})",
+        "[nn.ReLU()]({a})",
+        "[nn.Sequential(nn.Identity(), nn.Sequential(nn.ReLU()))]({a})",
+        "[nn.Parameter(torch.ones(()))] * {a}",
+        "[nn.Softplus()]({a}) + [buffer(torch.ones(()))]",
+    )
+    + CALLS[8:]
+    + COMMON,
+    results=("value", "tuple", "nothing", "dict", "nested", "nothing"),
+    inputs=KINDS,
+    most=5,
+)
+
+EXERCISE = Exercise(
+    name="wellformed",
+    number=5,
+    chapter="02_nodes",
+    title="Everything that can be wrong",
+    stars=3,
+    minutes=30,
+    points=6,
+    procedure="analysis",
+    aspects=(
+        Aspect("task", 2, "each fault is found where it is plain to see"),
+        Aspect("places", 2, "each fault is found in every place where it can be"),
+        Aspect("several", 1, "several faults at once are told apart"),
+        Aspect("sound", 1, "sound modules that look suspicious get an empty list"),
+    ),
+    cases=(*TASK, *SOUND, *PLACES, *SEVERAL),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, with_faults, expect=told),
+)

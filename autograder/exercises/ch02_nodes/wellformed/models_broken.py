@@ -1,0 +1,131 @@
+"""Graph modules for `wellformed`, broken in a plain way, or in several ways at once.
+
+The rarer forms of each fault stand in `models_broken_places`.
+"""
+
+# Each function takes a fresh trace of `Block`, or of `Tower`, and its nodes by name. Names say
+# what is done.
+# ruff: noqa: D103
+
+from __future__ import annotations
+
+import copy
+import operator
+
+import torch
+from torch import fx, nn
+
+from autograder.core.torch_private import own_buffers, own_modules, own_parameters
+from autograder.exercises.ch02_nodes.wellformed.models import erased, of_another_graph
+
+# ------------------------------------------------------------------ each fault, alone and plain
+
+
+def an_edit(gm, n):
+    n.clamp.target = "clamp_"
+
+
+def two_outputs(gm, n):
+    gm.graph.output(n.add)
+
+
+def foreign_argument(gm, n):
+    n.mul.args = (of_another_graph(), n.gain)
+
+
+def tensor_argument(gm, n):
+    n.add.args = (n.mul, torch.ones(3))
+
+
+def later_argument(gm, n):
+    n.mul.args = (n.cat, n.gain)
+
+
+def absent_module(gm, n):
+    n.layers_0.target = "layers.7"
+
+
+def dotted_setattr(gm, n):
+    setattr(gm, "layers.0", nn.Linear(3, 3))
+
+
+# ------------------------------------------------------------------ several at once
+
+
+def only_a_dotted_key(gm, n):
+    own_modules(gm)["act.fn"] = nn.ReLU()
+    n.layers_1_0.target = "act.fn"
+
+
+def output_in_the_middle(gm, n):
+    n.cat.append(n.output)
+
+
+def foreign_user_and_old_code(gm, n):
+    with gm.graph.inserting_before(n.output):
+        dead = gm.graph.call_function(torch.exp, (n.x,))
+    gm.recompile()
+    fx.Graph().call_function(torch.neg, (dead,))  # a value with a reader is freed elsewhere
+
+
+def three_in_one_call(gm, n):
+    n.cat.args = ([of_another_graph(), n.clamp, torch.ones(2, 3)],)
+
+
+def no_output_and_old_code(gm, n):
+    gm.graph.erase_node(n.output)
+
+
+def everything(gm, n):
+    n.add.args = (n.getitem, torch.ones(3))
+    n.cat.args = ([n.x, of_another_graph()],)
+    n.gain.target = "nowhere.at.all"
+    gm.graph.output(n.x)
+    own_buffers(gm.layers)["a.b"] = torch.zeros(1)
+
+
+def many_faults(gm, n):
+    n.layers_0.args = (n.layers_0,)
+    n.layers_1_0.args = (n.layers_1_1,)
+    n.mul.args = (erased(gm, n), of_another_graph())
+    own_buffers(gm)["x.y"] = None
+
+
+# ------------------------------------------------------------------ the other model
+
+
+def other_targets(gm, n):
+    n.heads_left.target = "heads.right"
+    n.tanh.args = (n.image,)
+
+
+def tensor_deep_in_the_result(gm, n):
+    n.output.args = ([{"a": [n.heads_left, (slice(torch.ones(1)),)]}],)
+
+
+def foreign_and_too_early(gm, n):
+    copy.deepcopy(n.matmul).args = (n.stem_weight,)
+    n.tanh.args = (n.matmul,)
+
+
+def dots_below(gm, n):
+    own_parameters(gm.heads.left)["weight.raw"] = None
+    own_modules(gm.heads)["mid.dle"] = nn.ReLU()
+    n.heads_left.target = "heads.mid.dle"
+
+
+def output_first(gm, n):
+    n.stem.prepend(n.output)
+
+
+def deleted_weight(gm, n):
+    gm.stem.weight = None
+    del gm.stem.weight
+    gm.graph.output(n.image)
+
+
+def erased_reader(gm, n):
+    with gm.graph.inserting_before(n.output):
+        ghost = gm.graph.call_function(operator.neg, (n.tanh,))
+    gm.graph.erase_node(ghost)
+    ghost.kwargs = {"x": [n.image]}

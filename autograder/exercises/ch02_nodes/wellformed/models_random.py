@@ -1,0 +1,101 @@
+"""What is done to the random models of `wellformed`; it is chosen by a number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+from torch import fx
+
+from autograder.core.exercise import Trial
+from autograder.exercises.ch02_nodes.wellformed import models_faults as faults
+from autograder.exercises.ch02_nodes.wellformed import models_faults_elsewhere as elsewhere
+from autograder.exercises.ch02_nodes.wellformed.models_faults import GM, Step
+
+# The output after what needs it; old code last, for nothing is recompiled after it.
+GROUPS: tuple[tuple[Step, ...], ...] = (
+    (
+        faults.foreign_argument,
+        faults.erased_argument,
+        faults.reader_elsewhere,
+        faults.erased_reader,
+    ),
+    (
+        faults.tensor_argument,
+        faults.parameter_argument,
+    ),
+    (
+        faults.reads_itself,
+        faults.reads_a_later_one,
+        faults.input_behind_its_reader,
+        faults.tensor_behind_its_reader,
+    ),
+    (
+        faults.absent_module,
+        faults.absent_attribute,
+        faults.absent_module_returned,
+        faults.other_target,
+    ),
+    (
+        faults.dotted_target,
+        faults.dotted_key,
+        faults.dotted_key_below,
+        faults.dotted_key_deep,
+    ),
+    (
+        elsewhere.two_outputs,
+        elsewhere.no_output,
+        elsewhere.node_behind_the_output,
+        elsewhere.output_in_the_middle,
+        elsewhere.output_first,
+    ),
+    (
+        elsewhere.node_added,
+        elsewhere.number_changed,
+        elsewhere.other_method,
+        elsewhere.other_result,
+        elsewhere.tensor_as_default,
+    ),
+)
+
+HARMLESS: tuple[Step, ...] = (
+    elsewhere.two_names,
+    elsewhere.filled_meta,
+    elsewhere.plain_dotted_attribute,
+    elsewhere.plain_things_read,
+    elsewhere.edit_taken_back,
+    elsewhere.node_erased,
+    elsewhere.constants,
+)
+
+
+def chosen(choice: int) -> list[Step]:
+    """What is done to a module: things that do no harm, and one of each of some groups."""
+    if choice == 0:
+        return []
+    random = Random(choice)
+    drawn = random.sample(GROUPS, 2 + choice % 3 if choice % 5 else 0)
+    groups = [group for group in GROUPS if group in drawn]
+    return [*random.sample(HARMLESS, 2), *map(random.choice, groups)]
+
+
+def spoilt(gm: GM, choice: int) -> Iterator[Step]:
+    """Do to a module what a number chooses; each step is told before it is done."""
+    places = Random(choice + 64 * len(gm.graph.nodes))
+    for step in chosen(choice):
+        yield step
+        step(gm, places)
+        if step not in GROUPS[-1]:
+            gm.recompile()
+
+
+def with_faults(trial: Trial, choice: int) -> Trial:
+    """The model's trace; most get faults, some only what looks like one.
+
+    Nothing that an answer is given says which.
+    """
+    gm = fx.symbolic_trace(trial.model)
+    for _ in spoilt(gm, choice):
+        pass
+    return replace(trial, args=(gm,), model=None, watch=(gm,))

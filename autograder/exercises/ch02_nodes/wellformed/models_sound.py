@@ -1,0 +1,163 @@
+"""Sound graph modules for `wellformed` that look suspicious."""
+
+# Names say what they are.
+# ruff: noqa: D103
+
+from __future__ import annotations
+
+import copy
+
+import torch
+from torch import fx, nn
+
+from autograder.exercises.ch02_nodes.wellformed.models import Block, node_of
+
+
+def fresh_trace() -> fx.GraphModule:
+    return fx.symbolic_trace(Block())
+
+
+def edited() -> fx.GraphModule:
+    gm = fx.symbolic_trace(Block())
+    node_of(gm, "cat").kwargs = {"dim": -1}
+    gm.recompile()
+    return gm
+
+
+def edit_taken_back() -> fx.GraphModule:
+    gm = fx.symbolic_trace(Block())
+    node = node_of(gm, "clamp")
+    node.target = "neg"
+    node.target = "clamp"
+    return gm
+
+
+def unread() -> fx.GraphModule:
+    def forward(x, unread, *rest):
+        torch.exp(x)
+        return x + x
+
+    return fx.symbolic_trace(forward)
+
+
+def two_names() -> fx.GraphModule:
+    root = nn.Module()
+    root.first = root.second = nn.Linear(3, 3)
+    graph = fx.Graph()
+    value = graph.call_module("first", (graph.placeholder("x"),))
+    value = graph.call_module("second", (value,))
+    weight = graph.get_attr("second.weight")
+    graph.output(graph.call_function(torch.matmul, (value, weight)))
+    return fx.GraphModule(root, graph)
+
+
+def no_tensors() -> fx.GraphModule:
+    return fx.symbolic_trace(lambda x: {"none": None, "numbers": (1, 2.5), "text": "a.b"})
+
+
+def dictionary_argument() -> fx.GraphModule:
+    return fx.symbolic_trace(lambda d: {"out": d["a"] + 1}, concrete_args={"d": {"a": fx.PH}})
+
+
+def fixed_flag() -> fx.GraphModule:
+    def forward(x, flag):
+        return x + 1 if flag else x
+
+    return fx.symbolic_trace(forward, concrete_args={"flag": True})
+
+
+def late_placeholder() -> fx.GraphModule:
+    gm = fx.symbolic_trace(Block())
+    with gm.graph.inserting_before(node_of(gm, "mul_1")):
+        late = gm.graph.placeholder("late", default_value=None)
+    node_of(gm, "clamp").kwargs = {"min": 0.5}
+    node_of(gm, "output").args = ([node_of(gm, "mul_1"), late],)
+    gm.recompile()
+    return gm
+
+
+def plain_tensor() -> fx.GraphModule:
+    gm = fx.symbolic_trace(Block())
+    gm.plain = torch.ones(3)
+    node_of(gm, "offset").target = "plain"
+    gm.recompile()
+    return gm
+
+
+def submodule_read() -> fx.GraphModule:
+    gm = fx.symbolic_trace(Block())
+    with gm.graph.inserting_before(node_of(gm, "output")):
+        gm.graph.get_attr("layers.1")
+    gm.recompile()
+    return gm
+
+
+def tensors_in_meta() -> fx.GraphModule:
+    gm = fx.symbolic_trace(Block())
+    for node in gm.graph.nodes:
+        node.meta["val"] = [torch.ones(1), {"of": fx.Graph().placeholder("x")}]
+    return gm
+
+
+def graph_module_within() -> fx.GraphModule:
+    class Outer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = fx.symbolic_trace(Block())
+
+        def forward(self, x):
+            return self.inner(x).neg()
+
+    class Whole(fx.Tracer):
+        def is_leaf_module(self, module, qualified_name):
+            return True
+
+    outer = Outer()
+    return fx.GraphModule(outer, Whole().trace(outer))
+
+
+def graph_copied() -> fx.GraphModule:
+    old = fx.symbolic_trace(Block())
+    graph = fx.Graph()
+    graph.output(graph.graph_copy(old.graph, {}))
+    return fx.GraphModule(old, graph)
+
+
+def deep_copied() -> fx.GraphModule:
+    return copy.deepcopy(fx.symbolic_trace(Block()))
+
+
+def nodes_erased() -> fx.GraphModule:
+    gm = fx.symbolic_trace(Block())
+    node_of(gm, "output").args = (node_of(gm, "getitem"),)
+    for name in ("mul_1", "clamp"):
+        gm.graph.erase_node(node_of(gm, name))
+    gm.recompile()
+    return gm
+
+
+def plain_dotted_attribute() -> fx.GraphModule:
+    gm = fx.symbolic_trace(Block())
+    gm.__dict__["written.by"] = "hand"  # in none of the three dictionaries of a module
+    return gm
+
+
+def nothing_registered() -> fx.GraphModule:
+    class Bare(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm = nn.BatchNorm1d(3, affine=False, track_running_stats=False)
+
+        def forward(self, x):
+            return self.norm(x)
+
+    return fx.symbolic_trace(Bare())
+
+
+def constants() -> fx.GraphModule:
+    gm = fx.symbolic_trace(Block())
+    with gm.graph.inserting_before(node_of(gm, "output")):
+        extra = (torch.float32, torch.device("cpu"), torch.Size([2]), ..., None, "self.layers.0")
+        gm.graph.call_function(print, extra, {"end": ""})
+    gm.recompile()
+    return gm

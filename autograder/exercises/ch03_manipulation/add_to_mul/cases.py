@@ -1,0 +1,131 @@
+"""Exercise 3.2: additions in every spelling become multiplications."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.core.exercise import Aspect, Exercise
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T, additions, model_case
+
+X, WIDE = T(2, 3), T(4, 3)
+
+HINTS = (
+    """**Where to look.** The table in section 3.2 shows how a subtraction is recorded in each of
+its spellings. An addition is recorded in the same ways. Print the graph of the model on your
+card and look for the node that you missed.""",
+    """**What to use.** `operator.add` and `torch.add` are targets of `call_function` nodes,
+the string `"add"` is the target of a `call_method` node.
+Ask `node.kwargs.get("alpha", 1)` before you change anything, and give `node.kwargs` a new
+dictionary where `alpha` must go.""",
+    """**A skeleton.**
+
+```python
+gm = ...
+for node in gm.graph.nodes:
+    if ...:                                # an addition that is to stay
+        continue
+    if node.op == "call_function" and ...:
+        node.target = ...
+    elif node.op == "call_method" and ...:
+        node.target = ...
+    else:
+        continue
+    node.kwargs = ...                      # without `alpha`
+...
+```""",
+)
+
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.add({a}, {b})",
+        "{a} + {b}",
+        "{a}.add({b})",
+        "{n} + {a}",
+        "{a} + {n}",
+        "torch.add(input={a}, other={b})",
+        "{a}.add(other={b})",
+        "torch.add({a}, {b}, alpha=2)",
+        "{a}.add({b}, alpha=0.5)",
+        "torch.add({a}, {b}, alpha=1)",
+        "{a}.add({b}, alpha=1)",
+        "torch.add({a}, {b}, alpha=0)",
+        "torch.add({a}, {b}, alpha=1.5)",
+        "{x}.add_({b})",
+        "[nn.Parameter(torch.ones(()))] + {a}",
+        "[buffer(torch.ones(()))] + {a}",
+        "torch.addcmul({a}, {b}, {c})",
+        "{a}.addcmul({b}, {c})",
+    )
+    + COMMON,
+    training=True,
+    namesakes=("add", "add_scale"),
+)
+
+
+EXERCISE = Exercise(
+    name="add_to_mul",
+    number=2,
+    chapter="03_manipulation",
+    title="Every spelling of an addition",
+    stars=2,
+    minutes=12,
+    points=4,
+    procedure="transform",
+    aspects=(
+        Aspect("function", 2, "`torch.add(a, b)` becomes a multiplication"),
+        Aspect("operator", 2, "so does `a + b`, with numbers on either side"),
+        Aspect("method", 2, "so does `a.add(b)`, also of a buffer"),
+        Aspect("alpha", 2, "`alpha=1` goes, any other `alpha` keeps the addition"),
+        Aspect("in place", 1, "additions in place, and what is no addition, stay"),
+        Aspect("rest", 1, "models of every kind"),
+    ),
+    cases=(
+        model_case("torch.add", "function", additions.OneAdd, (X, X), (X, T(3))),
+        model_case("torch.add, by keyword", "function", additions.KeywordAdd, (X, X)),
+        model_case("the operator", "operator", additions.OperatorAdd, (X, X), (WIDE, T(3))),
+        model_case("numbers", "operator", additions.ReflectedAdd, (X,), (T(5),)),
+        model_case("a total", "operator", additions.PlusEquals, (X, X)),
+        model_case("a parameter", "operator", additions.ParameterAdd, (X,)),
+        model_case("the method", "method", additions.MethodAdd, (X, X), (WIDE, T(3))),
+        model_case("the method, by keyword", "method", additions.MethodKeywordAdd, (X, X)),
+        model_case("a buffer", "method", additions.BufferAdd, (X,)),
+        model_case("an alpha", "alpha", additions.AlphaFunction, (X, X)),
+        model_case("an alpha in a method", "alpha", additions.AlphaMethod, (X, X)),
+        model_case("an alpha of 1", "alpha", additions.AlphaOne, (X, X)),
+        model_case("keywords and an alpha of 1", "alpha", additions.AlphaOneKeywords, (X, X)),
+        model_case("an alpha of 0, and of -1", "alpha", additions.AlphaZero, (X, X)),
+        model_case("an alpha of 1.5, and of 1.25", "alpha", additions.AlphaFraction, (X, X)),
+        model_case("in place", "in place", additions.InPlaceAdd, (X, X)),
+        model_case("an operator in place", "in place", additions.InPlaceOperator, (X, X)),
+        model_case(
+            "names with `add` in them", "in place", additions.Namesakes, (X, X), (WIDE, WIDE)
+        ),
+        model_case("all three together", "rest", additions.OtherAdds, (X, X)),
+        model_case("a constant", "rest", additions.ConstantAdd, (X,)),
+        model_case("nested modules", "rest", additions.NestedAdds, (X,), (WIDE,)),
+        model_case("parameters with defaults", "rest", additions.DefaultAdd, (X,), (X, 3.0)),
+        model_case("a default on the left", "rest", additions.DefaultOnTheLeft, (X,), (X, 3.0)),
+        model_case("two equal sums", "rest", additions.EqualSums, (X, X)),
+        model_case("any number of inputs", "rest", additions.RestAdd, (X, X, X)),
+        model_case("a graph module", "rest", additions.traced_adds, (X, X)),
+        model_case("integers", "rest", additions.SumOfSums, (T(3, dtype=torch.int64),) * 2),
+        model_case(
+            "a model in training mode", "rest", additions.NormedAdd, (WIDE, WIDE), training=True
+        ),
+        model_case("redraw: torch.add", "function", additions.LaterMul, (T(5), T(5)), hidden=True),
+        model_case(
+            "redraw: the operator", "operator", additions.SumOfSums, (T(5), T(5)), hidden=True
+        ),
+        model_case(
+            "redraw: the method", "method", additions.MethodStays, (T(5), T(5)), hidden=True
+        ),
+        model_case("redraw: an alpha", "alpha", additions.NegativeReluOfSum, (X, X), hidden=True),
+        model_case("redraw: in place", "in place", additions.InPlaceAdd, (T(5), T(5)), hidden=True),
+        model_case("redraw: nested", "rest", additions.NestedAdds, (T(1, 3),), hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY),
+)

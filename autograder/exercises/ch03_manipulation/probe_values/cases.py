@@ -1,0 +1,143 @@
+"""Exercise 3.6: call a probe after every node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch03_manipulation.probe_values import models
+from autograder.exercises.ch03_manipulation.probe_values.models import with_probe
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T, model_case
+
+X, WIDE = T(2, 3), T(4, 3)
+
+HINTS = (
+    """**Where to look.** `show_modules` in section 3.6 inserts a call and rewires nothing.
+Which nodes does it look at, and which are you asked for?
+If FX complains about `__name__`: which kind of object always has one?""",
+    """**What to use.** `graph.inserting_after(node)` and
+`graph.call_function(function, (node.name, node))`.
+A function that you define inside your pass can call `probe`, whatever `probe` is.""",
+    """**A skeleton.**
+
+```python
+def call_probe(name, value):               # a function, so it has a name
+    ...
+
+gm = ...
+for node in list(gm.graph.nodes):
+    if node.op in ...:
+        with ...:
+            ...                            # the name as a string, the node as the value
+...
+```""",
+)
+
+
+def probe_case(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    *inputs: Any,
+    probe: Callable[[models.Log], models.Probe] = models.function_probe,
+    **options: Any,
+) -> Case:
+    """A case whose probe writes to the trial's log."""
+    plain = model_case(name, aspect, make, *inputs, **options)
+    return replace(plain, make=models.Probed(plain.make, probe))
+
+
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.sin({a})",
+        "{a} + {b}",
+        "{a}.cos()",
+        "[nn.Tanh()]({a})",
+        "[nn.ReLU()]({a})",
+        "{x}.mul_({n})",
+        "{x}.add_({b})",
+        "{a} * [nn.Parameter(torch.ones(()))]",
+        "{x}.reshape({x}.size())",
+        "{a} * {b}.dim()",
+        "torch.maximum(input={a}, other={b})",
+    )
+    + COMMON,
+    training=True,
+    namesakes=("sin", "add"),
+)
+
+
+EXERCISE = Exercise(
+    name="probe_values",
+    number=6,
+    chapter="03_manipulation",
+    title="Watch without touching",
+    stars=2,
+    minutes=10,
+    points=4,
+    procedure="transform",
+    aspects=(
+        Aspect("task", 2, "the probe sees the name and value of each call"),
+        Aspect("kinds", 2, "functions, methods and modules, and nothing else"),
+        Aspect("order", 1, "each directly after its node"),
+        Aspect("readers", 2, "no reader is rewired, whatever the probe returns"),
+        Aspect("probes", 2, "any callable object can be the probe"),
+        Aspect("rest", 1, "models of every kind"),
+    ),
+    cases=(
+        probe_case("three calls", "task", models.SinSum, (X,), (T(5),)),
+        probe_case("modules and a parameter", "kinds", models.Layers, (X,), (WIDE,)),
+        probe_case("names and targets", "kinds", models.Names, (X, X)),
+        probe_case("values that are no tensors", "kinds", models.Pieces, (X,)),
+        probe_case("calls that nobody reads", "kinds", models.DeadEnd, (X,)),
+        probe_case("a value changed later", "order", models.Overwritten, (X,)),
+        probe_case("several readers", "readers", models.Readers, (X, X)),
+        probe_case(
+            "a probe that answers", "readers", models.SinSum, (X,), probe=models.answering_probe
+        ),
+        probe_case(
+            "a probe that passes on", "readers", models.Readers, (X, X), probe=models.passing_probe
+        ),
+        probe_case(
+            "a method as the probe", "probes", models.SinSum, (X,), probe=models.method_probe
+        ),
+        probe_case("an object as the probe", "probes", models.SinSum, (X,), probe=models.Collector),
+        probe_case("a partial function", "probes", models.Layers, (X,), probe=models.partial_probe),
+        probe_case("a lambda", "probes", models.SinSum, (X,), probe=models.lambda_probe),
+        probe_case("an object of few words", "probes", models.SinSum, (X,), probe=models.Slots),
+        probe_case(
+            "parameters by position only",
+            "probes",
+            models.SinSum,
+            (X,),
+            probe=models.nameless_probe,
+        ),
+        probe_case("names that are taken", "rest", models.NamesTaken, (X,)),
+        probe_case("parameters with defaults", "rest", models.DefaultScale, (X,), (X, 3.0)),
+        probe_case("a graph module", "rest", models.traced_layers, (X,)),
+        probe_case("a model in training mode", "rest", models.Layers, (X,), training=True),
+        probe_case("redraw: calls", "task", models.DeadEnd, (T(4),), hidden=True),
+        probe_case("redraw: kinds", "kinds", models.Layers, (T(1, 3),), hidden=True),
+        probe_case("redraw: order", "order", models.Overwritten, (T(4),), hidden=True),
+        probe_case(
+            "redraw: an object",
+            "probes",
+            models.Readers,
+            (X, X),
+            probe=models.Collector,
+            hidden=True,
+        ),
+    ),  # fmt: skip
+    # The graph calls the probe, or what the learner wrote around it. So targets need not be
+    # known, and the judge cannot run the graph itself.
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, with_probe),
+    own_code="skipped",
+)

@@ -1,0 +1,218 @@
+"""Small models to look into, and things to look with: for `probe_values`."""
+
+# A learner sees these classes as they stand here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+
+Log = list[tuple[str, Any]]
+Probe = Callable[[str, Any], Any]
+
+
+class SinSum(nn.Module):
+    def forward(self, x):
+        return torch.sin(x).sum() * 2
+
+
+class Layers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+        self.block = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 3))
+
+    def forward(self, x):
+        return self.block(x + self.weight)
+
+
+class Names(nn.Module):
+    """A node's name is not its target."""
+
+    def __init__(self):
+        super().__init__()
+        self.sin = nn.Tanh()
+
+    def forward(self, x, y):
+        return torch.sin(self.sin(x)) + y.sin() - torch.add(x, y)
+
+
+class Readers(nn.Module):
+    def forward(self, x, y):
+        a = x * y
+        b = torch.cat([a, x, a])
+        return {"a": a, "rest": [b, (a.sin(), a)]}
+
+
+class Overwritten(nn.Module):
+    def forward(self, x):
+        y = x * 2
+        z = y.sin()
+        y.mul_(100)
+        return y + z
+
+
+class Pieces(nn.Module):
+    def forward(self, x):
+        first, second = torch.split(x, [1, 2], dim=1)
+        size = x.shape[0]
+        return second.reshape(size, -1) * first
+
+
+class DeadEnd(nn.Module):
+    def forward(self, x):
+        torch.cos(x).exp()
+        return x.sin()
+
+
+class NamesTaken(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.probe = nn.Tanh()
+        self._probe, self.probe_0, self.call_probe = nn.Sigmoid(), nn.Softsign(), nn.ELU()
+
+    def forward(self, x):
+        return self.call_probe(self.probe_0(x)) - self._probe(self.probe(x))
+
+
+class DefaultScale(nn.Module):
+    def forward(self, input, scale=0.5, unread=None):
+        return torch.sin(input) * scale
+
+
+def traced_layers() -> fx.GraphModule:
+    """A `GraphModule` that somebody else traced."""
+    return fx.symbolic_trace(Layers())
+
+
+# ------------------------------------------------------------------ probes
+
+
+def _note(log: Log, name: str, value: Any) -> None:
+    log.append((name, copy.deepcopy(value)))
+
+
+def function_probe(log: Log) -> Probe:
+    """A function that remembers what it is shown."""
+
+    def record(name: str, value: Any) -> None:
+        _note(log, name, value)
+
+    return record
+
+
+def answering_probe(log: Log) -> Probe:
+    """A function that returns something, which nobody is to read."""
+
+    def record(name: str, value: Any) -> str:
+        _note(log, name, value)
+        return "not for you"
+
+    return record
+
+
+def passing_probe(log: Log) -> Probe:
+    """A function that returns the value it was shown."""
+
+    def record(name: str, value: Any) -> Any:
+        _note(log, name, value)
+        return value
+
+    return record
+
+
+def lambda_probe(log: Log) -> Probe:
+    """A lambda."""
+    return lambda name, value: _note(log, name, value)
+
+
+class Collector:
+    """An object that can be called, and whose method can be."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+
+    def record(self, name: str, value: Any) -> None:
+        """Remember a value."""
+        _note(self._log, name, value)
+
+    def __call__(self, name: str, value: Any) -> None:
+        self.record(name, value)
+
+
+def method_probe(log: Log) -> Probe:
+    """A bound method."""
+    return Collector(log).record
+
+
+def partial_probe(log: Log) -> Probe:
+    """A partial function, which has no name."""
+    return functools.partial(_note, log)
+
+
+class Slots:
+    """An object that can be called, and takes no further attributes."""
+
+    __slots__ = ("_log",)
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+
+    def __call__(self, name: str, value: Any) -> None:
+        """Remember a value."""
+        _note(self._log, name, value)
+
+
+def nameless_probe(log: Log) -> Probe:
+    """A function whose parameters have no names to call them by."""
+
+    def record(label: str, seen: Any, /) -> None:
+        _note(log, label, seen)
+
+    return record
+
+
+@dataclass(frozen=True, eq=False)
+class Probed:
+    """Builds a trial whose answer is given a probe, which writes to the trial's log."""
+
+    plain: Callable[[int], Trial]
+    probe: Callable[[Log], Probe]
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        made = self.plain(seed)
+        made.args = (made.model, self.probe(made.log))
+        made.watch = (made.log,)  # nobody is to be probed before the result runs
+        return made
+
+
+PROBES = (
+    function_probe,
+    method_probe,
+    Collector,
+    passing_probe,
+    method_probe,
+    answering_probe,
+    partial_probe,
+    lambda_probe,
+    Slots,
+    nameless_probe,
+)
+
+
+def with_probe(trial: Trial, choice: int) -> Trial:
+    """The trial with a probe that writes to its log."""
+    probe = PROBES[choice % len(PROBES)]
+    trial.args = (trial.model, probe(trial.log))
+    trial.watch = (trial.log,)
+    return trial

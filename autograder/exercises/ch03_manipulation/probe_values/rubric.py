@@ -1,0 +1,199 @@
+"""What must come of `probe_values`: every value seen, nothing touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from torch import fx
+
+from autograder.core.codec import Plain, reads, show
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.compare import difference
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import runs_of
+from autograder.judge.rule import Stage, rule
+from autograder.rules.canonical import Table, expressions, missing_and_extra
+from autograder.rules.passes import (
+    caller_untouched,
+    copies,
+    returns_graph_module,
+    runs,
+    same_result,
+    signature_kept,
+)
+from autograder.rules.wellformed import wellformed
+
+
+@rule("not probed yet", Stage.KIND)
+def not_probed_yet(evidence: Evidence) -> Iterable[Finding]:
+    """The probe is left alone until the result runs."""
+    if any(change.startswith("an argument ") for change in evidence.outcome.changed):
+        yield evidence.finding(
+            "probed-too-early",
+            f"The probe was called while {evidence.you} was at work, before the result ran.",
+            "Your pass puts calls of the probe into the graph; the graph makes them.",
+        )
+
+
+@rule("readers kept", Stage.STRUCTURE)
+def readers_kept(evidence: Evidence) -> Iterable[Finding]:
+    """Every node of the trace is there and reads what it read."""
+    table: Table = {}
+    before = evidence.traced_graph
+    want, got = expressions(before, table), expressions(evidence.graph, table)
+    missing, _ = missing_and_extra(want, got)
+    if not missing:
+        return
+    name = before["nodes"][missing[0]]["name"]
+    if name not in {row["name"] for row in evidence.graph["nodes"]}:
+        yield evidence.finding(
+            "node-missing",
+            f"The model's node `{name}` is gone from your result.",
+            "A probe is added; nothing is removed, not even what nobody reads.",
+            nodes=(name,),
+        )
+    else:
+        yield evidence.finding(
+            "reader-rewired",
+            f"The model's node `{name}` reads something else in your result.",
+            "A probe reads a value, and nobody reads the probe.",
+            nodes=(name,),
+        )
+
+
+@rule("right log", Stage.RESULT)
+def right_log(evidence: Evidence) -> Iterable[Finding]:
+    """The probe sees the name and the value of every call, in order, each run."""
+    for i, want in enumerate(evidence.reference.runs):
+        for how in ("forward", "interpreter"):
+            got = evidence.run_record(i)[how]["log"]
+            finding = _log_finding(evidence, i, got, want["log"])
+            if finding:
+                yield finding
+                return
+
+
+@rule("probes in the graph", Stage.COPY)
+def probes_in_the_graph(evidence: Evidence) -> Iterable[Finding]:
+    """Each value has a call of its own in the graph, which reads it and no other value.
+
+    Looked at last: where a probe is missing, what it does not see says more.
+    """
+    rows, own = evidence.graph["nodes"], dict(evidence.own_code_in(evidence.graph))
+    plain_calls = [row["op"].startswith("call_") and row["name"] not in own for row in rows]
+    probed = {
+        row["name"]: [i for i in _values_read(row) if plain_calls[i]]
+        for row in rows
+        if row["name"] in own
+    }
+    several = next((name for name, read in probed.items() if len(read) > 1), None)
+    if several is not None:
+        yield evidence.finding(
+            "several-values",
+            f"`{several}` is one call, and reads {len(probed[several])} values.",
+            "After each node stands a call of its own, which is given that node's value.",
+            nodes=(several,),
+        )
+        return
+    seen = set().union(*probed.values())
+    missed = next((i for i, called in enumerate(plain_calls) if called and i not in seen), None)
+    if missed is not None:
+        yield evidence.finding(
+            "missing-probe",
+            f"No call in your graph gives the value of `{rows[missed]['name']}` to the probe.",
+            "After each node stands a call of its own, which is given that node's value.",
+            nodes=(rows[missed]["name"],),
+        )
+
+
+def _values_read(row: Plain) -> set[int]:
+    """The places of the nodes that a node reads."""
+    return {leaf["node"] for leaf in reads(row) if "node" in leaf}
+
+
+def _log_finding(evidence: Evidence, i: int, got: Plain, want: Plain) -> Finding | None:
+    seen, wanted = _entries(got), _entries(want)
+    names, wanted_names = [n for n, _ in seen], [n for n, _ in wanted]
+    where = f"On {evidence.inputs_text(i)}, the probe"
+    if sorted(names) == sorted(wanted_names) and names != wanted_names:
+        return evidence.finding(
+            "wrong-order",
+            f"{where} sees the values in the order {', '.join(names)}, "
+            f"not in the order {', '.join(wanted_names)}.",
+            "A probe stands directly after the node it looks at.",
+        )
+    if names != wanted_names:
+        return _names_finding(evidence, where, names, wanted_names)
+    for (name, value), (_, wanted_value) in zip(seen, wanted, strict=True):
+        tensors = evidence.outcome.tensors, evidence.reference.tensors
+        found = difference(value, tensors[0], wanted_value, tensors[1], f"what it sees of {name}")
+        if found:
+            return evidence.finding(
+                "wrong-probe-value",
+                f"{where} does not see the value of {name}: {found.text}.",
+                "It is to see the value as it is when the node has just been executed.",
+            )
+    return None
+
+
+def _entries(log: Plain) -> list[tuple[str, Plain]]:
+    return [(show(entry["tuple"][0]), entry["tuple"][1]) for entry in log["list"]]
+
+
+def _names_finding(evidence: Evidence, where: str, names: list[str], wanted: list[str]) -> Finding:
+    missed = [name for name in wanted if name not in names]
+    extra = [name for name in names if name not in wanted]
+    if missed and len(names) < len(wanted):
+        return evidence.finding(
+            "missing-probe",
+            f"{where} is not called for {missed[0]}.",
+            "Calls of functions, of methods and of modules are meant, read by others or not.",
+        )
+    if missed:
+        return evidence.finding(
+            "wrong-name",
+            f"{where} is told the name {(extra or names)[0]}, but never {missed[0]}.",
+            "The name is the node's own name, as a string.",
+        )
+    return evidence.finding(
+        "extra-probe",
+        f"{where} is called {len(names)} times, not {len(wanted)} times.",
+        "One call for each node that is a call: not for inputs, parameters or the output.",
+    )
+
+
+def values_seen(trial: Trial) -> Reference:
+    """What an Interpreter shows to the probe, and what the model itself computes."""
+    probe = trial.args[1]
+
+    class Showing(fx.Interpreter):
+        def run_node(self, n: fx.Node) -> Any:
+            value = super().run_node(n)
+            if n.op.startswith("call_"):
+                probe(n.name, value)
+            return value
+
+    gm = fx.symbolic_trace(trial.model)
+    return runs_of(lambda *args: Showing(gm).run(*args), trial)
+
+
+KEY = AnswerKey(
+    (
+        returns_graph_module,
+        not_probed_yet.because("a changed model would be spoken of, and the log is none"),
+        caller_untouched,
+        wellformed,
+        signature_kept,
+        readers_kept.because("names the reader, where others see only that a run is wrong"),
+        runs,
+        same_result,
+        right_log,
+        probes_in_the_graph,
+        copies,
+    ),
+    values_seen,
+)

@@ -1,0 +1,1 @@
+"""The exercise `relu_after_add`."""

@@ -1,0 +1,129 @@
+"""Exercise 3.3: a relu after every sum, for all that read it."""
+
+from __future__ import annotations
+
+import operator
+
+import torch
+
+from autograder.core.exercise import Aspect, Exercise
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.fuzz.wrapped import Wrapped
+from autograder.models import T, additions, model_case
+
+X, WIDE = T(2, 3), T(4, 3)
+PLACE = T(dtype=torch.int64)
+
+HINTS = (
+    """**Where to look.** `clamp_after_exp` in section 3.3 has the same shape.
+What must the new node read after `replace_all_uses_with`? Print `new.args` and see.""",
+    """**What to use.** `graph.inserting_after(node)`, `graph.call_function`,
+`node.replace_all_uses_with`, and one of the three cures for the self-loop.
+Loop over `list(gm.graph.nodes)`.""",
+    """**A skeleton.**
+
+```python
+gm = ...
+for node in list(gm.graph.nodes):
+    if ...:                                # both functions that add
+        with gm.graph.inserting_after(...):
+            relu = ...
+        ...                                # all readers read the relu
+        ...                                # the relu reads the sum
+...
+```""",
+)
+
+# A buffer on the left of `+` is not tried.
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.add({a}, {b})",
+        "{a} + {b}",
+        "{n} + {a}",
+        "{a} + {n}",
+        "torch.add({a}, other={b})",
+        "torch.add(input={a}, other={b})",
+        "torch.add({a}, {b}, alpha={n})",
+        "torch.add({a}, {n})",
+        "[nn.Parameter(torch.ones(()))] + {a}",
+        "{a} + [buffer(torch.ones(()))]",
+        "torch.relu({a} + {b})",
+        'iadd({x}, {b})  # recorded: fx.wrap("iadd")',
+        "torch.relu({a})",
+        "{a}.relu()",
+        "{a}.add({b})",
+        "{a}.add({b}, alpha={n})",
+        "{x}.add_({b})",
+        'iadd({x}, {b})  # recorded: fx.wrap("iadd")',
+        "{x}.mul_({n})",
+        "torch.sub({a}, {b})",
+        "torch.addcmul({a}, {b}, {c})",
+    )
+    + COMMON,
+    training=True,
+    namesakes=("add", "add_1"),
+    names={"iadd": Wrapped(operator.iadd)},
+)
+
+
+EXERCISE = Exercise(
+    name="relu_after_add",
+    number=3,
+    chapter="03_manipulation",
+    title="A relu after every sum",
+    stars=2,
+    minutes=12,
+    points=4,
+    procedure="transform",
+    aspects=(
+        Aspect("task", 2, "a relu follows `torch.add`"),
+        Aspect("operator", 1, "and the operator `+`"),
+        Aspect("readers", 2, "all readers of the sum read the relu"),
+        Aspect("every", 2, "one relu for each sum, also in chains"),
+        Aspect("others", 1, "everything else stays"),
+        Aspect("rest", 1, "models of every kind"),
+    ),
+    cases=(
+        model_case("torch.add", "task", additions.OneAdd, (X, X), (WIDE, T(3))),
+        model_case("torch.add, by keyword", "task", additions.KeywordAdd, (X, X)),
+        model_case("the operator", "operator", additions.OperatorAdd, (X, X)),
+        model_case("numbers", "operator", additions.ReflectedAdd, (X,), (T(5),)),
+        model_case("a total", "operator", additions.PlusEquals, (X, X)),
+        model_case("several readers", "readers", additions.SeveralReaders, (X, X), (WIDE, T(3))),
+        model_case("read twice", "readers", additions.ReadTwice, (X, X)),
+        model_case("read in lists", "readers", additions.ReadInLists, (X, X)),
+        model_case("read in a slice", "readers", additions.ReadInSlice, (X, PLACE, PLACE)),
+        model_case("two equal sums", "every", additions.EqualSums, (X, X)),
+        model_case("changed in place afterwards", "readers", additions.ChangedAfterwards, (X, X)),
+        model_case("sums of sums", "every", additions.SumOfSums, (X, X), (WIDE, WIDE)),
+        model_case("a relu of a sum", "every", additions.ReluOfSum, (X, X)),
+        model_case("an alpha", "every", additions.NegativeReluOfSum, (X, X)),
+        model_case("sums that nobody reads", "every", additions.DeadAdd, (X, X)),
+        model_case("the method stays", "others", additions.MethodStays, (X, X)),
+        model_case("in place", "others", additions.InPlaceAdd, (X, X)),
+        model_case("an operator in place", "others", additions.InPlaceOperator, (X, X)),
+        model_case("names with `add` in them", "others", additions.Namesakes, (X, X)),
+        model_case("a parameter", "rest", additions.ParameterAdd, (X,)),
+        model_case("a constant", "rest", additions.ConstantAdd, (X,)),
+        model_case("nested modules", "rest", additions.NestedAdds, (X,), (WIDE,)),
+        model_case("parameters with defaults", "rest", additions.DefaultAdd, (X,), (X, -3.0)),
+        model_case("any number of inputs", "rest", additions.RestAdd, (X, X, X)),
+        model_case("a graph module", "rest", additions.traced_adds, (X, X)),
+        model_case(
+            "a model in training mode", "rest", additions.NormedAdd, (WIDE, WIDE), training=True
+        ),
+        model_case("redraw: torch.add", "task", additions.OneAdd, (T(5), T(1)), hidden=True),
+        model_case(
+            "redraw: the operator", "operator", additions.ParameterAdd, (WIDE,), hidden=True
+        ),
+        model_case(
+            "redraw: readers", "readers", additions.SeveralReaders, (T(5), T(5)), hidden=True
+        ),
+        model_case("redraw: chains", "every", additions.LaterMul, (T(5), T(5)), hidden=True),
+        model_case("redraw: others", "others", additions.AlphaMethod, (T(5), T(5)), hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY),
+)

@@ -1,0 +1,125 @@
+"""Exercise 3.4: ReLU in every spelling becomes GELU."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.core.exercise import Aspect, Exercise
+from autograder.exercises.ch03_manipulation.relu_to_gelu import models
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T, model_case
+
+X, WIDE = T(2, 3), T(4, 3)
+
+HINTS = (
+    """**Where to look.** `elu_to_softplus` in section 3.4 replaces the calls of one kind of module.
+Sections 3.2 and 3.4 show how the other spellings are recorded, and what `F.relu` is given.""",
+    """**What to use.** `isinstance(gm.get_submodule(node.target), nn.ReLU)` for modules,
+a new `call_function` node, `replace_all_uses_with`, `graph.erase_node`,
+`gm.delete_all_unused_submodules()`.
+The value stands in `node.args` or in `node.kwargs["input"]`.""",
+    """**A skeleton.**
+
+```python
+gm = ...
+
+def is_relu(node):
+    ...                                    # three kinds of node
+
+for node in list(gm.graph.nodes):
+    if is_relu(node):
+        value = ...                        # by position or by keyword
+        with gm.graph.inserting_before(node):
+            gelu = ...
+        ...                                # rewire, then erase
+...                                        # modules that nothing calls any more
+...
+```""",
+)
+
+# In place only on values that nobody else reads: a GELU leaves what it reads as it is.
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.relu({a})",
+        "F.relu({a})",
+        "{a}.relu()",
+        "[nn.ReLU()]({a})",
+        "[nn.ReLU()]([nn.ReLU()]({a}) - {n})",
+        "[nn.ReLU()]({a})",
+        "[nn.ReLU(inplace=True)]({a} - {n})",
+        "F.leaky_relu({a}, 0.1)",
+        "[nn.ReLU6()]({a})",
+        "torch.relu(input={a})",
+        "F.relu(input={a})",
+        "[nn.ReLU()](input={a})",
+        "F.relu({a} - {n}, inplace=True)",
+        "F.relu({a} - {n}, True)",
+        "F.relu({a}, inplace=False)",
+        "[nn.ReLU(inplace=True)]({a} * 0.5)",
+        "[nn.ReLU6()]({a})",
+        "[nn.LeakyReLU(0.1)]({a})",
+        "[nn.PReLU()]({a})",
+        "[nn.ELU()]({a})",
+        "F.relu6({a})",
+        "F.leaky_relu({a}, 0.1)",
+        "F.threshold({a}, 0.1, 0.2)",
+        "{a}.clamp(min=0)",
+    )
+    + COMMON,
+    training=True,
+    namesakes=("relu", "act", "gelu"),
+)
+
+
+EXERCISE = Exercise(
+    name="relu_to_gelu",
+    number=4,
+    chapter="03_manipulation",
+    title="Swap an activation, module or not",
+    stars=2,
+    minutes=15,
+    points=4,
+    procedure="transform",
+    aspects=(
+        Aspect("function", 2, "`torch.relu` and `F.relu` become an exact GELU"),
+        Aspect("method", 1, "so does `x.relu()`"),
+        Aspect("module", 2, "so do `nn.ReLU` modules, and no unused one is left"),
+        Aspect("shared", 2, "nested, shared, called twice"),
+        Aspect("others", 1, "other activations stay"),
+        Aspect("rest", 1, "models of every kind"),
+    ),
+    cases=(
+        model_case("torch.relu", "function", models.TorchRelu, (X,), (T(5),)),
+        model_case("F.relu", "function", models.FunctionalRelu, (X,), (T(2, 2, 2),)),
+        model_case("F.relu, in place", "function", models.FunctionalInPlace, (X,)),
+        model_case("functions, by keyword", "function", models.KeywordRelu, (X,)),
+        model_case("the method", "method", models.MethodRelu, (X,), (T(5),)),
+        model_case("several readers", "method", models.SeveralReaders, (X,)),
+        model_case("a module", "module", models.ModuleRelu, (X,), (WIDE,)),
+        model_case("a module, by keyword", "module", models.ModuleKeyword, (X,)),
+        model_case("a module in place", "module", models.ModuleInPlace, (X,)),
+        model_case("nested modules", "shared", models.NestedRelu, (X,)),
+        model_case("a module called twice", "shared", models.CalledTwice, (X,)),
+        model_case("a module with two names", "shared", models.SharedRelu, (X,)),
+        model_case("other modules", "others", models.OtherModules, (X,), (WIDE,)),
+        model_case("other functions", "others", models.OtherFunctions, (X,)),
+        model_case("misleading names", "others", models.Namesakes, (X,)),
+        model_case("names that are taken", "others", models.NamesTaken, (X,)),
+        model_case("a weight that is read", "others", models.ReadWeight, (X,)),
+        model_case("a call in place that nobody reads", "others", models.UnreadInPlace, (X,)),
+        model_case("all spellings", "rest", models.AllSpellings, (X,)),
+        model_case("parameters with defaults", "rest", models.DefaultRelu, (X,), (X, 3.0)),
+        model_case("a graph module", "rest", models.traced_block, (X,)),
+        model_case("a model in training mode", "rest", models.TrainedBlock, (WIDE,), training=True),
+        model_case("single precision", "rest", models.ModuleRelu, (X,), dtype=torch.float32),
+        model_case("redraw: functions", "function", models.FunctionalRelu, (T(7),), hidden=True),
+        model_case("redraw: the method", "method", models.MethodRelu, (T(1, 4),), hidden=True),
+        model_case("redraw: a module", "module", models.TrainedBlock, (WIDE,), hidden=True),
+        model_case("redraw: shared", "shared", models.SharedRelu, (T(1, 3),), hidden=True),
+        model_case("redraw: others", "others", models.OtherModules, (T(1, 3),), hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY),
+)

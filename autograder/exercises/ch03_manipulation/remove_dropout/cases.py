@@ -1,0 +1,131 @@
+"""Exercise 3.5: every dropout disappears."""
+
+from __future__ import annotations
+
+from autograder.core.exercise import Aspect, Exercise
+from autograder.exercises.ch03_manipulation.remove_dropout import models
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T, model_case
+
+X, WIDE = T(2, 3), T(4, 3)
+LINE, PLANE, SPACE = T(2, 3, 3), T(2, 2, 3, 3), T(1, 2, 2, 2, 2)
+
+HINTS = (
+    """**Where to look.** `remove_identity` in section 3.5 deletes the calls of one kind of module.
+What is different here is only which nodes are meant.
+Does your pass find the spelling on the card?""",
+    """**What to use.** `replace_all_uses_with` with the node's input, then `graph.erase_node`,
+and `gm.delete_all_unused_submodules()` at the end.
+`isinstance` takes a tuple of classes, `in` a tuple of functions.""",
+    """**A skeleton.**
+
+```python
+modules = (nn.Dropout, ...)
+functions = (F.dropout, ...)
+gm = ...
+for node in list(gm.graph.nodes):
+    if ...:                                # a call of one of the modules, or of the functions
+        value = ...                        # what the node reads now
+        ...                                # rewire, then erase
+...
+```""",
+)
+
+VOCABULARY = Vocabulary(
+    ops(
+        "[nn.Dropout(0.5)]({a})",
+        "[nn.Dropout(0.3)]({a})",
+        "[nn.Dropout(0.3)](input={a})",
+        "[nn.ELU()](input={a})",
+        "[nn.Sigmoid()]({a})",
+        "F.dropout({a})",
+        "[nn.AlphaDropout(0.5)]({a})",
+        "F.dropout({a}, 0.3, self.training)",
+        "[nn.Dropout(0.5)](input={a})",
+        "F.dropout(input={a}, p=0.3, training=self.training)",
+        "F.dropout({a}, 0.5, True, True)",
+        "F.dropout({a}, 0.0, False)",
+        "[nn.Dropout(0.0)]({a})",
+        "F.alpha_dropout({a}, 0.5, True)",
+        "[nn.Dropout(0.5)]([nn.Dropout(0.2)]({a}))",
+        "[nn.ELU()]({a})",
+        "[nn.Softsign()]({a})",
+        "[nn.PReLU()]({a})",
+    )
+    + ops(
+        "[nn.FeatureAlphaDropout(0.5)]({x})",
+        "[nn.FeatureAlphaDropout(0.3)]({x})",
+        "F.feature_alpha_dropout({x}, training=True)",
+        dims=(2, 4),
+    )
+    + ops("[nn.Dropout1d(0.5)]({x})", "F.dropout1d({x}, 0.5)", dims=(2, 3))
+    + ops("[nn.Dropout2d(0.5)]({x})", "F.dropout2d({x}, p=0.5)", dims=(3, 4))
+    + ops("[nn.Dropout3d(0.5)]({x})", "F.dropout3d({x}, p=0.5)", dims=(4, 4))
+    + ops("{x}.mul_({n})", outs=0)
+    + COMMON,
+    training=True,
+    namesakes=("dropout", "my_dropout"),
+)
+
+
+EXERCISE = Exercise(
+    name="remove_dropout",
+    number=5,
+    chapter="03_manipulation",
+    title="Delete every dropout",
+    stars=2,
+    minutes=10,
+    points=4,
+    procedure="transform",
+    aspects=(
+        Aspect("module", 2, "`nn.Dropout` disappears, call and module"),
+        Aspect("kinds", 1, "so do its relatives"),
+        Aspect("function", 2, "so do `F.dropout` and its siblings"),
+        Aspect("places", 2, "in chains, as the output, called twice, by keyword"),
+        Aspect("caller", 1, "the caller's model keeps its mode and its modules"),
+        Aspect("rest", 1, "models of every kind"),
+    ),
+    cases=(
+        model_case("a module", "module", models.OneDropout, (X,), (WIDE,)),
+        model_case("a module as the output", "module", models.DropoutOutput, (X,)),
+        model_case("modules for lines", "kinds", models.Dropouts1d, (LINE,)),
+        model_case("a module for planes", "kinds", models.Dropouts2d, (PLANE,)),
+        model_case("a module for volumes", "kinds", models.Dropouts3d, (SPACE,)),
+        model_case("always active", "function", models.AlwaysActive, (X,), (T(5),)),
+        model_case("functions", "function", models.ListensToTraining, (X,)),
+        model_case("a function in place", "function", models.FunctionInPlace, (X,)),
+        model_case("siblings", "function", models.Siblings, (LINE,)),
+        model_case("a sibling for planes", "function", models.Siblings2d, (PLANE,)),
+        model_case("a sibling for volumes", "function", models.Siblings3d, (SPACE,)),
+        model_case("a keyword", "places", models.KeywordDropout, (X,)),
+        model_case("a chain", "places", models.Chain, (X,)),
+        model_case("a chain as the output", "places", models.ChainOutput, (X,)),
+        model_case("of an input", "places", models.DropoutOfInput, (X, X)),
+        model_case("called twice", "places", models.CalledTwice, (X,)),
+        model_case("shared and nested", "places", models.SharedDropout, (X,)),
+        model_case("several readers", "places", models.SeveralReaders, (X,)),
+        model_case("read by nobody", "places", models.DeadDropout, (X,)),
+        model_case("training mode", "caller", models.OneDropout, (X,), training=True),
+        model_case(
+            "functions in training mode", "caller", models.ListensToTraining, (X,), training=True
+        ),
+        model_case("a branch on the mode", "caller", models.Branches, (X,)),
+        model_case("a graph module", "caller", models.traced_chain, (X,)),
+        model_case("a probability of zero", "rest", models.ZeroDropout, (X,)),
+        model_case("misleading names", "rest", models.Namesakes, (X,)),
+        model_case("a weight that is read", "rest", models.ReadWeight, (X,)),
+        model_case("a call in place that nobody reads", "rest", models.UnreadInPlace, (X,)),
+        model_case("parameters with defaults", "rest", models.DefaultDropout, (X,), (X, 3.0)),
+        model_case("redraw: a module", "module", models.DropoutOutput, (T(1, 3),), hidden=True),
+        model_case("redraw: a relative", "kinds", models.Dropouts1d, (T(1, 2, 4),), hidden=True),
+        model_case("redraw: a function", "function", models.AlwaysActive, (T(7),), hidden=True),
+        model_case("redraw: places", "places", models.ChainOutput, (T(7),), hidden=True),
+        model_case(
+            "redraw: training mode", "caller", models.Chain, (WIDE,), training=True, hidden=True
+        ),
+    ),  # fmt: skip
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY),
+)

@@ -1,0 +1,216 @@
+"""Exercise 3.1: let every call of one function be a call of another."""
+
+from __future__ import annotations
+
+import operator
+
+import torch
+
+from autograder.core.exercise import Aspect, Exercise
+from autograder.exercises.ch03_manipulation.retarget.models import with_functions
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.fuzz.wrapped import Wrapped
+from autograder.models import T, additions, model_case
+
+X, WIDE = T(2, 3), T(4, 3)
+
+HINTS = (
+    """**Where to look.** `sin_to_cos` in section 3.1 does this for one pair of functions.
+What in it speaks of `torch.sin` and `torch.cos`?""",
+    """**What to use.** `fx.symbolic_trace`, `node.op`, `node.target`, `gm.recompile()`.
+If you assign to `node.target`, then arguments, readers and the node's name stay by themselves.""",
+    """**A skeleton.**
+
+```python
+gm = ...                                   # a graph of your own
+for node in gm.graph.nodes:
+    if ... and ...:                        # the kind of node, and what it calls
+        ...
+...                                        # the code does not follow by itself
+return gm
+```""",
+)
+
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.add({a}, {b})",
+        "torch.add(input={a}, other={b})",
+        "{a} + {b}",
+        "{n} + {a}",
+        "{a}.add({b})",
+        "{a}.mul({b})",
+        "{a}.sub({b})",
+        "{a}.neg()",
+        "torch.add({a}, {b}, alpha={n})",
+        "torch.mul({a}, {b})",
+        "torch.sub({a}, other={b})",
+        "torch.sum({x}, dim=-1, keepdim=True) * {a}",
+        "torch.relu({a})",
+        "F.relu({a})",
+        "{a}.relu()",
+        "torch.neg({a})",
+        "torch.maximum({a}, torch.neg({a}))",
+        'halve({a}, {b})  # recorded: fx.wrap("halve")',
+    )
+    + ops("torch.cat([{x}, {y}], -1).sum() * {a}", dims=(1, 4))
+    + COMMON,
+    training=True,
+    namesakes=("add", "mul"),
+    names={"halve": Wrapped(additions.halve)},
+)
+
+
+EXERCISE = Exercise(
+    name="retarget",
+    number=1,
+    chapter="03_manipulation",
+    title="Call another function",
+    stars=1,
+    minutes=5,
+    points=2,
+    procedure="transform",
+    aspects=(
+        Aspect("task", 2, "calls of `old` become calls of `new`"),
+        Aspect("arguments", 1, "with the same arguments, by position and by keyword"),
+        Aspect("rest", 1, "everything else stays, names and all"),
+    ),
+    cases=(
+        model_case("one call", "task", additions.OneAdd, (X, X), extra=(torch.add, torch.mul)),
+        model_case(
+            "several calls",
+            "task",
+            additions.LaterMul,
+            (X, X),
+            (WIDE, T(3)),
+            extra=(torch.add, torch.sub),
+        ),
+        model_case(
+            "keyword arguments",
+            "arguments",
+            additions.KeywordAdd,
+            (X, X),
+            extra=(torch.add, torch.mul),
+        ),
+        model_case(
+            "keywords and a number",
+            "arguments",
+            additions.SumKeywords,
+            (X,),
+            (T(3, 3),),
+            extra=(torch.sum, torch.mean),
+        ),
+        model_case(
+            "lists as arguments",
+            "arguments",
+            additions.CatLists,
+            (X, X),
+            extra=(torch.cat, torch.concat),
+        ),
+        model_case(
+            "the same call twice", "task", additions.EqualSines, (X,), extra=(torch.sin, torch.cos)
+        ),
+        model_case(
+            "a value that is changed later",
+            "rest",
+            additions.SineOfAnEarlierValue,
+            (X,),
+            extra=(torch.sin, torch.cos),
+        ),
+        model_case(
+            "a name that is taken", "rest", additions.LaterMul, (X, X), extra=(torch.add, torch.mul)
+        ),
+        model_case(
+            "other additions", "rest", additions.OtherAdds, (X, X), extra=(torch.add, torch.sub)
+        ),
+        model_case(
+            "an operator", "rest", additions.OtherAdds, (X, X), extra=(operator.add, operator.mul)
+        ),
+        model_case(
+            "a call that nobody reads",
+            "rest",
+            additions.DeadExp,
+            (X,),
+            extra=(torch.exp, torch.cos),
+        ),
+        model_case(
+            "the same names elsewhere",
+            "rest",
+            additions.Namesakes,
+            (X, X),
+            extra=(torch.add, torch.sub),
+        ),
+        model_case(
+            "nested modules",
+            "rest",
+            additions.NestedAdds,
+            (X,),
+            (WIDE,),
+            extra=(torch.add, torch.sub),
+        ),
+        model_case(
+            "parameters with defaults",
+            "rest",
+            additions.DefaultAdd,
+            (X,),
+            (X, 3.0),
+            extra=(torch.add, torch.mul),
+        ),
+        model_case(
+            "a function of your own",
+            "rest",
+            additions.OneAdd,
+            (X, X),
+            extra=(torch.add, additions.halve),
+            functions={"halve": additions.halve},
+        ),
+        model_case(
+            "nothing to do", "rest", additions.MethodAdd, (X, X), extra=(torch.add, torch.mul)
+        ),
+        model_case(
+            "any number of inputs",
+            "rest",
+            additions.RestAdd,
+            (X, X, X),
+            extra=(torch.add, torch.mul),
+        ),
+        model_case(
+            "a graph module", "rest", additions.traced_adds, (X, X), extra=(torch.add, torch.sub)
+        ),
+        model_case(
+            "a model in training mode",
+            "rest",
+            additions.NormedAdd,
+            (WIDE, WIDE),
+            extra=(torch.add, torch.sub),
+            training=True,
+        ),
+        model_case(
+            "redraw: one call",
+            "task",
+            additions.OneAdd,
+            (T(5), T(5)),
+            hidden=True,
+            extra=(torch.add, torch.maximum),
+        ),
+        model_case(
+            "redraw: keywords",
+            "arguments",
+            additions.SumKeywords,
+            (T(4, 2),),
+            hidden=True,
+            extra=(torch.sum, torch.amax),
+        ),
+        model_case(
+            "redraw: a name that is taken",
+            "rest",
+            additions.ReluOfSum,
+            (X, X),
+            hidden=True,
+            extra=(torch.relu, torch.neg),
+        ),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, with_functions),
+)

@@ -1,0 +1,95 @@
+"""What must come of `retarget`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from torch import fx
+
+from autograder.core.codec import Encoder, Plain
+from autograder.core.exercise import Trial
+from autograder.core.graph_view import target_text
+from autograder.core.outcome import Reference
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import exchanging
+from autograder.judge.rule import Stage, rule
+from autograder.rules.canonical import Table, expressions, missing_and_extra
+from autograder.rules.edits import calls
+from autograder.rules.passes import PASS
+
+
+@rule("calls replaced", Stage.STRUCTURE)
+def calls_replaced(evidence: Evidence) -> Iterable[Finding]:
+    """Calls of `old` are calls of `new` with the same arguments; all else is as it was."""
+    encode = Encoder(evidence.trial.functions).function
+    old, new = (encode(function) for function in evidence.trial.args[1:3])
+    before, after = evidence.traced_graph["nodes"], evidence.graph["nodes"]
+    left = next((row for row in after if calls(row, old)), None)
+    if left:
+        yield evidence.finding(
+            "missed-call",
+            f"`{left['name']}` still calls `{target_text(old)}`.",
+            "Every `call_function` node whose target is `old` is meant, wherever it stands.",
+            nodes=(left["name"],),
+        )
+        return
+    others = [row for row in before if not calls(row, old)]
+    changed = _changed_node(others, after)
+    if changed:
+        yield evidence.finding(
+            "other-nodes-changed",
+            f"The model's trace has a node `{changed['name']}` that is no call of "
+            f"`{target_text(old)}`; your result has no such node of that name.",
+            "Look at how nodes get their names, and at which nodes you touch.",
+            nodes=(changed["name"],),
+        )
+    elif len(before) != len(after):
+        yield evidence.finding(
+            "other-nodes-changed",
+            f"The model's trace has {len(before)} nodes, your result has {len(after)}.",
+            "No node is to be added or removed, not even one that nobody reads.",
+        )
+    else:
+        yield from _same_arguments(evidence, old, new)
+
+
+def _changed_node(others: list[Plain], after: list[Plain]) -> Plain | None:
+    kept = {(row["name"], row["op"], str(row["target"])) for row in after}
+    for row in others:
+        if (row["name"], row["op"], str(row["target"])) not in kept:
+            return row
+    return None
+
+
+def _same_arguments(evidence: Evidence, old: Plain, new: Plain) -> Iterable[Finding]:
+    table: Table = {}
+    want = expressions(
+        evidence.traced_graph, table, target=lambda r: new if calls(r, old) else r["target"]
+    )
+    got = expressions(evidence.graph, table)
+    _, extra = missing_and_extra(want, got)
+    if extra:
+        name = evidence.graph["nodes"][extra[0]]["name"]
+        yield evidence.finding(
+            "wrong-arguments",
+            f"`{name}` does not call what it is to call with the arguments it had.",
+            "Arguments come by position and by keyword; compare both with the model's trace.",
+            nodes=(name,),
+        )
+
+
+def calling_another(trial: Trial) -> Reference:
+    """The model under an Interpreter that calls `new` where the model calls `old`."""
+    _, old, new = trial.args
+
+    class Calling(fx.Interpreter):
+        def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+            return super().call_function(new if target is old else target, args, kwargs)
+
+    return exchanging(Calling)(trial)
+
+
+KEY = AnswerKey((*PASS, calls_replaced), calling_another)

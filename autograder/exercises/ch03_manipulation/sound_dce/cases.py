@@ -1,0 +1,199 @@
+"""Exercise 3.7: remove dead code, and nothing that has an effect."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+
+import torch
+
+from autograder.core.exercise import Aspect, Exercise
+from autograder.exercises.ch03_manipulation.sound_dce import models
+from autograder.exercises.ch03_manipulation.sound_dce.models import (
+    switch_first_norm,
+    switch_norms,
+    with_a_frozen_norm,
+)
+from autograder.fuzz.grammar import Op, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.fuzz.wrapped import Wrapped
+from autograder.models import T, model_case
+
+X, WIDE = T(2, 3), T(4, 3)
+SQUARE, BITS = T(3, 3), T(2, 3, dtype=torch.int64)
+
+
+HINTS = (
+    """**Where to look.** Section 3.7 has a table of effects and how you see each of them.
+Write a function of your own that answers one question about a node:
+may this call do anything besides returning a value?""",
+    """**What to use.** Go through `reversed(list(gm.graph.nodes))`, look at `node.users`, and call
+`graph.erase_node`. For names, look at `node.target` of a method, and at `node.target.__name__`
+of a function. For modules, look at the module that `gm.get_submodule` gives you, not at its
+parents. Delete unused submodules at the end.""",
+    """**A skeleton.**
+
+```python
+gm = ...
+
+def has_effect(node):
+    if node.op in ("placeholder", "output"):
+        ...
+    if ...:                                # keywords: inplace, out
+        ...
+    if node.op == "call_module":
+        ...                                # BatchNorm in training mode, inplace
+    if node.op == "call_method":
+        ...                                # the name
+    if node.op == "call_function":
+        ...                                # a list of functions, then the name
+    return False
+
+for node in reversed(list(gm.graph.nodes)):
+    if ... and not has_effect(node):
+        ...
+...
+```""",
+)
+
+
+def recorded(*texts: str) -> tuple[Op, ...]:
+    """Calls without a value, of functions that FX records because of `fx.wrap`."""
+    calls = (f'{text}  # recorded: fx.wrap("{text.partition("(")[0]}")' for text in texts)
+    return ops(*calls, outs=0)
+
+
+VOCABULARY = Vocabulary(
+    ops("[nn.BatchNorm2d(C)]({x})", "[nn.BatchNorm2d(C)]({x})", dims=(4, 4), outs=0)
+    + ops("[nn.BatchNorm1d(C)]({x})", "[nn.BatchNorm1d(C)]({x})", dims=(2, 3), outs=0)
+    + ops(
+        "{x}.mul_({n})",
+        "{x}[...].zero_()",
+        "torch.relu_({x})",
+        "F.relu({x}, inplace=True)",
+        "F.relu({a}, inplace=False)",
+        "[nn.ReLU(inplace=True)]({x})",
+        "[nn.Hardtanh(-0.5, 0.5, inplace=True)]({x})",
+        "[nn.ReLU()]({a})",
+        "torch.mul({x}, {n}, out={y})",
+        "torch.sort({x}.neg(), out=({y}, torch.sort({x})[1]))",
+        "{x}.__setitem__(..., 0.5)",
+        'torch._assert({x}.dim() < 5, "too many dimensions")',
+        "{a}.__contains__(0.5)",
+        "({a} > 0) & ({b} > 0)",
+        outs=0,
+    )
+    + recorded(
+        "setitem({x}, ..., {b})",
+        "iadd({x}, {b})",
+        "imul({x}, {n})",
+        "ior({x} > 0, {y} > 0)",
+        "ilshift({x}.long(), 1)",
+        'print("the sum is", {a}.sum())',
+        "not_({a}.dim())",
+        "is_({a}, {b})",
+    )
+    + ops("{x} * [nn.PReLU()].weight", "[nn.Linear(D, D)]({x})", dims=(1, 4))
+    + ops(
+        "{x}.add_({b})",
+        "{a}.log_softmax(-1)",
+        "{a} * [nn.Parameter(torch.ones(()))]",
+        "torch.sigmoid({a})",
+        "{a} * {b}",
+        "torch.stack([{x}, {y}]).sum(0)",
+        "{a}.clone()",
+        "{a} - {n}",
+    )
+    + (Op("torch.cat([{x}, {y}], dim=-1).chunk(2, dim=-1)", (1, 4), outs=2),),
+    shapes=((2, 3), (1, 2, 4, 4), (2, 1, 3), (3,), ()),
+    training=True,
+    namesakes=("relu_", "norm"),
+    names={
+        name: Wrapped(getattr(builtins if name == "print" else operator, name))
+        for name in ("setitem", "iadd", "imul", "ior", "ilshift", "print", "not_", "is_")
+    },
+    most=12,
+)
+
+
+EXERCISE = Exercise(
+    name="sound_dce",
+    number=7,
+    chapter="03_manipulation",
+    title="Dead code, soundly",
+    stars=3,
+    minutes=20,
+    points=6,
+    procedure="transform",
+    aspects=(
+        Aspect("dead", 2, "dead chains are gone entirely"),
+        Aspect("modules", 1, "and so are modules that nothing calls any more"),
+        Aspect("in place", 2, "methods, functions and modules in place are kept"),
+        Aspect("items", 1, "so are assignments to items, and operators in place"),
+        Aspect("norms", 2, "BatchNorm is kept in training mode, and only then"),
+        Aspect("checks", 1, "`torch._assert` and `print` are kept"),
+        Aspect("pure", 1, "pure calls with misleading names are not kept"),
+        Aspect("rest", 1, "signatures, and models of every kind"),
+    ),
+    cases=(
+        model_case("a dead chain", "dead", models.DeadChain, (X,), (T(5),)),
+        model_case("a dead tangle", "dead", models.DeadTangle, (X, WIDE)),
+        model_case("dead modules", "modules", models.DeadModule, (X,)),
+        model_case("a module half dead", "modules", models.HalfDeadModule, (X,)),
+        model_case("a weight that is read", "modules", models.WeightOnly, (SQUARE,)),
+        model_case("a method in place", "in place", models.InPlaceMethod, (X,), (T(5),)),
+        model_case("an input that is changed", "in place", models.ChangesItsInput, (X, X)),
+        model_case("through a view", "in place", models.ThroughAView, (X,)),
+        model_case("copied into", "in place", models.CopyInto, (X, X)),
+        model_case("functions in place", "in place", models.InPlaceFunction, (X,)),
+        model_case("inplace=True", "in place", models.InPlaceKeyword, (X,)),
+        model_case("modules in place", "in place", models.InPlaceModule, (X,)),
+        model_case("a dropout in place", "in place", models.InPlaceDropout, (X,)),
+        model_case("out=", "in place", models.OutKeyword, (X, X)),
+        model_case("out= of an input", "in place", models.OutInput, (X, X)),
+        model_case("out= with a tuple", "in place", models.OutTuple, (X,)),
+        model_case("the method __setitem__", "items", models.SetItemMethod, (X,)),
+        model_case("operator.setitem", "items", models.SetItemFunction, (X, X)),
+        model_case("operators in place", "items", models.InPlaceOperators, (X, X)),
+        model_case("more of them", "items", models.OtherOperators, (X, X)),
+        model_case("and of bits", "items", models.BitOperators, (BITS, BITS)),
+        model_case("a norm in training mode", "norms", models.Norm, (WIDE,), training=True),
+        model_case("a norm in eval mode", "norms", models.Norm, (WIDE,)),
+        model_case(
+            "a frozen norm", "norms", models.Norm, (WIDE,), training=True, prepare=switch_norms
+        ),
+        model_case("only the norm trains", "norms", models.Norm, (WIDE,), prepare=switch_norms),
+        model_case(
+            "one of two norms", "norms", models.Norm2d, (T(2, 2, 2, 2),), prepare=switch_first_norm
+        ),
+        model_case("a norm of volumes", "norms", models.Norm3d, (T(2, 2, 2, 2, 2),), training=True),
+        model_case("an assertion", "checks", models.Assertion, (X,)),
+        model_case("a print", "checks", models.Prints, (X,)),
+        model_case("inplace=False", "pure", models.InPlaceFalse, (X,)),
+        model_case("and, or", "pure", models.Logic, (BITS, BITS)),
+        model_case("not, is", "pure", models.PureNames, (X, X)),
+        model_case("underscores", "pure", models.Underscores, (X,)),
+        model_case("unread parameters", "rest", models.Unread, (X, X), (X, 1, 3.0)),
+        model_case("any number of inputs", "rest", models.Rest, (X, X, X)),
+        model_case("some of everything", "rest", models.Mixed, (X,)),
+        model_case("a graph module", "rest", models.traced_mixed, (X,)),
+        model_case("redraw: a dead chain", "dead", models.DeadChain, (T(2, 2, 2),), hidden=True),
+        model_case("redraw: modules", "modules", models.DeadModule, (WIDE,), hidden=True),
+        model_case("redraw: in place", "in place", models.InPlaceMethod, (T(1, 4),), hidden=True),
+        model_case(
+            "redraw: norms",
+            "norms",
+            models.Norm2d,
+            (T(2, 2, 2, 2),),
+            training=True,
+            prepare=switch_first_norm,
+            hidden=True,
+        ),
+        model_case(
+            "redraw: pure", "pure", models.Logic, (T(4, dtype=torch.int64),) * 2, hidden=True
+        ),
+    ),  # fmt: skip
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, with_a_frozen_norm),
+)

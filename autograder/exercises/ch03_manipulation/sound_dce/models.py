@@ -1,0 +1,370 @@
+"""Small models with dead code and with side effects: for `sound_dce`."""
+
+# A learner sees these classes as they stand here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+from operator import (
+    iadd,
+    iand,
+    ifloordiv,
+    ilshift,
+    imod,
+    imul,
+    ior,
+    ipow,
+    irshift,
+    is_,
+    isub,
+    itruediv,
+    ixor,
+    not_,
+    setitem,
+)  # fmt: skip
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.core.torch_private import BatchNorm
+
+# FX records these calls instead of making them while it traces.
+for _name in (
+    "iadd iand ifloordiv ilshift imod imul ior ipow irshift is_ isub itruediv ixor not_ "
+    "setitem print"
+).split():
+    fx.wrap(_name)
+
+
+class DeadChain(nn.Module):
+    def forward(self, x):
+        torch.sin(x).cos().tan()
+        return x + 1
+
+
+class DeadTangle(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x, y):
+        a = torch.sin(x)
+        b = a * self.weight
+        torch.cat([b, a, b.cos()])
+        first, _ = torch.split(y, [1, 2], dim=1)
+        first.exp()
+        return a
+
+
+class DeadModule(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+        self.head = nn.Linear(3, 2)
+
+    def forward(self, x):
+        self.block(x)
+        return self.head(x)
+
+
+class HalfDeadModule(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        y = self.linear(x)
+        self.act(self.linear(y))
+        return y
+
+
+class WeightOnly(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x):
+        self.linear(x)
+        return x * self.linear.weight
+
+
+class InPlaceMethod(nn.Module):
+    def forward(self, x):
+        y = x + 1
+        y.mul_(10)
+        return y
+
+
+class ChangesItsInput(nn.Module):
+    def forward(self, x, y):
+        x.add_(y)
+        return y.sin()
+
+
+class ThroughAView(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        row = y[0]
+        row.zero_()
+        return y
+
+
+class CopyInto(nn.Module):
+    def forward(self, x, y):
+        z = x + 1
+        z.copy_(y.sin())
+        return z
+
+
+class InPlaceFunction(nn.Module):
+    def forward(self, x):
+        y = x - 1
+        torch.relu_(y)
+        z = x * 2
+        F.hardtanh_(z, -0.5, 0.5)
+        return y, z
+
+
+class InPlaceKeyword(nn.Module):
+    def forward(self, x):
+        y = x - 1
+        F.relu(y, inplace=True)
+        F.leaky_relu(y - 1)
+        return y
+
+
+class InPlaceFalse(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU(inplace=False)
+
+    def forward(self, x):
+        F.relu(x, inplace=False)
+        self.act(x)
+        return x.sin()
+
+
+class InPlaceModule(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU(inplace=True)
+        self.other = nn.Hardtanh(-0.5, 0.5, inplace=True)
+
+    def forward(self, x):
+        y, z = x - 1, x * 2
+        self.act(y)
+        self.other(z)
+        return y, z
+
+
+class InPlaceDropout(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5, inplace=True)
+        self.other = nn.Dropout(0.5)
+
+    def forward(self, x):
+        y = x * 2
+        self.drop(y)
+        self.other(y)
+        return y
+
+
+class OutKeyword(nn.Module):
+    def forward(self, x, y):
+        z = x.clone()
+        torch.add(x, y, out=z)
+        return z
+
+
+class OutInput(nn.Module):
+    def forward(self, x, y):
+        torch.mul(x, 2, out=y)
+        return x.sin()
+
+
+class OutTuple(nn.Module):
+    def forward(self, x):
+        values, places = torch.sort(x, dim=0)
+        torch.sort(x.neg(), dim=0, out=(values, places))
+        return values, places
+
+
+class SetItemMethod(nn.Module):
+    def forward(self, x):
+        y = x + 1
+        y.__setitem__(0, 5.0)
+        return y
+
+
+class SetItemFunction(nn.Module):
+    """FX records `setitem` from Python's `operator` here: `fx.wrap("setitem")` was called."""
+
+    def forward(self, x, y):
+        z = x + 1
+        setitem(z, 0, y[0])
+        return z
+
+
+class InPlaceOperators(nn.Module):
+    """FX records `iadd` and `imul` from `operator` here: `fx.wrap` was called for them."""
+
+    def forward(self, x, y):
+        z = x + 1
+        iadd(z, y)
+        imul(z, y)
+        return z
+
+
+class OtherOperators(nn.Module):
+    """FX records these operators in place here: `fx.wrap` was called for each."""
+
+    def forward(self, x, y):
+        a, b, c = x.clone(), x.clone(), x.clone()
+        isub(a, y)
+        itruediv(a, 2)
+        ipow(b, 2)
+        ifloordiv(c, 0.3)
+        imod(c, 2)
+        return a, b, c
+
+
+class BitOperators(nn.Module):
+    """FX records these operators in place here: `fx.wrap` was called for each."""
+
+    def forward(self, x, y):
+        a, b, c = x.clone(), x.clone(), x.clone()
+        ior(a, y)
+        ilshift(a, 1)
+        iand(b, y)
+        ixor(c, y)
+        irshift(c, 1)
+        return a, b, c
+
+
+class Logic(nn.Module):
+    def forward(self, x, y):
+        a = (x & y) | x
+        a.sum()
+        return x ^ y
+
+
+class PureNames(nn.Module):
+    """FX records `not_` and `is_` from `operator` here: `fx.wrap` was called for them."""
+
+    def forward(self, x, y):
+        not_(x.size(0))
+        is_(x, y)
+        return x + y
+
+
+class Underscores(nn.Module):
+    def forward(self, x):
+        x.log_softmax(0).masked_fill(x > 0, 0.0)
+        x.__contains__(0.5)
+        return x.sin()
+
+
+class Norm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.norm = nn.BatchNorm1d(3)
+
+    def forward(self, x):
+        self.norm(self.linear(x))
+        return x.sin()
+
+
+class Norm2d(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norms = nn.ModuleList([nn.BatchNorm2d(2), nn.BatchNorm2d(2)])
+
+    def forward(self, x):
+        self.norms[0](x)
+        self.norms[1](x)
+        return x.sin()
+
+
+class Norm3d(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm3d(2)
+
+    def forward(self, x):
+        self.norm(x)
+        return x.sin()
+
+
+class Assertion(nn.Module):
+    def forward(self, x):
+        torch._assert(x.shape[0] > 0, "an empty batch")
+        torch.gt(x, 0).any()
+        return x.sin()
+
+
+class Prints(nn.Module):
+    """FX records `print` here: `fx.wrap("print")` was called."""
+
+    def forward(self, x):
+        print("the sum is", x.sum())
+        x.mean()
+        return x.sin()
+
+
+class Unread(nn.Module):
+    def forward(self, input, unread, scale=0.5, label=None):
+        torch.cos(unread)
+        return {"out": [input.sin() * scale, (input,)]}
+
+
+class Rest(nn.Module):
+    def forward(self, x, *rest):
+        rest[0].cos()
+        rest[1].neg_()
+        return x.sin()
+
+
+class Mixed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.unused = nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = self.linear(x)
+        z = y[:, 1]
+        z.fill_(7)
+        self.unused(z.sin())
+        torch.neg(y).abs()
+        return y * 2
+
+
+def traced_mixed() -> fx.GraphModule:
+    """A `GraphModule` that somebody else traced."""
+    return fx.symbolic_trace(Mixed())
+
+
+def switch_norms(model: nn.Module) -> None:
+    """Set the mode of each norm apart from the mode of the model."""
+    for module in model.modules():
+        if isinstance(module, BatchNorm):
+            module.train(not model.training)
+
+
+def switch_first_norm(model: nn.Module) -> None:
+    """Set the mode of the first of several norms apart."""
+    model.norms[0].train(not model.training)
+
+
+def with_a_frozen_norm(trial: Trial, choice: int) -> Trial:
+    """The trial, one norm of which may have another mode than the model."""
+    norms = [m for m in trial.model.modules() if isinstance(m, BatchNorm)]
+    if norms and choice % 2:
+        norm = norms[choice // 2 % len(norms)]
+        norm.train(not norm.training)
+    return trial

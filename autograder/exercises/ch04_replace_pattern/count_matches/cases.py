@@ -1,0 +1,153 @@
+"""Exercise 4.1: count the places where a pattern matches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch04_replace_pattern.count_matches import models
+from autograder.exercises.ch04_replace_pattern.models import (
+    OneWave,
+    ReluChain,
+    Traced,
+    one_relu,
+    relu_of_relu,
+    sum_of_two,
+)
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import model_case
+
+HINTS = (
+    "`replace_pattern` returns a list with one entry for each place that it rewrote. "
+    "But it works on the module that you hand it, so hand it one of your own.",
+    "It needs a replacement, and you want none. Which replacement has the same parameters and the "
+    "same number of results as any pattern there is?",
+    "```python\n"
+    "gm = ...  # a graph that nobody else uses\n"
+    "matches = fx.replace_pattern(gm, pattern, ...)\n"
+    "return ...\n"
+    "```",
+)
+
+
+def count_case(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    pattern: models.Pattern,
+    *,
+    hidden: bool = False,
+) -> Case:
+    """A case of `count_matches`: the places of one pattern in one model."""
+    plain = model_case(name, aspect, make, hidden=hidden)
+    return replace(plain, make=models.Counted(plain.make, pattern))
+
+
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.relu(torch.relu({a}))",
+        "{a} + {b}",
+        "torch.exp(torch.neg({a}))",
+        "{a} * {b} + {c}",
+        "torch.relu({a})",
+        "torch.relu(torch.relu(torch.relu({a}))) + {b}",
+        "torch.relu(torch.relu(torch.relu({a})))",
+        "{a} * 2",
+        "torch.neg({a})",
+        "torch.exp({a})",
+        "{a} * 2 + {n}",
+        "{n} + {a}",
+        "{a} * 2.0",
+        "torch.add({a}, {b})",
+        "{a}.relu()",
+        "[nn.ReLU()]({a})",
+        "torch.relu(input={a})",
+    )
+    + ops(
+        "torch.exp(lower := torch.neg({a})) * lower",
+        "torch.exp(lower := torch.neg({a})) + torch.relu(lower)",
+    )
+    + ops(
+        "(lower := torch.neg({a})), torch.exp(lower)",
+        "(first := torch.relu({a})), torch.relu(first)",
+        outs=2,
+    )
+    + COMMON[:6],
+)
+
+
+EXERCISE = Exercise(
+    name="count_matches",
+    number=1,
+    chapter="04_replace_pattern",
+    title="Count the places",
+    stars=1,
+    minutes=5,
+    points=2,
+    procedure="analysis",
+    aspects=(
+        Aspect("task", 2, "the places where a pattern matches are counted"),
+        Aspect("rules", 2, "a place counts exactly if `replace_pattern` would rewrite it"),
+        Aspect("caller", 1, "neither the model nor the pattern is changed"),
+    ),
+    cases=(
+        count_case("one place", "task", OneWave, models.sin_plus),
+        count_case("no place", "task", OneWave, relu_of_relu),
+        count_case("several places", "task", models.ThreeWaves, models.sin_plus),
+        count_case("a chain of two", "rules", partial(ReluChain, 2), relu_of_relu),
+        count_case("places that overlap", "rules", ReluChain, relu_of_relu),
+        count_case("back to back", "rules", partial(ReluChain, 5), relu_of_relu),
+        count_case("the other order", "rules", models.OtherOrder, models.sin_plus),
+        count_case("other spellings", "rules", models.OtherSpellings, models.sin_plus),
+        count_case("other numbers", "rules", models.OtherNumbers, models.doubled),
+        count_case("the same value twice", "rules", models.SameTwice, sum_of_two),
+        count_case("an inner value is read elsewhere", "rules", models.Escapes, models.exp_of_neg),
+        count_case("an inner value is returned", "rules", models.InnerReturned, models.exp_of_neg),
+        count_case("the pattern returns two values", "rules", models.Escapes, models.exp_and_neg),
+        count_case(
+            "numbers where the pattern has names", "rules", models.Numbers, models.product_and_sum
+        ),
+        count_case("lists where the pattern has a name", "rules", models.Joins, models.joined),
+        count_case("a constant in the pattern", "rules", models.Constants, models.shifted),
+        count_case("modules in the pattern", "rules", models.NamedAlike, models.ActThenNorm),
+        count_case("in submodules", "rules", models.Residual, models.sin_plus),
+        count_case("a graph module", "caller", Traced(models.ThreeWaves), models.sin_plus),
+        count_case(
+            "model and pattern are graph modules",
+            "caller",
+            Traced(models.NamedAlike),
+            Traced(models.ActThenNorm),
+        ),
+        count_case("the sums of MobileNetV2", "task", models.mobilenet, sum_of_two),
+        count_case(
+            "redraw: a longer chain",
+            "rules",
+            partial(ReluChain, 8),
+            relu_of_relu,
+            hidden=True,
+        ),
+        count_case(
+            "redraw: returned deep inside",
+            "rules",
+            models.InnerReturnedDeep,
+            relu_of_relu,
+            hidden=True,
+        ),
+        count_case("redraw: one after the other", "task", models.Residual, sum_of_two, hidden=True),
+        count_case(
+            "redraw: in a graph module",
+            "caller",
+            Traced(partial(ReluChain, 4)),
+            one_relu,
+            hidden=True,
+        ),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, models.with_pattern),
+)

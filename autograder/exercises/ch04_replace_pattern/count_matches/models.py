@@ -1,0 +1,219 @@
+"""The models of `count_matches`, and the patterns that are searched in them."""
+
+# A learner sees these as they stand here; their names say what they are for.
+# ruff: noqa: D101, D103
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Trial
+from autograder.exercises.ch04_replace_pattern.models import (
+    OneWave,
+    Traced,
+    relu_of_relu,
+    sum_of_two,
+)
+
+# ------------------------------------------------------------------ patterns
+
+
+def sin_plus(a, b):
+    return torch.sin(a) + b
+
+
+def doubled(a):
+    return a * 2
+
+
+def exp_of_neg(a):
+    return torch.exp(torch.neg(a))
+
+
+def exp_and_neg(a):
+    lower = torch.neg(a)
+    return torch.exp(lower), lower
+
+
+def product_and_sum(a, b, c):
+    return a * b + c
+
+
+def joined(parts):
+    return torch.cat(parts, dim=-1)
+
+
+def shifted(a):
+    return a + torch.tensor([1.0, 2.0])
+
+
+class ActThenNorm(nn.Module):
+    """A pattern with modules: it asks for `act` and `norm` by these names."""
+
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU()
+        self.norm = nn.LayerNorm(3)
+
+    def forward(self, x):
+        return self.norm(self.act(x))
+
+
+# ------------------------------------------------------------------ models
+
+
+class ThreeWaves(nn.Module):
+    def forward(self, x, y):
+        first = torch.sin(x) + y
+        second = torch.sin(first) + x
+        return (torch.sin(y) + second) * first
+
+
+class OtherOrder(nn.Module):
+    def forward(self, x, y):
+        first = y + torch.sin(x)
+        return torch.sin(first) + y
+
+
+class OtherNumbers(nn.Module):
+    def forward(self, x, n):
+        return x * 2 + x * 2.0 - x * 3 + (x + 1) * 2 - 2 * x + x * n
+
+
+class SameTwice(nn.Module):
+    def forward(self, x, y):
+        doubled = x + x
+        return doubled + y
+
+
+class Escapes(nn.Module):
+    def forward(self, x):
+        lower = torch.neg(x)
+        return torch.exp(lower) * lower + torch.exp(torch.neg(x + 1))
+
+
+class OtherSpellings(nn.Module):
+    def forward(self, x, y):
+        first = torch.add(torch.sin(x), y)
+        second = x.sin() + first
+        third = torch.sin(input=second) + y
+        return torch.sin(third) + second
+
+
+class InnerReturned(nn.Module):
+    def forward(self, x):
+        lower = torch.neg(x)
+        return lower, torch.exp(lower)
+
+
+class InnerReturnedDeep(nn.Module):
+    def forward(self, x):
+        first = torch.relu(x)
+        return {"inner": [x, {"first": first}], "outer": torch.relu(first)}
+
+
+class Numbers(nn.Module):
+    def forward(self, x, y):
+        return x * 2 + 2 - (x * y + x) * (x * 3 + y)
+
+
+class Joins(nn.Module):
+    def forward(self, x, y):
+        left = torch.cat([x, y], dim=-1)
+        right = torch.cat((y, x, y), dim=-1)
+        return left, right, torch.cat([x, x], dim=1), torch.cat([x.exp(), y], dim=-1)
+
+
+class Constants(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("offset", torch.rand(2))
+        self.gain = nn.Parameter(torch.rand(2))
+
+    def forward(self, x):
+        return (x + self.offset) * (x + self.gain) + 1.0
+
+
+class NamedAlike(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.Tanh()
+        self.norm = nn.Identity()
+        self.relu = nn.ReLU()
+        self.layer = nn.LayerNorm(3)
+
+    def forward(self, x):
+        first = self.norm(self.act(x))
+        second = self.layer(self.relu(first))
+        return self.norm(self.act(second))
+
+
+class Residual(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = OneWave()
+        self.other = ThreeWaves()
+
+    def forward(self, x):
+        return self.inner(x, self.other(x, self.inner(x, x)))
+
+
+def mobilenet() -> nn.Module:
+    """A narrow MobileNetV2; ten of its blocks add their input to their result."""
+    import torchvision
+
+    return torchvision.models.MobileNetV2(num_classes=2, width_mult=0.05)
+
+
+# ------------------------------------------------------------------ arguments
+
+
+class TwoRelus(nn.Module):
+    """A pattern that is a module."""
+
+    def forward(self, a: torch.Tensor) -> torch.Tensor:
+        """One ReLU behind another."""
+        return torch.relu(torch.relu(a))
+
+
+Pattern = Callable[..., Any]
+"""A pattern to count: a function, or what makes a module."""
+
+PATTERNS: tuple[Pattern, ...] = (
+    relu_of_relu,
+    sum_of_two,
+    exp_of_neg,
+    product_and_sum,
+    TwoRelus,
+    exp_and_neg,
+    doubled,
+)
+
+
+def handing(trial: Trial, pattern: Pattern) -> Trial:
+    """The trial with a pattern; a module is made anew, and watched for changes."""
+    made = pattern() if isinstance(pattern, (type, Traced)) else pattern
+    watch = (made,) if isinstance(made, nn.Module) else ()
+    return replace(trial, args=(trial.model, made), watch=watch)
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Builds a trial whose answer is given a pattern besides the model."""
+
+    plain: Callable[[int], Trial]
+    pattern: Pattern
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        return handing(self.plain(seed), self.pattern)
+
+
+def with_pattern(trial: Trial, choice: int) -> Trial:
+    """The trial with a pattern to count."""
+    return handing(trial, PATTERNS[choice % len(PATTERNS)])

@@ -1,0 +1,45 @@
+"""What must come of `count_matches`: as many places as `replace_pattern` marks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import fx
+
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.oracles import answer_of
+from autograder.rules.passes import caller_untouched
+from autograder.rules.values import returns, right_value
+
+
+def marked(*values: Any) -> Any:
+    """Stands in a graph where a pattern stood."""
+    return values
+
+
+def places_marked(model: Any, pattern: Any) -> int:
+    """How many marks there are when each place that is rewritten gets one."""
+    gm = fx.symbolic_trace(model)
+    graph = fx.Graph()
+    traced = fx.symbolic_trace(pattern).graph
+    given = [graph.placeholder(node.name) for node in traced.find_nodes(op="placeholder")]
+    mark = graph.call_function(marked, tuple(given))
+    (returned,) = traced.find_nodes(op="output")
+    several = isinstance(returned.args[0], (list, tuple))
+    if several:
+        marks = range(len(returned.args[0]))
+        graph.output(tuple(graph.call_method("item", (mark, i)) for i in marks))
+    else:
+        graph.output(mark)
+    fx.replace_pattern(gm, pattern, fx.GraphModule({}, graph))
+    return sum(node.target is marked for node in gm.graph.nodes)
+
+
+KEY = AnswerKey(
+    (
+        returns("int").because("names the kind that came back, before anything is compared"),
+        caller_untouched,
+        right_value,
+    ),
+    answer_of(places_marked),
+)

@@ -1,0 +1,339 @@
+"""The models of `fuse_addcmul`: products and sums, and what only looks like them."""
+
+# A learner sees these as they stand here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import nn
+
+# ------------------------------------------------------------------ products and sums
+
+
+class ProductLeft(nn.Module):
+    def forward(self, x, y, z):
+        return x * y + z
+
+
+class ProductLeftTwice(nn.Module):
+    def forward(self, x, y, z):
+        first = x * y + z
+        return torch.tanh(first) * z + x
+
+
+class ProductRight(nn.Module):
+    def forward(self, x, y, z):
+        return z + x * y
+
+
+class TorchFunctions(nn.Module):
+    def forward(self, x, y, z):
+        return torch.add(torch.mul(x, y), z)
+
+
+class TorchFunctionsRight(nn.Module):
+    def forward(self, x, y, z):
+        first = torch.add(z, torch.mul(x, y))
+        return first - torch.add(x, torch.mul(y, z))
+
+
+class MixedSpellings(nn.Module):
+    def forward(self, x, y, z):
+        first = torch.mul(x, y) + z
+        second = torch.add(y * z, x)
+        third = y + torch.mul(x, x)
+        return first - second * torch.add(z, third * y)
+
+
+class Keywords(nn.Module):
+    def forward(self, x, y, z):
+        first = torch.add(torch.mul(input=x, other=y), other=z)
+        second = torch.add(input=z, other=torch.mul(y, other=x))
+        third = torch.add(other=torch.mul(other=z, input=y), input=x)
+        return first - second / third
+
+
+class ComputedLater(nn.Module):
+    def forward(self, x, y, z):
+        product = x * y
+        other = torch.exp(z)
+        return product + torch.sin(other)
+
+
+class Square(nn.Module):
+    def forward(self, x, z):
+        return x * x + z
+
+
+class SameValueAgain(nn.Module):
+    def forward(self, x, y):
+        a = x * y + x
+        b = y + x * y
+        c = a * b - (a * a + a)
+        return c - (x + x * x)
+
+
+class Scale(nn.Module):
+    """Parameters and buffers hold tensors, a 0-d one too."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.rand(3))
+        self.power = nn.Parameter(torch.rand(()))
+        self.register_buffer("offset", torch.rand(3))
+
+    def forward(self, x):
+        first = x * self.gain + self.offset
+        return self.gain + first * self.power
+
+
+class ModuleValues(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.value = nn.Linear(3, 4)
+        self.gate = nn.Linear(3, 4)
+        self.scale = Scale3()
+
+    def forward(self, x):
+        hidden = self.value(x) * torch.sigmoid(self.gate(x)) + self.value(x).abs()
+        return self.scale(hidden.neg())
+
+
+class Scale3(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(4)
+
+    def forward(self, x):
+        return x + self.norm(x) * x
+
+
+class Pieces(nn.Module):
+    """Items of tuples, transposes and attributes that hold tensors."""
+
+    def forward(self, x, y):
+        a, b = torch.chunk(x, 2, dim=-1)
+        top = torch.topk(y, 2, dim=-1)
+        first = a * b + top.values
+        return first.T.T * a + (x[:, :2] * x[:, 2:] + y[..., :2]).mT.mT
+
+
+class ShapedBySizes(nn.Module):
+    """Tensors that are made with the help of sizes are tensors all the same."""
+
+    def forward(self, x, y):
+        rows, columns = x.shape
+        flat = x.reshape(rows * columns)
+        mask = x.new_ones(x.size(0), x.shape[1])
+        first = flat * y.reshape(x.numel()) + flat
+        return first.view(x.size()) * mask + y.expand(x.shape)
+
+
+class MadeOfSizes(nn.Module):
+    """No tensor goes in, but one comes out (in the default dtype, float32)."""
+
+    def forward(self, x, y):
+        mask = torch.ones(x.shape)
+        steps = torch.arange(x.size(-1)) / x.size(-1)
+        return mask * y + steps
+
+
+class Modulate(nn.Module):
+    """Scale and shift, as a diffusion transformer does it."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(4)
+        self.to_scale = nn.Linear(3, 4)
+        self.to_shift = nn.Linear(3, 4)
+
+    def forward(self, x, condition):
+        scale, shift = self.to_scale(condition), self.to_shift(condition)
+        return x + self.norm(x) * (1 + scale) + shift
+
+
+class Surrounded(nn.Module):
+    """One place among much else, in a submodule."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+        self.inner = ProductLeft()
+
+    def forward(self, x, *rest, scale=3):
+        hidden = self.layers(x)
+        mixed = self.inner(hidden, x, torch.relu(x))
+        return {"mixed": [mixed, hidden * 2 + 1], "x": x.add(1)}
+
+
+# ------------------------------------------------------------------ chains
+
+
+class TwoProducts(nn.Module):
+    def forward(self, a, b, c, d):
+        return a * b + c * d
+
+
+class LongSum(nn.Module):
+    def forward(self, a, b, c, d):
+        return a * b + c * d + a * d + (b * c + (c * c + d))
+
+
+class Horner(nn.Module):
+    def forward(self, x, a, b, c):
+        return ((a * x + b) * x + c) * x + a
+
+
+class SumOfSums(nn.Module):
+    def forward(self, x, y, z):
+        return (x * y + z) + (z * y + x)
+
+
+# ------------------------------------------------------------------ numbers
+
+
+class NumberInProduct(nn.Module):
+    def forward(self, x, y):
+        return x * 2 + y
+
+
+class NumberAdded(nn.Module):
+    def forward(self, x, y):
+        return x * y + 1
+
+
+class ManyNumbers(nn.Module):
+    def forward(self, x, y):
+        a = 3 * x + y
+        b = y + torch.mul(x, 0.5)
+        c = torch.add(x * y, 2.5)
+        return a - b / (1 + x * y) - c
+
+
+class NumberBesideProduct(nn.Module):
+    def forward(self, x, y):
+        return x * 2 + x * y
+
+
+class Sizes(nn.Module):
+    def forward(self, x, y):
+        a = x.size(0) * x + y
+        b = x * x.shape[-1] + y
+        return a - b * (x * y + x.size(1))
+
+
+class UnpackedSizes(nn.Module):
+    def forward(self, x, y):
+        rows, columns = x.shape
+        a = torch.mul(rows, x) + y
+        return a - (y + x * columns)
+
+
+class SizesOnly(nn.Module):
+    def forward(self, x):
+        count = x.size(0) * x.size(1) + x.size(-1)
+        return x.reshape(count - x.shape[1])
+
+
+class ComputedSizes(nn.Module):
+    def forward(self, x, y):
+        half = x.size(-1) // 2
+        a = x * (half + 1) + y
+        b = math.sqrt(x.size(-1)) * x + y
+        c = x * x.size()[0] ** -0.5 + y
+        return a - b * c + (x * y + -half)
+
+
+class OtherNumbersOfTensors(nn.Module):
+    def forward(self, x, y):
+        a = x.dim() * x + y
+        b = x * x.numel() + y
+        c = x * x.ndim + y
+        d = x * y.sum().item() + y
+        return a - b - c - d
+
+
+class DefaultNumber(nn.Module):
+    def forward(self, x, y, scale=2.0, shift=1):
+        return x * scale + y - (x * y + shift)
+
+
+# ------------------------------------------------------------------ readers
+
+
+class ProductReturned(nn.Module):
+    def forward(self, x, y, z):
+        product = x * y
+        return product + z, product
+
+
+class ProductReadAgain(nn.Module):
+    def forward(self, x, y, z):
+        product = x * y
+        return (product + z) - product
+
+
+class AddedToItself(nn.Module):
+    def forward(self, x, y):
+        product = x * y
+        return product + product
+
+
+class ReadInList(nn.Module):
+    def forward(self, x, y, z):
+        product = torch.mul(x, y)
+        total = torch.add(z, product)
+        return torch.cat([total, product])
+
+
+class TwoSums(nn.Module):
+    def forward(self, x, y, z):
+        product = x * y
+        return (product + x) / (product + z)
+
+
+class OneSharedOneNot(nn.Module):
+    def forward(self, x, y, z):
+        shared, own = x * y, y * z
+        return (shared + own) - shared
+
+
+# ------------------------------------------------------------------ what stays
+
+
+class Alpha(nn.Module):
+    def forward(self, x, y, z):
+        a = torch.add(x * y, z, alpha=2)
+        return a - torch.add(z, x * y, alpha=0.5)
+
+
+class Out(nn.Module):
+    def forward(self, x, y, z):
+        place = torch.empty_like(x)
+        total = torch.add(x * y, z, out=place)
+        return total - 1, place
+
+
+class Methods(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("gain", torch.rand(3))
+
+    def forward(self, x, y, z):
+        a = x.mul(y) + z
+        b = (x * y).add(z)
+        c = self.gain * x + y
+        return a - b - c * (self.gain + x * y)
+
+
+class OtherOperations(nn.Module):
+    def forward(self, x, y, z):
+        a = x * y - z
+        b = x / y + z
+        c = x @ y.T + 1
+        d = (x + y) * z
+        e = torch.matmul(x, y.mT) + c
+        return a, b, d, torch.sub(torch.mul(x, y), z), e + c

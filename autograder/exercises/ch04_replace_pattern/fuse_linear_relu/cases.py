@@ -1,0 +1,139 @@
+"""Exercise 4.5: a linear layer and the ReLU behind it become one module."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.core.exercise import Aspect, Exercise
+from autograder.exercises.ch04_replace_pattern.cases import ONE_DTYPE, SMOOTH
+from autograder.exercises.ch04_replace_pattern.fuse_linear_relu import models
+from autograder.exercises.ch04_replace_pattern.models import Traced
+from autograder.fuzz.grammar import Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T, model_case
+
+X3 = (T(2, 3),)
+
+
+HINTS = (
+    "The worked example of section 4.6 has the same steps: a module found by its type, its only "
+    "reader, a new module under a name of its own, two nodes erased.",
+    "`len(node.users) == 1` and then `(reader,) = node.users`. "
+    "A ReLU can be a `call_module`, a `call_function` or a `call_method` node.",
+    "Never put the new module in the place of the old one: another call may need the old one. "
+    "Look for a name that the module does not have yet; some names are taken.",
+    "```python\n"
+    "for node in list(gm.graph.nodes):\n"
+    "    if ...:  # not a call of an nn.Linear, or more than one reader\n"
+    "        continue\n"
+    "    (reader,) = node.users\n"
+    "    if not is_relu(reader):\n"
+    "        continue\n"
+    "    name = ...\n"
+    "    gm.add_submodule(name, LinearReLU(...))\n"
+    "    ...  # a call of it with the arguments of `node`; rewire; erase\n"
+    "```",
+)
+
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.relu([nn.Linear(D, D)]({x}))",
+        "[nn.Linear(D, D)]({x})",
+        "F.relu([nn.Linear(D, D)]({x}))",
+        "[nn.Linear(D, D)]({x}).relu()",
+        "[nn.ReLU()]([nn.Linear(D, D)]({x}))",
+        "torch.relu({a})",
+        "{a}.relu()",
+        "F.relu({a})",
+        "[nn.ReLU()]({a})",
+        "torch.relu(input=[nn.Linear(D, D)](input={x}))",
+        "F.relu(input=[nn.Linear(D, D, bias=False)]({x}))",
+        "[nn.ReLU()](input=[nn.Linear(D, D)](input={x}))",
+        "[nn.Sequential(nn.Linear(D, D), nn.ReLU())]({x})",
+        "[nn.ReLU6()]([nn.Linear(D, D)]({x}))",
+        "F.relu6([nn.Linear(D, D)]({x}))",
+        "F.relu6(input=[nn.Linear(D, D)]({x}))",
+        "F.gelu([nn.Linear(D, D)]({x}))",
+        "[nn.LeakyReLU()]([nn.Linear(D, D)]({x}))",
+        "torch.relu(layer := [nn.Linear(D, D)]({x})) + layer",
+        "torch.relu(layer := [nn.Linear(D, D)]({x})) + F.relu(layer)",
+        "[nn.Bilinear(D, D, D)]({x}, {x}).relu()",
+        "torch.relu([nn.LayerNorm(D)]({x}))",
+        "torch.relu(F.linear({x}, [nn.Parameter(torch.ones(D, D))]))",
+        dims=(1, 4),
+    )
+    + ops("(layer := [nn.Linear(D, D)]({x})), torch.relu(layer)", dims=(1, 4), outs=2)
+    + tuple(op for op in SMOOTH if "Linear" not in op.text),
+    shapes=((2, 3), (3,), (2, 1, 3)),
+    dtypes=ONE_DTYPE,
+    namesakes=("linear_relu", "fused_0"),
+    dead=False,
+    training=True,
+)
+
+
+EXERCISE = Exercise(
+    name="fuse_linear_relu",
+    number=5,
+    chapter="04_replace_pattern",
+    title="Fuse modules by type",
+    stars=3,
+    minutes=20,
+    points=6,
+    procedure="transform",
+    aspects=(
+        Aspect("task", 3, "a linear layer and the ReLU behind it become one `LinearReLU`"),
+        Aspect("spellings", 2, "ReLU in each of its four spellings, and keyword calls"),
+        Aspect("types", 3, "found by type, whatever its name and however deep"),
+        Aspect("readers", 2, "a linear layer that something else reads stays"),
+        Aspect("shared", 2, "a layer that is called in several places, each by itself"),
+    ),
+    cases=(
+        model_case("a layer and a module", "task", models.LinearThenModule, X3, (T(3),)),
+        model_case("one of two layers", "task", models.TwoLayers, (T(2, 1, 3),)),
+        model_case("in float32", "task", models.TwoLayers, X3, dtype=torch.float32),
+        model_case("torch.relu", "spellings", models.TorchRelu, X3),
+        model_case("F.relu", "spellings", models.FunctionalRelu, X3),
+        model_case("the method", "spellings", models.MethodRelu, X3),
+        model_case("four spellings", "spellings", models.FourSpellings, X3, (T(3),)),
+        model_case("keywords", "spellings", models.Keywords, X3),
+        model_case("nested", "types", models.Bottle, X3),
+        model_case("names that mislead", "types", models.NamesMislead, X3),
+        model_case("deeply nested", "types", models.Deep, (T(2, 4),)),
+        model_case("what is not nn.Linear", "types", models.NotLinear, X3),
+        model_case("other activations", "types", models.OtherActivations, X3),
+        model_case("names that are taken", "types", models.NamesTaken, X3),
+        model_case("torchvision's MLP", "types", models.Perceptron, (T(2, 4),)),
+        model_case("a transformer layer and a head", "types", models.Encoder, (T(2, 2, 4),)),
+        model_case("fused in part", "types", models.Fused, X3),
+        model_case("the layer is read elsewhere", "readers", models.ReadElsewhere, X3),
+        model_case("the layer's value is returned, too", "readers", models.ReturnedToo, X3),
+        model_case("two ReLUs read one layer", "readers", models.TwoRelus, X3),
+        model_case("the ReLU has many readers", "readers", models.ReluReadTwice, X3),
+        model_case("one layer, called twice", "shared", models.CalledTwice, X3),
+        model_case("one layer, a ReLU behind the second call", "shared", models.OncePlain, X3),
+        model_case("one layer, a ReLU behind the first call", "shared", models.PlainAfterwards, X3),
+        model_case("a graph module", "shared", Traced(models.PlainAfterwards), X3),
+        model_case(
+            "redraw: in training mode", "task", models.Bottle, X3, training=True, hidden=True
+        ),
+        model_case(
+            "redraw: a deep graph module",
+            "types",
+            Traced(models.Deep),
+            (T(4),),
+            hidden=True,
+        ),
+        model_case(
+            "redraw: twice in float32",
+            "shared",
+            models.CalledTwice,
+            X3,
+            dtype=torch.float32,
+            hidden=True,
+        ),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY),
+)

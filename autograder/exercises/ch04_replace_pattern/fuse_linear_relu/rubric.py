@@ -1,0 +1,82 @@
+"""What must come of `fuse_linear_relu`: each layer and its ReLU are one module with that layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+from autograder.core.verdict import Finding
+from autograder.exercises.ch04_replace_pattern.rubric import Place, class_of, places_rewritten
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import model_itself
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import PASS
+
+_FUSED = "autograder.given.LinearReLU"
+
+
+def linears_before_relu(evidence: Evidence) -> list[Place]:
+    """The places of `fuse_linear_relu`."""
+    gm = evidence.traced
+
+    def is_module(node: fx.Node, kind: type[nn.Module]) -> bool:
+        return node.op == "call_module" and isinstance(gm.get_submodule(str(node.target)), kind)
+
+    def is_relu(node: fx.Node) -> bool:
+        by_name = node.op == "call_method" and node.target == "relu"
+        return by_name or node.target in (torch.relu, F.relu) or is_module(node, nn.ReLU)
+
+    found = []
+    for node in gm.graph.nodes:
+        users = list(node.users)
+        if is_module(node, nn.Linear) and len(users) == 1 and is_relu(users[0]):
+            names = (node.name, users[0].name)
+            found.append(Place(names, f"is a ReLU, and the only reader of the linear `{node}`"))
+    return found
+
+
+@rule("layers of the model", Stage.COPY)
+def layers_of_the_model(evidence: Evidence) -> Iterable[Finding]:
+    """A `LinearReLU` holds the linear layer that stood there, with its parameters.
+
+    Who traces a copy of the whole model shares nothing with it, and holds the copy's layers.
+    """
+    rows = {row["path"]: row for row in evidence.graph["modules"]}
+    found = [entry for row in rows.values() for entry in row.get("params", {}).values() if entry]
+    if not any(entry["origin"] for entry in found):
+        return
+    for node in evidence.graph["nodes"]:
+        if node["op"] != "call_module" or class_of(node["target"], evidence.graph) != _FUSED:
+            continue
+        row = rows[node["target"]]
+        layer = rows.get(f"{row.get('same_as', row['path'])}.linear", {})
+        layer = rows.get(layer.get("same_as"), layer)
+        weight = layer.get("params", {}).get("weight")
+        if not (weight and weight["origin"]):
+            yield evidence.finding(
+                "not-shared",
+                f"The `LinearReLU` that `{node['name']}` calls holds a linear layer with the "
+                "same numbers, but not the model's own: it is a copy.",
+                "When somebody trains the model, the result is to see it. A trace shares its "
+                "layers with the model; `copy.deepcopy` does not.",
+                nodes=(node["name"],),
+            )
+            return
+
+
+KEY = AnswerKey(
+    (
+        *PASS,
+        places_rewritten(
+            linears_before_relu,
+            "a call of a `LinearReLU`",
+            "Look at the type of the module that the node calls, and at who reads it.",
+        ),
+        layers_of_the_model,
+    ),
+    model_itself,
+)

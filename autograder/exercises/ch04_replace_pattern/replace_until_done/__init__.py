@@ -1,0 +1,1 @@
+"""The exercise `replace_until_done`."""

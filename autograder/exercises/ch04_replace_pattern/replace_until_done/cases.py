@@ -1,0 +1,163 @@
+"""Exercise 4.3: replace a pattern until it matches nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch04_replace_pattern.models import OneWave, ReluChain, Traced
+from autograder.exercises.ch04_replace_pattern.replace_until_done import models
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T, model_case
+
+HINTS = (
+    "Section 4.4 has a loop that ends when a round makes no replacement. "
+    "Yours needs a bound, a sum, and a graph of its own.",
+    "With `limit=3`, three rounds may rewrite something. "
+    "Only a fourth round can tell you whether the pattern still matches.",
+    "```python\n"
+    "gm = ...\n"
+    "count = 0\n"
+    "for _ in range(...):\n"
+    "    matches = fx.replace_pattern(gm, pattern, replacement)\n"
+    "    if not matches:\n"
+    "        return ...\n"
+    "    count += ...\n"
+    'raise RuntimeError("...")\n'
+    "```",
+)
+
+
+@dataclass(frozen=True)
+class Counts(Expect):
+    """What a case of `replace_until_done` demands.
+
+    Attributes:
+        count: how many replacements there are; ``None``: as many as the reference says.
+    """
+
+    count: int | None = None
+
+
+def until_case(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    pair: models.Pair,
+    count: int | None,
+    *inputs: tuple[T, ...],
+    limit: tuple[int, ...] = (),
+    **more: Any,
+) -> Case:
+    """A case of `replace_until_done`; ``count=None``: the answer must raise."""
+    expect = Counts(raises="RuntimeError") if count is None else Counts(count=count)
+    inputs = () if count is None else inputs or ((T(3),),)
+    return model_case(name, aspect, make, *inputs, extra=(*pair, *limit), expect=expect, **more)
+
+
+THREE = (T(2, 3), T(2, 3), T(2, 3))
+
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.relu(torch.relu({a}))",
+        "torch.relu({a})",
+        "torch.neg({a})",
+        "torch.neg(torch.neg({a}))",
+        "torch.relu(torch.relu(torch.relu(torch.relu({a}))))",
+        "torch.neg(torch.neg(torch.neg(torch.neg({a}))))",
+        "torch.neg(torch.relu(torch.neg(torch.neg({a}))))",
+        "{a}.relu()",
+        "[nn.ReLU()]({a})",
+        "-{a}",
+    )
+    + COMMON[:6]
+)
+
+
+EXERCISE = Exercise(
+    name="replace_until_done",
+    number=3,
+    chapter="04_replace_pattern",
+    title="Until nothing matches",
+    stars=2,
+    minutes=10,
+    points=4,
+    procedure="counted transform",
+    aspects=(
+        Aspect("task", 2, "the pattern is replaced until it matches nowhere"),
+        Aspect("count", 2, "the replacements of all rounds are counted"),
+        Aspect("limit", 2, "after `limit` rounds it ends: with the result, or a `RuntimeError`"),
+    ),
+    cases=(
+        until_case("two rounds", "task", ReluChain, models.COLLAPSE, 2),
+        until_case(
+            "a graph module", "task", Traced(partial(ReluChain, 4)), models.COLLAPSE, 3, (T(2, 2),)
+        ),
+        until_case("nothing to replace", "count", OneWave, models.COLLAPSE, 0, (T(2), T(2))),
+        until_case("one round, two places", "count", models.NegChain, models.CANCEL, 2),
+        until_case(
+            "two places, then one, in branches",
+            "count",
+            models.Branches,
+            models.COLLAPSE,
+            7,
+            (T(2, 3),),
+        ),
+        until_case(
+            "a replacement that makes new matches", "count", models.Factors, models.EXPAND, 3, THREE
+        ),
+        until_case("another spelling", "count", models.PlusOne, models.RESPELL, 2),
+        until_case("twelve rounds", "limit", partial(models.Passing, 12), models.PASS_BY, 12),
+        until_case(
+            "as many rounds as allowed", "limit", models.Passing, models.PASS_BY, 3, limit=(3,)
+        ),
+        until_case("one round too few", "limit", models.Passing, models.PASS_BY, None, limit=(2,)),
+        until_case(
+            "one round, none allowed", "limit", models.Passing, models.PASS_BY, None, limit=(0,)
+        ),
+        until_case(
+            "no round needed, none allowed", "limit", models.Passing, models.CANCEL, 0, limit=(0,)
+        ),
+        until_case(
+            "limit by keyword", "limit", models.Passing, models.PASS_BY, None, kwargs={"limit": 1}
+        ),
+        until_case("without an end", "limit", OneWave, models.TURN, None, limit=(20,)),
+        until_case(
+            "redraw: without an end, limit by default",
+            "limit",
+            OneWave,
+            models.TURN,
+            None,
+            hidden=True,
+        ),
+        until_case(
+            "redraw: five rounds",
+            "limit",
+            partial(models.Passing, 5),
+            models.PASS_BY,
+            5,
+            limit=(5,),
+            hidden=True,
+        ),
+        until_case(
+            "redraw: a longer chain", "task", partial(ReluChain, 7), models.COLLAPSE, 6, hidden=True
+        ),
+        until_case(
+            "redraw: an odd chain",
+            "count",
+            partial(models.NegChain, 7),
+            models.CANCEL,
+            3,
+            hidden=True,
+        ),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, models.with_pair, count=12),
+)

@@ -1,0 +1,129 @@
+"""The models of `replace_until_done`, and patterns with their replacements."""
+
+# A learner sees these as they stand here; their names say what they are for.
+# ruff: noqa: D101, D103
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Trial
+from autograder.exercises.ch04_replace_pattern.models import (
+    ReluChain,
+    one_relu,
+    relu_of_relu,
+    sum_of_two,
+)
+
+# ------------------------------------------------------------------ patterns
+
+
+def neg_of_neg(a):
+    return torch.neg(torch.neg(a))
+
+
+def itself(a):
+    return a
+
+
+def relu_of_neg(a):
+    return torch.relu(torch.neg(a))
+
+
+def neg_of_relu(a):
+    return torch.neg(torch.relu(a))
+
+
+def turned_sum(a, b):
+    return b + a
+
+
+def plus_one(a):
+    return a + 1
+
+
+def one_plus(a):
+    return torch.add(a, 1)
+
+
+def sum_then_product(a, b, c):
+    return (a + b) * c
+
+
+def product_then_sum(a, b, c):
+    return a * c + b * c
+
+
+# ------------------------------------------------------------------ models
+
+
+class NegChain(nn.Module):
+    def __init__(self, length=4):
+        super().__init__()
+        self.length = length
+
+    def forward(self, x):
+        for _ in range(self.length):
+            x = torch.neg(x)
+        return x * 2
+
+
+class Passing(nn.Module):
+    """One negation in front of a row of ReLUs."""
+
+    def __init__(self, length=3):
+        super().__init__()
+        self.length = length
+
+    def forward(self, x):
+        x = torch.neg(x)
+        for _ in range(self.length):
+            x = torch.relu(x)
+        return x
+
+
+class Branches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left = ReluChain(4)
+        self.right = ReluChain(2)
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x, scale=2.0):
+        hidden = self.layer(self.left(x)) * scale
+        return {"both": self.right(hidden) - self.left(hidden), "x": x}
+
+
+class Factors(nn.Module):
+    def forward(self, a, b, c):
+        return ((a + b) * c + a) * b
+
+
+class PlusOne(nn.Module):
+    def forward(self, x):
+        return (x + 1) * (x + 2) + 1
+
+
+# ------------------------------------------------------------------ arguments
+
+Pair = tuple[Callable[..., Any], Callable[..., Any]]
+"""A pattern and its replacement."""
+
+COLLAPSE: Pair = (relu_of_relu, one_relu)
+CANCEL: Pair = (neg_of_neg, itself)
+PASS_BY: Pair = (relu_of_neg, neg_of_relu)
+TURN: Pair = (sum_of_two, turned_sum)
+EXPAND: Pair = (sum_then_product, product_then_sum)
+RESPELL: Pair = (plus_one, one_plus)
+
+
+def with_pair(trial: Trial, choice: int) -> Trial:
+    """A pattern and its replacement, and now and then a limit that is high enough."""
+    pair = CANCEL if choice % 2 else COLLAPSE
+    more = (12,) if choice % 4 == 3 else ()
+    return replace(trial, args=(trial.model, *pair, *more))

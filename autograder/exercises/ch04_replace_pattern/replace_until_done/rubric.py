@@ -1,0 +1,119 @@
+"""What must come of `replace_until_done`: nothing matches any more, and the count is right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import torch
+from torch import fx
+
+from autograder.core.codec import Plain, kind_of
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
+from autograder.core.verdict import Finding
+from autograder.exercises.ch04_replace_pattern.replace_until_done.cases import Counts
+from autograder.exercises.ch04_replace_pattern.replace_until_done.models import CANCEL, COLLAPSE
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import runs_of
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import caller_untouched, copies, runs, same_result, signature_kept
+from autograder.rules.wellformed import known_targets, wellformed
+
+
+@rule("returns a module and a count", Stage.KIND)
+def returns_module_and_count(evidence: Evidence) -> Iterable[Finding]:
+    """The result is a tuple of a `GraphModule` and an `int`."""
+    value = evidence.outcome.value
+    if isinstance(value, dict) and "graph_module" in value and type(value.get("count")) is int:
+        return
+    if value is None:
+        yield evidence.finding(
+            "returned-none",
+            f"{evidence.you} returned `None`.",
+            "Does every path through your function end with `return`?",
+        )
+        return
+    yield evidence.finding(
+        "wrong-kind",
+        f"{evidence.you} returned {_in_words(value)}, not a tuple of a `GraphModule` and an `int`.",
+        "Return two values: first the module, then the number of replacements.",
+    )
+
+
+def _in_words(value: Plain) -> str:
+    if isinstance(value, dict) and "count" in value:
+        return f"a tuple whose second item is {kind_of(value['count'])}"
+    if isinstance(value, dict) and "tuple" in value:
+        kinds = " and ".join(_in_words(item) for item in value["tuple"])
+        return f"a tuple of {kinds or 'nothing'}"
+    if isinstance(value, dict) and "graph_module" in value:
+        return "a `GraphModule`"
+    return kind_of(value)
+
+
+@rule("nothing matches", Stage.STRUCTURE)
+def nothing_matches(evidence: Evidence) -> Iterable[Finding]:
+    """In the module that came back, the pattern has no match."""
+    if evidence.rebuilt is None:
+        return
+    left = evidence.done("matches")
+    if left:
+        places = "one place" if left == 1 else f"{left} places"
+        yield evidence.finding(
+            "still-matches",
+            f"In the module that {evidence.you} returned, the pattern still matches {places}.",
+            "A replacement can make a new match. Look at when your loop ends.",
+        )
+
+
+@rule("right count", Stage.RESULT)
+def right_count(evidence: Evidence) -> Iterable[Finding]:
+    """The number of replacements of all rounds together."""
+    got, want = evidence.outcome.value["count"], evidence.expects(Counts).count
+    if want is None:  # a model drawn at random
+        want = evidence.reference.value
+    if got != want:
+        yield evidence.finding(
+            "wrong-count",
+            f"{evidence.you} counts {got} replacements; `replace_pattern` made {want} here.",
+            "`replace_pattern` returns one match for each replacement that it made in a round.",
+        )
+
+
+# What a pattern is made of, and how many of these one replacement takes away.
+TAKEN = {COLLAPSE[0]: (torch.relu, 1), CANCEL[0]: (torch.neg, 2)}
+
+
+def shrunk_until_done(trial: Trial) -> Reference:
+    """What the model computes; and how many replacements have made its graph that small."""
+    model, pattern, replacement, *_ = trial.args
+    function, each = TAKEN[pattern]
+    gm = fx.symbolic_trace(model)
+
+    def size() -> int:
+        return sum(node.target is function for node in gm.graph.nodes)
+
+    before, last = size(), -1
+    while last != size():
+        last = size()
+        fx.replace_pattern(gm, pattern, replacement)
+    return replace(runs_of(model, trial), value=(before - last) // each)
+
+
+KEY = AnswerKey(
+    (
+        returns_module_and_count.because("names the kind that came back; later rules read it"),
+        caller_untouched,
+        wellformed,
+        known_targets,
+        signature_kept,
+        runs,
+        same_result,
+        copies,
+        nothing_matches.because("says what is wrong where the count or the result only show it"),
+        right_count,
+    ),
+    shrunk_until_done,
+)

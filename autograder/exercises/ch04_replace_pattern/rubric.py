@@ -1,0 +1,162 @@
+"""What must come of passes that rewrite places: as many as there are, and nothing else.
+
+Where the places are is found in a fresh trace of the model, by definition of the task. The
+result is compared by counting its nodes by kind, so that names, order and the way in which
+a node came to be do not matter.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from autograder.core.codec import Plain
+from autograder.core.graph_view import target_text
+from autograder.core.verdict import Finding
+from autograder.judge.evidence import Evidence
+from autograder.judge.rule import Rule, Stage
+
+# Spellings of one operation count as the same kind of node.
+_KINDS = {
+    "operator.add": "an addition",
+    "torch.add": "an addition",
+    "operator.mul": "a product",
+    "torch.mul": "a product",
+    "torch._C._nn.hardswish": "a call of `F.hardswish`",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """One place that is to be rewritten.
+
+    Attributes:
+        nodes: names of the nodes that go, the last of them is replaced.
+        says: what stands there, for a sentence: ``adds the product `mul` to `z` ``.
+    """
+
+    nodes: tuple[str, ...]
+    says: str
+
+
+Find = Callable[[Evidence], list[Place]]
+
+
+def places_rewritten(find: Find, new: str, look: str) -> Rule:
+    """Every place has become one node of the kind `new`, and all else is as it was.
+
+    Args:
+        find: the places of a case's model.
+        new: the kind of node that stands there afterwards.
+        look: where to look when a place was missed.
+    """
+
+    def rule(evidence: Evidence) -> Iterable[Finding]:
+        places = find(evidence)
+        before = {
+            row["name"]: kind_of_node(row, evidence.traced_graph)
+            for row in evidence.traced_graph["nodes"]
+        }
+        want = Counter(before.values())
+        want.subtract(before[name] for place in places for name in place.nodes)
+        want[new] += len(places)
+        rows = evidence.graph["nodes"]
+        got = Counter(kind_of_node(row, evidence.graph) for row in rows)
+        yield from _differences(evidence, places, new, look, want, got)
+
+    return Rule("places rewritten", Stage.STRUCTURE, rule)
+
+
+def _differences(
+    evidence: Evidence, places: list[Place], new: str, look: str, want: Counter, got: Counter
+) -> Iterator[Finding]:
+    here = {(row["name"], kind_of_node(row, evidence.graph)) for row in evidence.graph["nodes"]}
+    names = {
+        row["name"]: kind_of_node(row, evidence.traced_graph)
+        for row in evidence.traced_graph["nodes"]
+    }
+    if got[new] < want[new]:
+        left = [p for p in places if (p.nodes[-1], names[p.nodes[-1]]) in here]
+        text = (
+            f"`{left[0].nodes[-1]}` {left[0].says}: that is a place to rewrite."
+            if left
+            else (f"{_stands(got[new], new)}; in this model there {_places(want[new])} for it.")
+        )
+        nodes = left[0].nodes if left else ()
+        yield evidence.finding("missed-place", text, look, nodes=nodes)
+    elif got[new] > want[new]:
+        yield evidence.finding(
+            "changed-too-much",
+            f"{_stands(got[new], new)}; in this model there {_places(want[new])} for it.",
+            "Go through the conditions of the exercise one by one, for the place below that must "
+            "stay as it is.",
+        )
+    else:
+        yield from _other_kinds(evidence, places, want, got)
+
+
+def _other_kinds(
+    evidence: Evidence, places: list[Place], want: Counter, got: Counter
+) -> Iterator[Finding]:
+    gone = {
+        kind_of_node(row, evidence.traced_graph): row["name"]
+        for place in places
+        for row in evidence.traced_graph["nodes"]
+        if row["name"] in place.nodes
+    }
+    for kind in got | want:
+        if got[kind] > want[kind] and kind in gone:
+            yield evidence.finding(
+                "left-behind",
+                f"{_stands(got[kind], kind)}; after the rewriting it should "
+                f"{'not stand there any more' if not want[kind] else f'be {_times(want[kind])}'}.",
+                "What a rewritten place computed before has to be erased with it.",
+            )
+            return
+        if got[kind] != want[kind]:
+            yield evidence.finding(
+                "changed-too-much",
+                f"{_stands(got[kind], kind)}, and it should be {_times(want[kind])}: all that is "
+                "no part of a rewritten place stays as it is.",
+                "Compare the graphs before and after.",
+            )
+            return
+
+
+def _stands(count: int, kind: str) -> str:
+    return f"{kind[0].upper()}{kind[1:]} stands in your graph {_times(count)}"
+
+
+def _times(count: int) -> str:
+    return {0: "not at all", 1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def _places(count: int) -> str:
+    return {0: "is no place", 1: "is one place"}.get(count, f"are {count} places")
+
+
+def kind_of_node(row: Plain, graph: Plain) -> str:
+    """A described node's kind, in words: spellings of one operation are the same kind."""
+    op, target = row["op"], row["target"]
+    if op == "call_function":
+        ((_, name),) = target.items()
+        return _KINDS.get(name) or f"a call of `{target_text(target)}`"
+    if op == "call_method":
+        return f"a call of `.{target}()`"
+    if op == "call_module":
+        return f"a call of a `{class_of(target, graph).rpartition('.')[2]}`"
+    return f"a `{op}` node"
+
+
+def class_of(path: str, graph: Plain) -> str:
+    """The full name of the class of a described module; ``""`` where there is none."""
+    rows = {row["path"]: row for row in graph["modules"]}
+    row = rows.get(path, {})
+    return rows.get(row.get("same_as"), row).get("class", "")
+
+
+# ------------------------------------------------------------------ where the places are
+
+
+# ------------------------------------------------------------------ what a fused module holds

@@ -1,0 +1,1 @@
+"""The exercise `to_hardswish`."""

@@ -1,0 +1,1 @@
+"""The exercise `build_with_proxies`."""

@@ -1,0 +1,69 @@
+"""Exercise 5.1: a graph recorded by Proxies, without tracing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch05_proxy.build_with_proxies.models import InputsTrial
+from autograder.models import T
+
+HINTS = (
+    """**Where to look.** Section 5.1 builds a graph in five steps.
+Your graph has the same steps, with other operations and with two inputs.""",
+    """**What to use.** `fx.Graph()`, `GraphAppendingTracer(graph)`, `graph.placeholder`,
+`fx.Proxy(node, tracer)`, `graph.output`, `fx.GraphModule`.
+The output wants a node; a Proxy knows its node as `.node`.""",
+    """**A skeleton.**
+
+```python
+graph = fx.Graph()
+tracer = ...                               # one for all Proxies
+x = fx.Proxy(graph.placeholder("x"), tracer)
+y = ...
+result = ...                               # the formula, as you would write it for tensors
+graph.output(...)                          # a node
+return fx.GraphModule(..., graph)          # nothing is read from the root here
+```""",
+)
+
+
+def inputs_case(
+    name: str,
+    aspect: str,
+    *inputs: Sequence[T],
+    dtype: torch.dtype = torch.float64,
+    hidden: bool = False,
+) -> Case:
+    """A case of `build_with_proxies`: inputs for the module that comes back."""
+
+    return Case(name, aspect, InputsTrial(inputs, dtype), hidden)
+
+
+EXERCISE = Exercise(
+    name="build_with_proxies",
+    number=1,
+    chapter="05_proxy",
+    title="A graph from Proxies",
+    stars=1,
+    minutes=8,
+    points=2,
+    procedure="transform",
+    aspects=(
+        Aspect("task", 3, "Proxies record the formula, and nothing that is not used"),
+        Aspect("inputs", 1, "it holds for inputs of every shape"),
+    ),
+    cases=(
+        inputs_case("two vectors", "task", (T(3), T(3)), (T(2), T(4))),
+        inputs_case("matrices of different heights", "inputs", (T(2, 3), T(4, 3))),
+        inputs_case("three dimensions", "inputs", (T(1, 2, 2), T(3, 2, 2))),
+        inputs_case("float32", "inputs", (T(2, 2), T(2, 2)), dtype=torch.float32),
+        inputs_case("redraw: two vectors", "task", (T(5), T(1)), hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    forbidden_words=("symbolic_trace", "trace"),
+    not_random="it takes no model: there is one formula to record",
+)

@@ -1,0 +1,32 @@
+"""What is noted while `build_with_proxies` is tried, and inputs for its results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import fx
+
+from autograder.core.exercise import Trial
+from autograder.models.build import T, arguments
+
+WATCHED = (
+    (fx.Tracer, "trace", "anywhere"),
+    (fx.proxy.GraphAppendingTracer, "create_proxy", "anywhere"),
+)
+"""The uses that are noted: the first is forbidden, the second is what the task asks for."""
+
+
+@dataclass(frozen=True)
+class InputsTrial:
+    """Builds a trial that has nothing but inputs for the module that comes back."""
+
+    inputs: tuple[Sequence[T], ...]
+    dtype: torch.dtype = torch.float64
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        generator = torch.Generator().manual_seed(seed)
+        made = tuple(arguments(row, generator, self.dtype) for row in self.inputs)
+        return Trial(inputs=made, forbidden=WATCHED)

@@ -1,0 +1,294 @@
+"""Exercise 5.2: replace calls by what rules record."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch05_proxy.decompose import models
+from autograder.exercises.ch05_proxy.decompose.models import with_rules
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T, model_case
+
+X, WIDE = T(2, 3), T(4, 3)
+
+HINTS = (
+    """**Where to look.** `decompose_relu` in section 5.3 walks over the old graph and fills
+a new one. What in it speaks of `torch.relu`, and what of a single argument?
+Then read again how a Proxy is made of a node, and how `map_arg` finds the nodes in an argument.""",
+    """**What to use.** One `GraphAppendingTracer` for the *new* graph.
+`map_arg(node.args, f)` and `map_arg(node.kwargs, f)` put `f(n)` in place of each node `n`.
+A rule returns a Proxy or a Python constant. A value of your dictionary may be a constant, then,
+and what reads it must get that constant.""",
+    """**A skeleton.**
+
+```python
+gm = ...
+graph, tracer = ...
+values = {}                                # old node: new node, or a Python constant
+
+
+def proxy_of(node):
+    ...                                    # what a rule is to see in place of an old node
+
+
+for node in gm.graph.nodes:
+    if ... and ...:                        # a call of a function that has a rule
+        args = ...
+        kwargs = ...
+        result = rules[node.target](*args, **kwargs)
+        values[node] = ...
+    else:
+        values[node] = graph.node_copy(node, ...)
+return fx.GraphModule(..., graph)
+```""",
+)
+
+
+def case(
+    name: str,
+    aspect: str,
+    model: Callable[[], Any],
+    rules: dict[Callable[..., Any], Callable[..., Any]],
+    *inputs: Any,
+    **more: Any,
+) -> Case:
+    """A case of `decompose`: a model, its rules, and inputs for the result."""
+    return model_case(name, aspect, model, *inputs, extra=(rules,), **more)
+
+
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.square({a})",
+        "torch.square({a}) * torch.square({a})",
+        "torch.sub({a}, {b}) * torch.sub({a}, {b})",
+        "torch.sub({a}, other={b}, alpha=3)",
+        "torch.sub(other={a}, input={b})",
+        "torch.add({a}, {b}, alpha={n})",
+        "torch.mul({a}, torch.mul({b}, {c}))",
+        "torch.addcmul({a}, {b}, tensor2={c}, value=3)",
+        "torch.addcmul({a}, {b}, {b})",
+        "torch.stack([{x}, {y}, {x}])[1]",
+        "torch.stack(tensors=[{x}, {y}], dim=-1).sum(-1)",
+        'torch.div({a}, {b}, rounding_mode="floor")',
+        "torch.div({a}, {b}, rounding_mode=None)",
+        "torch.pow({a}, 3)",
+        "torch.pow({a}, exponent=2)",
+        "torch.pow({a}, torch.numel({b}))",
+        "{x} * torch.mean({a})",
+        "torch.clamp({a}, torch.amin({x}), {y})",
+        "{x} + torch.argmax({y})",
+        "torch.positive({a})",
+        "torch.tanh({a})",
+        "torch.exp({a}).sin()",
+        "{a} / {b}",
+        "{n} / ({a} + 4)",
+        "F.relu({a})",
+        "{a} + {b}",
+        "{a} - {b}",
+        "{a}.square()",
+        "{a}.sub({b})",
+        "{a}.exp().add(1)",
+        "{a} * [nn.Parameter(torch.ones(()))]",
+        "{x}.mul_({b})",
+    )
+    + ops("{x}.mul_(0.5)", "{x}.add_({b})", "torch.square({a})", "torch.sub({a}, {b})", outs=0)
+    + COMMON,
+    training=True,
+    namesakes=("square", "sub", "mul"),
+)
+
+SQUARE = {torch.square: models.square_rule}
+ITEM = {operator.getitem: models.item_rule}
+TWO = {torch.mean: models.two_rule}
+
+EXERCISE = Exercise(
+    name="decompose",
+    number=2,
+    chapter="05_proxy",
+    title="Rules instead of nodes",
+    stars=2,
+    minutes=20,
+    points=4,
+    procedure="transform",
+    aspects=(
+        Aspect("task", 2, "calls are replaced by what their rules record"),
+        Aspect("arguments", 2, "rules get the arguments of the call: several, lists, keywords"),
+        Aspect("constants", 1, "a rule may return a constant or what it was given"),
+        Aspect("once", 1, "rules are not applied to their own output"),
+        Aspect("rest", 2, "the rest of the model is copied"),
+    ),
+    cases=(
+        case("one call", "task", models.Square, SQUARE, (X,), (WIDE,)),
+        case("as the output", "task", models.SquareOutput, SQUARE, (X,)),
+        case("one after the other", "task", models.Squares, SQUARE, (X,)),
+        case(
+            "two rules",
+            "task",
+            models.SquareAndTanh,
+            {**SQUARE, torch.tanh: models.tanh_rule},
+            (X,),
+            (T(3),),
+        ),
+        case(
+            "a real model",
+            "task",
+            models.encoder,
+            {
+                operator.truediv: models.quotient_rule,
+                torch.matmul: models.matmul_rule,
+                operator.matmul: models.matmul_rule,
+            },
+            (T(1, 3, 6),),
+        ),
+        case("several arguments", "arguments", models.Lerp, {torch.lerp: models.lerp_rule}, (X, X)),
+        case(
+            "a parameter by keyword only",
+            "arguments",
+            models.Addcmul,
+            {torch.addcmul: models.addcmul_rule},
+            (X, X),
+        ),
+        case(
+            "a node by keyword",
+            "arguments",
+            models.KeywordSub,
+            {torch.sub: models.sub_rule},
+            (X, X),
+        ),
+        case(
+            "a list of nodes", "arguments", models.Stack, {torch.stack: models.stack_rule}, (X, X)
+        ),
+        case(
+            "a list by keyword",
+            "arguments",
+            models.KeywordStack,
+            {torch.stack: models.stack_rule},
+            (X, X),
+        ),
+        case("a list in a tuple", "arguments", models.Picked, ITEM, (X,)),
+        case("a slice", "arguments", models.Sliced, ITEM, (X,)),
+        case("strings and None", "arguments", models.Div, {torch.div: models.div_rule}, (X, X)),
+        case("numbers for a loop", "arguments", models.Cube, {torch.pow: models.pow_rule}, (X,)),
+        case(
+            "operators",
+            "arguments",
+            models.Quotients,
+            {operator.truediv: models.quotient_rule},
+            (X, X),
+        ),
+        case(
+            "the same value twice",
+            "arguments",
+            models.SameTwice,
+            {torch.sub: models.sub_rule},
+            (X,),
+        ),
+        case(
+            "sizes",
+            "arguments",
+            models.Flatten,
+            {torch.flatten: models.flatten_rule},
+            (T(2, 1, 3),),
+        ),
+        case("a number", "constants", models.TimesMean, TWO, (X,)),
+        case(
+            "a number for another rule's loop",
+            "constants",
+            models.PowNumel,
+            {torch.numel: models.three_rule, torch.pow: models.pow_rule},
+            (X,),
+        ),
+        case("None", "constants", models.ClampMin, {torch.amin: models.none_rule}, (X,)),
+        case("zero", "constants", models.SumOverArgmax, {torch.argmax: models.zero_rule}, (X,)),
+        case("a number as the output", "constants", models.MeanOutput, TWO, (X,)),
+        case("numbers in the output", "constants", models.MeanInside, TWO, (X,)),
+        case(
+            "what it was given",
+            "constants",
+            models.Positives,
+            {torch.positive: models.itself_rule},
+            (X,),
+        ),
+        case("a size", "constants", models.Rows, {torch.numel: models.size_rule}, (X,)),
+        case(
+            "a rule that calls its function",
+            "once",
+            models.Exp,
+            {torch.exp: models.exp_twice_rule},
+            (X,),
+        ),
+        case(
+            "its function, on its own result",
+            "once",
+            models.MulOfMul,
+            {torch.mul: models.mul_rule},
+            (X, X),
+        ),
+        case(
+            "a rule that calls another's function",
+            "once",
+            models.AddAndSub,
+            {torch.sub: models.swap_sub_rule, torch.add: models.add_rule},
+            (X, X),
+        ),
+        case(
+            "other spellings", "rest", models.OtherSpellings, {torch.add: models.add_rule}, (X, X)
+        ),
+        case("a method of that name", "rest", models.Squared, SQUARE, (X,)),
+        case(
+            "nested modules in training mode", "rest", models.Nested, SQUARE, (WIDE,), training=True
+        ),
+        case("a graph module", "rest", models.traced_squares, SQUARE, (WIDE,)),
+        case("parameters with defaults", "rest", models.Defaults, SQUARE, (X,), (X, 3.0, None, 1)),
+        case("values that nobody reads", "rest", models.Dead, SQUARE, (X,)),
+        case("changes in place", "rest", models.InPlace, SQUARE, (X,)),
+        case("nested results", "rest", models.Aggregates, SQUARE, (X,)),
+        case("names that are taken", "rest", models.TakenNames, SQUARE, (X, X)),
+        case("no rules", "rest", models.Squares, {}, (X,)),
+        case(
+            "redraw: one call",
+            "task",
+            models.Squares,
+            {torch.square: models.exp_twice_rule},
+            (T(3),),
+            hidden=True,
+        ),
+        case(
+            "redraw: keywords",
+            "arguments",
+            models.Addcmul,
+            {torch.addcmul: models.addcmul_rule},
+            (T(5), T(5)),
+            hidden=True,
+        ),
+        case(
+            "redraw: a list",
+            "arguments",
+            models.KeywordStack,
+            {torch.stack: models.stack_rule},
+            (T(2), T(2)),
+            hidden=True,
+        ),
+        case(
+            "redraw: a number",
+            "constants",
+            models.MeanInside,
+            {torch.mean: models.zero_rule},
+            (T(2),),
+            hidden=True,
+        ),
+        case(
+            "redraw: once", "once", models.Squares, {torch.square: torch.square}, (X,), hidden=True
+        ),
+        case("redraw: the rest", "rest", models.Nested, {}, (WIDE,), hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, with_rules),
+)

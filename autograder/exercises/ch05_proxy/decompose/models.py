@@ -1,0 +1,389 @@
+"""Small models with functions to take apart, and the rules that do it."""
+
+# A learner sees these classes and functions as they stand here; their names say what they are for.
+# ruff: noqa: D101, D103
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import fx, nn
+from torch.nn import functional as F
+
+from autograder.core.exercise import Trial
+from autograder.models.networks import Encoder
+
+# ------------------------------------------------------------------ rules
+
+
+def square_rule(x):
+    return x * x
+
+
+def tanh_rule(x):
+    return 1 - 2 / (torch.exp(2 * x) + 1)
+
+
+def lerp_rule(start, end, weight):
+    return torch.add(start, torch.mul(weight, torch.sub(end, start)))
+
+
+def addcmul_rule(input, tensor1, tensor2, *, value=1):
+    return torch.add(input, torch.mul(tensor1, tensor2), alpha=value)
+
+
+def sub_rule(input, other, *, alpha=1):
+    return torch.add(input, torch.neg(other), alpha=alpha)
+
+
+def stack_rule(tensors, dim=0):
+    return torch.cat([tensor.unsqueeze(dim) for tensor in tensors], dim=dim)
+
+
+def div_rule(input, other, *, rounding_mode=None):
+    quotient = torch.mul(input, torch.reciprocal(other))
+    if rounding_mode is None:
+        return quotient
+    return {"floor": torch.floor, "trunc": torch.trunc}[rounding_mode](quotient)
+
+
+def pow_rule(base, exponent):
+    result = base
+    for _ in range(exponent - 1):
+        result = torch.mul(result, base)
+    return result
+
+
+def quotient_rule(a, b):
+    return b**-1 * a
+
+
+def matmul_rule(a, b):
+    return torch.matmul(b.transpose(-2, -1), a.transpose(-2, -1)).transpose(-2, -1)
+
+
+def two_rule(x):
+    return 2.0
+
+
+def three_rule(x):
+    return 3
+
+
+def zero_rule(x):
+    return 0
+
+
+def none_rule(x):
+    return None
+
+
+def itself_rule(x):
+    return x
+
+
+def size_rule(x):
+    return x.shape[0]
+
+
+def item_rule(values, index):
+    return values[index] + 0
+
+
+def exp_twice_rule(x):
+    return torch.exp(x) + torch.exp(x)
+
+
+def mul_rule(input, other):
+    return torch.neg(torch.mul(input, torch.neg(other)))
+
+
+def add_rule(input, other, *, alpha=1):
+    return torch.sub(input, other, alpha=-alpha)
+
+
+def swap_sub_rule(input, other):
+    return torch.add(input, other, alpha=-1)
+
+
+def relu_rule(input, inplace=False):
+    return torch.clamp(input, min=0)
+
+
+def flatten_rule(x, start_dim):
+    return x.reshape(*(x.shape[i] for i in range(start_dim)), -1)
+
+
+# ------------------------------------------------------------------ models
+
+
+class Square(nn.Module):
+    def forward(self, x):
+        return torch.square(x) + 1
+
+
+class SquareOutput(nn.Module):
+    def forward(self, x):
+        return torch.square(x)
+
+
+class Squares(nn.Module):
+    def forward(self, x):
+        y = torch.square(torch.square(x))
+        return y * torch.square(y + x)
+
+
+class SquareAndTanh(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return torch.square(self.linear(torch.tanh(x)))
+
+
+class Lerp(nn.Module):
+    def forward(self, x, y):
+        return torch.lerp(x, y, 0.25).sin()
+
+
+class Addcmul(nn.Module):
+    def forward(self, x, y):
+        z = torch.addcmul(x, y, x.sin(), value=3)
+        return torch.addcmul(z, tensor1=x, tensor2=y)
+
+
+class KeywordSub(nn.Module):
+    def forward(self, x, y):
+        z = torch.sub(x, other=y.sin(), alpha=3) * torch.sub(x, y)
+        return torch.sub(other=z, input=y, alpha=2)
+
+
+class Stack(nn.Module):
+    def forward(self, x, y):
+        return torch.stack([x, y.sin(), x], 1)
+
+
+class KeywordStack(nn.Module):
+    def forward(self, x, y):
+        return torch.stack(tensors=[x * 2, y], dim=0)
+
+
+class Picked(nn.Module):
+    def forward(self, x):
+        last = x.dim() - 1
+        return x[[last, 0], 1].sin()
+
+
+class Sliced(nn.Module):
+    def forward(self, x):
+        last = x.dim() - 1
+        return x[:last].sin()
+
+
+class Div(nn.Module):
+    def forward(self, x, y):
+        a = torch.div(x, y, rounding_mode="floor")
+        b = torch.div(x, y, rounding_mode=None)
+        return a, b, torch.div(x, y)
+
+
+class Cube(nn.Module):
+    def forward(self, x):
+        return torch.pow(x, 3) + torch.pow(x, exponent=2)
+
+
+class Quotients(nn.Module):
+    def forward(self, x, y):
+        return x / y + 2 / x
+
+
+class SameTwice(nn.Module):
+    def forward(self, x):
+        return torch.sub(x, x * 2) + torch.sub(x, x)
+
+
+class TimesMean(nn.Module):
+    def forward(self, x):
+        return x * torch.mean(x)
+
+
+class PowNumel(nn.Module):
+    def forward(self, x):
+        return torch.pow(x, torch.numel(x.sin()))
+
+
+class ClampMin(nn.Module):
+    def forward(self, x):
+        return torch.clamp(x, torch.amin(x), 0.5)
+
+
+class MeanOutput(nn.Module):
+    def forward(self, x):
+        return torch.mean(x)
+
+
+class MeanInside(nn.Module):
+    def forward(self, x):
+        return {"mean": torch.mean(x), "both": [x, (torch.mean(x * 2), 3)]}
+
+
+class SumOverArgmax(nn.Module):
+    def forward(self, x):
+        return torch.sum(x, torch.argmax(x)), x
+
+
+class Positives(nn.Module):
+    def forward(self, x):
+        y = torch.positive(torch.positive(x).sin())
+        return y, torch.positive(x)
+
+
+class Rows(nn.Module):
+    def forward(self, x):
+        return x.reshape(torch.numel(x), -1) * torch.numel(x.sin())
+
+
+class Exp(nn.Module):
+    def forward(self, x):
+        return torch.exp(x).sin()
+
+
+class MulOfMul(nn.Module):
+    def forward(self, x, y):
+        return torch.mul(x, torch.mul(y, x.sin()))
+
+
+class AddAndSub(nn.Module):
+    def forward(self, x, y):
+        return torch.add(torch.sub(x, y), x, alpha=2)
+
+
+class OtherSpellings(nn.Module):
+    def forward(self, x, y):
+        a = torch.add(x, y, alpha=2)
+        b = x + y
+        return a * b.add(y) + torch.sub(b, a)
+
+
+class Squared(nn.Module):
+    def forward(self, x):
+        return torch.square(x).square()
+
+
+class Nested(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+        self.register_buffer("shift", torch.ones(3))
+        self.block = nn.Sequential(nn.Linear(3, 3), Square(), nn.BatchNorm1d(3))
+        self.act = nn.Sequential(nn.ModuleDict({"square": SquareOutput()})["square"])
+
+    def forward(self, x):
+        y = self.block(self.act(x) * self.weight)
+        return self.act(y) - self.shift
+
+
+class Defaults(nn.Module):
+    def forward(self, square, scale=0.5, unread=None, *rest):
+        return torch.square(square) * scale
+
+
+class Dead(nn.Module):
+    def forward(self, x):
+        torch.square(x.cos())
+        torch.exp(x)
+        return x.sin()
+
+
+class InPlace(nn.Module):
+    def forward(self, x):
+        y = x.sin()
+        z = torch.square(y)
+        y.add_(1)
+        x.mul_(2)
+        return torch.square(y) + z
+
+
+class Aggregates(nn.Module):
+    def forward(self, x):
+        y = torch.square(x)
+        parts = torch.chunk(torch.cat([y, x]), 2)
+        rows = x.shape[0]
+        return {"y": [y, (x[:rows], parts[1][1:])], "text": ("a", None, 2)}
+
+
+class TakenNames(nn.Module):
+    def forward(self, mul, add):
+        square = torch.square(mul) * torch.square(add)
+        return square + mul
+
+
+class Flatten(nn.Module):
+    def forward(self, x):
+        return torch.flatten(x.sin(), 1)
+
+
+def traced_squares() -> fx.GraphModule:
+    """A `GraphModule` that somebody else traced."""
+    return fx.symbolic_trace(SquareAndTanh())
+
+
+def encoder() -> Encoder:
+    """A transformer encoder of one layer."""
+    return Encoder(depth=1)
+
+
+# ------------------------------------------------------------------ random models
+
+
+Rules = dict[Callable[..., Any], Callable[..., Any]]
+
+
+# For each function the rules that fit the way in which the models call it.
+RULES: dict[Callable[..., Any], tuple[Callable[..., Any], ...]] = {
+    torch.square: (square_rule, exp_twice_rule),
+    torch.sub: (sub_rule,),
+    torch.add: (add_rule,),
+    torch.mul: (mul_rule,),
+    torch.addcmul: (addcmul_rule,),
+    torch.stack: (stack_rule,),
+    torch.div: (div_rule,),
+    torch.pow: (pow_rule,),
+    torch.numel: (three_rule,),
+    torch.mean: (two_rule, zero_rule),
+    torch.amin: (none_rule,),
+    torch.argmax: (zero_rule,),
+    torch.positive: (itself_rule,),
+    torch.tanh: (tanh_rule,),
+    torch.exp: (exp_twice_rule,),
+    operator.truediv: (quotient_rule,),
+    F.relu: (relu_rule,),
+}
+
+
+def with_rules(trial: Trial, choice: int) -> Trial:
+    """The trial with rules for all functions that its model calls, or for some of them."""
+    model = trial.model
+    called = _called(model) if isinstance(model, fx.GraphModule) else _called_in(type(model))
+    rules: Rules = {}
+    for place, (function, kinds) in enumerate(RULES.items()):
+        if function in called and (choice % 4 != 3 or (place + choice // 4) % 2):
+            rules[function] = kinds[choice // 4 % len(kinds)]
+    if torch.pow in rules:  # its rule has a loop, for which it needs a number
+        rules[torch.numel] = three_rule
+    return replace(trial, args=(trial.model, rules))
+
+
+@lru_cache(maxsize=64)
+def _called_in(cls: type[nn.Module]) -> set[Any]:
+    return _called(fx.symbolic_trace(cls()))
+
+
+def _called(gm: fx.GraphModule) -> set[Any]:
+    return {node.target for node in gm.graph.nodes}

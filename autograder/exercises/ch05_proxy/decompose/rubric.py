@@ -1,0 +1,280 @@
+"""What must come of `decompose`: each call of a function in `rules` is what its rule records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from torch import fx
+from torch.fx.node import map_arg
+from torch.fx.proxy import GraphAppendingTracer
+
+from autograder.core.codec import Encoder, Plain, reads
+from autograder.core.exercise import Trial
+from autograder.core.graph_view import target_text
+from autograder.core.outcome import Reference
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.oracles import exchanging
+from autograder.judge.rule import Stage, rule
+from autograder.rules.canonical import Table, expressions, missing_and_extra
+from autograder.rules.passes import PASS
+
+if TYPE_CHECKING:
+    from autograder.judge import Evidence
+
+
+Rules = Mapping[Callable[..., Any], Callable[..., Any]]
+RECORDED = "recorded by a rule"
+"""The key under which a node's ``meta`` names the function whose rule has recorded it."""
+
+
+def decomposed_graph(gm: fx.GraphModule, rules: Rules) -> fx.Graph:
+    """A copy of a module's graph with each call of a function in `rules` replaced.
+
+    Raises:
+        Exception: whatever a rule raises.
+    """
+    graph = fx.Graph()
+    tracer = GraphAppendingTracer(graph)
+    values: dict[fx.Node, Any] = {}
+
+    def proxy_of(node: fx.Node) -> Any:
+        value = values[node]
+        return fx.Proxy(value, tracer) if isinstance(value, fx.Node) else value
+
+    for node in gm.graph.nodes:
+        if node.op != "call_function" or node.target not in rules:
+            values[node] = graph.node_copy(node, values.__getitem__)
+            continue
+        known = len(graph.nodes)
+        result = rules[node.target](*map_arg(node.args, proxy_of), **map_arg(node.kwargs, proxy_of))
+        values[node] = result.node if isinstance(result, fx.Proxy) else result
+        for new in list(graph.nodes)[known:]:
+            new.meta[RECORDED] = node.target
+    return graph
+
+
+@rule("recorded in the new graph", Stage.FORM)
+def recorded_in_the_new_graph(evidence: Evidence) -> Iterable[Finding]:
+    """No node reads one of another graph: what rules record is where it is read."""
+    for row in evidence.graph["nodes"]:
+        for leaf in reads(row):
+            if "foreign" in leaf:
+                yield evidence.finding(
+                    "foreign-node",
+                    f"`{row['name']}` reads a node `{leaf['foreign']}` that belongs to another "
+                    "graph than the one of your result.",
+                    "Which graph does your tracer append to, and of which graph are the nodes in "
+                    "your Proxies?",
+                    nodes=(row["name"],),
+                )
+                return
+
+
+@rule("what the rules record", Stage.STRUCTURE)
+def what_the_rules_record(evidence: Evidence) -> Iterable[Finding]:
+    """The graph is the trace with each ruled call replaced by its rule's nodes, by no others."""
+    wanted = decomposed_graph(evidence.traced, evidence.trial.args[1])
+    yield from _counts(evidence, wanted) or _nodes(evidence, wanted) or _dropped(evidence)
+
+
+def _counts(evidence: Evidence, wanted: fx.Graph) -> list[Finding]:
+    """A finding if a ruled function is not called exactly as often as the rules call it."""
+    encode = Encoder(evidence.trial.functions).function
+    after = [row for row in evidence.graph["nodes"] if row["op"] == "call_function"]
+    calls = Counter(node.target for node in wanted.nodes if node.op == "call_function")
+    read = Counter(node.target for node in _read(wanted) if node.op == "call_function")
+    traced = Counter(
+        node.target for node in evidence.traced.graph.nodes if node.op == "call_function"
+    )
+    for function in evidence.trial.args[1]:
+        own = [row["name"] for row in after if row["target"] == encode(function)]
+        name, extra = target_text(encode(function)), len(own) - calls[function]
+        if len(own) < read[function] or (calls[function] and extra > traced[function]):
+            return [_applied_twice(evidence, name, len(own), calls[function])]
+        if extra > 0:
+            still = f"`{own[-1]}` still calls `{name}`, for which there is a rule."
+            if calls[function]:
+                still = (
+                    f"There is a rule for `{name}`. Your result calls it {_times(len(own))}, and "
+                    f"the rules of this case call it {_times(calls[function])}."
+                )
+            return [
+                evidence.finding(
+                    "missed-call",
+                    still,
+                    "Every `call_function` node whose target is in `rules` is meant, also one "
+                    "that nobody reads.",
+                    nodes=own[-1:],
+                )
+            ]
+    return []
+
+
+def _read(graph: fx.Graph) -> set[fx.Node]:
+    """The nodes whose values reach the output."""
+    waiting = [node for node in graph.nodes if node.op == "output"]
+    found = set(waiting)
+    while waiting:
+        new = [node for node in waiting.pop().all_input_nodes if node not in found]
+        found.update(new)
+        waiting += new
+    return found
+
+
+def _applied_twice(evidence: Evidence, name: str, got: int, wanted: int) -> Finding:
+    has = f"calls it {_times(got)}" if got else "does not call it"
+    return evidence.finding(
+        "applied-twice",
+        f"`{name}` has a rule, and the rules of this case themselves call it, {_times(wanted)} for "
+        f"this model. These calls are to stay as they are. Your result {has}.",
+        "Rules are applied to the nodes of the model, not to what rules record.",
+    )
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+def _nodes(evidence: Evidence, wanted: fx.Graph) -> list[Finding]:
+    """A finding about the first node that is missing, or else the first one too many."""
+    table: Table = {}
+    data = {"nodes": _rows(evidence, wanted)}
+    want = expressions(_lists_as_tuples(data), table)
+    got = expressions(_lists_as_tuples(evidence.graph), table)
+    missing, extra = missing_and_extra(want, got)
+    nodes, read = list(wanted.nodes), _read(wanted)
+    # Of two equal nodes, the one that nobody reads may be gone.
+    short = Counter(want[i] for i, node in enumerate(nodes) if node in read) - Counter(got)
+    for place in missing:
+        if nodes[place] in read and short[want[place]]:
+            return [_missing(evidence, data["nodes"][place], nodes[place])]
+    if extra:
+        name = evidence.graph["nodes"][extra[0]]["name"]
+        return [
+            evidence.finding(
+                "changed-too-much",
+                f"`{name}` in your result is neither a copy of a node of the model nor recorded "
+                "by a rule.",
+                "A rule is run once for each call, and no other node is added.",
+                nodes=(name,),
+            )
+        ]
+    return []
+
+
+def _dropped(evidence: Evidence) -> list[Finding]:
+    """A finding about a call of the model that is not copied, though no rule has to do with it.
+
+    Whether a call stays that nobody reads any more because of a rule makes no difference.
+    """
+    table: Table = {}
+    want = expressions(_lists_as_tuples(evidence.traced_graph), table)
+    got = expressions(_lists_as_tuples(evidence.graph), table)
+    nodes = list(evidence.traced.graph.nodes)
+    left = _beside_rules(nodes, evidence.trial.args[1])
+    calls = [i for i, n in enumerate(nodes) if n in left and n.op.startswith("call")]
+    missing, _ = missing_and_extra([want[i] for i in calls], got)
+    for place in missing[:1]:
+        row = evidence.traced_graph["nodes"][calls[place]]
+        return [_missing(evidence, row, nodes[calls[place]])]
+    return []
+
+
+def _beside_rules(nodes: list[fx.Node], rules: Rules) -> set[fx.Node]:
+    """The nodes of a trace that read nothing of a call with a rule, nor are read for one."""
+    after, before = set(), set()
+    for node in nodes:
+        ruled = node.op == "call_function" and node.target in rules
+        if ruled or not after.isdisjoint(node.all_input_nodes):
+            after.add(node)
+    for node in reversed(nodes):
+        ruled = node.op == "call_function" and node.target in rules
+        if ruled or not before.isdisjoint(node.users):
+            before.add(node)
+    return set(nodes) - after - before
+
+
+def _rows(evidence: Evidence, graph: fx.Graph) -> list[Plain]:
+    """The nodes of a graph of ours as `describe` writes them, as far as they are compared."""
+    nodes = list(graph.nodes)
+    place = {node: i for i, node in enumerate(nodes)}
+    encoder = Encoder(evidence.trial.functions, node=lambda n: {"node": place[n]})
+    return [
+        {
+            "op": node.op,
+            "name": node.name,
+            "target": encoder.encode(node.target),
+            "args": encoder.encode(node.args),
+            "kwargs": encoder.encode(node.kwargs),
+        }
+        for node in nodes
+    ]
+
+
+def _missing(evidence: Evidence, row: Plain, node: fx.Node) -> Finding:
+    target = target_text(row["target"])
+    if RECORDED in node.meta:
+        ruled = target_text(Encoder(evidence.trial.functions).function(node.meta[RECORDED]))
+        return evidence.finding(
+            "wrong-arguments",
+            f"Run with the arguments of the model's call, the rule for `{ruled}` records a call "
+            f"of `{target}`. With these inputs, it is not in your result.",
+            "A rule takes what the call takes: nodes, lists of nodes, numbers, by position and "
+            "by keyword.",
+        )
+    return evidence.finding(
+        "other-nodes-changed",
+        f"The model's node `{row['name']}`, {_kind(row, target)}, is missing from your result, "
+        "or it does not read what it is to read.",
+        "What has no rule is copied, read or not. A copy reads the copies of what the model's "
+        "node read.",
+    )
+
+
+def _kind(row: Plain, target: str) -> str:
+    return "the output" if row["op"] == "output" else f"a `{row['op']}` of `{target}`"
+
+
+def _lists_as_tuples(data: Plain) -> Plain:
+    """The description with lists among arguments written as tuples: functions take both."""
+    nodes = []
+    for row in data["nodes"]:
+        if row["op"] != "output":
+            row = row | {"args": _tupled(row["args"]), "kwargs": _tupled(row["kwargs"])}
+        nodes.append(row)
+    return {"nodes": nodes}
+
+
+def _tupled(data: Plain) -> Plain:
+    if isinstance(data, list):
+        return [_tupled(item) for item in data]
+    if not isinstance(data, dict):
+        return data
+    ((kind, body),) = data.items()
+    if kind in ("list", "tuple"):
+        return {"tuple": [_tupled(item) for item in body]}
+    return {kind: _tupled(body) if isinstance(body, list) else body}
+
+
+def by_rules(trial: Trial) -> Reference:
+    """The model under an Interpreter that gives the values to the rules, and records nothing."""
+    rules: Rules = trial.args[1]
+
+    class ByRules(fx.Interpreter):
+        def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+            return super().call_function(rules.get(target, target), args, kwargs)
+
+    return exchanging(ByRules)(trial)
+
+
+KEY = AnswerKey(
+    (
+        recorded_in_the_new_graph.because("says more about the plainest mistake than lint does"),
+        *PASS,
+        what_the_rules_record,
+    ),
+    by_rules,
+)

@@ -1,0 +1,1 @@
+"""The exercise `decomposition_rules`."""

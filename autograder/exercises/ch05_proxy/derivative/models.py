@@ -1,0 +1,260 @@
+"""Functions of one tensor for `derivative`, small enough to differentiate by hand."""
+
+# A learner sees these functions as they stand here; their names say what they are for.
+# ruff: noqa: D103
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import fx
+
+from autograder.core.exercise import Trial
+from autograder.models.build import T, arguments
+
+
+def add_one(x):
+    return x + 1
+
+
+def line(x):
+    return 3 * x - 2
+
+
+def sine(x):
+    return torch.sin(x)
+
+
+def cosine(x):
+    return torch.cos(x)
+
+
+def exponential(x):
+    return torch.exp(x)
+
+
+def minus(x):
+    return -x
+
+
+def minus_sine(x):
+    return -torch.sin(x)
+
+
+def scaled(x):
+    return 3 * torch.cos(x) - 2
+
+
+def both(x):
+    return torch.sin(x) + torch.exp(x)
+
+
+def product(x):
+    return x * torch.sin(x)
+
+
+def difference(x):
+    return torch.sin(x) - torch.exp(x)
+
+
+# ------------------------------------------------------------------ spellings
+
+
+def functions(x):
+    return torch.mul(torch.add(x, torch.sin(x)), torch.sub(torch.neg(x), torch.exp(x)))
+
+
+def numbers_in_functions(x):
+    return torch.add(torch.mul(x, -3), 2) * torch.sub(x, 0.5)
+
+
+def methods(x):
+    return x.sin().mul(x.exp()).add(x.cos().neg()).sub(x)
+
+
+def numbers_in_methods(x):
+    return x.mul(2).add(1).mul(x.sub(0.5))
+
+
+def reflected(x):
+    return (2 - torch.sin(x)) * (1 + x) * 0.5
+
+
+def keywords(x):
+    scaled = torch.mul(other=2, input=x)
+    shifted = torch.sub(other=torch.sin(input=x), input=scaled)
+    return torch.add(input=shifted, other=x.mul(other=x)) - torch.neg(input=torch.exp(input=x))
+
+
+def total(x):
+    y = x * x
+    y += torch.cos(x)
+    y -= x
+    y *= 2
+    return y
+
+
+# ------------------------------------------------------------------ values used twice
+
+
+def square(x):
+    return x * x
+
+
+def twice(x):
+    y = torch.sin(x)
+    return y + y
+
+
+def diamond(x):
+    y = torch.exp(x)
+    return torch.sin(y) * torch.cos(y) - y
+
+
+def powers(x):
+    y = x
+    for _ in range(4):
+        y = y * x
+    return y
+
+
+def cancels(x):
+    return x - x
+
+
+# ------------------------------------------------------------------ chains
+
+
+def inside(x):
+    return torch.sin(torch.cos(x))
+
+
+def bell(x):
+    return torch.exp(-x * x)
+
+
+def long_chain(x):
+    return torch.cos(torch.sin(torch.exp(torch.cos(-x)) * 0.5) + 1)
+
+
+# ------------------------------------------------------------------ constants
+
+
+def number(x):
+    return 3.0
+
+
+def whole_number(x):
+    return 2 * 3 - 1
+
+
+def times_zero(x):
+    return x * 0
+
+
+def identity(x):
+    return x
+
+
+# ------------------------------------------------------------------ everything else
+
+
+def unused(x):
+    waste = torch.exp(x) * 5
+    torch.sin(waste)
+    return torch.cos(x)
+
+
+def swing(angle):
+    return torch.sin(angle) * angle
+
+
+def reserved(input):
+    return torch.sin(input) * input
+
+
+def shadow(sin):
+    return torch.sin(sin) + torch.cos(sin) * sin
+
+
+def cubic(x):
+    return x * x * x - 2 * x
+
+
+def damped(t):
+    return torch.exp(-0.5 * t) * torch.cos(3 * t)
+
+
+# ------------------------------------------------------------------ trials
+
+
+@dataclass(frozen=True)
+class FunctionTrial:
+    """Builds a trial whose answer is given a function of one tensor, or its trace."""
+
+    fn: Callable[[Any], Any]
+    specs: tuple[T, ...]
+    times: int = 1
+    traced: bool = False
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        generator = torch.Generator().manual_seed(seed + 1)
+        model = fx.symbolic_trace(self.fn) if self.traced else None
+        return Trial(
+            args=(model or self.fn,),
+            model=model,
+            inputs=tuple(arguments((spec,), generator, torch.float64) for spec in self.specs),
+            times=self.times,
+        )
+
+
+PARAMETERS = ("x", "x", "input", "sin", "angle")
+STEEPEST = 1e4
+STEP = 1e-4
+
+
+def as_function(trial: Trial, choice: int) -> Trial:
+    """The case of a function, or of a graph module, to be differentiated once or twice."""
+    fn: Any = trial.model
+    if not isinstance(fn, fx.GraphModule):
+        constant = ("3.0", "2")[choice // 8 % 2] if choice % 8 == 6 else ""
+        fn = _function(fn.source_code, PARAMETERS[choice // 2 % len(PARAMETERS)], constant)
+    # In float32, two right formulas may differ by more than what rounding is allowed to do.
+    inputs = tuple((x.double(),) for (x,) in trial.inputs)
+    times = 2 if choice % 3 == 2 else 1
+    if not all(_is_tame(fn, x, times) for (x,) in inputs):
+        times, inputs = 1, tuple((x / 8,) for (x,) in inputs)
+    model = fn if isinstance(fn, fx.GraphModule) else None
+    return replace(trial, args=(fn,), model=model, inputs=inputs, times=times)
+
+
+def _is_tame(fn: Callable[..., Any], x: torch.Tensor, times: int) -> bool:
+    """Whether a function does not rise so steeply that its slopes are hard to compare."""
+    grows = torch.stack([torch.as_tensor(fn(x + i * STEP)).expand_as(x) for i in range(1 + times)])
+    for _ in range(times):
+        grows = grows.diff(dim=0) / STEP
+        if not grows.abs().max() < STEEPEST:
+            return False
+    return True
+
+
+@lru_cache(maxsize=256)
+def _function(source: str, parameter: str, constant: str) -> Callable[..., Any]:
+    """The ``forward`` of a class as a function of its own."""
+    body = textwrap.dedent(source[source.index("def forward(self, x):") :].partition("\n")[2])
+    if constant:
+        body = re.sub(r"return .*", f"return {constant}", body)
+    body = re.sub(r"\bx\b", parameter, body)
+    text = f"def f({parameter}):\n{textwrap.indent(body, '    ')}"
+    scope: dict[str, Any] = {"torch": torch}
+    exec(compile(text, "<a random function>", "exec"), scope)
+    made: Callable[..., Any] = scope["f"]
+    made.source_code = text  # type: ignore[attr-defined]
+    return made

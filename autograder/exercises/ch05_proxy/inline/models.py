@@ -1,0 +1,518 @@
+"""Models with a submodule whose calls `inline` is to open, and the submodules themselves.
+
+Names are chosen to collide: the model and its submodule have parameters, layers and arguments
+of the same name.
+"""
+
+# A learner sees these classes as they stand here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+from dataclasses import replace
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+
+TARGETS: WeakKeyDictionary[nn.Module, str] = WeakKeyDictionary()
+"""Which submodule of a random model is to be opened."""
+
+
+class KeepTarget(fx.Tracer):
+    """A tracer that records calls of one submodule, whatever its class, as one node each."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__()
+        self.target = target
+
+    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        """Also true for the target."""
+        return module_qualified_name == self.target or super().is_leaf_module(
+            m, module_qualified_name
+        )
+
+
+def trace_keeping(target: str, model: nn.Module) -> fx.GraphModule:
+    """The trace of a model in which `target` is one node a call."""
+    tracer = KeepTarget(target)
+    graph = tracer.trace(model)
+    return fx.GraphModule(tracer.root, graph)
+
+
+# ------------------------------------------------------------------ what is inlined
+
+
+class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+        self.register_buffer("shift", torch.ones(3))
+
+    def forward(self, x):
+        return x * self.weight + self.shift
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+        self.act = nn.Tanh()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return self.act(self.first(x)) * self.weight
+
+
+class Tower(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+        self.scale = Scale()
+        self.act = nn.Sequential(nn.Linear(3, 3), nn.Sigmoid())
+
+    def forward(self, x):
+        return self.scale(self.block(x)) - self.act(x)
+
+
+class Mix(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, a, b, scale=2.0):
+        return (a - b * self.weight) * scale
+
+
+class Clip(nn.Module):
+    def forward(self, x, low=None, high=0.5):
+        return torch.clamp(x, low, high)
+
+
+class KeywordOnly(nn.Module):
+    def forward(self, x, *, scale, shift=1):
+        return x * scale + shift
+
+
+class Join(nn.Module):
+    def forward(self, parts, dim=-1):
+        return torch.cat(parts, dim)
+
+
+class Waves(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return torch.sin(x), x * self.weight
+
+
+class Swap(nn.Module):
+    def forward(self, a, b):
+        return b, a
+
+
+class Keep(nn.Module):
+    def forward(self, x):
+        return x
+
+
+class Bump(nn.Module):
+    def forward(self, x):
+        return x.add_(1)
+
+
+class BumpUnread(nn.Module):
+    def forward(self, x):
+        x.add_(1)
+        return x
+
+
+class Spare(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+        self.spare = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.first(x).tanh()
+
+
+class ByMode(nn.Module):
+    def forward(self, x):
+        return x.exp() if self.training else x
+
+
+class Noisy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.drop = nn.Dropout()
+
+    def forward(self, x):
+        return self.drop(self.linear(x))
+
+
+# ------------------------------------------------------------------ one call
+
+
+class OneScale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = Scale()
+
+    def forward(self, x):
+        return torch.relu(self.scale(x - 1))
+
+
+class TwoLayers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        self.fc2 = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.fc2(torch.relu(self.fc(x)))
+
+
+class AsOutput(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = Scale()
+
+    def forward(self, x):
+        return self.scale(x)
+
+
+class InputBack(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.keep = Keep()
+
+    def forward(self, x):
+        return self.keep(self.keep(x).exp())
+
+
+class Functional(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        return self.act(x) - self.act(-x)
+
+
+# ------------------------------------------------------------------ names
+
+
+class Namesakes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+        self.weight = nn.Parameter(torch.ones(3))
+        self.act = nn.Sigmoid()
+        self.block = Block()
+
+    def forward(self, x):
+        y = self.act(self.first(x)) * self.weight
+        return self.block(y) + y
+
+
+class Stages(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stages = nn.Sequential(Tower(), Tower())
+        self.first = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.first(self.stages(x))
+
+
+class Chained(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mlp = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 3))
+
+    def forward(self, x):
+        return self.mlp(x) + x
+
+
+class OneTower(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tower = Tower()
+        self.block = Block()
+
+    def forward(self, x):
+        return self.tower(self.block(x))
+
+
+# ------------------------------------------------------------------ several calls
+
+
+class ThreeCalls(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = Scale()
+
+    def forward(self, x, y):
+        return self.scale(x) - self.scale(self.scale(y))
+
+
+class BlockTwice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+
+    def forward(self, x, y):
+        return self.block(x) * self.block(x - y)
+
+
+class DeadCall(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = Scale()
+
+    def forward(self, x):
+        self.scale(x)
+        return self.scale(x).cos()
+
+
+# ------------------------------------------------------------------ arguments
+
+
+class Keywords(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mix = Mix()
+
+    def forward(self, x, y):
+        return self.mix(b=x, a=y) * self.mix(x, scale=3.0, b=y)
+
+
+class LayerKeyword(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.fc(input=x * 2)
+
+
+class Defaults(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mix = Mix()
+
+    def forward(self, x, y):
+        return self.mix(x, y), self.mix(x, y, 5.0), self.mix(y, x)
+
+
+class Zero(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mix = Mix()
+
+    def forward(self, x, y):
+        return self.mix(x, y, scale=0) + self.mix(x, 0.0)
+
+
+class NoneGiven(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.clip = Clip()
+
+    def forward(self, x):
+        return self.clip(x), self.clip(x, -0.2), self.clip(x, low=0.0, high=None)
+
+
+class Named(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = KeywordOnly()
+
+    def forward(self, x):
+        return self.part(x, scale=2) - self.part(shift=0, scale=3.0, x=x.exp())
+
+
+class Crossed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mix = Mix()
+
+    def forward(self, b, a):
+        return self.mix(b, a) + self.mix(b - a, b)
+
+
+class Listed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.join = Join()
+
+    def forward(self, x, y):
+        return self.join([x, y, x + y]) + self.join((y, x, x), dim=1)
+
+
+# ------------------------------------------------------------------ tuples
+
+
+class Unpacked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.waves = Waves()
+
+    def forward(self, x):
+        a, b = self.waves(x)
+        return a - b
+
+
+class Indexed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.waves = Waves()
+
+    def forward(self, x):
+        both = self.waves(x)
+        return both[-1].cos() + both[0]
+
+
+class Whole(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.waves = Waves()
+
+    def forward(self, x):
+        return self.waves(x)
+
+
+class Joined(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.waves = Waves()
+
+    def forward(self, x):
+        return {"joined": torch.cat(self.waves(x)), "all": [x, self.waves(x.cos())]}
+
+
+class Swapped(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.swap = Swap()
+
+    def forward(self, x, y):
+        a, b = self.swap(x, y.exp())
+        a, b = self.swap(a * 2, b)
+        return a - b
+
+
+# ------------------------------------------------------------------ everything else
+
+
+class InPlace(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bump = Bump()
+
+    def forward(self, x):
+        y = x * 2
+        before = y.cos()
+        self.bump(y)
+        return before, y.cos()
+
+
+class InPlaceUnread(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bump = BumpUnread()
+
+    def forward(self, x):
+        return self.bump(x * 2).cos()
+
+
+class WithSpare(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Spare()
+
+    def forward(self, x):
+        return self.part(x) + 1
+
+
+class Moody(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = ByMode()
+
+    def forward(self, x):
+        return self.part(x) * 2
+
+
+class NeverCalled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        self.spare = nn.Linear(3, 3)
+        self.scale = Scale()
+
+    def forward(self, x):
+        return self.scale(self.fc(x)).sin()
+
+
+class OneNoisy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.noisy = Noisy()
+
+    def forward(self, x):
+        return self.noisy(x) + self.noisy(x * 2)
+
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = Scale()
+
+    def forward(self, x, factor=2.0, *, shift=0.5):
+        return self.scale(x * factor) + shift
+
+
+def traced_layers() -> fx.GraphModule:
+    """A `GraphModule` that somebody else traced."""
+    return fx.symbolic_trace(TwoLayers())
+
+
+def traced_with_block() -> fx.GraphModule:
+    """A `GraphModule` in which a module of its own class is one node."""
+    return trace_keeping("block", Namesakes())
+
+
+# ------------------------------------------------------------------ random models
+
+
+PARTS = (Scale, Block, Tower, Mix, Clip, KeywordOnly, Join, Waves, Swap, Keep, Bump)
+
+
+def with_target(trial: Trial, choice: int) -> Trial:
+    """The trial with the name of a submodule, or with one that leads nowhere."""
+    model: nn.Module = trial.model
+    if choice % 6 == 4:
+        model = fx.symbolic_trace(model)
+    names = _openable(model)
+    if choice % 9 == 1 or not names:
+        model.add_module("spare", nn.Sequential(nn.Linear(3, 3)))
+        names = _openable(model)
+    # What the model itself calls is more often of interest than what is deep inside.
+    own = [name for name in names if "." not in name] if choice % 3 else names
+    target = own[choice * len(own) // 64] if own else names[0]
+    if choice % 8 == 7:
+        target = f"{target}.missing" if choice % 16 == 7 else "missing"
+    TARGETS[model] = target
+    return replace(trial, args=(model, target), model=model)
+
+
+def _openable(model: nn.Module) -> list[str]:
+    """Names of the submodules; in a trace, some are mere containers, and compute nothing."""
+    return [name for name, m in model.named_modules() if name and type(m) is not nn.Module]

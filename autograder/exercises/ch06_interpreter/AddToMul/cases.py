@@ -1,0 +1,92 @@
+"""Exercise 6.6: a Transformer that replaces additions and keeps `meta`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch03_manipulation.add_to_mul.cases import VOCABULARY
+from autograder.exercises.ch06_interpreter.AddToMul import models
+from autograder.exercises.ch06_interpreter.cases import CHAPTER, X, class_case
+from autograder.exercises.ch06_interpreter.models import Make
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T, additions, networks
+
+HINTS = (
+    "Two tasks. The exchange is the one of chapter 3, but here each addition passes through a "
+    "handler. For the `meta`, find the one method through which every node passes.",
+    "In a `Transformer` the value of a node is a `Proxy`, and `proxy.node` is the new node. "
+    "`run_node` returns that Proxy, and the node that it was made from is its argument. "
+    "One opcode makes no new node: look up what `output` returns.",
+    "```python\n"
+    "def run_node(self, n):\n"
+    "    result = super().run_node(n)\n"
+    "    if ...:  # this result is a node made for n\n"
+    "        result.node.meta.update(...)\n"
+    "    return result\n"
+    "```",
+)
+
+
+def add_case(
+    name: str, aspect: str, make: Make, *inputs: tuple[Any, ...], hidden: bool = False
+) -> Case:
+    """A case of `AddToMul` in which every node has something in its meta."""
+    return class_case(name, aspect, make, *inputs, tag=models.tag_all, hidden=hidden)
+
+
+WIDE = T(4, 3)
+
+
+EXERCISE = Exercise(
+    name="AddToMul",
+    number=6,
+    chapter=CHAPTER,
+    title="A Transformer that keeps `meta`",
+    stars=2,
+    minutes=15,
+    points=4,
+    procedure="transformer",
+    aspects=(
+        Aspect("task", 2, "`torch.add` and `+` become multiplications"),
+        Aspect("method", 2, "so does the method `add`, also of a buffer"),
+        Aspect("alpha", 2, "`alpha=1` goes, any other `alpha` keeps the addition"),
+        Aspect("in place", 1, "additions in place, and what is no addition, stay"),
+        Aspect("meta", 2, "each node keeps its own `meta`, whatever its opcode"),
+    ),
+    cases=(
+        class_case("torch.add", "task", additions.OneAdd, (X, X), (X, T(3))),
+        class_case("torch.add, by keyword", "task", additions.KeywordAdd, (X, X)),
+        class_case("the operator", "task", additions.OperatorAdd, (X, X), (WIDE, T(3))),
+        class_case("numbers", "task", additions.ReflectedAdd, (X,), (T(5),)),
+        class_case("a parameter", "task", additions.ParameterAdd, (X,)),
+        class_case("the method", "method", additions.MethodAdd, (X, X), (WIDE, T(3))),
+        class_case("the method, by keyword", "method", additions.MethodKeywordAdd, (X, X)),
+        class_case("a buffer", "method", additions.BufferAdd, (X,)),
+        class_case("an alpha", "alpha", additions.AlphaFunction, (X, X)),
+        class_case("an alpha in a method", "alpha", additions.AlphaMethod, (X, X)),
+        class_case("an alpha of 1", "alpha", additions.AlphaOne, (X, X)),
+        class_case("keywords and an alpha of 1", "alpha", additions.AlphaOneKeywords, (X, X)),
+        class_case("an alpha of 0, and of -1", "alpha", additions.AlphaZero, (X, X)),
+        class_case("in place", "in place", additions.InPlaceAdd, (X, X)),
+        class_case("an operator in place", "in place", additions.InPlaceOperator, (X, X)),
+        class_case("names with `add` in them", "in place", additions.Namesakes, (X, X)),
+        add_case("marks on a few nodes", "meta", additions.OneAdd, (X, X)),
+        add_case("marks on all kinds of nodes", "meta", additions.NestedAdds, (X,), (WIDE,)),
+        add_case("marks on a buffer", "meta", additions.BufferAdd, (X,)),
+        add_case("marks and defaults", "meta", additions.DefaultAdd, (X,), (X, 3.0)),
+        add_case("marks on additions that stay", "meta", additions.AlphaMethod, (X, X)),
+        add_case("marks on dead nodes", "meta", additions.DeadAdd, (X, X)),
+        add_case("a dictionary is returned", "meta", additions.ReadInLists, (X, X)),
+        add_case("an encoder", "meta", networks.Encoder, (T(1, 2, 6),)),
+        class_case(
+            "marks on every second node", "meta", additions.OtherAdds, (X, X), tag=models.tag_some
+        ),
+        class_case("redraw: sums of sums", "task", additions.SumOfSums, (T(5), T(5)), hidden=True),
+        class_case("redraw: methods", "method", additions.MethodStays, (T(5), T(5)), hidden=True),
+        add_case("redraw: marks", "meta", additions.LaterMul, (X, X), hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, models.tagged, count=16),
+)

@@ -1,0 +1,60 @@
+"""What must come of `AddToMul`: multiplications, and the `meta` of each node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from autograder.core.codec import Encoder, Plain, show
+from autograder.core.verdict import Finding
+from autograder.exercises.ch06_interpreter.rubric import made_from_the_class
+from autograder.judge.adds_by_multiplying import AddsByMultiplying
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import exchanging
+from autograder.judge.rule import Stage, rule
+from autograder.rules.edits import additions_replaced
+from autograder.rules.passes import PASS
+
+
+@rule("meta kept", Stage.STRUCTURE)
+def meta_kept(evidence: Evidence) -> Iterable[Finding]:
+    """Each node that came from a node of the given module has that node's `meta`."""
+    old = list(evidence.trial.args[0].graph.nodes)
+    metas = [{key: Encoder().encode(value) for key, value in n.meta.items()} for n in old]
+    rows, found = evidence.graph["nodes"], evidence.graph["meta"]
+    if len(rows) != len(old):
+        # Nodes were added; those that were copied are known by what stands in their meta.
+        found = [next((f for f in found if f == meta), {}) for meta in metas]
+    for node, meta, got in zip(old, metas, found, strict=True):
+        if got == meta:
+            continue
+        yield evidence.finding(*_meta_words(node.name, meta, got), nodes=(node.name,))
+        return
+
+
+def _meta_words(name: str, meta: Plain, got: Plain) -> tuple[str, str, str]:
+    lost = [key for key in meta if key not in got]
+    if lost:
+        return (
+            "meta-lost",
+            f"The node made from `{name}` has no `meta[{lost[0]!r}]`, which `{name}` has.",
+            "Look at how the nodes of this opcode are made anew, and what `Transformer` copies.",
+        )
+    key = next(key for key in got if key not in meta or got[key] != meta[key])
+    return (
+        "meta-wrong",
+        f"The node made from `{name}` has `meta[{key!r}]` = {show(got[key])}; "
+        + (f"`{name}` has {show(meta[key])} there." if key in meta else f"`{name}` has none."),
+        "Whose `meta` did this node get? Remember what each handler returns, the output's too.",
+    )
+
+
+KEY = AnswerKey(
+    (
+        made_from_the_class.because("names what came in place of a class"),
+        *PASS,
+        additions_replaced.because("names the spelling that was missed, before a result differs"),
+        meta_kept,
+    ),
+    exchanging(AddsByMultiplying),
+)

@@ -1,0 +1,82 @@
+"""Exercise 6.1: a negation becomes a sigmoid, and the other way round."""
+
+from __future__ import annotations
+
+from autograder.core.exercise import Aspect, Exercise
+from autograder.exercises.ch06_interpreter.cases import CHAPTER, KINDS, X, class_case
+from autograder.exercises.ch06_interpreter.models import NothingToSwap, on_a_trace
+from autograder.exercises.ch06_interpreter.NegSigmSwap import models
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T, networks
+
+HINTS = (
+    "Section 6.2 overrides one handler. You need two of them: functions and methods reach "
+    "different handlers. What does an interpreter do with a node that your handler does not "
+    "treat?",
+    "`target` is the function itself in `call_function`, and the method's name in `call_method`. "
+    "There, `args[0]` is the object whose method is called. "
+    "`super().call_function(...)` does what an `Interpreter` always does, with any target that "
+    "you hand it.",
+    "```python\n"
+    "def call_function(self, target, args, kwargs):\n"
+    "    if target is torch.neg:\n"
+    "        ...\n"
+    "    elif ...:\n"
+    "        ...\n"
+    "    return ...  # for every target\n"
+    "```",
+)
+
+
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.neg({a})",
+        "{a}.sigmoid()",
+        "torch.sigmoid({a})",
+        "{a}.neg()",
+        "torch.sigmoid(input={a})",
+        "[nn.Sigmoid()]({a})",
+        "torch.special.expit({a})",
+        "F.logsigmoid({a})",
+        "{a}.clamp(min={n})",
+        "torch.sub(input={a}, other={b}, alpha=3)",
+        "torch.sum({x}, dim=-1, keepdim=True) + {x}",
+        "{x} + {y}.sum(dim=-1, keepdim=True)",
+        "[nn.Sigmoid()](input={a})",
+        "{x}.mul_({b})",
+    )
+    + COMMON,
+    inputs=KINDS,
+)
+
+
+EXERCISE = Exercise(
+    name="NegSigmSwap",
+    number=1,
+    chapter=CHAPTER,
+    title="Two operations exchanged",
+    stars=1,
+    minutes=5,
+    points=2,
+    procedure="interpreter",
+    aspects=(
+        Aspect("task", 2, "`neg` and `sigmoid` are exchanged, as functions and as methods"),
+        Aspect("others", 2, "every other operation runs as it is"),
+    ),
+    cases=(
+        class_case("one of each", "task", models.SigmoidThenNeg, (X,), (T(4),)),
+        class_case("the other two", "task", models.NegThenSigmoid, (X,), (T(),)),
+        class_case("keyword arguments", "task", models.AsKeywords, (X,), (T(3, 2),)),
+        class_case("among others", "others", models.AmongOthers, (X, X), (X, T(3))),
+        class_case("modules and a parameter", "others", models.WithModules, (X,)),
+        class_case("gates", "others", models.Gate, (X,), (T(4, 3), 0.25)),
+        class_case("nothing to exchange", "others", NothingToSwap, (X,)),
+        class_case("an encoder layer", "others", networks.EncoderLayer, (T(1, 3, 8),)),
+        class_case("redraw: one of each", "task", models.NegThenSigmoid, (T(5),), hidden=True),
+        class_case("redraw: gates", "others", models.Gate, (T(1, 3), -1.0), hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, on_a_trace),
+)

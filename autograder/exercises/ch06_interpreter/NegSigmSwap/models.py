@@ -1,0 +1,63 @@
+"""Small models with negations and sigmoids: for `NegSigmSwap`."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+
+class SigmoidThenNeg(nn.Module):
+    """One function and one method."""
+
+    def forward(self, x):
+        return torch.sigmoid(x).neg()
+
+
+class NegThenSigmoid(nn.Module):
+    """The other function and the other method."""
+
+    def forward(self, x):
+        return torch.neg(x).sigmoid()
+
+
+class AmongOthers(nn.Module):
+    """Other functions and methods before, between and after."""
+
+    def forward(self, x, y):
+        shifted = torch.sigmoid(x * 2) + y
+        bounded = shifted.clamp(min=-0.5).neg()
+        return torch.where(bounded > y, bounded, y.tanh())
+
+
+class AsKeywords(nn.Module):
+    """The operations, and others, with keyword arguments."""
+
+    def forward(self, x):
+        low = torch.sigmoid(input=x)
+        high = torch.neg(input=x)
+        return torch.sub(input=low, other=high.sum(dim=0, keepdim=True), alpha=3)
+
+
+class WithModules(nn.Module):
+    """Layers, one of them a Sigmoid module, and a parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.block = nn.Sequential(nn.Linear(3, 4), nn.Sigmoid())
+        self.gain = nn.Parameter(torch.rand(4))
+
+    def forward(self, x):
+        return self.block(x).neg() * self.gain
+
+
+class Gate(nn.Module):
+    """The gates of a small recurrent cell, which reads a default and returns a dictionary."""
+
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Linear(3, 8)
+
+    def forward(self, x, carry=0.5):
+        update, new = self.proj(x).chunk(2, dim=-1)
+        gate = torch.sigmoid(update)
+        return {"state": gate * carry + gate.neg().add(1) * new.tanh(), "parts": [gate, carry]}

@@ -1,0 +1,55 @@
+"""What must come of `NegSigmSwap`: two functions are each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import fx
+from torch.overrides import TorchFunctionMode
+
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
+from autograder.exercises.ch06_interpreter.rubric import made_from_the_class, runs_as_asked
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.oracles import runs_of
+from autograder.rules.passes import caller_untouched
+
+
+class _Exchanged(TorchFunctionMode):
+    """While it is active, `neg` and `sigmoid` are each other, except inside of layers."""
+
+    table = {torch.neg: torch.sigmoid, torch.sigmoid: torch.neg}
+    methods = {torch.Tensor.neg: torch.sigmoid, torch.Tensor.sigmoid: torch.neg}
+    inside = 0
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Called in place of every function of PyTorch."""
+        other = func if self.inside else (self.table | self.methods).get(func, func)
+        return other(*args, **(kwargs or {}))
+
+    def enter(self, *_: Any) -> None:
+        """A layer begins."""
+        self.inside += 1
+
+    def leave(self, *_: Any) -> None:
+        """A layer ends."""
+        self.inside -= 1
+
+
+def exchanged(trial: Trial) -> Reference:
+    """What the model computes, called as it is, while two functions are exchanged."""
+    mode = _Exchanged()
+    for module in trial.model.modules():
+        if fx.Tracer().is_leaf_module(module, ""):
+            module.register_forward_pre_hook(mode.enter)
+            module.register_forward_hook(mode.leave)
+
+    def call(*args: Any) -> Any:
+        with mode:
+            return trial.model(*args)
+
+    return runs_of(call, trial)
+
+
+KEY = AnswerKey((made_from_the_class, caller_untouched, runs_as_asked), exchanged)

@@ -1,0 +1,112 @@
+"""Models whose calls take time, or raise: for `OpTimer`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.exercises.ch06_interpreter.models import on_a_trace
+
+SPIN = 0.012
+"""Seconds of processor time that one call of `slow` takes at least."""
+
+
+@fx.wrap
+def slow(x: torch.Tensor, times: int = 1) -> torch.Tensor:
+    """Return `x + 1` after some work; every clock sees it, a busy machine or not."""
+    start = time.thread_time()
+    while time.thread_time() - start < SPIN * times:
+        pass
+    return x + 1
+
+
+@fx.wrap
+def refuse_negative(x: torch.Tensor) -> torch.Tensor:
+    """Return `x`, or raise a `ValueError` if its sum is negative."""
+    if float(x.sum()) < 0:
+        raise ValueError("negative sum")
+    return x
+
+
+class OneSlow(nn.Module):
+    """A slow function between quick ones."""
+
+    def forward(self, x):
+        y = torch.relu(x)
+        y = slow(y)
+        y = torch.relu(y).abs()
+        return torch.relu(y) * y.tanh()
+
+
+class EveryKind(nn.Module):
+    """Nodes of all six kinds, a module called twice, a default."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(3))
+        self.act = nn.Tanh()
+
+    def forward(self, x, scale=2.0):
+        x = self.act(x + self.weight)
+        return self.act(x * scale).sum(dim=-1)
+
+
+class Checked(nn.Module):
+    """A call whose value is `None`, before others and after them."""
+
+    def forward(self, x):
+        torch._assert(x.dim() > 0, "one number")
+        y = torch.relu(x)
+        torch._assert(y.dim() < 4, "too many dimensions")
+        return y.abs()
+
+
+class TwoSlow(nn.Module):
+    """Two slow calls: the second takes three times as long; one more that nobody reads."""
+
+    def forward(self, x):
+        first = slow(x)
+        second = slow(first, times=3)
+        slow(second)
+        return second.neg()
+
+
+class StarNames(nn.Module):
+    """Any number of arguments; nodes whose names say little about what they call."""
+
+    def forward(self, sum, *rest):
+        relu = sum + rest[0]
+        return torch.stack([relu, rest[1]]).sum(0)
+
+
+class MayRefuse(nn.Module):
+    """A function that raises for some inputs, with calls before and after."""
+
+    def forward(self, x):
+        y = torch.exp(x).log()
+        return refuse_negative(y).cos()
+
+
+class NeedsThree(nn.Module):
+    """A module that raises for inputs of another width."""
+
+    def __init__(self):
+        super().__init__()
+        self.block = nn.Sequential(nn.Linear(3, 2), nn.ReLU())
+
+    def forward(self, x):
+        return self.block(torch.sin(x)).abs()
+
+
+def timed(trial: Trial, choice: int) -> Trial:
+    """Several runs of one trace, some of them on an input that may not fit."""
+    trial = on_a_trace(trial, choice)
+    first, *others = trial.inputs[0]
+    runs = [trial.inputs[0], trial.inputs[-1]]
+    if first.dim() and choice:
+        runs += [(torch.cat([first, first], dim=-1), *others), trial.inputs[0]]
+    return replace(trial, inputs=tuple(runs))

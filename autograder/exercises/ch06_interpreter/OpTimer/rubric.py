@@ -1,0 +1,285 @@
+"""What must come of `OpTimer`: names, counts, sums and order; never how fast something is.
+
+Every rule holds on the busiest machine: times are compared with processor time that was
+really used up, with each other, and with the wall time of the same run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import torch
+from torch import fx
+
+from autograder.core.codec import Plain, kind_of, show
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
+from autograder.core.verdict import Finding
+from autograder.exercises.ch06_interpreter.OpTimer.cases import Timing
+from autograder.exercises.ch06_interpreter.OpTimer.models import SPIN
+from autograder.exercises.ch06_interpreter.rubric import made_from_the_class, runs_as_asked
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import runs_of
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import caller_untouched
+
+# Clocks tick: a time may be shorter than the work by this factor, and a sum of times longer.
+AT_LEAST, AT_MOST, TICK = 0.8, 1.5, 0.005
+
+
+def call_names(evidence: Evidence) -> list[str]:
+    """The names of the graph's ``call_*`` nodes, in order."""
+    nodes = evidence.trial.args[0].graph.nodes
+    return [node.name for node in nodes if node.op.startswith("call_")]
+
+
+def records(evidence: Evidence) -> Iterator[tuple[int, dict[str, Plain]]]:
+    """The notes taken after each run of the first timer."""
+    for i in range(len(evidence.trial.inputs)):
+        yield i, evidence.outcome.runs[i]["timer"]
+
+
+class _Places(fx.Interpreter):
+    """Runs a graph and knows at which node it is."""
+
+    at = ""
+
+    def run_node(self, n: fx.Node) -> object:
+        self.at = n.name
+        return super().run_node(n)
+
+
+def refusing(evidence: Evidence) -> list[str | None]:
+    """For each run, the node that raises in it, in the graph as it was given."""
+    trial, found = evidence.trial, []
+    for i, inputs in enumerate(trial.inputs):
+        places = _Places(trial.args[0])
+        if "error" not in evidence.reference.runs[i]:
+            found.append(None)
+            continue
+        with torch.no_grad(), contextlib.suppress(Exception):
+            places.run(*copy.deepcopy(inputs))
+        found.append(places.at)
+    return found
+
+
+def _table(data: Plain) -> dict[str, Plain]:
+    return {key: value for key, value in data["dict"]}
+
+
+@rule("dictionaries and lists", Stage.FORM)
+def dictionaries_and_lists(evidence: Evidence) -> Iterable[Finding]:
+    """`seconds` and `calls` have names as keys and numbers as values; `slowest` gives names."""
+    for _, note in records(evidence):
+        for word, kinds in (("seconds", (float, int)), ("calls", (int,))):
+            text = _dictionary_problem(note[word], kinds)
+            if text:
+                look = "The exercise says what the keys and the values are."
+                yield evidence.finding("wrong-kind", f"`{word}` {text}.", look)
+                return
+        for n, names in note["slowest"]:
+            listed = isinstance(names, dict) and "list" in names
+            if not (listed and all(isinstance(name, str) for name in names["list"])):
+                text = f"`slowest({n})` gave {kind_of(names)}" + " of other things" * listed
+                look = "It is to give a list of names."
+                yield evidence.finding("wrong-kind", f"{text}, not a list of names.", look)
+                return
+
+
+def _dictionary_problem(data: Plain, kinds: tuple[type, ...]) -> str | None:
+    if not (isinstance(data, dict) and "dict" in data):
+        return f"is {kind_of(data)}, not a dictionary"
+    for key, value in data["dict"]:
+        if not isinstance(key, str):
+            return f"has {kind_of(key)} as a key, not a name"
+        if type(value) not in kinds:
+            return f"has {show(value)} at the key {key!r}"
+    return None
+
+
+# ------------------------------------------------------------------ counts
+
+
+@rule("every call counted", Stage.STRUCTURE)
+def every_call_counted(evidence: Evidence) -> Iterable[Finding]:
+    """After each run every call node has run as often as it has; a call that raised has not."""
+    names = call_names(evidence)
+    known = {node.name for node in evidence.trial.args[0].graph.nodes}
+    for i, note in records(evidence):
+        calls, seconds = _table(note["calls"]), _table(note["seconds"])
+        strange = next((key for key in (*calls, *seconds) if key not in known), None)
+        if strange is not None:
+            text = f"`calls` or `seconds` has a key {strange!r}, which is no node's name"
+            yield evidence.finding("extra-key", f"{text}.", "Names are unique, targets are not.")
+            return
+        for name, allowed in zip(names, _allowed_counts(evidence, names, i), strict=True):
+            finding = _count_problem(evidence, name, allowed, i, calls, seconds)
+            if finding:
+                yield finding
+                return
+
+
+def _allowed_counts(evidence: Evidence, names: list[str], i: int) -> list[tuple[int, ...]]:
+    """How often each node may have run by the end of run `i`.
+
+    What ran before the error of a failed run may count or not.
+    """
+    refused = [name for name in refusing(evidence)[: i + 1] if name]
+    whole = i + 1 - len(refused)
+    begun = [sum(j < names.index(name) for name in refused) for j in range(len(names))]
+    return [tuple({whole, whole + more}) for more in begun]
+
+
+def _count_problem(
+    evidence: Evidence, name: str, allowed: tuple[int, ...], i: int,
+    calls: dict[str, Plain], seconds: dict[str, Plain],
+) -> Finding | None:  # fmt: skip
+    count = calls.get(name, 0)
+    if count in allowed and (name in seconds or not count):
+        return None
+    after = f"After run {i + 1}"
+    if name not in calls or name not in seconds:
+        word = "seconds" if name in calls else "calls"
+        return evidence.finding(
+            "missing-node",
+            f"{after}, `{word}` has no entry for `{name}`, which has run.",
+            "Functions, methods and modules all count, whatever they return, by the node's name.",
+            (name,),
+        )
+    if name in refusing(evidence)[: i + 1] and count > max(allowed):
+        return evidence.finding(
+            "counted-error",
+            f"{after}, `calls[{name!r}]` is {count}, but only {min(allowed)} of these calls "
+            "came to an end; the others raised.",
+            "Which lines of yours still run when an operation raises?",
+            (name,),
+        )
+    return evidence.finding(
+        "wrong-count",
+        f"{after}, `calls[{name!r}]` is {count}; this node has run {max(allowed)} times.",
+        "Counts and times are summed over all runs of one timer.",
+        (name,),
+    )
+
+
+@rule("each timer its own", Stage.STRUCTURE)
+def each_timer_its_own(evidence: Evidence) -> Iterable[Finding]:
+    """A second timer begins at zero. It has made the last run, after all those of the first."""
+    if not evidence.expects(Timing).second_timer:
+        return
+    calls = _table(evidence.outcome.runs[len(evidence.trial.inputs)]["timer"]["calls"])
+    for name in call_names(evidence):
+        if calls.get(name) != 1:
+            yield evidence.finding(
+                "leaks-state",
+                f"A second `OpTimer` ran the graph once, and its `calls[{name!r}]` is "
+                f"{show(calls.get(name))}.",
+                "Where is your dictionary made: once for the class, or once for each timer?",
+                (name,),
+            )
+            return
+
+
+# ------------------------------------------------------------------ times
+
+
+@rule("times are possible", Stage.RUNS)
+def times_are_possible(evidence: Evidence) -> Iterable[Finding]:
+    """Times are sums of the time spent in each node, in seconds."""
+    before: dict[str, float] = {}
+    names = call_names(evidence)
+    for i, note in records(evidence):
+        seconds = _table(note["seconds"])
+        now = {name: float(seconds.get(name, 0.0)) for name in names}
+        text = _time_problem(evidence, i, before, now, note["wall"])
+        if text:
+            look = "Seconds, from just before the operation to just after it, added up over runs."
+            yield evidence.finding("wrong-time", f"After run {i + 1}, {text}.", look)
+            return
+        before = now
+
+
+def _time_problem(
+    evidence: Evidence, i: int, before: dict[str, float], now: dict[str, float], wall: float
+) -> str | None:
+    for name, value in now.items():
+        if not math.isfinite(value) or value < 0:
+            return f"`seconds[{name!r}]` is {value}"
+        if value < before.get(name, 0.0):
+            return f"`seconds[{name!r}]` is smaller than it was before this run"
+    for name, times in evidence.expects(Timing).slow.items():
+        least = AT_LEAST * SPIN * times * (i + 1)
+        if now[name] < least:
+            spent = f"{SPIN * times * (i + 1):.3f} s of work"
+            return f"`seconds[{name!r}]` is {now[name]:.4f}, less than the {spent} that it did"
+    refuses = refusing(evidence)[i]
+    if refuses and now[refuses] > before.get(refuses, 0):
+        return f"`seconds[{refuses!r}]` has grown in a run in which this node raised"
+    added = sum(now.values()) - sum(before.values())
+    if added > AT_MOST * wall + TICK:
+        return f"the nodes' times add up to {added:.3f} more seconds; the run took {wall:.3f}"
+    return None
+
+
+# ------------------------------------------------------------------ the slowest
+
+
+@rule("slowest first", Stage.RESULT)
+def slowest_first(evidence: Evidence) -> Iterable[Finding]:
+    """`slowest(n)` gives the first n of the names, ordered by time spent, longest first."""
+    if not evidence.expects(Timing).ranked:
+        return
+    for i, note in records(evidence):
+        seconds, calls = _table(note["seconds"]), _table(note["calls"])
+        names = [name for name in call_names(evidence) if name in seconds]
+        choices = ([n for n in names if calls.get(n)], names, list(seconds))
+        for n, answer in note["slowest"]:
+            got = answer["list"]
+            if not any(_is_top(got, n, choice, seconds) for choice in choices):
+                yield evidence.finding(
+                    "wrong-order",
+                    f"After run {i + 1}, `slowest({n})` gave {show(answer)}, while `seconds` was "
+                    f"{_times(seconds)}.",
+                    "At most `n` names, by the time spent, longest first.",
+                )
+                return
+
+
+def _is_top(got: list[str], n: int, names: list[str], seconds: dict[str, float]) -> bool:
+    """Whether these are the n largest; names of equal times may stand in any order."""
+    best = sorted((seconds[name] for name in names), reverse=True)[:n]
+    return (
+        len(set(got)) == len(got)
+        and set(got) <= set(names)
+        and [seconds[name] for name in got] == best
+    )
+
+
+def _times(seconds: dict[str, float]) -> str:
+    return "{" + ", ".join(f"{name!r}: {value:.4f}" for name, value in seconds.items()) + "}"
+
+
+def ran_twice(trial: Trial) -> Reference:
+    """What the model itself gives: on each input, and on the first once more."""
+    trial = replace(trial, inputs=(*trial.inputs, trial.inputs[0]))
+    return runs_of(trial.model.forward, trial)
+
+
+KEY = AnswerKey(
+    (
+        made_from_the_class.because("names what came in place of a class"),
+        caller_untouched,
+        dictionaries_and_lists.because("keeps other kinds of data away from the next rules"),
+        every_call_counted,
+        each_timer_its_own,
+        times_are_possible,
+        runs_as_asked,
+        slowest_first,
+    ),
+    ran_twice,
+)

@@ -1,0 +1,74 @@
+"""How cases of chapter 06 are made, and what its random models have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Case, Expect
+from autograder.exercises.ch06_interpreter.models import ClassTrial, Make, RunTrial
+from autograder.fuzz.grammar import COMMON
+from autograder.models import T
+
+CHAPTER = "06_interpreter"
+IMAGE = T(1, 3, 32, 32)
+X = T(2, 3)
+
+KINDS = ("", "tensor", "row", "default", "star")
+"""The kinds of inputs that a random model may have."""
+
+OTHERS = tuple(op for op in COMMON if "Linear" in op.text or op.outs == 2 or op.column)
+"""Operations that stand beside those that an exercise is about, where these are many."""
+
+
+def run_case(
+    name: str,
+    aspect: str,
+    make: Make,
+    *inputs: Any,
+    prepare: Callable[[nn.Module], Any] | None = None,
+    network: bool = False,
+    dtype: torch.dtype = torch.float64,
+    hidden: bool = False,
+) -> Case:
+    """A case of ``answer(model, *inputs)``.
+
+    Args:
+        name: the case's name.
+        aspect: key of its aspect.
+        make: builds the model.
+        inputs: the inputs, tensors as `T` or `Exactly`.
+        prepare: last touches on the model.
+        network: keep the network's own weights.
+        dtype: of parameters and of inputs that do not name one.
+        hidden: tried only when a submission is graded.
+    """
+    return Case(name, aspect, RunTrial(make, inputs, prepare, network, dtype), hidden)
+
+
+def class_case(
+    name: str,
+    aspect: str,
+    make: Make,
+    *inputs: tuple[Any, ...],
+    tag: Callable[[fx.GraphModule], None] | None = None,
+    network: bool = False,
+    hidden: bool = False,
+    expect: Expect = Expect(),  # noqa: B008 - it is frozen
+) -> Case:
+    """A case of a class that is given a graph module: `make`, traced.
+
+    Args:
+        name: the case's name.
+        aspect: key of its aspect.
+        make: builds the model.
+        inputs: argument tuples, tensors as `T` or `Exactly`.
+        tag: writes something into the nodes' ``meta``.
+        network: keep the network's own weights.
+        hidden: tried only when a submission is graded.
+        expect: what the case demands beyond the reference.
+    """
+    return Case(name, aspect, ClassTrial(make, inputs, tag, network), hidden, expect)

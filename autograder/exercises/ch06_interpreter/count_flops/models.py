@@ -1,0 +1,153 @@
+"""Models with linear layers, convolutions and products: for `count_flops`."""
+
+from __future__ import annotations
+
+import operator
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+
+class OneLinear(nn.Module):
+    """One layer, with a bias."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 5)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Cheap(nn.Module):
+    """Operations that do not count, between two layers that do."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 4, bias=False)
+        self.norm = nn.BatchNorm1d(4)
+        self.second = nn.Linear(4, 2)
+
+    def forward(self, x):
+        x = torch.softmax(self.norm(self.first(x)).relu(), dim=-1) * 2 + 1
+        return self.second(x).sum()
+
+
+class LinearSpellings(nn.Module):
+    """One layer called twice, by keyword too, and its function."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.weight = nn.Parameter(torch.rand(5, 3))
+        self.bias = nn.Parameter(torch.rand(5))
+
+    def forward(self, x):
+        x = self.layer(input=self.layer(x))
+        a = F.linear(x, self.weight, self.bias)
+        return a + F.linear(x, weight=self.weight)
+
+
+class OwnLinear(nn.Linear):
+    """A layer class of our own: tracing goes through it."""
+
+
+class Owned(nn.Module):
+    """A subclass of `nn.Linear`."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = OwnLinear(4, 3)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class OfTorch(nn.Module):
+    """A subclass of `nn.Linear` that PyTorch itself has: tracing keeps it as a leaf."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(4, 3, bias=False)
+        self.second = nn.modules.linear.NonDynamicallyQuantizableLinear(3, 5)
+
+    def forward(self, x):
+        return self.second(self.first(x).relu())
+
+
+class OneConv(nn.Module):
+    """A convolution with stride, dilation and padding."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, (3, 2), stride=2, padding=1, dilation=(1, 2))
+
+    def forward(self, x):
+        return self.conv(x)
+
+
+class Grouped(nn.Module):
+    """Convolutions with groups, of one and of two dimensions."""
+
+    def __init__(self):
+        super().__init__()
+        self.wide = nn.Conv2d(4, 6, 3, groups=2, padding="same")
+        self.deep = nn.Conv2d(6, 6, 3, groups=6, bias=False)
+        self.line = nn.Conv1d(6, 4, 2, groups=2, stride=2)
+
+    def forward(self, x):
+        return self.line(self.deep(self.wide(x)).flatten(2))
+
+
+class FunctionalConvs(nn.Module):
+    """Convolutions as functions, with keyword arguments."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(4, 2, 3, 3))
+        self.line = nn.Parameter(torch.rand(3, 4, 2))
+
+    def forward(self, x):
+        y = F.conv2d(x, self.weight, stride=2, groups=2)
+        return torch.conv1d(input=y.flatten(2), weight=self.line, dilation=2)
+
+
+class MatmulSpellings(nn.Module):
+    """Every spelling of a product of two matrices."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("square", torch.rand(3, 3))
+
+    def forward(self, x, y):
+        a = x @ y
+        b = torch.matmul(a, other=y.t()).matmul(y)
+        c = torch.mm(x, mat2=y).mm(self.square)
+        return self.square @ a.t(), b + c
+
+
+class Batches(nn.Module):
+    """Products of batches of matrices."""
+
+    def forward(self, x, y):
+        a = torch.bmm(x, y)
+        b = x.bmm(mat2=y)
+        return a @ b.transpose(1, 2)
+
+
+class Broadcast(nn.Module):
+    """Products whose batches are broadcast, on either side."""
+
+    def forward(self, x, y):
+        return x @ y, torch.matmul(y.transpose(1, 2), x.transpose(2, 3))
+
+
+def by_hand() -> fx.GraphModule:
+    """A graph module with a dead product and names that mislead."""
+    graph = fx.Graph()
+    x, y = graph.placeholder("linear"), graph.placeholder("matmul")
+    product = graph.create_node("call_function", operator.matmul, (x, y), name="add")
+    graph.create_node("call_method", "matmul", (y, x), name="unused")
+    graph.output(graph.create_node("call_function", operator.add, (product, 1), name="conv"))
+    return fx.GraphModule(nn.Module(), graph)

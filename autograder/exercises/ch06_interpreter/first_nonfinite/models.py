@@ -1,0 +1,222 @@
+"""Models that make a NaN or an infinity, each at another kind of node: for `first_nonfinite`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Trial
+from autograder.exercises.ch06_interpreter.models import Exactly, with_inputs
+from autograder.models import networks
+
+INF, NAN = math.inf, math.nan
+
+
+class Overflow(nn.Module):
+    """An infinity first, and a NaN later."""
+
+    def forward(self, x):
+        big = torch.exp(x)
+        return (big - big).relu()
+
+
+class LogOfZero(nn.Module):
+    """A negative infinity, in one entry of many."""
+
+    def forward(self, x):
+        kept = torch.relu(x)
+        logs = kept.log()
+        return logs.exp().sum()
+
+
+class ZeroByZero(nn.Module):
+    """NaN without any infinity; sound values come after it, too."""
+
+    def forward(self, x, y):
+        total = x + y
+        ratio = x / y
+        return total.abs(), torch.where(ratio > 0, total, ratio)
+
+
+class AllFinite(nn.Module):
+    """Integers, booleans, an empty tensor and `None`, and everything finite."""
+
+    def forward(self, x, index, unused=None):
+        counts = torch.bincount(index, minlength=4)
+        mask = counts > 1
+        empty = x[:0]
+        return x.sum() + counts, mask, empty, x.size(0), unused
+
+
+class Large(nn.Module):
+    """Each number is finite; their sum would not be."""
+
+    def forward(self, x):
+        size = x.abs()
+        return size.max(), torch.sort(-size)[0]
+
+
+class Unread(nn.Module):
+    """The NaN is in a value that nobody reads."""
+
+    def forward(self, x):
+        torch.sqrt(x)
+        return x.abs()
+
+
+class TwoSources(nn.Module):
+    """Two branches overflow; the one that runs first stands later in the sum."""
+
+    def forward(self, x, y):
+        right = y.exp()
+        left = x.exp()
+        return left + right
+
+
+class Reciprocal(nn.Module):
+    """An average over a mask that may be empty."""
+
+    def __init__(self):
+        super().__init__()
+        self.score = nn.Linear(3, 3)
+
+    def forward(self, x, mask):
+        weighted = self.score(x) * mask
+        return (weighted.sum() / mask.sum()).tanh()
+
+
+class WithParameter(nn.Module):
+    """A parameter and a buffer that the graph reads."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.rand(3))
+        self.register_buffer("mask", torch.rand(3))
+
+    def forward(self, x):
+        return torch.softmax(x * self.gain + self.mask, dim=-1)
+
+
+class Layers(nn.Module):
+    """Modules within modules; the weights belong to the modules."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Linear(3, 4), nn.Tanh())
+        self.head = nn.Sequential(nn.BatchNorm1d(4), nn.Linear(4, 2))
+
+    def forward(self, x):
+        return self.head(self.stem(x)) + 1
+
+
+class Nested(nn.Module):
+    """The state of a leaf module holds what its first value does not show."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(3, 4, batch_first=True)
+
+    def forward(self, x, state):
+        out, last = self.lstm(x, state)
+        return out.sum(), last
+
+
+class Pieces(nn.Module):
+    """The second tensor of a tuple."""
+
+    def forward(self, x):
+        mean = x.mean(dim=0)
+        spread = torch.var_mean(x, dim=0)
+        return mean, spread
+
+
+class Gathered(nn.Module):
+    """The input is a dictionary of lists."""
+
+    def forward(self, batch):
+        return torch.stack(batch["parts"]).sum()
+
+
+class AsFloat(nn.Module):
+    """A Python float that is no tensor."""
+
+    def forward(self, x, scale=1.0):
+        peak = x.max().item()
+        ratio = peak * scale
+        return x * ratio
+
+
+class Starred(nn.Module):
+    """Further inputs, one of them not finite."""
+
+    def forward(self, x, *rest):
+        return x + rest[0] + rest[1]
+
+
+class HalfPrecision(nn.Module):
+    """Finite in float32, too large for float16."""
+
+    def forward(self, x):
+        wide = x * 60_000
+        narrow = wide.half()
+        return narrow * 2
+
+
+# ------------------------------------------------------------------ what is not finite
+
+
+def state(value: float) -> tuple[Any, ...]:
+    """The inputs of `Nested`: zeros, and this value in the second part of the state."""
+    zeros = Exactly(0.0, shape=(1, 2, 4))
+    return Exactly(0.0, shape=(2, 5, 3)), (zeros, Exactly(value, shape=(1, 2, 4)))
+
+
+def spoil_norm(model: nn.Module) -> None:
+    """A variance below zero, deep inside: such a layer gives NaN for one channel."""
+    norms = [m for m in networks.not_in_place(model).modules() if isinstance(m, nn.BatchNorm2d)]
+    norms[len(norms) // 2].running_var[1] = -1.0
+
+
+def spoil_weight(model: nn.Module) -> None:
+    """An infinite weight."""
+    model.head[1].weight[0, 0] = INF
+
+
+def spoil_gain(model: nn.Module) -> None:
+    """A parameter with a NaN."""
+    model.gain[1] = NAN
+
+
+def spoil_mask(model: nn.Module) -> None:
+    """A buffer with an infinity."""
+    model.mask[0] = -INF
+
+
+def spoil_feed(model: nn.Module) -> None:
+    """A NaN in a bias, deep inside."""
+    model.feed[1][1].bias[0] = NAN
+
+
+def _spoiled(values: list[torch.Tensor], choice: int) -> None:
+    """Put a number that is none into a tensor."""
+    number = (NAN, INF, -INF)[choice % 3]
+    if values:
+        values[choice % len(values)].view(-1)[-1:] = number
+
+
+def perhaps_spoiled(trial: Trial, choice: int) -> Trial:
+    """A NaN or an infinity in an input, in a parameter, or nowhere."""
+    trial = with_inputs(trial, choice)
+    (inputs,) = trial.inputs
+    with torch.no_grad():
+        if choice % 8 == 1:
+            _spoiled([value for value in inputs if isinstance(value, torch.Tensor)], choice // 8)
+        elif choice % 4 == 2:
+            _spoiled([*trial.model.parameters(), *trial.model.buffers()], choice // 4)
+        elif choice % 8 == 3 and isinstance(inputs[-1], float):
+            inputs = (*inputs[:-1], NAN)
+    return replace(trial, args=(trial.model, *inputs), inputs=(inputs,))

@@ -1,0 +1,91 @@
+"""What must come of `first_nonfinite`: the name of a node, or `None`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.codec import kind_of
+from autograder.core.verdict import Finding
+from autograder.exercises.ch06_interpreter.rubric import values_of
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import answer_of
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import caller_untouched
+
+
+def _numbers(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _numbers(item)
+    elif isinstance(value, (float, torch.Tensor)):
+        yield value if isinstance(value, torch.Tensor) else torch.tensor(value, dtype=torch.float64)
+
+
+def where_it_begins(model: nn.Module, *inputs: Any) -> str | None:
+    """What `first_nonfinite` is to return."""
+    values = values_of(model, *inputs)
+
+    def sound(name: str) -> bool:
+        # What is finite is 0 when it is multiplied by 0.
+        return not any((number * 0 != 0).any() for number in _numbers(values[name]))
+
+    for node in fx.symbolic_trace(model).graph.nodes:
+        if not sound(node.name) and all(sound(read.name) for read in node.all_input_nodes):
+            return str(node.name)
+    return None
+
+
+@rule("a name or None", Stage.KIND)
+def a_name_or_none(evidence: Evidence) -> Iterable[Finding]:
+    """The result is the name of a node, or `None`."""
+    value = evidence.outcome.value
+    if value is not None and not isinstance(value, str):
+        yield evidence.finding(
+            "wrong-kind",
+            f"{evidence.you} returned {kind_of(value)}, not a name or `None`.",
+            "`node.name` is the name of a node.",
+        )
+
+
+@rule("the first that is not finite", Stage.RESULT)
+def the_first_not_finite(evidence: Evidence) -> Iterable[Finding]:
+    """The node where finite values become a NaN or an infinity."""
+    got, want = evidence.outcome.value, evidence.reference.value
+    if got == want:
+        return
+    names = {node.name for node in evidence.traced.graph.nodes}
+    if got is None:
+        text = "returned `None`, but a value of this run is not finite"
+        yield evidence.finding("missed", f"{evidence.you} {text}.", _LOOK_MISSED)
+    elif want is None:
+        text = f"named `{got}`, but all values of this run are finite"
+        yield evidence.finding("false-alarm", f"{evidence.you} {text}.", _LOOK_ALARM, (got,))
+    elif got not in names:
+        text = f"returned {got!r}, which is no node of the trace"
+        yield evidence.finding("no-such-node", f"{evidence.you} {text}.", _LOOK_NAME)
+    else:
+        text = f"named `{got}`, but that is not where it begins"
+        yield evidence.finding("wrong-node", f"{evidence.you} {text}.", _LOOK_NODE, (got,))
+
+
+_LOOK_MISSED = "Print the value of each node. Look into nested values, and at every kind of number."
+_LOOK_ALARM = "Which values did you take for a NaN or an infinity?"
+_LOOK_NAME = "Return `node.name` of a node of a fresh trace."
+_LOOK_NODE = "Print the value of each node, in the order in which they run."
+
+
+KEY = AnswerKey(
+    (
+        a_name_or_none.because("names the kind that came back, before any name is compared"),
+        caller_untouched,
+        the_first_not_finite,
+    ),
+    answer_of(where_it_begins),
+)

@@ -1,0 +1,126 @@
+"""How models and inputs of chapter 06 are made; a model of two of its exercises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.models.build import arguments, fresh
+from autograder.models.networks import real
+from autograder.models.renaming import renamed
+
+Make = Callable[[], nn.Module]
+
+
+class NothingToSwap(nn.Module):
+    """Relatives of the two operations, which are not meant."""
+
+    def forward(self, x):
+        return torch.special.expit(x) + x.logit(eps=0.1).abs() - torch.tanh(x)
+
+
+# ------------------------------------------------------------------ hand-picked cases
+
+
+@dataclass(frozen=True, init=False)
+class Exactly:
+    """A tensor to be made of these values; a shape repeats a single one."""
+
+    values: tuple[Any, ...]
+    dtype: torch.dtype
+    shape: tuple[int, ...] | None
+
+    def __init__(
+        self,
+        *values: Any,
+        dtype: torch.dtype = torch.float64,
+        shape: tuple[int, ...] | None = None,
+    ) -> None:
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "dtype", dtype)
+        object.__setattr__(self, "shape", shape)
+
+    def tensor(self) -> torch.Tensor:
+        """The tensor, a fresh one."""
+        made = torch.tensor(self.values, dtype=self.dtype)
+        return made if self.shape is None else made.expand(self.shape).contiguous()
+
+
+def filled(spec: Any) -> Any:
+    """A spec with a tensor for each `Exactly`, also within lists, tuples and dictionaries."""
+    if isinstance(spec, Exactly):
+        return spec.tensor()
+    if isinstance(spec, dict):
+        return {key: filled(item) for key, item in spec.items()}
+    if isinstance(spec, (list, tuple)):
+        return type(spec)(filled(item) for item in spec)
+    return spec
+
+
+def made(make: Make, seed: int, network: bool, dtype: torch.dtype) -> nn.Module:
+    """A case's model: a real network with its own weights, or a small one with random ones."""
+    return real(make, seed) if network else fresh(make, seed, dtype=dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class RunTrial:
+    """Builds the objects of ``answer(model, *inputs)``."""
+
+    make: Make
+    inputs: tuple[Any, ...]
+    prepare: Callable[[nn.Module], Any] | None = None
+    network: bool = False
+    dtype: torch.dtype = torch.float64
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = made(self.make, seed, self.network, self.dtype)
+        if self.prepare is not None:
+            with torch.no_grad():
+                self.prepare(model)
+        generator = torch.Generator().manual_seed(seed + 1)
+        kind = torch.float32 if self.network else self.dtype
+        given = arguments(filled(self.inputs), generator, kind)
+        return Trial(args=(model, *given), model=model, inputs=(given,))
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTrial:
+    """Builds the objects of a class that is given a graph module."""
+
+    make: Make
+    inputs: tuple[tuple[Any, ...], ...]
+    tag: Callable[[fx.GraphModule], None] | None = None
+    network: bool = False
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        gm = fx.symbolic_trace(made(self.make, seed, self.network, torch.float64))
+        if self.tag is not None:
+            self.tag(gm)
+        generator = torch.Generator().manual_seed(seed + 1)
+        kind = torch.float32 if self.network else torch.float64
+        given = tuple(arguments(filled(specs), generator, kind) for specs in self.inputs)
+        return Trial(args=(gm,), model=gm, inputs=given)
+
+
+# ------------------------------------------------------------------ random models
+
+
+def on_a_trace(trial: Trial, choice: int) -> Trial:
+    """The case of a class that is given a graph module: the model, traced."""
+    gm = fx.symbolic_trace(trial.model)
+    return replace(trial, args=(gm,), model=gm)
+
+
+def with_inputs(trial: Trial, choice: int) -> Trial:
+    """The case of ``answer(model, *inputs)``."""
+    given = trial.inputs[-(choice % 4 == 1)]
+    if isinstance(trial.model, fx.GraphModule) and choice % 4 > 1:
+        renamed(trial.model)
+    return replace(trial, args=(trial.model, *given), inputs=(given,))

@@ -1,0 +1,137 @@
+"""Models whose nodes have values of every kind: for `record_shapes`."""
+
+from __future__ import annotations
+
+import operator
+
+import torch
+from torch import fx, nn
+
+
+class LinearClamp(nn.Module):
+    """A layer and a method."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 5)
+
+    def forward(self, x):
+        return self.linear(x).clamp(min=0.0, max=1.0)
+
+
+class ReturnsEarlier(nn.Module):
+    """The result is not what was computed last."""
+
+    def forward(self, x):
+        y = x @ x.t()
+        torch.sum(y)
+        return x
+
+
+class Defaults(nn.Module):
+    """Parameters with default values."""
+
+    def forward(self, x, scale=2.0, shift=None, power=(1, 2)):
+        return x * scale, shift, power
+
+
+class Star(nn.Module):
+    """Any number of further arguments."""
+
+    def forward(self, x, *rest):
+        return x + rest[0], rest[1].sum(dim=0)
+
+
+class Numbers(nn.Module):
+    """Values that are no tensors, and tensors without dimensions."""
+
+    def forward(self, x):
+        rows = x.size(0)
+        total = torch.sum(x)
+        torch._assert(rows > 0, "no rows")
+        return total, rows, total.item(), x.is_floating_point()
+
+
+class Parts(nn.Module):
+    """Functions whose values are tuples and lists of tensors."""
+
+    def forward(self, x):
+        best = torch.topk(x, 2, dim=-1)
+        pieces = torch.split(x, 2, dim=0)
+        found = x.max(dim=0)
+        return best[0] + pieces[0].sum(), found.indices, x.unbind(0)
+
+
+class Containers(nn.Module):
+    """A dictionary of lists and tuples, with things that are no tensors."""
+
+    def forward(self, x, y):
+        total = x + y
+        return {"pair": (x, total), "list": [{"deep": [y]}, "text", None], 3: 1.5, "empty": []}
+
+
+class NoItems(nn.Module):
+    """Tuples without items: an argument, and the rows of a tensor that has none."""
+
+    def forward(self, x, skipped=()):
+        return x[:0].unbind(0), skipped, x
+
+
+class EmptyList(nn.Module):
+    """What is returned has no items."""
+
+    def forward(self, x):
+        torch.relu(x)
+        return []
+
+
+class Recurrent(nn.Module):
+    """A leaf module whose value is a nested tuple."""
+
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(3, 4, num_layers=2, batch_first=True)
+
+    def forward(self, x):
+        out, state = self.lstm(x)
+        return out[:, -1], state
+
+
+class ListOfTensors(nn.Module):
+    """The input is a list and a dictionary of tensors."""
+
+    def forward(self, parts, options):
+        return torch.cat(parts) * options["scale"]
+
+
+class Shared(nn.Module):
+    """A parameter, a buffer, and a nested module that is called twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.rand(3, 1))
+        self.register_buffer("offset", torch.rand(()))
+        self.inner = nn.Sequential(nn.Linear(4, 4), nn.Tanh())
+
+    def forward(self, x):
+        x = self.inner(self.inner(x) * self.gain) + self.offset
+        return x.mean(dim=(0, 2))
+
+
+class OtherDtypes(nn.Module):
+    """Integers, booleans, an empty tensor and a tensor without elements."""
+
+    def forward(self, index, mask):
+        table = torch.nn.functional.one_hot(index, 4)
+        return table[mask], index[:0], ~mask
+
+
+def renamed() -> fx.GraphModule:
+    """A graph module with names of its own; a fresh trace of it has other names."""
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    first = graph.create_node("call_function", torch.exp, (x,), name="alpha")
+    second = graph.create_node("call_method", "sum", (first, 0), name="beta")
+    last = graph.create_node("call_function", operator.mul, (first, second), name="gamma")
+    graph.output((last, second))
+    return fx.GraphModule(nn.Module(), graph)

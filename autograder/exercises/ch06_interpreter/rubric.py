@@ -1,0 +1,116 @@
+"""What several exercises of chapter 06 ask for, and what their oracles have in common."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.codec import Plain
+from autograder.core.torch_private import codegen_of
+from autograder.core.verdict import Finding
+from autograder.judge.compare import difference
+from autograder.judge.evidence import Evidence
+from autograder.judge.rule import Rule, Stage, rule
+
+# ------------------------------------------------------------------ classes
+
+
+def _made_from(evidence: Evidence) -> Iterable[Finding]:
+    """The answer is a class made from the class that the exercise names."""
+    said = evidence.outcome.value
+    if isinstance(said, str):
+        yield evidence.finding(
+            "wrong-kind",
+            f"{evidence.you} is {said}.",
+            "Keep the line `class ...` of the cell as it was given.",
+        )
+
+
+# Before all others: nothing else can be said about what is no such class.
+made_from_the_class = Rule(
+    "made from the class", 0, _made_from,  # type: ignore[arg-type]
+    reason="says what the answer is, where all that others see is that nothing was run",
+)  # fmt: skip
+
+
+@rule("runs as asked", Stage.RESULT)
+def runs_as_asked(evidence: Evidence) -> Iterable[Finding]:
+    """Each run gives what the reference gives: value, error, and effect on the arguments."""
+    for i, want in enumerate(evidence.reference.runs):
+        found = _run_problem(evidence, i, evidence.outcome.runs[i]["forward"], want)
+        if found:
+            yield found
+            return
+
+
+def _run_problem(evidence: Evidence, i: int, got: Plain, want: Plain) -> Finding | None:
+    number = i % len(evidence.trial.inputs)
+    where = f"run {i + 1}, on {evidence.inputs_text(number)}"
+    if "error" in want:
+        return _error_problem(evidence, where, got, want["error"])
+    if "error" in got:
+        error = got["error"]
+        return evidence.finding(
+            "result-raises",
+            f"`run` raised `{error['type']}: {error['message']}` in {where}.",
+            "Did an earlier node of this graph get the value that it should have? "
+            "A method without `return` gives `None`.",
+        )
+    tables = evidence.outcome.tensors, evidence.reference.tensors
+    if got["value"] is None and want["value"] is not None:
+        return evidence.finding(
+            "returned-none",
+            f"`run` returned `None` in {where}.",
+            "Follow a node that you do not treat specially: which method handles it, and what "
+            "does that method return?",
+        )
+    found = difference(got["value"], tables[0], want["value"], tables[1])
+    if found:
+        look = "Go through the graph node by node: what should each of them compute?"
+        return evidence.finding(found.code, f"In {where}, {found.text}.", look)
+    found = difference(got["args"], tables[0], want["args"], tables[1], "the arguments afterwards")
+    if found:
+        look = "Look for an operation in place that the graph does not have."
+        return evidence.finding("argument-changed", f"In {where}, {found.text}.", look)
+    return None
+
+
+def _error_problem(evidence: Evidence, where: str, got: Plain, want: Plain) -> Finding | None:
+    if "error" not in got:
+        return evidence.finding(
+            "should-raise",
+            f"A node of the graph raises `{want['type']}` in {where}, and `run` returned all the "
+            "same.",
+            "An error that is caught must be raised again.",
+        )
+    same_type = got["error"]["type"] == want["type"]
+    if not same_type or want["message"] not in got["error"]["message"]:
+        return evidence.finding(
+            "wrong-exception",
+            f"A node raises `{want['type']}: {want['message']}` in {where}, but out of `run` came "
+            f"`{got['error']['type']}: {got['error']['message']}`.",
+            "The error of the operation is to pass through as it is.",
+        )
+    return None
+
+
+# ------------------------------------------------------------------ values
+
+
+def values_of(model: nn.Module, *inputs: Any) -> dict[str, Any]:
+    """The value of each node: those of a graph whose code returns all of them at once."""
+    gm = fx.symbolic_trace(model)
+    graph = fx.Graph()
+    copies: dict[fx.Node, fx.Node] = {}
+    result = graph.graph_copy(gm.graph, copies)
+    graph.output(({node.name: copy for node, copy in copies.items()}, result))
+    graph.set_codegen(codegen_of(gm.graph))
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        values, result = fx.GraphModule(gm, graph)(*inputs)
+    (output,) = gm.graph.find_nodes(op="output")
+    return {**values, output.name: result}

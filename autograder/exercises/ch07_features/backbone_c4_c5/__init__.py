@@ -1,0 +1,1 @@
+"""The exercise `backbone_c4_c5`."""

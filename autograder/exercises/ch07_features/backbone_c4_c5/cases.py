@@ -1,0 +1,77 @@
+"""Exercise 7.1: torchvision's extractor on any ResNet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch07_features import models_resnets as resnets
+from autograder.exercises.ch07_features.backbone_c4_c5 import models
+from autograder.models import T
+
+IMAGE, PAIR, WIDE = T(1, 3, 32, 32), T(2, 3, 40, 40), T(1, 3, 32, 64)
+
+HINTS = (
+    """**Where to look.** Section 7.2 makes an extractor for one network,
+and names three places in it. What is different here: the network may have any number of
+blocks in a stage, of either kind.
+Which names do all these networks share?""",
+    """**What to use.** `create_feature_extractor(model, {node: key})`.
+A name need not be that of a node: the name of a module stands for the last node inside.
+Mind that the module you get shares its layers with the model: switch no mode.""",
+    """**A skeleton.**
+
+```python
+wanted = {...: "C4", ...: "C5"}
+return create_feature_extractor(...)
+```""",
+)
+
+
+def resnet_case(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    *inputs: T,
+    training: bool = False,
+    hidden: bool = False,
+) -> Case:
+    """A case with a ResNet, all in one mode, that keeps its own weights."""
+    return Case(name, aspect, models.ResNetTrial(make, inputs, training), hidden)
+
+
+EXERCISE = Exercise(
+    name="backbone_c4_c5",
+    number=1,
+    chapter="07_features",
+    title="C4 and C5 of any ResNet",
+    stars=1,
+    minutes=5,
+    points=2,
+    procedure="any module",
+    aspects=(
+        Aspect("task", 2, "the outputs of layer3 and layer4, under the keys C4 and C5"),
+        Aspect("depth", 2, "whatever the number of blocks, and their kind"),
+        Aspect("mode", 1, "in the mode of the model, which stays as it was"),
+        Aspect("kinds", 1, "ResNets of every make"),
+    ),
+    cases=(
+        resnet_case("one block in each stage", "task", resnets.OneBlockEach, IMAGE),
+        resnet_case("many blocks", "depth", resnets.ManyBlocks, IMAGE),
+        resnet_case("bottlenecks", "depth", resnets.Bottlenecks, IMAGE),
+        resnet_case("in training mode", "mode", resnets.OneBlockEach, PAIR, training=True),
+        resnet_case("groups and dilation", "kinds", resnets.Grouped, IMAGE),
+        resnet_case("another normalization", "kinds", resnets.Headless, IMAGE),
+        resnet_case("redraw: one block", "task", resnets.OneBlockEach, WIDE, hidden=True),
+        resnet_case("redraw: blocks", "depth", resnets.ManyBlocks, WIDE, hidden=True),
+        resnet_case(
+            "redraw: training mode", "mode", resnets.Bottlenecks, PAIR, training=True, hidden=True
+        ),
+        resnet_case("redraw: kinds", "kinds", resnets.Grouped, WIDE, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    not_random="it is about torchvision's ResNets, whose stages have fixed names",
+)

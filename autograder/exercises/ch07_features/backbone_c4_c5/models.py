@@ -1,0 +1,34 @@
+"""What builds the cases of `backbone_c4_c5`: a ResNet, with an eye on torchvision's extractor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from torchvision.models.feature_extraction import DualGraphModule
+
+from autograder.core.exercise import Trial
+from autograder.models import T, networks
+from autograder.models.build import arguments
+
+MADE_BY = "__init__"
+"""What is recorded as used when torchvision makes an extractor."""
+
+
+@dataclass(frozen=True, eq=False)
+class ResNetTrial:
+    """Builds a trial of a ResNet, all in one mode, that keeps its own weights."""
+
+    make: Callable[[], nn.Module]
+    inputs: tuple[T, ...]
+    training: bool = False
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = networks.real(self.make, seed, torch.float64).train(self.training)
+        generator = torch.Generator().manual_seed(seed + 1)
+        given = tuple(arguments((spec,), generator, torch.float64) for spec in self.inputs)
+        use = ((DualGraphModule, MADE_BY, "anywhere"),)
+        return Trial(args=(model,), model=model, inputs=given, forbidden=use)

@@ -1,0 +1,327 @@
+"""Exercise 7.3: an extractor of one's own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch07_features import models as shared
+from autograder.exercises.ch07_features.extract import models
+from autograder.exercises.ch07_features.extract import models_overwritten as places
+from autograder.fuzz.grammar import Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.fuzz.recipe import Recipe
+from autograder.models import T, model_case
+
+X, WIDE = T(2, 3), T(4, 3)
+IMAGE = T(1, 3, 4, 4)
+
+HINTS = (
+    """**Where to look.** There are three questions, and each has a section above.
+Which node does a name mean? Which nodes does a value need, calls in place among them?
+Which values are overwritten later?
+Answer them in this order, each with a loop of its own.""",
+    """**What to use.** For the first question, go through the nodes once and let a later call of a
+module replace the earlier one. For the second, go through `reversed(gm.graph.nodes)` with a set of
+nodes that are needed and a set of memories that are still to be read.
+A node's *memory* is the node that made it: for a view, that of the node it looks at.
+For the third, `graph.call_method("clone", (node,))` directly after the node.""",
+    """**A skeleton.**
+
+```python
+gm = ...
+meant = {}                                 # name to node
+for node in ...:
+    ...                                    # names of nodes first, names of modules win
+for name in wanted:
+    if name not in meant:
+        raise ...
+
+memory = {}                                # node to the node that made its memory
+for node in gm.graph.nodes:
+    memory[node] = ...                     # an alias has the memory of its input
+
+needed, read = set(), set()
+for node in reversed(gm.graph.nodes):
+    if ... or ... or (changes_in_place(node) and memory[node] in read):
+        needed.add(node)
+        ...
+...                                        # clones, the output, erasing, modules, recompile
+```""",
+)
+
+
+def take(
+    name: str, aspect: str, make: Any, wanted: dict[str, str], *inputs: Any, **options: Any
+) -> Case:
+    """A case that wants some values of a model."""
+    plain = model_case(name, aspect, make, *(inputs or ((X,),)), **options)
+    return replace(plain, make=models.Wanting(plain.make, wanted))
+
+
+def unknown(name: str, make: type[nn.Module], missing: str, *known: str, **options: Any) -> Case:
+    """A case with a name that its model does not have."""
+    wanted = {each: each for each in (*known, missing)}
+    look = f"No node and no leaf module is called {missing!r}. Whoever asks is to know."
+    expect = Expect(raises="ValueError", names=missing, look=look)
+    return take(name, "errors", make, wanted, expect=expect, **options)
+
+
+VOCABULARY = Vocabulary(
+    ops(
+        "F.relu({x}, inplace=True)",
+        "[nn.ReLU(inplace=True)]({x})",
+        "[nn.Hardtanh(-0.5, 0.5, inplace=True)](input={x})",
+        "[nn.Dropout(0.5)]({x}).mul_(3)",
+        "F.dropout({x}, 0.5, training=False).neg_()",
+        "torch.relu_({x}.detach())",
+        "[nn.Identity()]({x}).add_(1)",
+        outs=0,
+    )
+    + ops(
+        "{x}[0].neg_()",
+        "{x}.narrow(0, 0, 1).mul_({n})",
+        "torch.neg_({x}.view(-1))",
+        "torch.reshape(input={x}, shape=(-1,)).relu_()",
+        "{x}.chunk(2, dim=-1)[0].mul_(2)",
+        "torch.split({x}, 1, dim=-1)[0].neg_()",
+        "[nn.Flatten(0)]({x}).sub_(1)",
+        "F.relu(input={x}.unsqueeze(0).squeeze(0), inplace=True)",
+        dims=(1, 4),
+        outs=0,
+    )
+    + ops("{x}.T.mul_(2)", "{x}.transpose(0, 1).neg_()", dims=(2, 2), outs=0)
+    + ops(
+        "{x}.add_({b})",
+        "{a} + {b}",
+        "F.relu({x}, inplace=True)",
+        "[nn.Tanh()]([=nn.Tanh()]({a}))",
+        "[nn.Sigmoid()]({a}) - [=nn.Sigmoid()]({b})",
+        "{x}.view({x}.shape)",
+        "{a} * [nn.Parameter(torch.ones(()))]",
+        "{a} - [buffer(torch.ones(()))]",
+        "torch.where({a} > {n}, {a}, {b})",
+    )
+    + ops("[nn.Linear(D, D)]({x})", dims=(1, 4)),
+    shapes=((2, 3), (2, 3), (3,), (), (2, 3), (2, 1, 3), (2, 3), (1, 2, 4, 4)),
+    namesakes=("tanh", "sub", "add_1", "sigmoid_1"),
+    most=10,
+)
+
+
+def told(recipe: Recipe) -> Expect:
+    """What is to come of a name that the model does not have, where `some_wanted` asks for it."""
+    if recipe.choice % 8 != 7:
+        return Expect()
+    look = "A name that is neither a node's nor a module's is not to be passed over."
+    return Expect(raises="ValueError", names=models.UNKNOWN, look=look)
+
+
+EXERCISE = Exercise(
+    name="extract",
+    number=3,
+    chapter="07_features",
+    title="An extractor of your own",
+    stars=3,
+    minutes=35,
+    points=8,
+    procedure="transform",
+    aspects=(
+        Aspect("names", 3, "names of nodes and of modules mean what they are to mean"),
+        Aspect("order", 1, "the keys stand in the order of `wanted`"),
+        Aspect("pruned", 3, "what no wanted value needs is gone"),
+        Aspect("in place", 3, "values are returned as they were when computed"),
+        Aspect("alias", 3, "through an alias, too"),
+        Aspect("errors", 1, "an unknown name is told"),
+        Aspect("rest", 2, "signatures, modes, and models of every kind"),
+    ),
+    cases=(
+        take(
+            "two layers",
+            "names",
+            models.Small,
+            {"tanh": "hidden", "second": "scores"},
+            (X,),
+            (T(5, 3),),
+        ),
+        take("names with dots", "names", models.Nested, {"body.1.0": "linear", "body_0_1": "relu"}),
+        take("earlier calls", "names", models.Repeated, {"act": "last", "act_1": "middle"}),
+        take("both at once", "names", models.BothNames, {"act_1": "linear", "act": "act"}),
+        take("one node by two names", "names", models.Nested, {"body.0.0": "a", "body_0_0": "b"}),
+        take(
+            "an input and a parameter",
+            "names",
+            models.Weighted,
+            {"shift": "shift", "x": "input", "linear_weight": "weight"},
+        ),
+        take(
+            "against the graph's order",
+            "order",
+            models.Nested,
+            {"head": "z", "body.1.1": "y", "stem": "x", "body.0.0": "w"},
+        ),
+        take("the other branch", "pruned", models.Branches, {"mul": "scaled"}),
+        take("a first call", "pruned", models.HalfNeeded, {"act_1": "late", "exp": "exp"}),
+        take("one of two parts", "pruned", models.Pairs, {"getitem_1": "second"}),
+        take("a call in place, too late", "pruned", places.MethodAfter, {"linear": "linear"}),
+        take("in place on other memory", "pruned", places.OwnMemory, {"exp": "exp"}),
+        take("a method", "in place", places.MethodAfter, {"linear": "before", "mul": "after"}),
+        take("a function", "in place", places.FunctionAfter, {"linear": "before", "sin": "after"}),
+        take("a module", "in place", places.ModuleAfter, {"linear": "before", "act": "after"}),
+        take(
+            "one after the other",
+            "in place",
+            places.Several,
+            {"linear": "a", "act": "b", "add_": "c", "mul_": "d", "sin": "e", "sub": "f"},
+        ),
+        take("an input", "in place", places.OverInput, {"x": "before", "linear": "after"}),
+        take(
+            "a chain",
+            "in place",
+            places.Chained,
+            {"mul": "a", "relu_": "b", "sub": "c", "relu__1": "d", "add": "e"},
+        ),
+        take(
+            "before and after",
+            "in place",
+            places.WriteUnread,
+            {"linear": "y", "add": "before", "add_1": "after"},
+        ),
+        take("what a call in place takes over", "in place", places.FromAnother, {"mul": "mul"}),
+        take("a view", "alias", places.ThroughView, {"linear": "before", "mul": "after"}),
+        take("the view itself", "alias", places.ThroughView, {"view": "view", "mul": "after"}),
+        take("a row", "alias", places.ViewOfBase, {"getitem": "row", "mul": "after"}),
+        take(
+            "chunks",
+            "alias",
+            places.ThroughChunk,
+            {"linear": "before", "getitem": "left", "sum_1": "after"},
+        ),
+        take("a transpose", "alias", places.ThroughTranspose, {"sin": "before", "add": "after"}),
+        take(
+            "a reshape",
+            "alias",
+            places.ThroughReshape,
+            {"linear": "before", "narrow": "row", "sub": "after"},
+        ),
+        take(
+            "detach, expand, unbind",
+            "alias",
+            places.ThroughDetach,
+            {"linear": "before", "mul": "after"},
+        ),
+        take(
+            "modules that pass on",
+            "alias",
+            places.ThroughModules,
+            {"linear": "before", "rest.1": "same", "mul": "after"},
+        ),
+        take(
+            "a dropout that does nothing",
+            "alias",
+            places.ThroughDropout,
+            {"linear": "before", "mul": "after"},
+        ),
+        take(
+            "a result in place",
+            "alias",
+            places.ThroughResult,
+            {"linear": "a", "act": "b", "mul": "c"},
+        ),
+        take(
+            "a part of a split",
+            "alias",
+            places.AliasThenMore,
+            {"linear": "before", "getitem": "top", "exp": "exp"},
+        ),
+        unknown("no such name", models.Small, "third"),
+        unknown("one of three is unknown", models.Nested, "body.2.0", "stem", "body_0_0"),
+        unknown("a module that is no leaf", models.Nested, "body.0", "stem"),
+        unknown("a parameter with dots", models.Weighted, "linear.weight", "linear"),
+        take(
+            "parameters of every kind",
+            "rest",
+            models.Signature,
+            {"sin": "sin"},
+            (X, 1, 3.0, X),
+            (X, X, 2.0, X),
+        ),
+        take(
+            "parameters with defaults",
+            "rest",
+            models.Scaled,
+            {"mul": "mul", "sin": "sin"},
+            (X,),
+            (X, 3.0),
+        ),
+        take(
+            "a model in training mode",
+            "rest",
+            models.Normed,
+            {"norm": "norm", "mul": "mul"},
+            (WIDE,),
+            training=True,
+        ),
+        take("a graph module", "rest", shared.renumbered, {"add_1": "sum"}),
+        take(
+            "a residual network",
+            "rest",
+            models.Residual,
+            {"layers.0.relu": "block", "layers.0.bn1": "norm", "add": "sum", "stem": "stem"},
+            (IMAGE,),
+            dtype=torch.float32,
+        ),
+        take(
+            "redraw: names",
+            "names",
+            models.Nested,
+            {"body.0.0": "a", "head": "b", "stem": "c"},
+            (T(1, 3),),
+            hidden=True,
+        ),
+        take(
+            "redraw: called again",
+            "names",
+            models.Repeated,
+            {"turn": "t", "turn_1": "u"},
+            (T(5, 3),),
+            hidden=True,
+        ),
+        take(
+            "redraw: pruned",
+            "pruned",
+            models.Branches,
+            {"right.0": "r", "left.0": "l"},
+            (WIDE,),
+            hidden=True,
+        ),
+        take(
+            "redraw: in place",
+            "in place",
+            places.Chained,
+            {"relu_": "a", "add": "b"},
+            (WIDE,),
+            hidden=True,
+        ),
+        take(
+            "redraw: alias",
+            "alias",
+            places.ThroughView,
+            {"view": "v", "linear": "a", "mul": "b"},
+            (WIDE,),
+            hidden=True,
+        ),
+        replace(unknown("redraw: unknown", models.Nested, "layer", "stem"), hidden=True),
+        replace(unknown("redraw: a part", models.Nested, "body", "head"), hidden=True),
+        replace(unknown("redraw: a method", models.Weighted, "sum", "linear"), hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, models.some_wanted, expect=told),
+    # A graph may copy a value with code of the learner's own, so targets need not be known.
+    own_code="copies",
+)

@@ -1,0 +1,215 @@
+"""Small models to take features from: for `extract`."""
+
+# A learner sees these classes as they stand here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.core.storage import recorded
+from autograder.models.renaming import renamed
+
+
+class Small(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 4)
+        self.second = nn.Linear(4, 2)
+
+    def forward(self, x):
+        hidden = torch.tanh(self.first(x))
+        return self.second(hidden).sigmoid()
+
+
+class Nested(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Linear(3, 4)
+        self.body = nn.Sequential(
+            nn.Sequential(nn.Linear(4, 4), nn.ReLU()), nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+        )
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.head(self.body(self.stem(x)) + 1)
+
+
+class Repeated(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.Softplus()
+        self.turn = nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = self.act(self.turn(x))
+        y = self.act(self.turn(y))
+        return self.act(self.turn(y)) * 2
+
+
+class BothNames(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.add = nn.Linear(3, 3)
+        self.act = nn.Tanh()
+        self.act_1 = nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = self.add(x + 1)
+        return self.act_1(self.act(self.act(y)))
+
+
+class Weighted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.shift = nn.Parameter(torch.zeros(3))
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.linear(x + self.shift) * self.linear.weight.sum()
+
+
+class Branches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Linear(3, 4)
+        self.left = nn.Sequential(nn.Linear(4, 4), nn.Tanh())
+        self.right = nn.Sequential(nn.Linear(4, 4), nn.Sigmoid())
+        self.scale = nn.Parameter(torch.ones(4))
+        self.head = nn.Linear(8, 2)
+
+    def forward(self, x):
+        x = self.stem(x)
+        left, right = self.left(x), self.right(x) * self.scale
+        return self.head(torch.cat([left, right], dim=-1))
+
+
+class HalfNeeded(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.turn = nn.Linear(3, 3)
+        self.act = nn.Tanh()
+
+    def forward(self, x):
+        y = self.turn(x)
+        z = self.act(self.turn(y))
+        self.act(z).cos()
+        return torch.split(z.exp(), [1, 2], dim=-1)[1].sum()
+
+
+class Pairs(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        first, second = torch.chunk(self.linear(input=x), 2, dim=-1)
+        both = torch.stack([second, first])
+        return {"sum": both.sum(dim=0), "both": (both, first)}
+
+
+class Signature(nn.Module):
+    def forward(self, x, unread, scale=2.0, *more):
+        y = torch.sin(x)
+        return y * scale + more[0] + unread
+
+
+class Scaled(nn.Module):
+    def forward(self, x, scale=2.0, unread=None):
+        return torch.sin(x) * scale + 1
+
+
+class Normed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3)
+        self.act = nn.ReLU(inplace=True)
+        self.head = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.head(self.act(self.norm(x)) * 2)
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(4, 4, 3, padding=1, bias=False)
+        self.bn1 = nn.BatchNorm2d(4)
+        self.relu = nn.ReLU(inplace=True)
+        self.conv2 = nn.Conv2d(4, 4, 3, padding=1, bias=False)
+        self.bn2 = nn.BatchNorm2d(4)
+
+    def forward(self, x):
+        out = self.relu(self.bn1(self.conv1(x)))
+        out = self.bn2(self.conv2(out))
+        out += x
+        return self.relu(out)
+
+
+class Residual(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 4, 1)
+        self.layers = nn.Sequential(Block(), Block())
+        self.fc = nn.Linear(4, 2)
+
+    def forward(self, x):
+        x = self.layers(F.silu(self.stem(x), inplace=True))
+        return self.fc(torch.flatten(F.adaptive_avg_pool2d(x, 1), 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Wanting:
+    """Builds a trial whose answer is told what is wanted from its model."""
+
+    plain: Callable[[int], Trial]
+    wanted: dict[str, str]
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        made = self.plain(seed)
+        made.args = (made.model, dict(self.wanted))
+        return made
+
+
+UNKNOWN = "no_such.name"
+"""A name that no random model has."""
+
+
+def some_wanted(trial: Trial, choice: int) -> Trial:
+    """The trial with up to three names and a key for each; some models in training mode."""
+    model = trial.model
+    if isinstance(model, fx.GraphModule) and choice % 2:
+        renamed(model)
+    if choice % 4 == 1 and not any(isinstance(m, nn.Dropout) for m in model.modules()):
+        model.train()
+    gm = fx.symbolic_trace(model)
+    calls, overwritten = _tensors(gm, trial.inputs[0])
+    wanted = {}
+    if choice % 8 == 7:
+        wanted = {calls[0].name: "key 0", UNKNOWN: "key 1"}
+    if overwritten and choice % 8 < 5:
+        wanted[overwritten[choice // 3 % len(overwritten)].name] = "key 9"
+    for place in range(1 + choice % 3):
+        node = calls[-1 - (choice // 5 * (place + 1)) % len(calls)]
+        name = node.target if node.op == "call_module" and choice % 7 else node.name
+        wanted.setdefault(name, f"key {8 - place}")
+        if choice % 8 == 4:  # the same node by both of its names
+            wanted.setdefault(node.name, f"key {5 - place}")
+    return replace(trial, args=(model, wanted))
+
+
+def _tensors(gm: fx.GraphModule, inputs: tuple[Any, ...]) -> tuple[list[fx.Node], list[fx.Node]]:
+    """The nodes whose value is a tensor, and those of them whose value is overwritten later."""
+    record = recorded(gm, inputs)
+    nodes = [node for node in gm.graph.nodes if node.op != "output"]
+    nodes = [node for node in nodes if isinstance(record.then[node.name], torch.Tensor)]
+    changed = [n for n in nodes if not torch.equal(record.then[n.name], record.values[n.name])]
+    return nodes, changed

@@ -1,0 +1,221 @@
+"""What must come of `extract`: the wanted values, as they were when computed, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from torch import fx
+
+from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.exercise import Trial
+from autograder.core.graph_view import target_text
+from autograder.core.outcome import Reference
+from autograder.core.storage import Recorder, recorded
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.compare import difference
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import runs_of
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import (
+    caller_untouched,
+    copies,
+    returns_graph_module,
+    runs,
+    signature_kept,
+)
+from autograder.rules.replacements import no_unused_modules
+from autograder.rules.wellformed import known_targets, wellformed
+
+_COPIES = ("clone", "copy_of")
+"""Names of what copies: PyTorch's own, and what stands in for a copy by the learner's code."""
+_WAYS = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
+
+
+def meant(gm: fx.GraphModule, name: str) -> fx.Node:
+    """The node that a wanted name means: a module's last call, or the node of that name."""
+    calls = {node.target: node for node in gm.graph.nodes if node.op == "call_module"}
+    return calls.get(name) or next(node for node in gm.graph.nodes if node.name == name)
+
+
+def _wanted(evidence: Evidence) -> dict[str, str]:
+    return evidence.trial.args[1]
+
+
+# ------------------------------------------------------------------ the values
+
+
+@rule("wanted values", Stage.RESULT)
+def wanted_values(evidence: Evidence) -> Iterable[Finding]:
+    """A dict with the wanted keys in order, each value as it was when it was computed."""
+    wanted = _wanted(evidence)
+    nodes = {key: meant(evidence.traced, name).name for name, key in wanted.items()}
+    for i, inputs in enumerate(evidence.trial.inputs):
+        truth = recorded(evidence.traced, inputs)
+        record = evidence.run_record(i)
+        for how in _WAYS:
+            if how == "rebuilt" and how not in record:
+                continue  # its operations are not on the judge's list; the verdict says so
+            finding = _finding_of_run(evidence, i, how, record[how], nodes, truth)
+            if finding:
+                yield finding
+                return
+
+
+def _finding_of_run(
+    evidence: Evidence, i: int, how: str, got: Plain, nodes: dict[str, str], truth: Any
+) -> Finding | None:
+    where = f"On {evidence.inputs_text(i)}{_WAYS[how]}"
+    if "error" in got:
+        return evidence.finding(
+            "result-raises",
+            f"{where}, the result raised `{got['error']['type']}: {got['error']['message']}`.",
+            "Print `gm.code` and read what it computes line by line.",
+        )
+    value = got["value"]
+    wrong = _keys_finding(evidence, where, value, list(nodes)) or _args_finding(
+        evidence, i, how, got, where
+    )
+    if wrong:
+        return wrong
+    items = {show(key): item for key, item in value["dict"]}
+    for key, name in nodes.items():
+        found, code = _difference(evidence, how, items[repr(key)], key, truth.then[name])
+        if not found:
+            continue
+        if not _difference(evidence, how, items[repr(key)], key, truth.values[name])[0]:
+            return evidence.finding(
+                "overwritten",
+                f"{where}, the value at key {key!r} is not what `{name}` was at first, but what a "
+                "later call in place has made of it.",
+                "Which later node changes this memory, directly or through an alias?",
+                nodes=(name,),
+            )
+        return evidence.finding(
+            code if how != "interpreter" else "interpreter-disagrees",
+            f"{where}, {found}. This key stands for the node `{name}` of the model's trace.",
+            "Is it the right node, and does all that it depends on still happen, in order? "
+            "A call in place may matter though nobody reads it.",
+            nodes=(name,),
+        )
+    return None
+
+
+def _args_finding(evidence: Evidence, i: int, how: str, got: Plain, where: str) -> Finding | None:
+    """A finding if the result does other things to its arguments than its graph says.
+
+    What the model does to them does not matter: a call in place that no wanted value needs goes.
+    """
+    own = evidence.run_record(i).get("rebuilt")
+    tables = evidence.tensors_of(how), evidence.tensors_of("rebuilt")
+    if (
+        own is None
+        or "error" in own
+        or not difference(got["args"], tables[0], own["args"], tables[1])
+    ):
+        return None
+    return evidence.finding(
+        "argument-changed",
+        f"{where}, the result leaves its arguments in another state than its graph does.",
+        "Look for state that is kept outside the module and its graph.",
+    )
+
+
+def _keys_finding(evidence: Evidence, where: str, value: Plain, keys: list[str]) -> Finding | None:
+    if not isinstance(value, dict) or "dict" not in value:
+        return evidence.finding(
+            "wrong-structure",
+            f"{where}, the result returns {kind_of(value)}, not a `dict`.",
+            "The output node's argument may be a dictionary whose values are nodes.",
+        )
+    got = [show(key) for key, _ in value["dict"]]
+    want = [repr(key) for key in keys]
+    listed = ", ".join(got) or "none"
+    if sorted(got) != sorted(want):
+        return evidence.finding(
+            "wrong-structure",
+            f"{where}, the keys of the result are {listed}; asked for are {', '.join(want)}.",
+            "`wanted` maps names to keys: each key stands in the result once.",
+        )
+    if got != want:
+        return evidence.finding(
+            "wrong-order",
+            f"{where}, the keys of the result stand in the order {listed}; "
+            f"in `wanted` they stand in the order {', '.join(want)}.",
+            "The order is that of `wanted`, not that of the graph.",
+        )
+    return None
+
+
+def _difference(evidence: Evidence, how: str, got: Plain, key: str, want: Any) -> tuple[str, str]:
+    encoder = Encoder()
+    plain = encoder.encode(want)
+    found = difference(
+        got, evidence.tensors_of(how), plain, encoder.tensors, f"the value at key {key!r}"
+    )
+    return (found.text, found.code) if found else ("", "")
+
+
+# ------------------------------------------------------------------ nothing else
+
+
+# Looked at last: where a value is wrong, a node that should be read looks like one too many.
+@rule("nothing else", Stage.COPY)
+def nothing_else(evidence: Evidence) -> Iterable[Finding]:
+    """No node is left that no wanted value needs."""
+    for name in _left(evidence):
+        yield evidence.finding(
+            "node-left",
+            f"`{name}` is still in your result, though no wanted value needs it.",
+            "Which nodes does a wanted value read, directly or through others? Which calls in "
+            "place change what is read, before it is read? All else goes.",
+            nodes=(name,),
+        )
+        return
+
+
+def _left(evidence: Evidence) -> Iterator[str]:
+    try:
+        if evidence.rebuilt is None:
+            return  # another rule refuses the own code in it
+        names = evidence.done("unneeded") or ()  # `None` where it raises; another rule says so
+    except ValueError:
+        return  # another rule runs it, and says so
+    called = {row["name"]: row["target"] for row in evidence.graph["nodes"]}
+    yield from (name for name in names if _leaf_of(called[name]) not in _COPIES)
+
+
+def _leaf_of(target: Plain) -> str:
+    """The bare name of what a node calls."""
+    return target_text(target).rpartition(".")[2]
+
+
+def as_computed(trial: Trial) -> Reference:
+    """The wanted values, each copied as soon as it is there."""
+    _, wanted = trial.args
+    gm = fx.symbolic_trace(trial.model)
+
+    def call(*args: Any) -> dict[str, Any]:
+        recorder = Recorder(gm)
+        recorder.run(*args)
+        return {key: recorder.record.then[meant(gm, name).name] for name, key in wanted.items()}
+
+    return runs_of(call, trial)
+
+
+KEY = AnswerKey(
+    (
+        returns_graph_module,
+        caller_untouched,
+        wellformed,
+        known_targets,
+        signature_kept,
+        nothing_else,
+        no_unused_modules,
+        runs,
+        wanted_values,
+        copies,
+    ),
+    as_computed,
+)

@@ -1,0 +1,32 @@
+"""Parts of the vocabularies of exercises that look at the nodes of a trace."""
+
+from __future__ import annotations
+
+from autograder.fuzz.grammar import ops
+
+KINDS = ("", "tensor", "row", "default", "star")
+"""The kinds of further parameters: all that there are."""
+
+# Calls of every kind, in models whose nodes depend on their mode.
+CALLS = (
+    *ops(
+        "torch.relu({a})",
+        "[nn.ReLU()]({a})",
+        "{a}.relu()",
+        "torch.tanh(torch.tanh({a}) * 2)",
+        "{a} + [nn.Parameter(torch.ones(()))]",
+        "{a} + {b}",
+        "{a} + {a}",
+        "F.dropout({a}, 0.5, self.training)",
+        "{a} + torch.rand_like({a}) if self.training else {a} * 1",
+        "torch.add(other={a}, input={b})",
+        "torch.where({a} > 0, input={a}, other={b})",
+        "torch.stack([{x}, {y}, {x}]).mean(dim=0)",
+        "[nn.Sequential(nn.Identity(), nn.Sequential(nn.ReLU()))]({a})",
+        "{a} - [buffer(torch.ones(()))]",
+    ),
+    *ops(
+        "{x}[{y}.dim() - {y}.dim() : {y}.shape[0]]", "F.pad({x}, [0, {a}.dim() * 0])", dims=(1, 4)
+    ),
+)
+MISLEADING = ("max", "input", "relu_1", "add")

@@ -1,0 +1,108 @@
+"""The answer key of an exercise: what a good result has, and what must come of each case.
+
+It lies beside the question, in a module of its own (``rubric.py``), which no process that runs
+answers can import.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+from autograder.core.exercise import Case, Exercise, Trial
+from autograder.core.outcome import Reference
+from autograder.core.verdict import Finding
+from autograder.fuzz.model_builder import Builder
+from autograder.judge.references import MissingReference, stored
+
+if TYPE_CHECKING:
+    from autograder.judge.evidence import Evidence
+
+Oracle = Callable[[Trial], Reference]
+"""Works out what must come of a case from fresh objects of it, without the course's solution."""
+
+
+@dataclass(frozen=True)
+class OfChoice:
+    """An oracle for random models that is told the model before the exercise completes it, and
+    the number that chooses.
+
+    So an exercise's `complete` need not leave behind what it has done, where an answer finds it.
+    """
+
+    work_out: Callable[[Trial, int], Reference]
+
+
+class Property(Protocol):
+    """One thing a good result has; yields a finding for each way it is missing."""
+
+    @property
+    def name(self) -> str:
+        """Its stable key."""
+
+    @property
+    def stage(self) -> int:
+        """When it is looked at."""
+
+    def __call__(self, evidence: Evidence) -> Iterable[Finding]: ...
+
+
+@dataclass(frozen=True)
+class AnswerKey:
+    """What must come of an exercise's cases.
+
+    Attributes:
+        rules: the properties that a result must have.
+        oracle: what must come out, wherever no reference is stored beside the key.
+    """
+
+    rules: tuple[Property, ...]
+    oracle: Oracle | OfChoice | None = None
+
+    def reference(self, exercise: Exercise, case: Case, seed: int = 0) -> Reference:
+        """What must come of a case: as it is stored, or as the oracle says.
+
+        Of one that asks for an exception, nothing must come.
+
+        Raises:
+            MissingReference: neither knows.
+        """
+        if case.expect.raises:
+            return Reference()
+        known = None if case.recipe else stored(module_of(exercise)).get(case.name)
+        if known:
+            return Reference.from_json(known)
+        if known is not None:
+            raise MissingReference(f"The reference of {case.name!r} is not installed.")
+        if isinstance(self.oracle, OfChoice) and isinstance(case.make, Builder):
+            return self.oracle.work_out(case.make.begin(seed), case.make.choice)
+        if self.oracle is None or isinstance(self.oracle, OfChoice):
+            raise MissingReference(
+                f"No reference for {exercise.name!r}, case {case.name!r}. "
+                "Run `fxcourse references`."
+            )
+        return self.oracle(case.make(seed))
+
+
+def is_known(exercise: Exercise, case: Case) -> bool:
+    """Whether it is known here what must come of a case: a wheel leaves out some hidden ones."""
+    return stored(module_of(exercise)).get(case.name) != {}
+
+
+def module_of(exercise: Exercise) -> str:
+    """The name of the module that holds an exercise's key."""
+    return exercise.rubric.partition(":")[0]
+
+
+@lru_cache(maxsize=256)
+def _key(rubric: str) -> AnswerKey:
+    module, _, name = rubric.partition(":")
+    return getattr(importlib.import_module(module), name or "KEY")
+
+
+def key_of(exercise: Exercise) -> AnswerKey:
+    """The answer key of an exercise."""
+    return _key(exercise.rubric)

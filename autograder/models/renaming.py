@@ -1,0 +1,23 @@
+"""Gives the nodes of a graph other names, so that an answer cannot count on those of a trace."""
+
+from __future__ import annotations
+
+from torch import fx
+
+from autograder.core.exercise import Trial
+from autograder.core.torch_private import rename
+
+
+def renamed(gm: fx.GraphModule) -> None:
+    """Give the nodes names that they do not have in a fresh trace."""
+    for i, node in enumerate(gm.graph.nodes):
+        if node.op not in ("placeholder", "output"):
+            rename(node, f"value_{i}")
+    gm.recompile()
+
+
+def perhaps_renamed(trial: Trial, choice: int) -> Trial:
+    """The trial of a random model; if that is a graph module, its nodes may have other names."""
+    if isinstance(trial.model, fx.GraphModule) and choice % 4 > 1:
+        renamed(trial.model)
+    return trial

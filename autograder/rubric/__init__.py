@@ -1,1 +1,0 @@
-"""Rules that serve one exercise each, or a chapter."""
