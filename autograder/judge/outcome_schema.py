@@ -8,8 +8,9 @@ than the exercise asks for is not meant by that: the rules say so in better word
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
-from torch import fx
+from torch import fx, nn
 
 from autograder.core.codec import Encoder, Plain
 from autograder.core.exercise import Trial
@@ -284,7 +285,9 @@ def _rules(parts: _Parts) -> tuple[Check, Runs]:
         return fields(rule_error=parts.error, keys=keys), []
 
     def once_a_call(value: Plain) -> str | None:
-        trace = describe_nodes(fx.symbolic_trace(parts.trial.model).graph, Encoder())
+        trace = describe_nodes(
+            fx.symbolic_trace(cast(nn.Module, parts.trial.model)).graph, Encoder()
+        )
         calls = ruled_calls(trace, value["keys"])
         return None if len(value["rules"]) == len(calls) else ".rules"
 
