@@ -285,9 +285,8 @@ def _rules(parts: _Parts) -> tuple[Check, Runs]:
         return fields(rule_error=parts.error, keys=keys), []
 
     def once_a_call(value: Plain) -> str | None:
-        trace = describe_nodes(
-            fx.symbolic_trace(cast(nn.Module, parts.trial.model)).graph, Encoder()
-        )
+        graph = fx.symbolic_trace(cast(nn.Module, parts.trial.model)).graph
+        trace = describe_nodes(graph, Encoder())
         calls = ruled_calls(trace, value["keys"])
         return None if len(value["rules"]) == len(calls) else ".rules"
 
