@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autograder.classroom.dask import driver
-from autograder.classroom.dask.worker import Unfit, grade_there, which_course
+from autograder.classroom.dask.worker import Unfit, grade_there
 from autograder.classroom.grade_class import CannotGrade, Row
 from autograder.submission.contract import Chapter, Graded, Terms, Unit
 from tests import dask_cluster, numbers_room
@@ -230,7 +230,7 @@ class FakeClient:
         return {"one": 1, "two": 2}
 
     def submit(self, do: object, unit: bytes, terms: bytes, course: str, *, pure: bool):
-        assert do is grade_there and course == which_course() and not pure
+        assert do is grade_there and course == own_course() and not pure
         return FakeFuture(driver.pickle.loads(unit))
 
 
