@@ -14,6 +14,7 @@ import pytest
 from autograder.classroom.dask import driver
 from autograder.classroom.dask.worker import Unfit, grade_there
 from autograder.classroom.grade_class import CannotGrade, Row
+from autograder.classroom.journal import course as own_course
 from autograder.submission.contract import Chapter, Graded, Terms, Unit
 from tests import dask_cluster, numbers_room
 from tests.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results
