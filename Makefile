@@ -54,12 +54,13 @@ attacks: .venv/.installed-test
 	@echo "==> Grading attackers among honest students, and odd but honest work (many minutes)"
 	@$(PY) -m tests.attacks $(ATTACKS_ARGS)
 
+# mypy joins types in the order of hashes: without a seed it may find today what it missed before.
 # All run, whatever the others say, so that one run shows everything there is to mend.
 test: .venv/.installed-test
 	@failed=; \
 	echo "==> ruff check"; $(PY) -m ruff check . || failed="$$failed ruff-check"; \
 	echo "==> ruff format --check"; $(PY) -m ruff format --check . || failed="$$failed ruff-format"; \
-	echo "==> mypy"; $(PY) -m mypy || failed="$$failed mypy"; \
+	echo "==> mypy"; PYTHONHASHSEED=0 $(PY) -m mypy || failed="$$failed mypy"; \
 	echo "==> import-linter"; $(PY) .venv/bin/lint-imports --no-logo || failed="$$failed import-linter"; \
 	echo "==> pytest"; $(PY) -m pytest $(PYTEST_ARGS) || failed="$$failed pytest"; \
 	if [ -n "$$failed" ]; then echo "==> FAILED:$$failed"; exit 1; fi; \

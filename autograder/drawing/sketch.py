@@ -84,7 +84,11 @@ def _trace(what: nn.Module | Callable[..., Any]) -> fx.GraphModule:
 @contextmanager
 def _left_as_found(root: nn.Module) -> Iterator[None]:
     """Take away what tracing registers on a module, such as ``_tensor_constant0``."""
-    stores = (root.__dict__, own_buffers(root), own_modules(root))
+    stores: tuple[dict[str, Any], ...] = (
+        root.__dict__,
+        own_buffers(root),
+        own_modules(root),
+    )
     before = [set(store) for store in stores]
     try:
         yield
