@@ -328,6 +328,9 @@ HONEST_MARKDOWN = {
     "links to pages": "[docs](https://pytorch.org/docs/stable/fx.html) [a](//pytorch.org/a.html)",
     "comment": "<!-- TODO: say more -->\ntext <!-- here -->",
     "paragraph not closed": "<p>one\n<p>two\n<ul><li>a<li>b</ul>",
+    "list not closed": "<ul><li>one<li>two</ul>\n\n<p>three\n\n<li>four",
+    "tags around markdown": "<font color=red>\n\n## a\n\n</font>\n\n<div>\n\n- b\n\n</div> c",
+    "a block in a line": "text <div>a</div> <center>b</center>\n\n# <center>c</center>",
     "tasks": "- [ ] one\n- [x] two",
     "diagram": "```mermaid\ngraph LR\nA --> B\nB --> C{x < 1}\n```",
     "windows": "one\r\ntwo `<b>`\r\n\r\n- a\r\n",
@@ -336,6 +339,21 @@ HONEST_MARKDOWN = {
     "sup": "x<sup>2</sup> H<sub>2</sub>O <kbd>Shift</kbd>+<kbd>Enter</kbd>",
     "entities": "a &nbsp; b &copy; &#x27;",
 }
+
+
+BREAKING_OUT = [
+    "# <div>\n\n</div>x", "# <div>\n\n</div>", "# <main>\n\n</main>", "# <b><div>\n\n</div></b>",
+    "<h1><div></h1></div>", "# <div>\n\n</div><p>x", "# <div>\n\n</div><div>\n\nx\n\n</div>",
+    "a <section>\n\n> b\n\n# <div>\n\n</div></section>", "# <b><div><div>\n\n</div></div></b>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BREAKING_OUT)
+def test_nothing_ends_what_the_page_began(text: str) -> None:
+    cell = new_markdown_cell(text)
+    assert clean_cell(cell) is not None
+    assert cell.source == f"```text\n{text}\n```"
+    assert clean_cell(cell) is None
 
 
 @pytest.mark.parametrize("name", HONEST_MARKDOWN)

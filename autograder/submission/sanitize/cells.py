@@ -13,6 +13,7 @@ from nbformat.notebooknode import NotebookNode
 from autograder.submission.sanitize.fields import LINK_IN_FORMULA, PICTURES, valid_picture
 from autograder.submission.sanitize.policy import harmless_picture, harmless_url
 from autograder.submission.sanitize.reader import Html
+from autograder.submission.sanitize.rewrite import stays_inside
 
 _LOADS = re.compile(r"\bimg\b|\burl\b|theme_?css|//|@import", re.I)
 """What lets a diagram load a picture or a style from elsewhere."""
@@ -37,6 +38,7 @@ class _Watch(IPythonRenderer):
         self.html = Html(taken=taken)
         self.mended: list[tuple[str, str]] = []
         self.taken, self.headings = taken, list[str]()
+        self.rendered = ""
         self.urls: list[str] = []
         self.calls: list[str] = []
         self.pictures: list[str] = []
@@ -84,14 +86,21 @@ class _Watch(IPythonRenderer):
         links = ["a link that is not safe"] if self.urls else []
         links += ["a picture from elsewhere"] if self.calls else []
         links += ["a heading with the name of a field of the page"] if self.headings else []
-        left = ["a tag that was not closed"] if self.html.closers() else []
-        return list(dict.fromkeys([*self.html.found, *links, *left]))
+        return list(dict.fromkeys([*self.html.found, *links, *self._ends()]))
+
+    def _ends(self) -> Iterator[str]:
+        if self.html.is_too_much():
+            yield "too many tags"
+        elif self.html.closers():
+            yield "a tag that was not closed"
+        elif not stays_inside(self.rendered):
+            yield "tags that do not fit together"
 
 
 def _watched(source: str, taken: frozenset[str] = frozenset()) -> _Watch | None:
     watch = _Watch(taken)
     try:
-        MarkdownWithMath(renderer=watch).render(source)
+        watch.rendered = MarkdownWithMath(renderer=watch).render(source)
     except Exception:  # what cannot be rendered here, the templates cannot show either
         return None
     return watch

@@ -29,6 +29,7 @@ _ATTRIBUTE = re.compile(_PART, re.A)
 _BEGINS = re.compile(r"<[A-Za-z/!?]")
 _CLOSED_BY_OTHERS = MAY_STAY_OPEN - {"rp", "rt"}
 """Tags whose end need not be said: they lie in each other only where another tag is between."""
+_DEEPEST, _MOST_STEPS, _MOST_TAGS = 200, 1_000_000, 100_000
 _HIDES = frozenset(("hidden", "inert", "popover", "contenteditable"))
 
 
@@ -40,16 +41,12 @@ class Html:
 
     Attributes:
         found: what is not harmless, in a few fixed words.
-        tags: how many tags were opened.
-        deepest: how many tags were open at once, at most, of those that only their end closes.
-        steps: the sum of that number over all tags: how long a parser may take for them.
     """
 
     def __init__(self, *, taken: Container[str] | None = None) -> None:
         self.found: dict[str, None] = {}
-        self.tags = self.deepest = self.steps = 0
         self._open: dict[str, list[int]] = {}  # where each tag was opened that is open, by name
-        self._depth = 0
+        self._count = self._depth = self._deepest = self._steps = 0
         self._taken = taken
 
     def read(self, piece: str) -> str:
@@ -71,6 +68,10 @@ class Html:
         ]
         return [tag for _, tag in sorted(places, reverse=True)]
 
+    def is_too_much(self) -> bool:
+        """Whether parsers may take long for it: their time grows with the squares of these."""
+        return self._count > _MOST_TAGS or self._deepest > _DEEPEST or self._steps > _MOST_STEPS
+
     def _markup(self, piece: str, start: int) -> tuple[str, int]:
         tag = _TAG.match(piece, start)
         if tag:
@@ -89,14 +90,14 @@ class Html:
         if name in ACTIVE:
             self._note(f"`{name}`")
             return "&lt;" + tag[0][1:]
-        self.steps += self._depth
+        self._steps += self._depth
         if closes:
             return self._end(tag, name)
         kept = [part for part in _ATTRIBUTE.finditer(tag[3]) if self._may_stay(name, part)]
         kept = list({part[1].lower(): part for part in reversed(kept)}.values())[::-1]
-        self.tags += 1
+        self._count += 1
         if name not in EMPTY:
-            self._open.setdefault(name, []).append(self.tags)
+            self._open.setdefault(name, []).append(self._count)
             self._deeper(name, 1)
         if len(kept) == len(_ATTRIBUTE.findall(tag[3])):
             return tag[0]
@@ -114,7 +115,7 @@ class Html:
     def _deeper(self, name: str, by: int) -> None:
         if name not in _CLOSED_BY_OTHERS:
             self._depth += by
-            self.deepest = max(self.deepest, self._depth)
+            self._deepest = max(self._deepest, self._depth)
 
     def _may_stay(self, tag: str, part: re.Match[str]) -> bool:
         name, value = part[1].lower(), part[2] or ""

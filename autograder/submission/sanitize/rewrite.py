@@ -11,13 +11,21 @@ from xml.sax.saxutils import escape, quoteattr
 
 import nh3
 
-from autograder.submission.sanitize.policy import FREE, PICTURE, PROTOCOLS, TAGS, allowed
+from autograder.submission.sanitize.policy import (
+    EMPTY,
+    FREE,
+    MAY_STAY_OPEN,
+    PICTURE,
+    PROTOCOLS,
+    TAGS,
+    allowed,
+)
 from autograder.submission.sanitize.reader import Html
 from autograder.submission.sanitize.styles import kept_style
 
-_DEEPEST, _MOST_STEPS = 200, 1_000_000
-_MOST_TAGS = _MOST_ENTITIES = 100_000
-"""The time that `nh3` takes grows with the squares of these; within them it is a second or two."""
+_MOST_ENTITIES = 100_000
+"""The time that `nh3` takes grows with the square of their number in one text."""
+_DEEPEST = 200
 _BOX = '<div style="overflow:auto">{}</div>'
 
 
@@ -30,14 +38,10 @@ def clean_html(text: str) -> str | None:
     # what `nh3` reads. Whether something is harmless is for `nh3` and our policy alone.
     reader = Html()
     text = reader.read(text)
-    if _is_too_much(reader) or text.count("&") > _MOST_ENTITIES:
+    if reader.is_too_much() or text.count("&") > _MOST_ENTITIES:
         return None
     text = _CLEANER.clean(_FIRST_LINE.sub(r"\1\n\n", text))
     return _BOX.format(text) if "style=" in text else text
-
-
-def _is_too_much(reader: Html) -> bool:
-    return reader.tags > _MOST_TAGS or reader.deepest > _DEEPEST or reader.steps > _MOST_STEPS
 
 
 _FIRST_LINE = re.compile(r"(<pre\b[^<>]*>)\n", re.I)
@@ -62,6 +66,33 @@ _CLEANER = nh3.Cleaner(
     url_schemes={*PROTOCOLS, "data"},
     link_rel=None,  # policy says which relations may stay
 )
+
+_BEGIN, _LAST, _END = "<main><div>", '<wbr title="end">', "</div></main>"
+_ENDS = re.compile(rf"(?:</(?:{'|'.join(sorted(MAY_STAY_OPEN))})>)*{_END}")
+_ONLY_TAGS = nh3.Cleaner(
+    tags=TAGS,
+    clean_content_tags=set(),
+    attributes={"wbr": {"title"}},
+    attribute_filter=lambda tag, name, value: value if value == "end" else None,
+    link_rel=None,
+)
+
+
+def stays_inside(html: str) -> bool:
+    """Whether HTML in the middle of a page ends only what it begins, as browsers read it.
+
+    In `<h1><div></h1></div>` the second `div` to be ended is one of the page's own.
+    """
+    made, _, end = _ONLY_TAGS.clean(f"{_BEGIN}{html}{_LAST}{_END}").rpartition(_LAST)
+    if not made.startswith(_BEGIN) or not _ENDS.fullmatch(end):
+        return False
+    depth = 0
+    for tag in re.finditer(r"<(/?)([a-z0-9]+)", made.removeprefix(_BEGIN)):
+        if tag[2] not in EMPTY:
+            depth += -1 if tag[1] else 1
+            if depth < 0:
+                return False
+    return depth == (end.removesuffix(_END)).count("</")
 
 
 def _replaced(text: str, name: str, by: Callable[[str], str]) -> str:
