@@ -169,8 +169,8 @@ _MOST = 100
 
 def _mended(source: str, watch: _Watch) -> Iterator[str]:
     """The source with each place mended: first with pictures as links, then without them."""
-    places = (watch.mended, watch.urls, watch.calls, watch.headings)
-    if sum(map(len, places)) > _MOST:
+    places = [*watch.mended, *watch.urls, *watch.calls, *watch.headings]
+    if len(places) > _MOST:
         return
     for words in watch.headings:  # a space of no width gives it another id
         line = re.compile(rf"^([ \t>#*+-]*{re.escape(words)})(?=[ \t#]*$)", re.M)
