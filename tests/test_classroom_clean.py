@@ -374,7 +374,7 @@ def test_raw_cells_are_shown_as_they_were_typed(name: str) -> None:
 
 
 def test_course_is_honest() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     for path in sorted(Path(__file__).parents[1].glob("course/*.ipynb")):
         nb = nbformat.read(path, as_version=4)
         before = copy.deepcopy(nb)
@@ -384,7 +384,7 @@ def test_course_is_honest() -> None:
             cell.metadata.get("nbgrader") for cell in before.cells
         ]
         assert nb.metadata == before.metadata
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 def cards() -> list[str]:
@@ -525,19 +525,19 @@ def test_outputs_of_any_shape(odd: Any) -> None:
     ids=lambda text: text[:25],
 )  # fmt: skip
 def test_html_that_is_too_much_takes_no_time(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     (output,) = clean_outputs([new_output("display_data", data={"text/html": text})])
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert output.data
 
 
 @pytest.mark.parametrize("begin", ["\\begin{a}", "\\\\[", "\\\\(", "$", "[", "<b>", "<!--"])
 def test_markdown_that_is_too_much_takes_no_time(begin: str) -> None:
     cell = new_markdown_cell(begin * (40_000 // len(begin)))
-    start = time.perf_counter()
+    start = time.process_time()
     clean_cell(cell)
     body(new_notebook(cells=[cell]))
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_metadata_of_notebooks() -> None:

@@ -41,6 +41,8 @@ def clean_html(text: str) -> str | None:
     if reader.is_too_much() or text.count("&") > _MOST_ENTITIES:
         return None
     text = _CLEANER.clean(_FIRST_LINE.sub(r"\1\n\n", text))
+    if not stays_inside(text):
+        return None
     return _BOX.format(text) if "style=" in text else text
 
 
@@ -92,7 +94,7 @@ def stays_inside(html: str) -> bool:
             depth += -1 if tag[1] else 1
             if depth < 0:
                 return False
-    return depth == (end.removesuffix(_END)).count("</")
+    return depth == end.removesuffix(_END).count("</")
 
 
 def _replaced(text: str, name: str, by: Callable[[str], str]) -> str:
