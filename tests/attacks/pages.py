@@ -66,7 +66,9 @@ HANDLERS = """\
 <form action="javascript:FXPAGE()"><button>go</button></form><base href="//FXPAGE/">
 <meta http-equiv="refresh" content="0;url=javascript:FXPAGE()"><embed src="javascript:FXPAGE()">
 <math><a xlink:href="javascript:FXPAGE()">c</a></math><style>@import url("//FXPAGE/x.css")</style>
-<scr<script>ipt>FXPAGE()</scr</script>ipt>"""
+<scr<script>ipt>FXPAGE()</scr</script>ipt>
+<p title\xa0=\xa0"a onclick=FXPAGE() b">d</p>
+<img name="body" src="d.png"><b style="background:\\75 rl(//FXPAGE.example/x)">e</b>"""
 
 CALLING = """\
 <img src="https://FXPAGE.example/x.png"><img src="/FXPAGE/logout"><img src="//FXPAGE.example/x">

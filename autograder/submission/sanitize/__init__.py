@@ -1,9 +1,16 @@
 """Nothing that a student wrote runs in the browser of the person who grades it.
 
 Formgrader and the feedback pages show raw HTML as it is: that of outputs, of markdown, of
-diagrams in markdown, and even an execution count. Here HTML is accepted as it stands only if
-every parser reads it in the same way and every tag in it is known to be harmless. Other HTML
-of outputs is made anew by `bleach`; in markdown, what is not harmless is shown as text.
+diagrams in markdown, and even an execution count.
+
+All HTML of outputs is made anew by `nh3`, which reads as browsers do, from the tags and
+attributes that `policy` and `styles` allow. That holds for pictures and cards of the course, too:
+what a student's process shows is its claim, and nothing in it proves where it came from. The true
+cards are put below the check cells afterwards, and do not come by here.
+
+Markdown has its HTML in pieces, with more markdown between them. There a piece stays as it stands
+if every browser reads it in the same way and every tag in it is known to be harmless; what is not
+harmless is shown as text.
 """
 
 from __future__ import annotations
@@ -13,11 +20,11 @@ from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 
-from autograder.submission.sanitize.cells import NOT_SHOWN, clean_cell, length_of
+from autograder.submission.sanitize.cells import NOT_SHOWN, clean_cell, length_of, taken_ids
 from autograder.submission.sanitize.fields import HALF, in_a_line, whole_number
 from autograder.submission.sanitize.outputs import clean_outputs
 
-__all__ = ["clean_cell", "clean_notebook", "clean_outputs", "in_a_line"]
+__all__ = ["clean_cell", "clean_notebook", "clean_outputs", "in_a_line", "taken_ids"]
 
 
 MOST_TEXT = 1_000_000
@@ -37,8 +44,10 @@ def clean_notebook(nb: NotebookNode) -> list[str]:
     """
     nb.metadata = NotebookNode(_known_metadata(nb.metadata))
     said, left = [], MOST_TEXT
-    for number, cell in enumerate(nb.cells, start=1):
+    for cell in nb.cells:
         cell.metadata = NotebookNode(_known_cell_metadata(cell.get("metadata")))
+    taken = taken_ids(nb)
+    for number, cell in enumerate(nb.cells, start=1):
         cell.source = HALF.sub("\N{REPLACEMENT CHARACTER}", cell.source)
         if cell.cell_type == "code":
             # The templates show an execution count as it is.
@@ -48,7 +57,7 @@ def clean_notebook(nb: NotebookNode) -> list[str]:
             if left < 0:
                 cell.source = NOT_SHOWN
                 said.append(f"Cell {number}: There is too much text in this notebook to show it.")
-        sentence = clean_cell(cell)
+        sentence = clean_cell(cell, taken)
         if sentence:
             said.append(f"Cell {number}: {sentence}")
     return said

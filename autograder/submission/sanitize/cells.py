@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat.notebooknode import NotebookNode
@@ -12,18 +13,32 @@ from nbformat.notebooknode import NotebookNode
 from autograder.submission.sanitize.fields import LINK_IN_FORMULA, PICTURES, valid_picture
 from autograder.submission.sanitize.policy import harmless_picture, harmless_url
 from autograder.submission.sanitize.reader import Html
+from autograder.submission.sanitize.rewrite import stays_inside
 
 _LOADS = re.compile(r"\bimg\b|\burl\b|theme_?css|//|@import", re.I)
 """What lets a diagram load a picture or a style from elsewhere."""
+_HEADING = re.compile(r'<h\d id="([^"]*)"')
+
+
+def taken_ids(nb: NotebookNode) -> frozenset[str]:
+    """The ids by which Formgrader's page finds the fields for points and comments."""
+    given = (cell.metadata.get("nbgrader") or {} for cell in nb.cells)
+    names = [(own["grade_id"], own.get("grade")) for own in given if own.get("grade_id")]
+    points = [name for name, is_graded in names if is_graded]
+    return frozenset(
+        [*points, *(f"{p}_extra_credit" for p in points), *(f"{name}-comment" for name, _ in names)]
+    )
 
 
 class _Watch(IPythonRenderer):
     """Renders markdown as the templates do, and sees all in it that is not escaped there."""
 
-    def __init__(self) -> None:
+    def __init__(self, taken: frozenset[str]) -> None:
         super().__init__(escape=False)
-        self.html = Html(ids=True)
+        self.html = Html(taken=taken)
         self.mended: list[tuple[str, str]] = []
+        self.taken, self.headings = taken, list[str]()
+        self.rendered = ""
         self.urls: list[str] = []
         self.calls: list[str] = []
         self.pictures: list[str] = []
@@ -58,18 +73,34 @@ class _Watch(IPythonRenderer):
             self.calls.append(url)
         return super().image(text, url.replace("attachment:", "#"), title)
 
+    def heading(self, text: str, level: int, **attrs: Any) -> str:
+        # nbconvert makes the words of a heading its id.
+        html = super().heading(text, level, **attrs)
+        named = _HEADING.match(html)
+        if named and named[1] in self.taken:
+            self.headings.append(text)
+        return html
+
     def found(self) -> list[str]:
         """What is not harmless, in a few fixed words."""
         links = ["a link that is not safe"] if self.urls else []
         links += ["a picture from elsewhere"] if self.calls else []
-        left = ["a tag that was not closed"] if self.html.closers() else []
-        return list(dict.fromkeys([*self.html.found, *links, *left]))
+        links += ["a heading with the name of a field of the page"] if self.headings else []
+        return list(dict.fromkeys([*self.html.found, *links, *self._ends()]))
+
+    def _ends(self) -> Iterator[str]:
+        if self.html.is_too_much():
+            yield "too many tags"
+        elif self.html.closers():
+            yield "a tag that was not closed"
+        elif not stays_inside(self.rendered):
+            yield "tags that do not fit together"
 
 
-def _watched(source: str) -> _Watch | None:
-    watch = _Watch()
+def _watched(source: str, taken: frozenset[str] = frozenset()) -> _Watch | None:
+    watch = _Watch(taken)
     try:
-        MarkdownWithMath(renderer=watch).render(source)
+        watch.rendered = MarkdownWithMath(renderer=watch).render(source)
     except Exception:  # what cannot be rendered here, the templates cannot show either
         return None
     return watch
@@ -78,17 +109,23 @@ def _watched(source: str) -> _Watch | None:
 NOT_SHOWN = "(The text of this cell cannot be shown.)"
 
 
-def clean_markdown(source: str) -> tuple[str, list[str]]:
-    """Markdown with nothing active in it, and what was found; harmless markdown is not touched."""
+def clean_markdown(source: str, taken: frozenset[str] = frozenset()) -> tuple[str, list[str]]:
+    """Markdown with nothing active in it, and what was found; harmless markdown is not touched.
+
+    Args:
+        source: the markdown.
+        taken: the ids that the page has already, and nothing in the text may have.
+    """
     # Most cells are the course's own, and the same in every submission.
-    return (_clean_often if len(source) < 10_000 else _clean_markdown)(source)
+    return (_clean_often if len(source) < 10_000 else _clean_markdown)(source, taken)
 
 
-def _clean_markdown(source: str) -> tuple[str, list[str]]:
+def _clean_markdown(source: str, taken: frozenset[str]) -> tuple[str, list[str]]:
     plain = LINK_IN_FORMULA.sub(r"\\href{#}", source)
     if _takes_too_long(plain):
         return NOT_SHOWN, ["text that takes too long to render"]
-    watch = _watched(plain)
+    watched = partial(_watched, taken=taken)
+    watch = watched(plain)
     found = ["text that cannot be rendered"] if watch is None else watch.found()
     if plain != source:
         found.append("a link that is not safe")
@@ -96,7 +133,7 @@ def _clean_markdown(source: str) -> tuple[str, list[str]]:
         attempts = [_fenced(plain), NOT_SHOWN]
         if watch is not None:
             attempts = [*_mended(plain, watch), *attempts]
-        plain = next(text for text in attempts if (w := _watched(text)) and not w.found())
+        plain = next(text for text in attempts if (w := watched(text)) and not w.found())
     return plain, list(dict.fromkeys(found))
 
 
@@ -132,8 +169,12 @@ _MOST = 100
 
 def _mended(source: str, watch: _Watch) -> Iterator[str]:
     """The source with each place mended: first with pictures as links, then without them."""
-    if len(watch.mended) + len(watch.urls) + len(watch.calls) > _MOST:
+    places = [*watch.mended, *watch.urls, *watch.calls, *watch.headings]
+    if len(places) > _MOST:
         return
+    for words in watch.headings:  # a space of no width gives it another id
+        line = re.compile(rf"^([ \t>#*+-]*{re.escape(words)})(?=[ \t#]*$)", re.M)
+        source = line.sub(r"\1&#8203;", source)
     for raw, mended in watch.mended:
         source = source.replace(raw, mended)
     closers = "".join(f"</{tag}>" for tag in watch.html.closers())
@@ -165,8 +206,12 @@ _EMPTY_PICTURE = (
 _TAG_BEGINS = re.compile(r"<(?=[A-Za-z/!?])")
 
 
-def clean_cell(cell: NotebookNode) -> str | None:
+def clean_cell(cell: NotebookNode, taken: frozenset[str] = frozenset()) -> str | None:
     """Mend a markdown or raw cell in place.
+
+    Args:
+        cell: the cell.
+        taken: the ids that the page has already, see `taken_ids`.
 
     Returns:
         A sentence about what was found, or ``None`` if the cell was harmless.
@@ -175,7 +220,7 @@ def clean_cell(cell: NotebookNode) -> str | None:
         return _clean_raw(cell)
     if cell.cell_type != "markdown":
         return None
-    cell.source, found = clean_markdown(cell.source)
+    cell.source, found = clean_markdown(cell.source, taken)
     said = [f"What could act in a browser is shown as text: {', '.join(found)}."] if found else []
     return " ".join([*said, *_clean_attachments(cell)]) or None
 

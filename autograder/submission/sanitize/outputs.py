@@ -24,7 +24,6 @@ from autograder.submission.sanitize.rewrite import clean_html, clean_svg
 MOST_RICH = 3_000_000
 """Characters of HTML, drawings, markdown and formulas that one cell may show."""
 
-_RICH = frozenset(("text/html", "image/svg+xml", "text/markdown", "text/latex"))
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _CONTROL = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?"
@@ -33,16 +32,45 @@ _CONTROL = re.compile(
 )
 
 
-def clean_outputs(outputs: list[NotebookNode]) -> list[NotebookNode]:
+def clean_outputs(
+    outputs: list[NotebookNode], taken: frozenset[str] = frozenset()
+) -> list[NotebookNode]:
     """The outputs of a student's cells, as they may be shown. Ours, the cards, are not for this.
 
     They are claims of the student's Python: each part is looked at, whatever its type.
+
+    Args:
+        outputs: the outputs of one cell.
+        taken: the ids that the page has already, see `taken_ids`.
     """
-    left = [MOST_RICH]
-    return [cleaned for output in outputs for cleaned in _clean_output(output, left)]
+    shown = _Shown(taken)
+    return [cleaned for output in outputs for cleaned in _clean_output(output, shown)]
 
 
-def _clean_output(output: Any, left: list[int]) -> Iterator[NotebookNode]:
+class _Shown:
+    """What one cell shows.
+
+    Attributes:
+        taken: the ids that nothing in it may have.
+        left: how many characters of what is rich it may still show.
+    """
+
+    def __init__(self, taken: frozenset[str]) -> None:
+        self.taken, self.left = taken, MOST_RICH
+
+    def cleaned(self, mime: Any, value: Any) -> Any:
+        """A value of that type as it may be shown; ``None`` if it may not."""
+        if mime not in _RICH:
+            return _OTHERS[mime](value) if mime in _OTHERS else None
+        text = _printable(joined(value))
+        self.left -= len(text)
+        made = _RICH[mime](text, self.taken) if self.left >= 0 else None
+        # A few tags that were not closed can have become many.
+        self.left -= max(len(made or "") - len(text), 0)
+        return made if self.left >= 0 else None
+
+
+def _clean_output(output: Any, shown: _Shown) -> Iterator[NotebookNode]:
     kind = output.get("output_type") if isinstance(output, dict) else None
     if kind == "stream":
         name = "stderr" if output.get("name") == "stderr" else "stdout"
@@ -59,7 +87,7 @@ def _clean_output(output: Any, left: list[int]) -> Iterator[NotebookNode]:
         )
     elif kind in ("display_data", "execute_result"):
         data = output.get("data")
-        kept = _clean_data(data if isinstance(data, dict) else {}, left)
+        kept = _clean_data(data if isinstance(data, dict) else {}, shown)
         metadata = _clean_metadata(output.get("metadata"))
         count = {"execution_count": whole_number(output.get("execution_count"))}
         yield new_output(
@@ -84,13 +112,10 @@ def _printable(text: str, *, colours: bool = False) -> str:
     return HALF.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _clean_data(data: dict[Any, Any], left: list[int]) -> dict[str, Any]:
+def _clean_data(data: dict[Any, Any], shown: _Shown) -> dict[str, Any]:
     kept, dropped = {}, []
     for mime, value in data.items():
-        if mime in _RICH:
-            left[0] -= len(joined(value))
-        known = mime in _CLEANERS and (left[0] >= 0 or mime not in _RICH)
-        cleaned = _CLEANERS[mime](value) if known else None
+        cleaned = shown.cleaned(mime, value)
         if cleaned is None:
             dropped.append(mime)
         else:
@@ -109,20 +134,14 @@ def _json(value: Any) -> Any:
         return None
 
 
-def _latex(value: Any) -> str:
-    return LINK_IN_FORMULA.sub(r"\\href{#}", _printable(joined(value)))
-
-
-def _markdown(value: Any) -> str:
-    return clean_markdown(_printable(joined(value)))[0]
-
-
-_CLEANERS: dict[str, Callable[[Any], Any]] = {
+_RICH: dict[str, Callable[[str, frozenset[str]], str | None]] = {
+    "text/html": lambda text, taken: clean_html(text),
+    "image/svg+xml": lambda text, taken: clean_svg(text),
+    "text/markdown": lambda text, taken: clean_markdown(text, taken)[0],
+    "text/latex": lambda text, taken: LINK_IN_FORMULA.sub(r"\\href{#}", text),
+}
+_OTHERS: dict[str, Callable[[Any], Any]] = {
     "text/plain": lambda value: clean_text(joined(value)),
-    "text/html": lambda value: clean_html(_printable(joined(value))),
-    "image/svg+xml": lambda value: clean_svg(_printable(joined(value))),
-    "text/markdown": _markdown,
-    "text/latex": _latex,
     "application/json": _json,
     **dict.fromkeys(PICTURES, valid_picture),
 }

@@ -1,14 +1,11 @@
-"""Which tags, attributes, addresses and styles are harmless."""
+"""Which tags, attributes and addresses are harmless."""
 
 from __future__ import annotations
 
 import html
 import re
-from functools import lru_cache
-from typing import Any
+from collections.abc import Container
 from urllib.parse import unquote
-
-import tinycss2
 
 TAGS = frozenset(
     "a abbr acronym address article aside b bdi bdo big blockquote br caption center cite code col "
@@ -16,8 +13,8 @@ TAGS = frozenset(
     "header hr i img ins kbd li main mark nav nobr ol p pre q rp rt ruby s samp section small span "
     "strike strong sub summary sup table tbody td tfoot th thead time tr tt u ul var wbr".split()
 )
-_EMPTY = frozenset("br col hr img wbr".split())
-_MAY_STAY_OPEN = frozenset("colgroup dd dt li p rp rt tbody td tfoot th thead tr".split())
+EMPTY = frozenset("br col hr img wbr".split())
+MAY_STAY_OPEN = frozenset("colgroup dd dt li p rp rt tbody td tfoot th thead tr".split())
 ACTIVE = frozenset(
     "animate animatemotion animatetransform annotation-xml applet area audio base basefont bgsound "
     "blink body button canvas command data datalist dialog dir embed fencedframe fieldset "
@@ -30,8 +27,8 @@ ACTIVE = frozenset(
 """Tags that do something, or change how what follows is read. Others mean nothing to a browser,
 such as `<name>` in a text with a gap to be filled in."""
 
-_FREE = frozenset(
-    "align alt bgcolor border cellpadding cellspacing cite color colspan datetime dir face headers "
+FREE = frozenset(
+    "align alt bgcolor border cellpadding cellspacing color colspan datetime dir face headers "
     "height lang nowrap open reversed rowspan rules scope size span start summary title type "
     "valign value width".split()
 )
@@ -44,21 +41,10 @@ _OUR_IDS = re.compile(
     r"|bootstrap|backbone|underscore|document|window|location",
     re.I,
 )
-_STYLES = frozenset(
-    "background background-color border-collapse border-radius border-spacing box-sizing clear "
-    "color cursor display empty-cells flex flex-direction flex-wrap float font font-family "
-    "font-size font-style font-variant font-weight gap height justify-content letter-spacing "
-    "line-height list-style list-style-type max-height max-width min-height min-width overflow "
-    "overflow-wrap overflow-x overflow-y table-layout text-align text-decoration "
-    "text-decoration-color text-indent text-transform vertical-align white-space width word-break "
-    "word-spacing word-wrap".split()
-)
-_BOXES = re.compile(r"(margin|padding|border)(-(top|right|bottom|left))?(-(color|style|width))?"
-                    r"|border-(color|style|width)")  # fmt: skip
-_FUNCTIONS = frozenset("rgb rgba hsl hsla var linear-gradient".split())
-_PROTOCOLS = frozenset("http https mailto ftp ftps tel".split())
+PROTOCOLS = frozenset("http https mailto ftp ftps tel".split())
+_RELATIONS = frozenset("external help license nofollow noopener noreferrer".split())
 _PAGES = re.compile(r"\.(x?html?|xht|shtml|mhtml?|svgz?|xml|xslt?|swf|hta|pdf|jsp?|wasm)$")
-_PICTURE = re.compile(r"data:image/(png|jpeg|jpg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*", re.I)
+PICTURE = re.compile(r"data:image/(png|jpeg|jpg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*", re.I)
 
 
 _BESIDE = re.compile(
@@ -71,7 +57,7 @@ def harmless_picture(url: str) -> bool:
 
     Any other would be asked for where a page is read, with the cookies of the person who reads it.
     """
-    if url.startswith("attachment:") or _PICTURE.fullmatch(url):
+    if url.startswith("attachment:") or PICTURE.fullmatch(url):
         return True
     return bool(_BESIDE.fullmatch(unquote(url))) and "%" not in unquote(url)
 
@@ -95,68 +81,29 @@ def _leads_nowhere_odd(url: str) -> bool:
     if colon:
         # `http:page.html` is a page beside the notebook, too.
         rest = plain[len(before) + 1 :]
-        return (before in _PROTOCOLS and rest.startswith("//")) or before in ("mailto", "tel")
+        return (before in PROTOCOLS and rest.startswith("//")) or before in ("mailto", "tel")
     path = re.split(r"[?#]", unquote(unquote(plain)), maxsplit=1)[0]
     odd = _PAGES.search(path.rstrip("/.\\ ")) or ":" in path.split("/")[0]
     return plain.startswith("//") or not odd
 
 
-_LONGEST_STYLE = 1_000
-
-
-@lru_cache(maxsize=4096)
-def kept_style(style: str) -> str:
-    """The declarations of a `style` that neither load anything nor reach outside of their box."""
-    if len(style) > _LONGEST_STYLE:
-        return ""
-    return tinycss2.serialize(list(filter(_is_kept, _declarations(style)))).strip()
-
-
-@lru_cache(maxsize=4096)
-def _is_kept_whole(style: str) -> bool:
-    return len(style) <= _LONGEST_STYLE and all(map(_is_kept, _declarations(style)))
-
-
-def _declarations(style: str) -> list[Any]:
-    return tinycss2.parse_declaration_list(style, skip_comments=True, skip_whitespace=True)
-
-
-def _is_kept(item: Any) -> bool:
-    if item.type != "declaration":
-        return False
-    name = item.lower_name
-    known = name in _STYLES or _BOXES.fullmatch(name)
-    return bool(known) and _harmless_values(item.value, below_zero=name == "vertical-align")
-
-
-def _harmless_values(values: list[Any], *, below_zero: bool) -> bool:
-    for value in values:
-        if value.type == "function":
-            if value.lower_name not in _FUNCTIONS:
-                return False
-            if not _harmless_values(value.arguments, below_zero=below_zero):
-                return False
-        elif value.type in ("number", "percentage", "dimension"):
-            if value.value < 0 and not below_zero:
-                return False
-        elif value.type not in ("ident", "hash", "string", "whitespace", "literal", "comment"):
-            return False
-    return True
-
-
 def allowed(tag: str, name: str, value: str) -> bool:
-    """Whether a tag may have that attribute; a `style` may if something of it can be kept."""
-    name, text = name.lower(), html.unescape(value)
-    if name in _FREE:
+    """Whether a tag may have that attribute. What a `style` may say is for `styles` to decide."""
+    name = name.lower()
+    if name in FREE:
         return tag in TAGS
-    if name == "href":
-        return tag == "a" and harmless_url(text)
+    if name in ("href", "cite"):
+        return tag in (("a",) if name == "href" else TAGS) and harmless_url(value)
     if name == "src":
-        return tag == "img" and harmless_picture(text)
+        return tag == "img" and harmless_picture(value)
     if name == "class":
-        return tag in TAGS and all(map(_CLASSES.fullmatch, text.split()))
-    if name == "style":
-        return tag in TAGS and bool(kept_style(text))
+        return tag in TAGS and all(map(_CLASSES.fullmatch, value.split()))
     if name == "target":
-        return tag == "a" and text == "_blank"
-    return name == "rel" and tag == "a"
+        return tag == "a" and value == "_blank"
+    # `opener` would let the page behind a link steer the page that it was opened from.
+    return name == "rel" and tag == "a" and _RELATIONS.issuperset(value.lower().split())
+
+
+def may_be_id(value: str, taken: Container[str]) -> bool:
+    """Whether a place may have that name: no script of the page looks for it."""
+    return bool(_ID.fullmatch(value)) and not _OUR_IDS.match(value) and value not in taken

@@ -4,39 +4,50 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Container
 
 from autograder.submission.sanitize.policy import (
-    _EMPTY,
-    _ID,
-    _MAY_STAY_OPEN,
-    _OUR_IDS,
     ACTIVE,
+    EMPTY,
+    MAY_STAY_OPEN,
     TAGS,
-    _is_kept_whole,
     allowed,
+    may_be_id,
 )
+from autograder.submission.sanitize.styles import is_harmless_style
 
+# Blanks are those of HTML. A space that does not break is a letter of a name there, and what looks
+# like a text in quotes after it would be attributes.
+_BLANK = r"[ \t\n\r\f]"
+_VALUE = rf"{_BLANK}*={_BLANK}*(\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'=<>`]+)"
+_PART = rf"([A-Za-z_][\w.:-]*)(?:{_VALUE})?"
+_MOST_PARTS = 99
 _TAG = re.compile(
-    r"<(/?)([A-Za-z][A-Za-z0-9-]*)"
-    r"((?:\s+[A-Za-z_][\w.:-]*(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'=<>`]+))?)*)\s*/?>"
+    rf"<(/?)([A-Za-z][A-Za-z0-9-]*)((?:{_BLANK}+{_PART}){{0,{_MOST_PARTS}}}){_BLANK}*/?>", re.A
 )
-_ATTRIBUTE = re.compile(r"([A-Za-z_][\w.:-]*)(?:\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s\"'=<>`]+))?")
+_ATTRIBUTE = re.compile(_PART, re.A)
 _BEGINS = re.compile(r"<[A-Za-z/!?]")
+_CLOSED_BY_OTHERS = MAY_STAY_OPEN - {"rp", "rt"}
+"""Tags whose end need not be said: they lie in each other only where another tag is between."""
+_DEEPEST, _MOST_STEPS, _MOST_TAGS = 200, 1_000_000, 100_000
 _HIDES = frozenset(("hidden", "inert", "popover", "contenteditable"))
 
 
 class Html:
     """Reads HTML piece by piece, and notes what is not harmless in it.
 
+    Args:
+        taken: the ids that the page has already; ``None`` if nothing may have an id here.
+
     Attributes:
         found: what is not harmless, in a few fixed words.
     """
 
-    def __init__(self, *, ids: bool = False) -> None:
+    def __init__(self, *, taken: Container[str] | None = None) -> None:
         self.found: dict[str, None] = {}
         self._open: dict[str, list[int]] = {}  # where each tag was opened that is open, by name
-        self._count = 0
-        self._ids = ids
+        self._count = self._depth = self._deepest = self._steps = 0
+        self._taken = taken
 
     def read(self, piece: str) -> str:
         """Read a piece; it comes back with all that is not harmless taken out or escaped."""
@@ -53,9 +64,13 @@ class Html:
             (place, tag)
             for tag, opened in self._open.items()
             for place in opened
-            if tag not in _MAY_STAY_OPEN
+            if tag in TAGS - MAY_STAY_OPEN
         ]
         return [tag for _, tag in sorted(places, reverse=True)]
+
+    def is_too_much(self) -> bool:
+        """Whether parsers may take long for it: their time grows with the squares of these."""
+        return self._count > _MOST_TAGS or self._deepest > _DEEPEST or self._steps > _MOST_STEPS
 
     def _markup(self, piece: str, start: int) -> tuple[str, int]:
         tag = _TAG.match(piece, start)
@@ -75,13 +90,15 @@ class Html:
         if name in ACTIVE:
             self._note(f"`{name}`")
             return "&lt;" + tag[0][1:]
+        self._steps += self._depth
         if closes:
             return self._end(tag, name)
         kept = [part for part in _ATTRIBUTE.finditer(tag[3]) if self._may_stay(name, part)]
         kept = list({part[1].lower(): part for part in reversed(kept)}.values())[::-1]
-        if name in TAGS - _EMPTY:
-            self._count += 1
+        self._count += 1
+        if name not in EMPTY:
             self._open.setdefault(name, []).append(self._count)
+            self._deeper(name, 1)
         if len(kept) == len(_ATTRIBUTE.findall(tag[3])):
             return tag[0]
         return f"<{tag[2]}{''.join(' ' + part[0] for part in kept)}>"
@@ -89,17 +106,25 @@ class Html:
     def _end(self, tag: re.Match[str], name: str) -> str:
         if self._open.get(name):
             self._open[name].pop()
+            self._deeper(name, -1)
         elif name in TAGS and name not in ("p", "br"):
             self._note("an end of a tag that was not open")
             return "&lt;" + tag[0][1:]
         return tag[0]
 
+    def _deeper(self, name: str, by: int) -> None:
+        if name not in _CLOSED_BY_OTHERS:
+            self._depth += by
+            self._deepest = max(self._deepest, self._depth)
+
     def _may_stay(self, tag: str, part: re.Match[str]) -> bool:
-        name, value = part[1].lower(), html.unescape((part[2] or "").strip("\"'"))
+        name, value = part[1].lower(), part[2] or ""
+        value = html.unescape(value[1:-1] if value[:1] in ("'", '"') else value)
         if name == "style":
-            good = tag in TAGS and _is_kept_whole(value)
-        elif name in ("id", "name") and self._ids and part[2]:
-            good = tag in TAGS and bool(_ID.fullmatch(value)) and not _OUR_IDS.match(value)
+            good = tag in TAGS and is_harmless_style(value)
+        elif (name == "id" or (tag, name) == ("a", "name")) and self._taken is not None and part[2]:
+            # Other tags with a name would hide what scripts know by it, as `document.body`.
+            good = tag in TAGS and may_be_id(value, self._taken)
         elif tag not in TAGS:
             good = part[2] is None and name not in _HIDES
         else:
