@@ -15,6 +15,8 @@ from autograder.fuzz.random_models import AT_HAND
 from autograder.grading import Grading, TryHere
 from autograder.judge.answer_key import is_known
 from autograder.judge.answer_text import source_of_answer
+from autograder.leaked_state import with_kept_state
+from autograder.runner.lasting_state import LastingState
 
 PROGRESS_FILE = ".fxcourse-progress.json"
 
@@ -57,7 +59,11 @@ def verdict_on(exercise: Exercise, answer: Any, *, hidden: bool, seed: int = 0) 
     few = None if hidden or exercise.random is None else min(AT_HAND, exercise.random.count)
     attempt = TryHere(exercise, answer, impatient=not hidden)
     source = source_of_answer(answer)
-    return Grading(exercise, attempt, seed, few, shrink=True, source=source).verdict(cases)
+    kept = LastingState(answer)
+    verdict = Grading(exercise, attempt, seed, few, shrink=True, source=source).verdict(cases)
+    if verdict.status not in ("failed", "crashed") or verdict.example is None:
+        return verdict
+    return with_kept_state(verdict, exercise, kept, cases)
 
 
 def check(answer: Any, *, hidden: bool = False) -> None:

@@ -190,7 +190,7 @@ def fails(exercise: Exercise, case: Case, outcome: Outcome) -> bool:
 
 def without_random_models(verdict: Verdict) -> Verdict:
     """The verdict on an answer that has not come as far as random models."""
-    shares = (*verdict.shares, Share(RANDOM.says, RANDOM.weight, held=False))
+    shares = (*verdict.shares, Share(RANDOM.says, RANDOM.weight, held=False, tried=False))
     return replace(verdict, shares=shares, score=score_of(shares))
 
 

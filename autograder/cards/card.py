@@ -25,6 +25,7 @@ from autograder.cards.wording import (
     picture_of,
     picture_title,
     points_line,
+    share_word,
     share_worth,
     shares_note,
     short_facts,
@@ -175,9 +176,9 @@ def _shares(verdict: Verdict, exercise: Exercise) -> str:
             "vertical-align:baseline")  # fmt: skip
     rows = []
     for share in verdict.shares:
-        held = OUTCOMES["passed" if share.held else "failed"]
+        word, status = share_word(share)
+        held = OUTCOMES[status]
         mark = f'<span style="color:{held.colour};font-weight:600">{held.icon}</span>'
-        word = "holds" if share.held else "does not hold yet"
         rows.append(
             f'<tr style="background:none"><td style="{cell}">{mark} {word}</td>'
             f'<td style="{cell}">{rich(share.says)}</td>'

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from autograder.core.exercise import Exercise
 from autograder.core.node_label import one_line, shorten
-from autograder.core.verdict import Example, Finding, Share, Verdict
+from autograder.core.verdict import Example, Finding, Share, Status, Verdict
 from autograder.drawing.diff import compare
 from autograder.drawing.draw import Picture, pair
 from autograder.drawing.sketch import sketch
@@ -137,16 +137,16 @@ def _long(example: Example) -> bool:
 
 
 def other_findings(verdict: Verdict) -> tuple[list[Finding], int]:
-    """The findings beyond the first, one a code, and how many more there are."""
-    if not verdict.findings:
-        return [], 0
-    seen = {verdict.findings[0].code}
-    others = []
-    for finding in verdict.findings[1:]:
-        if finding.code not in seen:
-            seen.add(finding.code)
-            others.append(finding)
+    """The findings beyond the first that are shown, and how many more there are."""
+    others = verdict.further()
     return others[:OTHERS], max(0, len(others) - OTHERS)
+
+
+def share_word(share: Share) -> tuple[str, Status]:
+    """How a part went, in words, and the outcome that it looks like."""
+    if share.held:
+        return "holds", "passed"
+    return ("does not hold yet", "failed") if share.tried else ("not tried yet", "not attempted")
 
 
 def share_worth(share: Share, verdict: Verdict, exercise: Exercise) -> str:

@@ -247,7 +247,7 @@ def _show(value: Plain) -> str:
         return "{" + ", ".join(f"{_show(k)}: {_show(v)}" for k, v in body) + "}"
     if kind == "set":
         return "{" + ", ".join(map(_show, body)) + "}" if body else "set()"
-    return f"<tensor {body}>" if kind == "tensor" else str(body)
+    return "<a tensor>" if kind == "tensor" else str(body)
 
 
 def leaves(data: Plain) -> Iterator[dict[str, Plain]]:

@@ -93,7 +93,8 @@ class Redaction:
     @cached_property
     def _said(self) -> str:
         """All of the student's own texts in one, in each spelling that a message may have."""
-        return "\0".join(form for text in self._texts_said for form in (text, repr(text)[1:-1]))
+        forms = ((text, repr(text)[1:-1], " ".join(text.split())) for text in self._texts_said)
+        return "\0".join(form for each in forms for form in each)
 
     @cached_property
     def _names_said(self) -> list[str]:
