@@ -62,6 +62,7 @@ class Example:
         obtained: what came back, or ``""``.
         before: the traced model.
         after: the learner's graph; empty when there is none.
+        code: the code of the graph that came back, or ``""``.
     """
 
     case: str
@@ -72,6 +73,7 @@ class Example:
     obtained: str = ""
     before: tuple[Box, ...] = ()
     after: tuple[Box, ...] = ()
+    code: str = ""
 
 
 @dataclass(frozen=True)
@@ -148,10 +150,10 @@ def further_findings(findings: tuple[Finding, ...]) -> list[Finding]:
 
 def _gist(finding: Finding) -> str:
     """A message without what differs between two cases of one fault: inputs, names, numbers."""
-    text = finding.message
-    if finding.code in _TOLD_AGAIN:
-        text = text.partition(" raised ")[2] or text
-        text = re.sub(r" It came from .*", "", text)
+    if finding.code not in _TOLD_AGAIN:
+        return finding.message
+    text = finding.message.partition(" raised ")[2] or finding.message
+    text = re.sub(r" It came from .*", "", text)
     return re.sub(r"'[^']*'|<[^>]*>|\[[^\]]*\]|\{.*?\}|\d+|\bNode \w+|node \w+:", "", text)
 
 

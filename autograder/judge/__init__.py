@@ -197,6 +197,9 @@ def _ordered(
     )
 
 
+CALLERS = 3
+"""So many of the learner's lines are shown that led to the one that raised."""
+
 OTHERS = 4
 """So many further findings are shown with the model that they were found on."""
 
@@ -224,7 +227,9 @@ def _crash_text(outcome: Outcome) -> str:
         return "It ran until its time was used up."
     if outcome.ended != "raised":
         return ""
-    where = ""
-    if outcome.error and outcome.error.get("line"):
-        where = f"\nline {outcome.error['line']}: {outcome.error['text']}"
-    return error_text(outcome.error).strip("`") + where
+    error = outcome.error or {}
+    frames = error.get("frames") or []
+    callers = [f"line {f['line']}: {f['text']}" for f in frames[:-1][-CALLERS:]]
+    where = f"line {error['line']}: {error['text']}" if error.get("line") else ""
+    first = error_text(error).removeprefix("`").removesuffix("`")
+    return "\n".join(filter(None, (first, *dict.fromkeys(callers), where)))

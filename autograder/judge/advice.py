@@ -21,9 +21,9 @@ class Row(NamedTuple):
         advice: sentences; ``{1}``, ``{2}`` stand for the groups of `says`, ``{line}`` for the
             learner's line and ``{generated}`` for the graph's.
         line: what is searched for in the learner's line.
-        where: ``"call"`` while the answer was called, ``"trace"`` while it was traced, ``"result"``
-            while its result was run, ``"run"`` while an interpreter's ``run`` was called, ``"rule"``
-            in a decomposition rule; ``""`` for all.
+        where: ``"call"`` while the answer was called, ``"trace"`` while it was traced,
+            ``"result"`` while its result was run, ``"run"`` while an interpreter's ``run`` was
+            called, ``"rule"`` in a decomposition rule; ``""`` for all.
         exercises: names of exercises, or beginnings of chapters' names; all by default.
         generated: what is searched for in the line of generated code.
     """
@@ -87,14 +87,14 @@ ADVICE = (
         "in this case?"),
     Row(("AttributeError",),
         r"'(immutable_dict|immutable_list|tuple|list|dict|slice)' object has no attribute '(\w+)'",
-        "Here `.{2}` is asked of a `{1}`, which is a container. Arguments and values may be nested: "
-        "which node of the model below has such a container among its arguments?"),
+        "Here `.{2}` is asked of a `{1}`, which is a container. Arguments and values may be "
+        "nested: which node of the model below has such a container among its arguments?"),
     Row(("AttributeError",), r"'str' object has no attribute '(__name__|__module__)'",
         "The target of `call_method`, `call_module` and `get_attr` is a string; only that of "
         "`call_function` is a function. Which opcode has the node that your line looks at?"),
     Row(("AttributeError",), r"'str' object has no attribute '(\w+)'",
-        "Here `.{1}` is asked of a string. Names and some targets are strings; is the value on this "
-        "line a node, or its name?"),
+        "Here `.{1}` is asked of a string. Names and some targets are strings; is the value on "
+        "this line a node, or its name?"),
     Row(("AttributeError",), r"'(int|float|bool)' object has no attribute '(\w+)'",
         "Here `.{2}` is asked of a plain `{1}`. Among a node's arguments stand numbers, too, and "
         "some functions give numbers. Which value of the model below is one?"),
@@ -110,12 +110,12 @@ ADVICE = (
         "The target is a `{1}` object. A module is called by its path, a string, with "
         "`call_module`; a function by itself, with `call_function`. Which of them is meant here?"),
     Row(("AttributeError",), r"'\w+' object has no attribute '(\w+)'",
-        "A node of your graph names `{1}`, as the submodule does, and the model has nothing of that "
-        "name. Under which path does the model find it?", line="GraphModule",
+        "A node of your graph names `{1}`, as the submodule does, and the model has nothing of "
+        "that name. Under which path does the model find it?", line="GraphModule",
         exercises=("inline",)),
     Row(("AttributeError",), r"'Module' object has no attribute '(\w+)'",
-        "`fx.GraphModule(root, graph)` takes from `root` all that the graph names. Your root has no "
-        "`{1}`. Where should it come from?"),
+        "`fx.GraphModule(root, graph)` takes from `root` all that the graph names. Your root has "
+        "no `{1}`. Where should it come from?"),
     Row(("AttributeError",), r"'\w+' object has no attribute '[\w ]*\.[\w.]*'",
         "`getattr` and `setattr` do not follow the dots of a path. Where in the tree does this "
         "module lie?"),
@@ -155,7 +155,7 @@ ADVICE = (
     Row(("ValueError",), r"(?s)Node \[graph = .* target (\w+) has type (.*?) but a Callable",
         "`call_function` takes the function itself, and its target here is the string `{1}`. A "
         "string is the target of a method. Which object is the function?"),
-    Row(("RuntimeError",), r"dictionary changed size during iteration|changed size during iteration",
+    Row(("RuntimeError",), r"changed size during iteration",
         "Your loop walks over something that its own body changes. What does the loop walk over, "
         "and which line changes it?"),
     Row(("SyntaxError",), r"argument|parameter",
@@ -167,12 +167,12 @@ ADVICE = (
         "your edits put it there?", generated=r"\S"),
     Row(("AssertionError",), r"Placeholder count mismatch", _ONE_PLACEHOLDER),
     Row(("KeyError",), r"can't contain \"\.\"",
-        "A name with dots is a path, and cannot be registered under one module. Which module of the "
-        "tree should hold it?"),
+        "A name with dots is a path, and cannot be registered under one module. Which module of "
+        "the tree should hold it?"),
     # -------------------------------------------------------------- tracing
     Row(("RuntimeError",), r"Found multiple different tracers",
-        "All Proxies of one graph must have the same tracer. How often is a tracer made here: once, "
-        "or for each Proxy?"),
+        "All Proxies of one graph must have the same tracer. How often is a tracer made here: "
+        "once, or for each Proxy?"),
     Row(("TraceError",), r"control flow",
         "While a function is traced, Python asks a Proxy on this line whether it is true, and it "
         "has no value. Which values are known when you trace, and which only when the graph runs?",
@@ -190,13 +190,13 @@ ADVICE = (
         "A Proxy has no value that could be taken out: `.item()`, `float(...)`, `int(...)` and "
         "`bool(...)` ask for one. Which of your lines leaves tensors behind?", where="trace"),
     Row(("AssertionError",), r"Expected FunctionType, got",
-        "`symbolic_trace` takes a module, or a function made by `def`; this is an object of another "
-        "kind, such as `functools.partial`. Which tool of the chapter fixes parameters while "
+        "`symbolic_trace` takes a module, or a function made by `def`; this is an object of "
+        "another kind, such as `functools.partial`. Which tool of the chapter fixes parameters while "
         "tracing?"),
     # -------------------------------------------------------------- values and comparing
     Row(("TypeError",), r"received an invalid combination of arguments - got \((.*?)\)",
-        "The function was given ({1}), and takes no such mixture. A `bool` or a number of Python is "
-        "no tensor: which of your values left the tensors, and on which line?"),
+        "The function was given ({1}), and takes no such mixture. A `bool` or a number of Python "
+        "is no tensor: which of your values left the tensors, and on which line?"),
     Row(("TypeError",), r"argument of type '.*function.*' is not (?:iterable|a container)",
         "`in` looks into a string, and the target of `call_function` is a function. Which opcode "
         "has the node that your line looks at?"),

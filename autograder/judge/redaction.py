@@ -62,8 +62,8 @@ class Redaction:
         return re.sub(f"{LEFT_OUT}(?:\\s*{LEFT_OUT})+", LEFT_OUT, "".join(kept))
 
     def lines(self, text: str) -> str:
-        """What was raised, and where: two lines, which stay two."""
-        return "\n".join(map(self.text, text.split("\n", 1)))
+        """What was raised, and where: lines, which stay as many."""
+        return "\n".join(map(self.text, text.split("\n")))
 
     def _pieces(self, text: str) -> Iterator[tuple[int, int]]:
         """Where a text repeats so much of what was said that no name explains it."""

@@ -55,7 +55,7 @@ _STYLES = frozenset(
 )
 _BOXES = re.compile(r"(margin|padding|border)(-(top|right|bottom|left))?(-(color|style|width))?"
                     r"|border-(color|style|width)")  # fmt: skip
-_FUNCTIONS = frozenset("rgb rgba hsl hsla var linear-gradient".split())
+_FUNCTIONS = frozenset("rgb rgba hsl hsla var color-mix linear-gradient".split())
 _PROTOCOLS = frozenset("http https mailto ftp ftps tel".split())
 _PAGES = re.compile(r"\.(x?html?|xht|shtml|mhtml?|svgz?|xml|xslt?|swf|hta|pdf|jsp?|wasm)$")
 _PICTURE = re.compile(r"data:image/(png|jpeg|jpg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*", re.I)

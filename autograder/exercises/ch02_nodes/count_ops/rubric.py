@@ -41,7 +41,7 @@ def right_counts(evidence: Evidence) -> Iterable[Finding]:
         if key in got and (type(got[key]) is not int or got[key] != number):
             yield evidence.finding(
                 "wrong-count",
-                f"Under {key} stands {show(got[key])}; the number of such nodes in the trace of this model "
+                f"Under {key} you have {show(got[key])}; the number of such nodes in this trace "
                 f"is {number}.",
                 "Trace the model, print the graph of the trace with `print_tabular` and count its "
                 "rows.",

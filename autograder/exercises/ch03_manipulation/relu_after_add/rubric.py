@@ -91,7 +91,8 @@ def _nothing_else(evidence: Evidence) -> Iterable[Finding]:
     if names:
         yield evidence.finding(
             "changed-too-much",
-            f"`{names[0]}` in your result is not what the exercise asks for{_reading(evidence, extra[0])}.",
+            f"`{names[0]}` in your result is not what the exercise asks for"
+            f"{_reading(evidence, extra[0])}.",
             "Nothing else changes: not the method `.add`, not what a node reads besides sums.",
             nodes=names[:1],
         )
