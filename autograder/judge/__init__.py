@@ -232,4 +232,4 @@ def _crash_text(outcome: Outcome) -> str:
     callers = [f"line {f['line']}: {f['text']}" for f in frames[:-1][-CALLERS:]]
     where = f"line {error['line']}: {error['text']}" if error.get("line") else ""
     first = error_text(error).removeprefix("`").removesuffix("`")
-    return "\n".join(filter(None, (first, *dict.fromkeys(callers), where)))
+    return "\n".join(dict.fromkeys(filter(None, (first, *callers, where))))

@@ -61,9 +61,12 @@ ADVICE = (
     Row(("AttributeError",), r"'Graph' object has no attribute 'graph'",
         "`fx.Tracer().trace` gives a `Graph`, which has the `nodes` itself; only a `GraphModule` "
         "has a `.graph`. Which of the two is on the left of the dot?"),
+    Row(("AttributeError",), r"object has no attribute '(graph|module|submodules|env|name)'",
+        "An Interpreter keeps its graph in `{1}`, which its own `__init__` sets. Does the "
+        "`__init__` of your class call the one that it comes from?", where="run"),
     Row(("AttributeError",), r"'(\w+)' object has no attribute '(graph|recompile|code)'",
-        "A `{1}` has no `{2}`: only a `GraphModule` has, and tracing makes one. Is the model "
-        "traced before this line, and does this line use the trace?"),
+        "`{1}` has no `{2}`: only a `GraphModule` has, and tracing makes one. Is the model traced "
+        "before this line, and does this line use the trace?"),
     Row(("AttributeError",), r"'Graph' object has no attribute '(\w+)'",
         "A `Graph` is the list of nodes; `{1}` may belong to its `GraphModule`, or be spelled "
         "differently. Which of the two do you hold on this line?"),
@@ -79,8 +82,8 @@ ADVICE = (
         "This is a node already; only a Proxy has a `.node`. Which of your values are nodes, and "
         "which are Proxies?"),
     Row(("AttributeError",), r"'(?:immutable_dict|dict)' object has no attribute 'shape'",
-        "`tensor_meta` of a node, or its value, has the same nesting as what the node gives: here "
-        "it is a dictionary. Which value in it has a shape, and what if none has?",
+        "What this node gives is a dictionary, and its `tensor_meta` is one, too. Which values in "
+        "it have a shape, and what does the exercise ask for here?",
         exercises=("record_shapes",)),
     Row(("AttributeError",), r"'(?:immutable_list|tuple|list)' object has no attribute 'shape'",
         "The value of this node is a list or tuple, not a tensor. What does the exercise ask for "
@@ -113,6 +116,10 @@ ADVICE = (
         "A node of your graph names `{1}`, as the submodule does, and the model has nothing of "
         "that name. Under which path does the model find it?", line="GraphModule",
         exercises=("inline",)),
+    Row(("AttributeError",), r"has no attribute '?([\w.]+)'?",
+        "`call_module` names a module by its path, and there is none at `{1}`. Under which path is "
+        "the new module registered, and is it there before this line?", line=r"call_module\(",
+        exercises=("04_replace_pattern",)),
     Row(("AttributeError",), r"'Module' object has no attribute '(\w+)'",
         "`fx.GraphModule(root, graph)` takes from `root` all that the graph names. Your root has "
         "no `{1}`. Where should it come from?"),
@@ -186,13 +193,17 @@ ADVICE = (
     Row(("TraceError",), "",
         "Python asks a Proxy for its value, to decide something at once. While tracing there is no "
         "value. Which operation on tensors makes the choice when the graph runs?", where="trace"),
+    Row(("TraceError",), "",
+        "Python asks a Proxy for its value, to decide something at once, and a rule runs before "
+        "there are values. Which operation on tensors makes the choice when the graph runs?",
+        where="rule"),
     Row(("TypeError",), r"not Proxy|Proxy",
         "A Proxy has no value that could be taken out: `.item()`, `float(...)`, `int(...)` and "
         "`bool(...)` ask for one. Which of your lines leaves tensors behind?", where="trace"),
     Row(("AssertionError",), r"Expected FunctionType, got",
         "`symbolic_trace` takes a module, or a function made by `def`; this is an object of "
-        "another kind, such as `functools.partial`. Which tool of the chapter fixes parameters while "
-        "tracing?"),
+        "another kind, such as `functools.partial`. Which tool of the chapter fixes parameters "
+        "while tracing?"),
     # -------------------------------------------------------------- values and comparing
     Row(("TypeError",), r"received an invalid combination of arguments - got \((.*?)\)",
         "The function was given ({1}), and takes no such mixture. A `bool` or a number of Python "
@@ -228,6 +239,13 @@ ADVICE = (
     Row(("AttributeError", "TypeError"), r"\bNode\b",
         "A `Node` is a line of the graph: it has no value, and does not record what is done with "
         "it. Is one left, inside a list perhaps, or among keyword arguments?"),
+    Row(("KeyError",), r"^'?(tensor_meta)'?$",
+        "`ShapeProp` writes `{1}` when it runs the graph, and only for nodes that give tensors. "
+        "Has it run before this line, and what does this node give?"),
+    Row(("TypeError",), r"missing \d+ required positional argument",
+        "The rule gets fewer arguments than it has parameters. How is this call written in the "
+        "model below: which arguments come by position, which by keyword?",
+        exercises=("decompose",)),
     Row(("RuntimeError",), r"Boolean value of Tensor with more than one",
         "`==` of two tensors gives a tensor of answers, one for each entry, and `if`, `all` and "
         "`in` need one. How are two tensors compared as a whole, and what about other values?"),
@@ -278,7 +296,7 @@ ADVICE = (
         "The model below has no node or module called `{1}`: it has fewer blocks than others of "
         "its kind. Which name is right for every model of the exercise?"),
     Row(("AttributeError",), r"'(\w+)' object has no attribute '(\w+)'",
-        "A `{1}` has no `{2}`. What do you hold on this line, and did you expect an object of "
+        "`{1}` has no `{2}`. What do you hold on this line, and did you expect an object of "
         "another kind?", where="call"),
     Row(("KeyError",), r"^'?([\w.]+)'?$",
         "The dictionary on this line has no key `{1}`. When is it filled, and under which keys: "

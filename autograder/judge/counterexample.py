@@ -36,7 +36,7 @@ def example_of(
         inputs=tuple(describe_inputs(inputs) for inputs in trial.inputs),
         expected=expected,
         obtained=obtained,
-        code=_code_text(outcome.value) if evidence.has_graph else "",
+        code=_code_text(evidence.outcome.value) if evidence.has_graph else "",
         before=_boxes(lambda: evidence.traced_graph) if pictured else (),
         after=_boxes(lambda: evidence.graph) if evidence.has_graph else (),
     )

@@ -11,7 +11,7 @@ from autograder.core.outcome import Outcome
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
 from autograder.judge.answer_key import AnswerKey, Property
-from autograder.judge.error_words import error_text
+from autograder.judge.error_words import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.outcome_schema import misfit
 from autograder.judge.references import MissingReference
@@ -127,8 +127,9 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
             evidence.finding(
                 "wrong-exception",
                 f"{evidence.you} raised `{error.get('type')}` here; "
-                f"the exercise asks for `{wanted}`.",
-                "Look at which exception the exercise names, and where yours comes from.",
+                f"the exercise asks for `{wanted}`.{came_from(error)}",
+                f"Which line should raise `{wanted}` in this case, and does it come before the "
+                "one that raises now?",
             )
         ]
     if wanted and outcome.ended == "returned":

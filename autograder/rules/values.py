@@ -21,14 +21,15 @@ def returns(kind: str) -> Rule:
         value = evidence.outcome.value
         got = next(iter(value)) if isinstance(value, dict) else type(value).__name__
         if got != kind:
-            look = _ANOTHER_KIND.get(kind_of(value), f"The exercise asks for a `{kind}`.")
+            asked = f"an `{kind}`" if kind == "int" else f"a `{kind}`"
+            look = _ANOTHER_KIND.get(kind_of(value), f"The exercise asks for {asked}.")
             if value is None:
                 look = "Does every path through your function end with `return`?"
                 if evidence.outcome.printed:
                     look = f"`print` shows something, and gives nothing back. {look}"
             yield evidence.finding(
                 "returned-none" if value is None else "wrong-kind",
-                f"{evidence.you} returned {kind_of(value)}, not a `{kind}`.",
+                f"{evidence.you} returned {kind_of(value)}, not {asked}.",
                 look,
             )
 

@@ -73,7 +73,10 @@ def _run_problem(evidence: Evidence, i: int, got: Plain, want: Plain) -> Finding
         )
     found = difference(got["value"], tables[0], want["value"], tables[1])
     if found:
-        look = "Go through the graph node by node: what should each of them compute?"
+        look = (
+            "Go through the graph node by node: what should each compute, and does it pass "
+            "through more than one of your conditions?"
+        )
         return evidence.finding(found.code, f"In {where}, {found.text}.", look)
     found = difference(got["args"], tables[0], want["args"], tables[1], "the arguments afterwards")
     if found:
