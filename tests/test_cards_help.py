@@ -69,7 +69,7 @@ def test_a_card_names_the_mistake(title: str) -> None:
 
 def test_the_panel_is_rated() -> None:
     rows = re.findall(r"^\| (\w+: .+?) \|", TEXT.read_text(encoding="utf-8"), re.M)
-    assert len(rows) == len(set(rows))
+    assert len(rows) == len(set(rows)), "an answer is rated twice"
     assert set(rows) == set(PANEL)
 
 
