@@ -95,7 +95,8 @@ class TryHere:
         A case whose own work takes long gets as many times that as an answer may take; the second
         try also has what the first has imported.
         """
-        limits, done = SHORT, []
+        limits = SHORT
+        done: list[Outcome] = []
         while True:
             left = cases[len(done) :]
             tried = run_cases(self.exercise, self.answer, left, limits=limits, stop_early=True)

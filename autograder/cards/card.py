@@ -110,13 +110,17 @@ def _template() -> Any:
     environment.filters |= {
         "rich": lambda text: Markup(html.rich(str(text))),
         "code": lambda text: Markup(html.code(str(text))),
-        "block": lambda text, lines=60: Markup(html.block(str(text), lines=lines)),
+        "block": _block,
     }
     environment.globals |= {
         "ink": html.INK, "quiet": html.QUIET, "rule": html.RULE, "paper": html.PAPER,
         "sans": Markup(html.SANS),
     }  # fmt: skip
     return environment.get_template("card.html")
+
+
+def _block(text: Any, lines: int = 60) -> Markup:
+    return Markup(html.block(str(text), lines=lines))
 
 
 def _clean(value: Any) -> Any:

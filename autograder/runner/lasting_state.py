@@ -76,7 +76,7 @@ class LastingState:
 
             def begin(self: Any, *args: Any, **kwargs: Any) -> None:
                 restore()
-                answer.__init__(self, *args, **kwargs)
+                answer.__init__(self, *args, **kwargs)  # type: ignore[misc]
 
             return type(answer.__name__, (answer,), {"__init__": begin})
 
