@@ -30,20 +30,23 @@ def cell_problem(name: str, answer: Any, others: Collection[str]) -> Finding | N
     shell = _shell()
     if shell is None:
         return None
-    cells = [str(cell) for cell in shell.user_ns.get("In", [])[1:-1]]
+    cells = [str(cell) for cell in shell.user_ns.get("In", [])[1:]]
     return problem_in(cells, name, answer, others, shell.transform_cell)
 
 
 def problem_in(
     cells: list[str], name: str, answer: Any, others: Collection[str], transform: Any = str
 ) -> Finding | None:
-    """As `cell_problem`, for the sources of the cells that have run, the last one at the end."""
+    """As `cell_problem`, for the sources of the cells that have run, this one at the end."""
+    elsewhere = re.compile(rf"^\s*{name}\s*=|\bimport\b.*\b{name}\b", re.M)
     for cell in reversed(cells):
         defined = _DEFINED.findall(cell)
         if name in defined:
             return _not_compiled(cell, name, transform) or _older(cell, name, answer)
+        if elsewhere.search(cell):
+            return None  # it comes from another name or a module, of which nothing is known here
         near = [n for n in difflib.get_close_matches(name, defined, 1, _NEAR) if n not in others]
-        if near and near[0] not in (_text_of(answer) or near[0]):
+        if near and not _speaks_of(answer, near[0]):
             return Finding(
                 "near-name",
                 f"You defined `{near[0]}`, and this check is about `{name}`. What has this name is "
@@ -87,6 +90,12 @@ def _older(cell: str, name: str, answer: Any) -> Finding | None:
         f"line that defines `{name}`, or another cell defined it again.",
         "Run the cell once more. Does it raise an error, or does a later cell use the same name?",
     )
+
+
+def _speaks_of(answer: Any, name: str) -> bool:
+    """Whether the answer uses that name, so that it is a helper's; also if nobody can know."""
+    text = _text_of(answer)
+    return text is None or re.search(rf"\b{name}\b", text) is not None
 
 
 def _text_of(answer: Any) -> str | None:

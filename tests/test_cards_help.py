@@ -181,7 +181,9 @@ RIGHT = "def retarget(model):\n    return 1\n"
         ("print(retarget(3))", None),
         ("def retarget(model)\n    return 2\n", "cell-did-not-run"),
         ("def retaget(model):\n    return 2\n", "near-name"),
+        ("def retargets(model):\n    return 2\n", "near-name"),
         ("raise ValueError\ndef retarget(model):\n    return 2\n", "older-than-cell"),
+        ("def other(model):\n    return 3\nretarget = other", None),
         ("def helper(model):\n    return 2\n", None),
     ],
 )

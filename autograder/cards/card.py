@@ -42,6 +42,11 @@ from autograder.drawing import html
 
 __all__ = ["Card", "card_html", "card_text"]
 
+AT_HAND = (
+    "To work with this case: `from autograder import failed`. Then `failed().run()` calls your "
+    "code with it, `failed().debug()` stops at its first line, and `failed().model` is the model."
+)
+
 SOURCE_HEIGHT = 150
 """CSS pixels that a model may take; a longer one scrolls."""
 
@@ -62,11 +67,20 @@ class Card:
         return card_text(self.verdict, self.exercise)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/html": card_html(self.verdict, self.exercise), "text/plain": repr(self)}
+        return {
+            "text/html": card_html(self.verdict, self.exercise, here=True),
+            "text/plain": repr(self),
+        }
 
 
-def card_html(verdict: Verdict, exercise: Exercise) -> str:
-    """The card as HTML, complete in itself."""
+def card_html(verdict: Verdict, exercise: Exercise, *, here: bool = False) -> str:
+    """The card as HTML, complete in itself.
+
+    Args:
+        verdict: what the judge says.
+        exercise: what it is about.
+        here: whether the case is at hand in this notebook, by `failed()`.
+    """
     first = first_finding(verdict)
     failed = verdict.status not in ("passed", "not attempted")
     example = verdict.example if failed else None
@@ -95,6 +109,7 @@ def card_html(verdict: Verdict, exercise: Exercise) -> str:
         printed_lines=PRINTED,
         tried=tried(verdict),
         next=next_step(verdict, exercise),
+        at_hand=AT_HAND if here and example and example.source.strip() else "",
     )
 
 
