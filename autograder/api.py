@@ -8,13 +8,18 @@ import os
 from pathlib import Path
 from typing import Any
 
-from autograder.core.exercise import Exercise
-from autograder.core.verdict import Verdict
+from autograder.cell_truth import cell_problem
+from autograder.core.exercise import Case, Exercise
+from autograder.core.verdict import Finding, Verdict
 from autograder.exercises import EXERCISES
+from autograder.failed_case import FailedCase, failed_case
 from autograder.fuzz.random_models import AT_HAND
 from autograder.grading import Grading, TryHere
 from autograder.judge.answer_key import is_known
 from autograder.judge.answer_text import source_of_answer
+from autograder.leaked_state import with_kept_state
+from autograder.runner.lasting_state import LastingState
+from autograder.runner.stopped import stop_record
 
 PROGRESS_FILE = ".fxcourse-progress.json"
 
@@ -52,12 +57,25 @@ def verdict_on(exercise: Exercise, answer: Any, *, hidden: bool, seed: int = 0) 
         hidden: try the cases that are used when a submission is graded, too.
         seed: picks the random models; 0 in a notebook, the student's own in a classroom.
     """
+    return _judged(exercise, answer, hidden=hidden, seed=seed)[0]
+
+
+def _judged(
+    exercise: Exercise, answer: Any, *, hidden: bool, seed: int = 0
+) -> tuple[Verdict, list[Case]]:
+    """The verdict, and the cases that were tried, random models among them."""
     cases = exercise.cases if hidden else exercise.visible_cases()
     cases = tuple(case for case in cases if is_known(exercise, case))
     few = None if hidden or exercise.random is None else min(AT_HAND, exercise.random.count)
     attempt = TryHere(exercise, answer, impatient=not hidden)
     source = source_of_answer(answer)
-    return Grading(exercise, attempt, seed, few, shrink=True, source=source).verdict(cases)
+    kept = LastingState(answer)
+    grading = Grading(exercise, attempt, seed, few, shrink=True, source=source)
+    verdict = grading.verdict(cases)
+    tried = [*cases, *grading.drawn]
+    if verdict.status not in ("failed", "crashed") or verdict.example is None:
+        return verdict, tried
+    return with_kept_state(verdict, exercise, kept, cases), tried
 
 
 def check(answer: Any, *, hidden: bool = False) -> None:
@@ -71,7 +89,7 @@ def check(answer: Any, *, hidden: bool = False) -> None:
         CheckFailed: unless everything is right.
     """
     exercise = exercise_called(_name_of(answer))
-    verdict = verdict_on(exercise, answer, hidden=hidden)
+    verdict = _checked(exercise, answer, hidden=hidden)
     _remember(verdict)
     from autograder.cards.card import Card
     from autograder.cards.display import show
@@ -79,6 +97,46 @@ def check(answer: Any, *, hidden: bool = False) -> None:
     show(Card(verdict, exercise))
     if verdict.status not in ("passed", "not judged"):
         raise CheckFailed(_short(verdict))
+
+
+def _checked(exercise: Exercise, answer: Any, *, hidden: bool) -> Verdict:
+    """The verdict, unless the answer is not the one in the cells, or somebody stops the check."""
+    global _last_failed
+    _last_failed = None
+    problem = cell_problem(exercise.name, answer, EXERCISES)
+    if problem is not None:
+        return Verdict(exercise.name, "failed", 0.0, (problem,))
+    try:
+        verdict, cases = _judged(exercise, answer, hidden=hidden)
+    except KeyboardInterrupt as stop:
+        return Verdict(exercise.name, "crashed", 0.0, (_stopped(exercise, stop),))
+    if verdict.status in ("failed", "crashed") and verdict.example is not None:
+        _last_failed = failed_case(exercise, answer, verdict.example, cases)
+    return verdict
+
+
+def _stopped(exercise: Exercise, stop: KeyboardInterrupt) -> Finding:
+    """The finding that the reader stopped a check, and where the answer was then."""
+    record = stop_record(stop)
+    at = f" It was at line {record['line']}: `{record['text']}`." if record["line"] else ""
+    loop, *values = record["values"] or [["", ""]]
+    held = ", ".join(f"`{name}` was {value}" for name, value in values)
+    look = f"The loop `{loop[1]}` was running" + (f"; {held}." if held else ".") if loop[1] else ""
+    return Finding("stopped", f"You stopped `{exercise.name}` here.{at}", look)
+
+
+_last_failed: FailedCase | None = None
+
+
+def failed() -> FailedCase:
+    """The case that the last check has shown: ``.model``, ``.args``, ``.run()``, ``.debug()``.
+
+    Raises:
+        LookupError: if the last check has shown none.
+    """
+    if _last_failed is None:
+        raise LookupError("The last `check` has shown no case. Run a check cell that fails first.")
+    return _last_failed
 
 
 def hint(name: str, number: int | None = None) -> None:

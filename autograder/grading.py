@@ -7,9 +7,13 @@ answer is tried, which whoever asks says: in this process, or in a box.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
+
+from torch import fx
 
 from autograder.core.ending import End
 from autograder.core.exercise import RANDOM, Case, Exercise
@@ -22,6 +26,12 @@ from autograder.judge import findings_of, judge, score_of
 from autograder.judge.answer_text import Source
 from autograder.judge.references import MissingReference
 from autograder.runner import run_cases
+
+SHORT = Limits(cpu=1.0, wall=10.0)
+"""For one case where a learner waits for the card."""
+
+SLOWER = 50
+"""An answer may take so many times the work of the case itself."""
 
 JUDGING = Limits(cpu=60.0, wall=600.0)
 """For looking at what one answer did."""
@@ -75,8 +85,29 @@ class TryHere:
         """Try it on some cases."""
         if not callable(self.answer):
             return Tried("not callable", kind=type(self.answer).__name__)
-        outcomes = run_cases(self.exercise, self.answer, tuple(cases), stop_early=self.impatient)
-        return Tried("tried", outcomes=outcomes)
+        if self.impatient:
+            return Tried("tried", outcomes=self._impatiently(tuple(cases)))
+        return Tried("tried", outcomes=run_cases(self.exercise, self.answer, tuple(cases)))
+
+    def _impatiently(self, cases: tuple[Case, ...]) -> list[Outcome]:
+        """The outcomes up to the first case that does not come to an end in its time.
+
+        A case whose own work takes long gets as many times that as an answer may take; the second
+        try also has what the first has imported.
+        """
+        limits = SHORT
+        done: list[Outcome] = []
+        while True:
+            left = cases[len(done) :]
+            tried = run_cases(self.exercise, self.answer, left, limits=limits, stop_early=True)
+            done += tried
+            if not tried or tried[-1].ended != "out of time":
+                return done
+            allowed = min(Limits.cpu, SLOWER * work_of(cases[len(done) - 1]))
+            if allowed <= limits.cpu:
+                return done
+            done.pop()
+            limits = Limits(cpu=allowed)
 
 
 @dataclass(frozen=True)
@@ -91,6 +122,7 @@ class Grading:
         shrink: try random models one by one, stop at one that fails, and make it smaller.
         runner: does what is to be done with the graphs that outcomes describe.
         source: where the answer's text stands, where that is known.
+        drawn: the random models that were tried; it grows while a verdict is worked out.
     """
 
     exercise: Exercise
@@ -100,6 +132,7 @@ class Grading:
     shrink: bool = False
     runner: GraphRunner = do_here
     source: Source | None = None
+    drawn: list[Case] = field(default_factory=list)
 
     def verdict(self, cases: tuple[Case, ...] | None = None) -> Verdict:
         """The verdict on the answer.
@@ -144,6 +177,7 @@ class Grading:
             tried, drawn = self._until_one_fails(drawn)
         else:
             tried = self.attempt(drawn)
+        self.drawn.extend(drawn)
         if tried.state != "tried":
             without = without_random_models(verdict)
             lost = not_tried(self.exercise, tried)
@@ -182,6 +216,18 @@ class Grading:
         return any(fails(self.exercise, case, outcome) for outcome in tried.outcomes)
 
 
+def work_of(case: Case) -> float:
+    """Seconds of processor time that it takes to make, trace and run a case's model once."""
+    start = time.process_time()
+    with kept_state(), bounded_output(0), suppress(Exception):
+        trial = case.make(0)
+        if trial.model is not None:
+            traced = fx.symbolic_trace(trial.model)
+            for inputs in trial.inputs[:1]:
+                traced(*inputs)
+    return time.process_time() - start
+
+
 def fails(exercise: Exercise, case: Case, outcome: Outcome) -> bool:
     """Whether an answer fails a case."""
     with kept_state(), bounded_output(0):
@@ -190,7 +236,7 @@ def fails(exercise: Exercise, case: Case, outcome: Outcome) -> bool:
 
 def without_random_models(verdict: Verdict) -> Verdict:
     """The verdict on an answer that has not come as far as random models."""
-    shares = (*verdict.shares, Share(RANDOM.says, RANDOM.weight, held=False))
+    shares = (*verdict.shares, Share(RANDOM.says, RANDOM.weight, held=False, tried=False))
     return replace(verdict, shares=shares, score=score_of(shares))
 
 

@@ -224,7 +224,7 @@ def test_a_pass_is_written_checked_and_remembered(page: Any, lab: str) -> None:
     card = notebook.run(check)
     assert "missed-spelling" not in card, "codes are for programs, not for people"
     assert "Where to look" in card
-    assert check.locator("img").count() >= 1, "the failing card has a picture"
+    assert check.locator("svg[role=img]").count() >= 1, "the failing card has a picture"
     notebook.shot("03_wrong_answer", check)
 
     notebook.write(solve, solve_sources("03_manipulation")["add_to_mul"])

@@ -172,7 +172,11 @@ STYLES = [
     ("color:red/**/;color:/**/red", ""),
     ("color:expression(1);width:calc(1px + 1px);width:min(1px)", ""),
     ("width:attr(x);background:element(#x);background:paint(x);cursor:image(x)", ""),
-    ("color:var(--x,red);color:var(x);color:rgb(var(--x))", ""),
+    ("color:var(--x,red);color:var(--x, rgb(1,2,3))", ...),
+    ("color:color-mix(in srgb,var(--x,#123) 76%,var(--y,#ffffff))", ...),
+    ("color:var(--x,url(y));color:var(--x,var(--y));color:var(x);color:rgb(var(--x))", ""),
+    ("color:color-mix(in srgb,url(x),red);color:color-mix(in srgb,red,image(x) 5%)", ""),
+    ("margin:var(--x,-9px);margin:color-mix(in srgb,-9px,-9px)", ""),
     ("font-family:'a;color:red;b'", "color:red"),
     ("font-family:\"a'", ""),
     ("color:red}p{color:blue", ""),
@@ -521,7 +525,8 @@ def test_outputs_of_any_shape(odd: Any) -> None:
      "<li><b>" * 200_000, "<p>" + "".join(f"<font size={i}>" for i in range(190)) + "<p>x" * 9_000,
      "<x " + " ".join(f"a{i}" for i in range(200_000)) + ">", "<p title='" + "x" * 2_900_000 + "'>",
      "<p style='" + "color:red;" * 280_000 + "'>", "<p style='font:" + "a " * 490 + "('>",
-     "<p style='background:linear-gradient(" + "rgb(1,1," * 100 + "'>"],
+     "<p style='background:linear-gradient(" + "rgb(1,1," * 100 + "'>",
+     "<p style='color:color-mix(in a,var(--a,a)" + " " * 400 + "," + "a " * 200 + "'>"],
     ids=lambda text: text[:25],
 )  # fmt: skip
 def test_html_that_is_too_much_takes_no_time(text: str) -> None:

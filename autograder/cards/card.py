@@ -1,19 +1,23 @@
 """A verdict as a card: in HTML for a notebook, in plain text for everything else.
 
-What a learner wrote, printed or raised is escaped; no style or script stands outside the
-elements themselves.
+The card is small enough to be seen whole below its cell: what is wrong, where to look, the model,
+what was expected. The graph, the code and the parts are folded. What a learner wrote, printed or
+raised is escaped by the template; no style or script stands outside the elements themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from autograder.cards.card_text import card_text
 from autograder.cards.wording import (
     CRASHED,
-    FULL_PRINT,
     OUTCOMES,
     PRINTED,
     error_to_show,
@@ -21,12 +25,12 @@ from autograder.cards.wording import (
     long_results,
     next_step,
     other_findings,
+    parts_title,
     picture_note,
     picture_of,
     picture_title,
-    points_line,
+    share_word,
     share_worth,
-    shares_note,
     short_facts,
     stars_and_minutes,
     tried,
@@ -34,22 +38,17 @@ from autograder.cards.wording import (
 )
 from autograder.core.exercise import Exercise
 from autograder.core.verdict import Example, Verdict
-from autograder.drawing.html import (
-    INK,
-    PAPER,
-    QUIET,
-    RULE,
-    SANS,
-    block,
-    clean,
-    code,
-    escaped,
-    folded,
-    image,
-    rich,
-)
+from autograder.drawing import html
 
 __all__ = ["Card", "card_html", "card_text"]
+
+AT_HAND = (
+    "To work with this case: `from autograder import failed`. Then `failed().run()` calls your "
+    "code with it, `failed().debug()` stops at its first line, and `failed().model` is the model."
+)
+
+SOURCE_HEIGHT = 150
+"""CSS pixels that a model may take; a longer one scrolls."""
 
 
 @dataclass(frozen=True)
@@ -68,154 +67,112 @@ class Card:
         return card_text(self.verdict, self.exercise)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/html": card_html(self.verdict, self.exercise), "text/plain": repr(self)}
+        return {
+            "text/html": card_html(self.verdict, self.exercise, here=True),
+            "text/plain": repr(self),
+        }
 
 
-def card_html(verdict: Verdict, exercise: Exercise) -> str:
-    """The card as HTML, complete in itself."""
-    colour = OUTCOMES[verdict.status].colour
-    frame = (
-        f"{SANS};font-size:14px;line-height:1.5;background:{PAPER};color:{INK};"
-        f"border:1px solid {RULE};border-left:6px solid {colour};border-radius:6px;"
-        "padding:10px 16px 12px 14px;margin:4px 0;max-width:900px;box-sizing:border-box;"
-        "overflow-x:auto"
-    )
-    body = "".join(_parts(verdict, exercise))
-    return f'<div style="{frame}">{_heading(verdict, exercise)}{body}</div>'
+def card_html(verdict: Verdict, exercise: Exercise, *, here: bool = False) -> str:
+    """The card as HTML, complete in itself.
 
-
-def _heading(verdict: Verdict, exercise: Exercise) -> str:
-    look = OUTCOMES[verdict.status]
-    badge = (f"display:inline-block;background:{look.colour};color:#ffffff;border-radius:11px;"
-             "padding:1px 11px 1px 9px;font-weight:600;margin-right:10px")  # fmt: skip
-    quiet = f"color:{QUIET};font-size:13px"
-    return (
-        f'<div style="margin:0 0 4px 0"><span style="{badge}">{look.icon}&nbsp; {look.word}</span>'
-        f"<strong>{code(exercise.name)}</strong> "
-        f"<span>{escaped(exercise.title)}</span> "
-        f'<span style="{quiet}">&nbsp;{escaped(stars_and_minutes(exercise))}</span></div>'
-    )
-
-
-def _parts(verdict: Verdict, exercise: Exercise) -> Iterator[str]:
-    if verdict.status != "not attempted":
-        if error_to_show(verdict):
-            yield _paragraph(CRASHED) + block(verdict.error, lines=12)
-        yield _findings(verdict)
-        yield _paragraph(rich(tried(verdict)))
-        if verdict.status != "passed" and verdict.example is not None:
-            first = first_finding(verdict)
-            yield _example(verdict.example, first.nodes if first else ())
-        if verdict.shares:
-            yield _shares(verdict, exercise)
-    if verdict.printed.strip():
-        yield _printed(verdict.printed)
-    yield _paragraph(rich(next_step(verdict, exercise)), top=8)
-
-
-def _findings(verdict: Verdict) -> str:
-    out = []
+    Args:
+        verdict: what the judge says.
+        exercise: what it is about.
+        here: whether the case is at hand in this notebook, by `failed()`.
+    """
     first = first_finding(verdict)
-    if first:
-        out.append(_paragraph(rich(first.message), bold=True))
-    look = where_to_look(verdict)
-    if look:
-        out.append(_paragraph(f"<strong>Where to look.</strong> {rich(look)}"))
+    failed = verdict.status not in ("passed", "not attempted")
+    example = verdict.example if failed else None
     others, left = other_findings(verdict)
-    items = [rich(finding.message) for finding in others] + [f"and {left} more"] * bool(left)
-    if items:
-        rows = "".join(f'<li style="margin:1px 0">{item}</li>' for item in items)
-        out.append(_label("Also found") + f'<ul style="margin:0 0 0 20px;padding:0">{rows}</ul>')
-    return "".join(out)
+    cases = {each.case: each for each in verdict.others}
+    return _template().render(
+        look=OUTCOMES[verdict.status],
+        exercise=exercise,
+        stars=stars_and_minutes(exercise),
+        attempted=verdict.status != "not attempted",
+        crashed=CRASHED,
+        error=error_to_show(verdict),
+        first=first.message if first else "",
+        where=where_to_look(verdict),
+        example=example,
+        facts=short_facts(example) if example else [],
+        long=long_results(example) if example else [],
+        height=SOURCE_HEIGHT,
+        picture=_picture(example, first.nodes if first else ()) if example else None,
+        others=[(finding, cases.get(finding.case)) for finding in others],
+        left=left,
+        shares=[_share(i, verdict, exercise) for i in range(len(verdict.shares))],
+        parts_title=parts_title(verdict, exercise),
+        printed=verdict.printed,
+        printed_title=_printed_title(verdict.printed),
+        printed_lines=PRINTED,
+        tried=tried(verdict),
+        next=next_step(verdict, exercise),
+        at_hand=AT_HAND if here and example and example.source.strip() else "",
+    )
 
 
-def _example(example: Example, nodes: tuple[str, ...]) -> str:
-    out = []
-    if example.source.strip():
-        out.append(_label("The smallest case that breaks it") + block(example.source))
-    out.append(_facts(example))
-    for name, value in long_results(example):
-        out.append(_label(name) + block(value, lines=24))
-    return "".join(out) + _picture(example, nodes)
+@cache
+def _template() -> Any:
+    """The template, which escapes all that is no `Markup`."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_clean,
+    )
+    environment.filters |= {
+        "rich": lambda text: Markup(html.rich(str(text))),
+        "code": lambda text: Markup(html.code(str(text))),
+        "block": _block,
+    }
+    environment.globals |= {
+        "ink": html.INK, "quiet": html.QUIET, "rule": html.RULE, "paper": html.PAPER,
+        "sans": Markup(html.SANS),
+    }  # fmt: skip
+    return environment.get_template("card.html")
 
 
-def _facts(example: Example) -> str:
-    """What fits on a line each, as a small table."""
-    cell = f"padding:1px 12px 1px 0;border:0;background:none;color:{INK};text-align:left"
-    side = f"{cell};color:{QUIET};font-size:12.5px;font-weight:600;vertical-align:baseline"
-    rows = [
-        f'<tr style="background:none"><td style="{side};white-space:nowrap">{escaped(name)}</td>'
-        f'<td style="{cell}">{"<br>".join(code(v) if is_code else escaped(v) for v in values)}'
-        "</td></tr>"
-        for name, values, is_code in short_facts(example)
-    ]
-    return _table(rows, top=8) if rows else ""
+def _block(text: Any, lines: int = 60) -> Markup:
+    return Markup(html.block(str(text), lines=lines))
 
 
-def _picture(example: Example, nodes: tuple[str, ...]) -> str:
+def _clean(value: Any) -> Any:
+    """What a template puts into the page, without what changes how text is read."""
+    return html.clean(value) if type(value) is str else value
+
+
+def _picture(example: Example, nodes: tuple[str, ...]) -> dict[str, Any] | None:
     """The graphs before and after, or the one there is; if drawing fails, nothing is lost."""
-    from autograder.drawing.render import shown_width
-
     try:
         drawn = picture_of(example, nodes)
         if drawn is None:
-            return ""
-        text = block(drawn.text, lines=80)
+            return None
         if drawn.note:
-            return _label(f"{picture_title(example)}, as text") + text
-        shown = image(drawn.png(), drawn.alt, shown_width(drawn.page))
+            text = Markup(html.block(drawn.text, lines=80))
+            title = f"{picture_title(example)}, as text"
+            return {"title": title, "note": "", "drawn": text, "text": ""}
+        shown = Markup(drawn.inline())
     except Exception:  # a broken graph must not cost the learner the card
-        return ""
-    note = _paragraph(escaped(picture_note(example, nodes)), quiet=True)
-    return _label(picture_title(example)) + note + shown + folded("The same as text", text)
+        return None
+    note = picture_note(example, nodes)
+    return {"title": picture_title(example), "note": note, "drawn": shown, "text": drawn.text}
 
 
-def _shares(verdict: Verdict, exercise: Exercise) -> str:
-    cell = (f"padding:2px 10px 2px 0;border:0;background:none;color:{INK};text-align:left;"
-            "vertical-align:baseline")  # fmt: skip
-    rows = []
-    for share in verdict.shares:
-        held = OUTCOMES["passed" if share.held else "failed"]
-        mark = f'<span style="color:{held.colour};font-weight:600">{held.icon}</span>'
-        word = "holds" if share.held else "does not hold yet"
-        rows.append(
-            f'<tr style="background:none"><td style="{cell}">{mark} {word}</td>'
-            f'<td style="{cell}">{rich(share.says)}</td>'
-            f'<td style="{cell};color:{QUIET}">{escaped(share_worth(share, verdict, exercise))}'
-            "</td></tr>"
-        )
-    table = _table(rows, top=2)
-    note = shares_note(verdict)
-    line = escaped(points_line(verdict, exercise)) + (f" {escaped(note)}" if note else "")
-    if not any(share.held for share in verdict.shares):
-        return folded(f"Parts: none of {len(verdict.shares)} holds yet", table) + _paragraph(
-            line, quiet=True
-        )
-    return _label("Parts") + table + _paragraph(line, quiet=True)
+def _share(index: int, verdict: Verdict, exercise: Exercise) -> dict[str, str]:
+    share = verdict.shares[index]
+    word, status = share_word(share)
+    look = OUTCOMES[status]
+    return {
+        "word": word,
+        "icon": look.icon,
+        "colour": html.tinted(look.colour),
+        "says": share.says,
+        "worth": share_worth(share, verdict, exercise),
+    }
 
 
-def _printed(printed: str) -> str:
-    shown = block(printed, lines=PRINTED)
-    count = clean(printed).strip("\n").count("\n") + 1
-    if count <= FULL_PRINT:
-        return _label("Your code printed") + shown
-    return folded(f"Your code printed {count} lines", shown)
-
-
-def _table(rows: list[str], top: int) -> str:
-    style = f"border-collapse:collapse;border:0;margin:{top}px 0 0 0;font-size:13.5px"
-    return f'<table style="{style};background:none"><tbody>{"".join(rows)}</tbody></table>'
-
-
-def _label(text: str) -> str:
-    style = (f"margin:9px 0 0 0;color:{QUIET};font-size:12.5px;font-weight:600")  # fmt: skip
-    return f'<div style="{style}">{escaped(text)}</div>'
-
-
-def _paragraph(inner: str, *, bold: bool = False, quiet: bool = False, top: int = 3) -> str:
-    if not inner:
-        return ""
-    style = f"margin:{top}px 0 0 0;color:{QUIET if quiet else INK}"
-    style += ";font-size:13px" if quiet else ""
-    style += ";font-weight:600" if bold else ""
-    return f'<div style="{style}">{inner}</div>'
+def _printed_title(printed: str) -> str:
+    count = html.clean(printed).strip("\n").count("\n") + 1
+    return f"Your code printed {count} line{'' if count == 1 else 's'}"

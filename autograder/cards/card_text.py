@@ -16,6 +16,7 @@ from autograder.cards.wording import (
     picture_of,
     picture_title,
     points_line,
+    share_word,
     share_worth,
     shares_note,
     short_facts,
@@ -89,8 +90,9 @@ def _example(example: Example) -> Iterator[str]:
 def _shares(verdict: Verdict, exercise: Exercise) -> Iterator[str]:
     yield "Parts:"
     for share in verdict.shares:
-        word = "holds            " if share.held else "does not hold yet"
-        icon = OUTCOMES["passed" if share.held else "failed"].icon
+        word, status = share_word(share)
+        icon = OUTCOMES[status].icon
+        word = f"{word:<17}"
         yield f"  {icon} {word}  {share.says} ({share_worth(share, verdict, exercise)})"
     yield " ".join(filter(None, (points_line(verdict, exercise), shares_note(verdict))))
 

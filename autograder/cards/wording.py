@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from autograder.core.exercise import Exercise
 from autograder.core.node_label import one_line, shorten
-from autograder.core.verdict import Example, Finding, Share, Verdict
+from autograder.core.verdict import Example, Finding, Share, Status, Verdict
 from autograder.drawing.diff import compare
 from autograder.drawing.draw import Picture, pair
 from autograder.drawing.sketch import sketch
@@ -15,7 +15,6 @@ from autograder.drawing.sketch import sketch
 OTHERS = 4
 INPUTS = 6
 PRINTED = 200  # of the printed lines so many are kept
-FULL_PRINT = 8  # so many printed lines are shown without a fold
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,8 @@ def tried(verdict: Verdict) -> str:
         return ""
     if verdict.status == "passed":
         if verdict.cases == 1:
-            return "It was tried on 1 case, and all was well."
-        return f"It was tried on {verdict.cases} cases, and all was well on each of them."
+            return "It was tried on 1 case, and it held."
+        return f"It was tried on {verdict.cases} cases, and each of them held."
     where = verdict.example.case if verdict.example else ""
     shown = f" The case shown here is: {where}." if where else ""
     return f"It was tried on {verdict.cases} case{'' if verdict.cases == 1 else 's'}.{shown}"
@@ -137,16 +136,16 @@ def _long(example: Example) -> bool:
 
 
 def other_findings(verdict: Verdict) -> tuple[list[Finding], int]:
-    """The findings beyond the first, one a code, and how many more there are."""
-    if not verdict.findings:
-        return [], 0
-    seen = {verdict.findings[0].code}
-    others = []
-    for finding in verdict.findings[1:]:
-        if finding.code not in seen:
-            seen.add(finding.code)
-            others.append(finding)
+    """The findings beyond the first that are shown, and how many more there are."""
+    others = verdict.further()
     return others[:OTHERS], max(0, len(others) - OTHERS)
+
+
+def share_word(share: Share) -> tuple[str, Status]:
+    """How a part went, in words, and the outcome that it looks like."""
+    if share.held:
+        return "holds", "passed"
+    return ("does not hold yet", "failed") if share.tried else ("not tried yet", "not attempted")
 
 
 def share_worth(share: Share, verdict: Verdict, exercise: Exercise) -> str:
@@ -158,6 +157,14 @@ def share_worth(share: Share, verdict: Verdict, exercise: Exercise) -> str:
 def points_line(verdict: Verdict, exercise: Exercise) -> str:
     """``Points: 1 of 4.``"""
     return f"Points: {number(verdict.score * exercise.points)} of {number(exercise.points)}."
+
+
+def parts_title(verdict: Verdict, exercise: Exercise) -> str:
+    """What a fold with the parts says: how many hold, and what they earn."""
+    held, count = sum(share.held for share in verdict.shares), len(verdict.shares)
+    parts = f"Parts: {held} of {count} hold{'s' if held == 1 else ''}."
+    note = shares_note(verdict)
+    return f"{parts} {points_line(verdict, exercise)}" + (f" {note}" if note else "")
 
 
 def shares_note(verdict: Verdict) -> str:

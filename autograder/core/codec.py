@@ -235,6 +235,30 @@ def show(value: Plain, limit: int = 160) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+SHOWN = 12
+"""Entries up to which a tensor is written down."""
+
+
+def show_values(value: Plain, tensors: TensorTable) -> str:
+    """A plain value with the entries of its tensors; ``""`` where there are too many of them."""
+    used = [leaf["tensor"] for leaf in leaves(value) if "tensor" in leaf]
+    if any(tensors[i].numel() > SHOWN for i in used):
+        return ""
+    text = _show(value)
+    for i in used:
+        text = text.replace("<a tensor>", _entries(tensors[i]), 1)
+    return text if len(text) <= 400 else ""
+
+
+def _entries(tensor: torch.Tensor) -> str:
+    def rounded(item: Any) -> str:
+        if isinstance(item, list):
+            return f"[{', '.join(map(rounded, item))}]"
+        return f"{item:.4g}" if isinstance(item, float) else repr(item)
+
+    return rounded(tensor.tolist())
+
+
 def _show(value: Plain) -> str:
     if not isinstance(value, dict) or len(value) != 1:
         return repr(value)  # what is not plain data is claimed, too
@@ -247,7 +271,7 @@ def _show(value: Plain) -> str:
         return "{" + ", ".join(f"{_show(k)}: {_show(v)}" for k, v in body) + "}"
     if kind == "set":
         return "{" + ", ".join(map(_show, body)) + "}" if body else "set()"
-    return f"<tensor {body}>" if kind == "tensor" else str(body)
+    return "<a tensor>" if kind == "tensor" else str(body)
 
 
 def leaves(data: Plain) -> Iterator[dict[str, Plain]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -61,6 +62,7 @@ class Example:
         obtained: what came back, or ``""``.
         before: the traced model.
         after: the learner's graph; empty when there is none.
+        code: the code of the graph that came back, or ``""``.
     """
 
     case: str
@@ -71,15 +73,24 @@ class Example:
     obtained: str = ""
     before: tuple[Box, ...] = ()
     after: tuple[Box, ...] = ()
+    code: str = ""
 
 
 @dataclass(frozen=True)
 class Share:
-    """How one aspect of the exercise went."""
+    """How one aspect of the exercise went.
+
+    Attributes:
+        says: what it is, in a few words.
+        weight: its weight among all.
+        held: whether all its cases hold.
+        tried: whether it was tried at all.
+    """
 
     says: str
     weight: int
     held: bool
+    tried: bool = True
 
 
 @dataclass(frozen=True)
@@ -97,6 +108,7 @@ class Verdict:
         error: for a crash, one or two lines: what was raised and where in the learner's code.
         printed: what the learner's code printed, cut to size.
         cases: how many cases were tried.
+        others: for some further findings, the cases that they were found on.
     """
 
     exercise: str
@@ -108,8 +120,41 @@ class Verdict:
     error: str = ""
     printed: str = ""
     cases: int = 0
+    others: tuple[Example, ...] = ()
 
     @property
     def passed(self) -> bool:
         """Whether every case held."""
         return self.status == "passed"
+
+    def further(self) -> list[Finding]:
+        """The findings beyond the first, each text once; a new kind before another of a kind."""
+        return further_findings(self.findings)
+
+
+def further_findings(findings: tuple[Finding, ...]) -> list[Finding]:
+    """As `Verdict.further`."""
+    seen = {_gist(finding) for finding in findings[:1]}
+    kinds = {finding.code for finding in findings[:1]}
+    new: list[Finding] = []
+    again: list[Finding] = []
+    for finding in findings[1:]:
+        if _gist(finding) not in seen:
+            seen.add(_gist(finding))
+            (again if finding.code in kinds else new).append(finding)
+            kinds.add(finding.code)
+    # Another exception, or another case of it, may be the one that says what is wrong; of the
+    # other kinds one is enough, and its name or number differs from case to case.
+    return new + [finding for finding in again if finding.code in _TOLD_AGAIN]
+
+
+def _gist(finding: Finding) -> str:
+    """A message without what differs between two cases of one fault: inputs, names, numbers."""
+    if finding.code not in _TOLD_AGAIN:
+        return finding.message
+    text = finding.message.partition(" raised ")[2] or finding.message
+    text = re.sub(r" It came from .*", "", text)
+    return re.sub(r"'[^']*'|<[^>]*>|\[[^\]]*\]|\{.*?\}|\d+|\bNode \w+|node \w+:", "", text)
+
+
+_TOLD_AGAIN = {"crashed", "result-raises", "wrong-exception", "rule-raises"}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from autograder.drawing.canvas import HEAD, Pen
+from typing import Any
+
+from autograder.drawing.canvas import HEAD
 from autograder.drawing.page_layout import LANE, LATE, Column
 from autograder.drawing.style import ALARM
 
 _DASH = (3.0, 1.6)
 
 
-def draw_late(pen: Pen, column: Column) -> None:
+def draw_late(pen: Any, column: Column) -> None:
     """Draw a column's edges from a node to itself or up to an earlier one."""
     lane = 0
     for v, cell in enumerate(column.cells):
@@ -21,7 +23,7 @@ def draw_late(pen: Pen, column: Column) -> None:
                 lane += 1
 
 
-def _loop(pen: Pen, column: Column, index: int) -> None:
+def _loop(pen: Any, column: Column, index: int) -> None:
     from matplotlib.path import Path
 
     spot, face = column.drawing.spots[index], column.faces[index]
@@ -33,7 +35,7 @@ def _loop(pen: Pen, column: Column, index: int) -> None:
     pen.path(Path([(x + 1, high), (x + HEAD + 2, high - 4), (x + HEAD + 2, high + 4)]), fill=ALARM)
 
 
-def _detour(pen: Pen, column: Column, source: int, target: int, lane: int) -> None:
+def _detour(pen: Any, column: Column, source: int, target: int, lane: int) -> None:
     """Out below the source, up at the right of everything, and down into the target."""
     from matplotlib.path import Path
 

@@ -10,7 +10,7 @@ from typing import Any
 from autograder.core.verdict import Box
 from autograder.drawing.diff import compare
 from autograder.drawing.diff_text import diff_alt, diff_text
-from autograder.drawing.html import block, folded, image, sheet
+from autograder.drawing.html import block, folded, scrolled, sheet
 from autograder.drawing.sketch import Drawable, sketch
 from autograder.drawing.text import alt_text, graph_text
 
@@ -106,15 +106,18 @@ class Picture:
         else:
             raise ValueError(f"A picture is saved as .png or .svg, not as `{path.name}`.")
 
+    def inline(self) -> str:
+        """The picture as SVG in a page, without its text form."""
+        from autograder.drawing.render import inline_svg, shown_width
+
+        return scrolled(inline_svg(self.page, self.alt), shown_width(self.page))
+
     def html(self) -> str:
         """The picture as HTML, its text form folded below it."""
         text = block(self.text, lines=400)
         if self.note:
             return sheet(f'<div style="margin:0 0 4px 0">{self.note}</div>{text}')
-        from autograder.drawing.render import shown_width
-
-        picture = image(self.png(), self.alt, shown_width(self.page))
-        return sheet(picture + folded("The same as text", text))
+        return sheet(self.inline() + folded("The same as text", text))
 
     def __repr__(self) -> str:
         return f"{NOTE}\n{self.text}" if self._large else self.text

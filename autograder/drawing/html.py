@@ -1,16 +1,21 @@
 """Small pieces of HTML: everything that comes from outside is escaped here.
 
-Styles stand on the elements: JupyterLab takes away ``<style>`` and scripts. Each piece
-that carries text says its own colours, so that it is readable in light and dark themes.
+Styles stand on the elements: JupyterLab takes away ``<style>`` and scripts. Colours are those of
+the theme, so that nothing is a white slab in a dark one; each piece that carries text says its own.
 """
 
 from __future__ import annotations
 
-import base64
 import html
 import re
 
-INK, QUIET, RULE, PAPER, WELL = "#1d2430", "#566272", "#d5dae1", "#ffffff", "#f3f5f8"
+INK_VALUE = "var(--jp-content-font-color1,#1d2430)"
+PAPER_VALUE = "var(--jp-layout-color1,#ffffff)"
+# The colours of JupyterLab's theme, or ours where there is none.
+INK, PAPER = INK_VALUE, PAPER_VALUE
+QUIET = f"color-mix(in srgb,{INK_VALUE} 76%,{PAPER_VALUE})"
+RULE = "var(--jp-border-color2,#d5dae1)"
+WELL = "var(--jp-layout-color2,#f3f5f8)"
 SANS = "font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif"
 MONO = "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
 
@@ -56,13 +61,13 @@ def plain(text: str) -> str:
 
 def code(text: str) -> str:
     """A piece of code within a line."""
-    style = (f"{MONO};font-size:92%;background:#e8ecf1;color:{INK};"
+    style = (f"{MONO};font-size:92%;background:{WELL};color:{INK};"
              "padding:1px 4px;border-radius:3px;white-space:pre-wrap")  # fmt: skip
     return f'<code style="{style}">{escaped(text)}</code>'
 
 
 def sheet(inner: str) -> str:
-    """A white sheet as wide as what stands on it."""
+    """A sheet as wide as what stands on it."""
     style = (f"{SANS};font-size:14px;background:{PAPER};color:{INK};border:1px solid {RULE};"
              "border-radius:6px;padding:4px 10px 8px 10px;margin:4px 0;display:inline-block;"
              "max-width:100%;box-sizing:border-box")  # fmt: skip
@@ -86,10 +91,12 @@ def folded(summary: str, body: str) -> str:
             f"{escaped(summary)}</summary>{body}</details>")  # fmt: skip
 
 
-def image(png: bytes, alt: str, width: int) -> str:
-    """A picture as part of the page; a wide one shrinks a little, then scrolls."""
-    data = base64.b64encode(png).decode()
-    style = (f"display:block;width:{width}px;max-width:100%;min-width:{round(width * 0.7)}px;"
-             f"height:auto;background:{PAPER};border-radius:4px;margin:0")  # fmt: skip
-    return (f'<div style="overflow-x:auto;margin:4px 0"><img style="{style}" '
-            f'alt="{escaped(alt)}" src="data:image/png;base64,{data}"></div>')  # fmt: skip
+def tinted(colour: str) -> str:
+    """A dark colour for words and signs: in a dark theme it is lighter."""
+    return f"color-mix(in srgb,{colour} 60%,{INK_VALUE})"
+
+
+def scrolled(svg: str, width: int) -> str:
+    """A picture as part of the page; one that is wider than the page scrolls."""
+    style = "overflow-x:auto;margin:4px 0"
+    return f'<div style="{style}"><div style="width:{width}px">{svg}</div></div>'

@@ -59,6 +59,15 @@ def png_of(page: Page) -> bytes:
     return out.getvalue()
 
 
+def inline_svg(page: Page, alt: str) -> str:
+    """The page as SVG that stands in a notebook's page, in the colours of its theme."""
+    from autograder.drawing.svg_pen import SvgPen
+
+    pen = SvgPen()
+    _paint(pen, page)
+    return pen.svg(page.width, page.height, DPI / 72, alt)
+
+
 def svg_of(page: Page) -> str:
     """The page as an SVG picture."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -87,7 +96,11 @@ def _figure(page: Page, dpi: float) -> Any:
     from matplotlib.figure import Figure
 
     figure = Figure((page.width / 72, page.height / 72), dpi=dpi, facecolor=PAPER)
-    pen = Pen(figure, page.height)
+    _paint(Pen(figure, page.height), page)
+    return figure
+
+
+def _paint(pen: Any, page: Page) -> None:
     if page.title:
         pen.text(page.title.replace("`", ""), 16, 22, TITLE, SANS_BOLD)
     for i, panel in enumerate(page.panels):
@@ -97,10 +110,9 @@ def _figure(page: Page, dpi: float) -> Any:
             _heading(pen, panel, page.top)
         for column in panel.columns:
             _column(pen, column, page.focus)
-    return figure
 
 
-def _heading(pen: Pen, panel: Panel, y: float) -> None:
+def _heading(pen: Any, panel: Panel, y: float) -> None:
     pen.text(panel.heading, panel.x, y + 5, HEADING, SANS_BOLD)
     x = panel.x
     for mark, count in panel.counts:
@@ -112,7 +124,7 @@ def _heading(pen: Pen, panel: Panel, y: float) -> None:
         pen.text(panel.note, x, y + 21, NOTE, SANS, QUIET)
 
 
-def _badge(pen: Pen, mark: str, x: float, y: float, radius: float = 6.5) -> None:
+def _badge(pen: Any, mark: str, x: float, y: float, radius: float = 6.5) -> None:
     from autograder.drawing.shapes import rounded
 
     pen.path(rounded(radius, radius, radius), x, y, MARKS[mark].colour, PAPER, 1.0)
@@ -127,7 +139,7 @@ def _badge(pen: Pen, mark: str, x: float, y: float, radius: float = 6.5) -> None
     pen.layer -= 1
 
 
-def _column(pen: Pen, column: Column, focus: frozenset[str]) -> None:
+def _column(pen: Any, column: Column, focus: frozenset[str]) -> None:
     from autograder.drawing import shapes
 
     x, y = column.x, column.y
@@ -144,7 +156,7 @@ def _column(pen: Pen, column: Column, focus: frozenset[str]) -> None:
     pen.layer = 1
 
 
-def _shape(pen: Pen, column: Column, index: int) -> None:
+def _shape(pen: Any, column: Column, index: int) -> None:
     from autograder.drawing import shapes
 
     face, spot = column.faces[index], column.drawing.spots[index]
@@ -173,7 +185,7 @@ def _shape(pen: Pen, column: Column, index: int) -> None:
         pen.layer -= 1
 
 
-def _point_at(pen: Pen, column: Column, index: int) -> None:
+def _point_at(pen: Any, column: Column, index: int) -> None:
     """The badge of a node that a message is about."""
     from autograder.drawing.shapes import rounded
 

@@ -15,12 +15,20 @@ from autograder.core.global_state import kept_state
 from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
-from autograder.core.verdict import Finding, Share, Status, Verdict
+from autograder.core.verdict import (
+    Example,
+    Finding,
+    Share,
+    Status,
+    Verdict,
+    further_findings,
+)
 from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.answer_text import Source
 from autograder.judge.counterexample import example_of, source_of
+from autograder.judge.error_words import error_text
 from autograder.judge.evidence import Evidence, describe_inputs
-from autograder.judge.findings import UNLISTED, error_text, findings_of
+from autograder.judge.findings import UNLISTED, findings_of
 from autograder.judge.redaction import Redaction
 from autograder.judge.source_rules import source_findings
 
@@ -85,7 +93,7 @@ def _judge(
     }
     held = known | {name for name, findings in found.items() if not findings}
     shares = _shares(exercise, cases, held)
-    worst = _smallest([case for case in cases if found.get(case.name)], seed)
+    worst = _first_shown(exercise, [case for case in cases if found.get(case.name)], seed)
     if worst is None:
         seen = [outcomes[c.name].printed for c in cases if c.name in outcomes and not c.hidden]
         printed = next(filter(None, seen), "")
@@ -106,13 +114,15 @@ def _judge(
         if case.hidden and found.get(case.name)
     }
     error = "" if asked_for else _crash_text(shown)
+    ordered = _ordered(found, worst, redactions)
     return Verdict(
         exercise.name,
         status="not judged" if unlooked else "failed" if asked_for else _status(shown),
         score=score_of(shares),
         shares=shares,
         cases=len(outcomes),
-        findings=_ordered(found, worst, redactions),
+        findings=ordered,
+        others=_other_examples(exercise, ordered, worst, cases, outcomes, seed, key),
         example=example_of(exercise, worst, shown, seed, key),
         error=redactions[worst.name].lines(error) if worst.hidden else error,
         printed="" if worst.hidden else shown.printed,  # it may be all that the case holds
@@ -135,13 +145,19 @@ def score_of(shares: tuple[Share, ...]) -> float:
     return sum(s.weight for s in shares if s.held) / sum(s.weight for s in shares)
 
 
-def _smallest(failing: list[Case], seed: int) -> Case | None:
-    """The failing case with the smallest model; the first of several.
+def _first_shown(exercise: Exercise, failing: list[Case], seed: int) -> Case | None:
+    """Of the first part that fails, the case with the smallest model; the first of several.
 
-    A hidden one, of which less can be shown, only where no other fails.
+    The first part is the task itself; what fails in a later one is often a consequence, and
+    always less. A hidden case, of which less can be shown, only where no other fails.
     """
     shown = [case for case in failing if not case.hidden] or failing
-    return min(shown, key=lambda case: _size(case, seed)) if shown else None
+    order = {aspect.key: i for i, aspect in enumerate(exercise.all_aspects)}
+    return min(
+        shown,
+        key=lambda case: (order.get(case.aspect, len(order)), _size(case, seed)),
+        default=None,
+    )
 
 
 def _size(case: Case, seed: int) -> int:
@@ -181,12 +197,39 @@ def _ordered(
     )
 
 
+CALLERS = 3
+"""So many of the learner's lines are shown that led to the one that raised."""
+
+OTHERS = 4
+"""So many further findings are shown with the model that they were found on."""
+
+
+def _other_examples(
+    exercise: Exercise,
+    findings: tuple[Finding, ...],
+    worst: Case,
+    cases: tuple[Case, ...],
+    outcomes: dict[str, Outcome],
+    seed: int,
+    key: AnswerKey,
+) -> tuple[Example, ...]:
+    """The cases of the further findings that a card shows; none of them is hidden."""
+    names = dict.fromkeys(finding.case for finding in further_findings(findings)[:OTHERS])
+    return tuple(
+        example_of(exercise, case, outcomes[case.name], seed, key)
+        for case in cases
+        if case.name in names and case is not worst and not case.hidden
+    )
+
+
 def _crash_text(outcome: Outcome) -> str:
     if outcome.ended == "out of time":
         return "It ran until its time was used up."
     if outcome.ended != "raised":
         return ""
-    where = ""
-    if outcome.error and outcome.error.get("line"):
-        where = f"\nline {outcome.error['line']}: {outcome.error['text']}"
-    return error_text(outcome.error).strip("`") + where
+    error = outcome.error or {}
+    frames = error.get("frames") or []
+    callers = [f"line {f['line']}: {f['text']}" for f in frames[:-1][-CALLERS:]]
+    where = f"line {error['line']}: {error['text']}" if error.get("line") else ""
+    first = error_text(error).removeprefix("`").removesuffix("`")
+    return "\n".join(dict.fromkeys(filter(None, (first, *callers, where))))

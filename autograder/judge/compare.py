@@ -70,11 +70,18 @@ def _sequence_difference(
 ) -> Difference | None:
     if len(got) != len(want):
         return Difference("wrong-structure", f"{where} has {_items(len(got))}, not {len(want)}")
-    for i, (a, b) in enumerate(zip(got, want, strict=True)):
-        found = difference(a, got_tensors, b, want_tensors, f"item {i} of {where}")
+    for i, (a, b) in enumerate(zip(got, want, strict=True), 1):
+        place = f"the {ordinal(i)} item of {where}" if len(got) > 1 else f"the item of {where}"
+        found = difference(a, got_tensors, b, want_tensors, place)
         if found:
             return found
     return None
+
+
+def ordinal(number: int) -> str:
+    """``1st``, ``2nd``, ``3rd``, ``4th`` …: people count from one."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
+    return f"{number}{ending or 'th'}"
 
 
 def _items(count: int) -> str:
@@ -118,8 +125,28 @@ def _tensor_difference(got: torch.Tensor, want: torch.Tensor, where: str) -> Dif
     try:
         torch.testing.assert_close(got, want, equal_nan=True)
     except AssertionError:
-        return Difference("wrong-result", f"{where} has other values: {_distance(got, want)}")
+        text = f"{where} has other values: {_worst_entry(got, want)}{_distance(got, want)}"
+        return Difference("wrong-result", text)
     return None
+
+
+def _worst_entry(got: torch.Tensor, want: torch.Tensor) -> str:
+    """The entry that differs most, with both values, before what `_distance` says."""
+    if got.dtype == torch.bool or got.is_complex() or not 1 < got.numel() <= _EXACT:
+        at_all = got.numel() == 1 and not got.is_complex()
+        return f"it is {_number(got)}, not {_number(want)}; " if at_all else ""
+    gap = (got.double() - want.double()).abs().nan_to_num(math.inf, math.inf)
+    gap[(got == want) | (got.isnan() & want.isnan())] = 0
+    place = [int(i) for i in torch.unravel_index(gap.argmax(), gap.shape)]
+    words = ("entry",) if len(place) == 1 else ("row", "column")
+    at = ", ".join(f"{word} {i + 1}" for word, i in zip(words, place, strict=False))
+    at = at if len(place) <= 2 else f"[{', '.join(map(str, place))}]"
+    return f"at {at} it is {_number(got[tuple(place)])}, not {_number(want[tuple(place)])}; "
+
+
+def _number(entry: torch.Tensor) -> str:
+    value = entry.item()
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 _EXACT = 100_000

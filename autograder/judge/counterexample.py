@@ -9,12 +9,13 @@ from typing import Any
 
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain, show
+from autograder.core.codec import Encoder, Plain, show, show_values
 from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.graph_view import boxes_of, target_text
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Box, Example
 from autograder.judge.answer_key import AnswerKey
+from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence, describe_inputs
 
 
@@ -35,6 +36,7 @@ def example_of(
         inputs=tuple(describe_inputs(inputs) for inputs in trial.inputs),
         expected=expected,
         obtained=obtained,
+        code=_code_text(evidence.outcome.value) if evidence.has_graph else "",
         before=_boxes(lambda: evidence.traced_graph) if pictured else (),
         after=_boxes(lambda: evidence.graph) if evidence.has_graph else (),
     )
@@ -59,7 +61,7 @@ def _expected_and_obtained(evidence: Evidence) -> tuple[str, str]:
     if outcome.ended != "returned" or evidence.case.expect.raises:
         return "", ""
     if evidence.has_graph:
-        return "", _code_text(outcome.value)
+        return _values_of_runs(evidence)
     if evidence.reference.value is None and evidence.reference.runs:
         return "", ""  # what is asked is not a value but what it does when it runs
     if isinstance(outcome.value, dict) and not outcome.value.keys().isdisjoint(_NO_VALUES):
@@ -69,6 +71,22 @@ def _expected_and_obtained(evidence: Evidence) -> tuple[str, str]:
         show(named(evidence.reference.value, evidence.trial), 600),
         show(named(outcome.value, evidence.trial), 600),
     )
+
+
+def _values_of_runs(evidence: Evidence) -> tuple[str, str]:
+    """What running the result should have given, and gave; of the first run that differs."""
+    for i, want in enumerate(evidence.reference.runs):
+        got = evidence.outcome.runs[i].get("forward", {}) if i < len(evidence.outcome.runs) else {}
+        if "value" not in got or "value" not in want:
+            continue
+        tables = evidence.outcome.tensors, evidence.reference.tensors
+        if difference(got["value"], tables[0], want["value"], tables[1]):
+            texts = (
+                show_values(want["value"], evidence.reference.tensors),
+                show_values(got["value"], evidence.outcome.tensors),
+            )
+            return texts if all(texts) and texts[0] != texts[1] else ("", "")
+    return "", ""
 
 
 _NO_VALUES = ("trace_error", "keys")

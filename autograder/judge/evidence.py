@@ -264,7 +264,9 @@ def describe_inputs(inputs: tuple[Any, ...]) -> str:
 def _input_text(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         dtype = str(value.dtype).removeprefix("torch.")
-        return f"a {dtype} tensor of shape {tuple(value.shape)}"
+        article = "an" if dtype.startswith("int") else "a"
+        return f"{article} {dtype} tensor of shape {tuple(value.shape)}"
     if isinstance(value, (list, tuple)):
         return f"({', '.join(map(_input_text, value))})"
-    return f"`{value!r}`"[:80]
+    text = repr(value)
+    return f"`{text}`" if len(text) <= 80 else f"a `{type(value).__name__}`"

@@ -9,16 +9,17 @@ from autograder.core.exercise import Case, Exercise
 from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Finding
+from autograder.judge.advice import advice_for
 from autograder.judge.answer_key import AnswerKey, Property
+from autograder.judge.error_words import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.outcome_schema import misfit
 from autograder.judge.references import MissingReference
 
-_SIGNATURE = (
-    "The parameters of a graph's code are its placeholders. Print the graph before a module is "
-    "made of it, and look at their targets, their order, and which of them have defaults."
+_CONDITION = (
+    "For which situation does the exercise ask for this exception, and which line of yours looks "
+    "at it?"
 )
-_ARGUMENTS = "Read again what the exercise says about arguments that do not fit."
 
 
 UNLISTED = "unlisted-operation"
@@ -126,16 +127,17 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
             evidence.finding(
                 "wrong-exception",
                 f"{evidence.you} raised `{error.get('type')}` here; "
-                f"the exercise asks for `{wanted}`.",
-                "Look at which exception the exercise names, and where yours comes from.",
+                f"the exercise asks for `{wanted}`.{came_from(error)}",
+                f"Which line should raise `{wanted}` in this case, and does it come before the "
+                "one that raises now?",
             )
         ]
     if wanted and outcome.ended == "returned":
         return [
             evidence.finding(
                 "should-raise",
-                f"{evidence.you} returned a result where it is to raise `{wanted}`.",
-                evidence.case.expect.look or _ARGUMENTS,
+                f"{evidence.you} returned a result here; the exercise asks for `{wanted}`.",
+                evidence.case.expect.look or _CONDITION,
             )
         ]
     if outcome.ended == "raised":
@@ -147,13 +149,7 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
             )
         ]
     if outcome.ended == "out of time":
-        return [
-            evidence.finding(
-                "out-of-time",
-                f"{evidence.you} did not come to an end on this case.",
-                "A loop over `graph.nodes` also visits the nodes that you insert while it runs.",
-            )
-        ]
+        return [_out_of_time(evidence, outcome.error or {})]
     if outcome.ended == "not attempted":
         return [
             evidence.finding(
@@ -163,6 +159,28 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
             )
         ]
     return None
+
+
+def _out_of_time(evidence: Evidence, error: dict[str, Any]) -> Finding:
+    """The finding that an answer was stopped: at which line, in which loop, with which values."""
+    where = (
+        f" Its time was up at line {error['line']}: `{error['text']}`." if error.get("line") else ""
+    )
+    message = f"{evidence.you} did not come to an end on this case.{where}"
+    values = error.get("values") or [["", ""]]
+    (_, loop), *variables = values
+    if not loop:
+        look = "Which loop or call can go on without end here?"
+    elif re.match(r"for .*\.nodes\b", loop):
+        look = (
+            f"The loop `{loop}` still ran. A loop over `graph.nodes` also visits the nodes that "
+            "you insert while it runs."
+        )
+    else:
+        held = ", ".join(f"`{name}` was {value}" for name, value in variables)
+        told = f" At that moment {held}." if held else ""
+        look = f"The loop `{loop}` still ran.{told} Which line should bring it to its end?"
+    return evidence.finding("out-of-time", message, look)
 
 
 def _message(evidence: Evidence, error: dict[str, Any]) -> list[Finding]:
@@ -179,26 +197,12 @@ def _message(evidence: Evidence, error: dict[str, Any]) -> list[Finding]:
     ]
 
 
-def error_text(error: dict[str, Any] | None) -> str:
-    """An exception as `` `Type: message` ``."""
-    error = error or {}
-    message = f": {error['message']}" if error.get("message") else ""
-    return f"`{error.get('type', 'an exception')}{message}`"
-
-
 def _advice(evidence: Evidence, error: dict[str, Any]) -> str:
     """Where to look, beside the line that the error came from, which the verdict has."""
-    if not error.get("line"):
-        return "Run your function on the model below to see where."
-    if _is_about_parameters(error):
-        return _SIGNATURE
-    return _missing_node(evidence, error) or _node_for_a_value(error)
-
-
-def _is_about_parameters(error: dict[str, Any]) -> bool:
-    """Whether Python refuses the `def` line of code that was generated."""
-    words = ("argument", "parameter")  # which of them it says differs between versions of Python
-    return error.get("type") == "SyntaxError" and any(w in error.get("message", "") for w in words)
+    known = _missing_node(evidence, error) or advice_for(evidence.exercise, error, "call")
+    if known or error.get("line"):
+        return known
+    return "Run your function on the model below to see where."
 
 
 def _missing_node(evidence: Evidence, error: dict[str, Any]) -> str:
@@ -212,15 +216,3 @@ def _missing_node(evidence: Evidence, error: dict[str, Any]) -> str:
         return ""  # a model whose trace raises
     asked = "Which nodes read it, and where among their arguments does it stand?"
     return f"`{name}` is a node of the trace, and has no value there. {asked}" if known else ""
-
-
-def _node_for_a_value(error: dict[str, Any]) -> str:
-    """What to say where a node is computed with, as if it were its value."""
-    if error.get("type") not in ("AttributeError", "TypeError"):
-        return ""
-    if not re.search(r"\bNode\b", error.get("message", "")):
-        return ""
-    return (
-        "A `Node` is a line of the graph: it has no value, and does not record what is done with "
-        "it. Is one left, inside a list perhaps, or among keyword arguments?"
-    )

@@ -58,6 +58,8 @@ def _misfit(procedure: str, evidence: Evidence) -> str | None:
     outcome = evidence.claimed
     if outcome.ended == "raised":
         return _RAISED(outcome.error)
+    if outcome.ended == "out of time" and outcome.error is not None:
+        return _STOPPED(outcome.error)
     if outcome.ended != "returned":
         return None
     if outcome.error is not None:
@@ -74,7 +76,13 @@ def _runs_misfit(wanted: Runs, runs: list[Plain]) -> str | None:
 
 
 _ERROR = {"type": text, "types": rows(text), "message": any_text}
-_RAISED = fields(**_ERROR, line=whole, text=any_text, says=any_text)
+_FRAME = fields(line=whole, text=any_text, function=any_text)
+_WHERE = {
+    "line": whole, "text": any_text, "says": any_text,
+    "frames": rows(_FRAME), "generated": any_text,
+}  # fmt: skip
+_RAISED = fields(**_ERROR, **_WHERE)
+_STOPPED = fields(**_ERROR, **_WHERE, values=rows(rows(any_text, 2)))
 
 
 class _Parts:
@@ -90,7 +98,7 @@ class _Parts:
     @property
     def error(self) -> Check:
         """An exception, with or without the line of code that it came from."""
-        return fields({"line": whole, "text": any_text, "says": any_text}, **_ERROR)
+        return fields(_WHERE, **_ERROR)
 
     def record(self, inputs: int, **more: Check) -> Check:
         """What came of one run: a value or an error, the arguments afterwards, and the log."""

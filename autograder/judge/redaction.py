@@ -62,8 +62,8 @@ class Redaction:
         return re.sub(f"{LEFT_OUT}(?:\\s*{LEFT_OUT})+", LEFT_OUT, "".join(kept))
 
     def lines(self, text: str) -> str:
-        """What was raised, and where: two lines, which stay two."""
-        return "\n".join(map(self.text, text.split("\n", 1)))
+        """What was raised, and where: lines, which stay as many."""
+        return "\n".join(map(self.text, text.split("\n")))
 
     def _pieces(self, text: str) -> Iterator[tuple[int, int]]:
         """Where a text repeats so much of what was said that no name explains it."""
@@ -93,7 +93,8 @@ class Redaction:
     @cached_property
     def _said(self) -> str:
         """All of the student's own texts in one, in each spelling that a message may have."""
-        return "\0".join(form for text in self._texts_said for form in (text, repr(text)[1:-1]))
+        forms = ((text, repr(text)[1:-1], " ".join(text.split())) for text in self._texts_said)
+        return "\0".join(form for each in forms for form in each)
 
     @cached_property
     def _names_said(self) -> list[str]:

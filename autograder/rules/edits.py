@@ -65,6 +65,11 @@ def _spelling(row: Plain) -> str:
     return "the operator `+`" if calls(row, OPERATOR_ADD) else "a call of `torch.add`"
 
 
+_ALPHA_OF_ONE = (
+    "It has an `alpha` that is 1: what does it add then, and does your condition let it through?"
+)
+
+
 @rule("additions replaced", Stage.STRUCTURE)
 def additions_replaced(evidence: Evidence) -> Iterable[Finding]:
     """No addition that is meant is left, and none that is not meant is gone."""
@@ -74,7 +79,10 @@ def additions_replaced(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "missed-spelling",
                 f"`{row['name']}` is still an addition: {_spelling(row)}.",
-                "An addition is written as a function, as an operator, or as a method.",
+                _ALPHA_OF_ONE
+                if any(key == "alpha" for key, _ in row["kwargs"].get("dict", ()))
+                else "An addition is written as a function, as an operator, or as a method. Does "
+                "your condition hold for this one?",
                 nodes=(row["name"],),
             )
             return

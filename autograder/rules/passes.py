@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from autograder.core.codec import Plain, kind_of
 from autograder.core.verdict import Finding
+from autograder.judge.advice import advice_for
 from autograder.judge.compare import difference
+from autograder.judge.error_words import came_from, error_text
 from autograder.judge.rule import Rule, Stage, rule
 from autograder.rules.wellformed import known_targets, wellformed
 
@@ -28,12 +30,20 @@ def returns_graph_module(evidence: Evidence) -> Iterable[Finding]:
             "Does every path through your function end with `return`?",
         )
     else:
-        look = "`symbolic_trace` gives a `GraphModule`; its `.graph` alone cannot be called."
+        look = _NO_MODULE.get(kind_of(value), "Return the `GraphModule` that you have edited.")
         yield evidence.finding(
             "not-a-graph-module",
             f"{evidence.you} returned {kind_of(value)}, not a `GraphModule`.",
             look,
         )
+
+
+_NO_MODULE = {
+    "a `Graph`": "A `Graph` alone cannot be called. Which `GraphModule` belongs to it?",
+    "a `list`": "What gave you this list? `replace_pattern` changes the module that it is given, "
+    "and returns its matches.",
+    "a `tuple`": "One module is asked for, and nothing beside it.",
+}
 
 
 @rule("caller untouched", Stage.CALLER)
@@ -45,9 +55,23 @@ def caller_untouched(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "caller-changed",
             f"{evidence.you} changed the model it was given: {changed[0]}{more}.",
-            "A traced module shares its submodules, parameters and buffers with the original; "
-            "a `GraphModule` that you are given is somebody's model too.",
+            _look_for_change(changed[0]),
         )
+
+
+def _look_for_change(change: str) -> str:
+    """Where to look for what changed this about the caller's model."""
+    if "training flag" in change:
+        return "`eval()` and `train()` change the module that they are called on, with all below."
+    if "graph" in change or "code" in change:
+        return (
+            "A `GraphModule` that you are given is somebody's model too: which line edits its "
+            "graph, or makes its code anew?"
+        )
+    return (
+        "A traced module shares its submodules, parameters and buffers with the original. Which "
+        "line of yours sets something on one of them?"
+    )
 
 
 @rule("signature kept", Stage.STRUCTURE)
@@ -74,11 +98,16 @@ def runs(evidence: Evidence) -> Iterable[Finding]:
             if error:
                 yield evidence.finding(
                     "result-raises" if how == "forward" else "interpreter-disagrees",
-                    f"{words} on {evidence.inputs_text(i)} raised `{error['type']}: "
-                    f"{error['message']}`.",
-                    "Print `gm.code` and read what it computes line by line.",
+                    f"{words} on {evidence.inputs_text(i)} raised {error_text(error)}."
+                    f"{came_from(error)}",
+                    _look_at(evidence, error),
                 )
                 return
+
+
+def _look_at(evidence: Evidence, error: Plain) -> str:
+    known = advice_for(evidence.exercise, error, "result")
+    return known or "Print `gm.code` and read what it computes line by line."
 
 
 def ways_to_run(evidence: Evidence) -> tuple[str, ...]:
@@ -121,8 +150,8 @@ def _compare_run(evidence: Evidence, i: int, how: str, got: Plain, want: Plain) 
         return evidence.finding(
             "result-raises",
             f"Running the result on {evidence.inputs_text(i)} raised "
-            f"`{got['error']['type']}: {got['error']['message']}`.",
-            "Print `gm.code` and read what it computes line by line.",
+            f"{error_text(got['error'])}.{came_from(got['error'])}",
+            _look_at(evidence, got["error"]),
         )
     tables = evidence.tensors_of(how), evidence.reference.tensors
     found = difference(got["value"], tables[0], want["value"], tables[1])
@@ -131,7 +160,9 @@ def _compare_run(evidence: Evidence, i: int, how: str, got: Plain, want: Plain) 
         return evidence.finding(
             found.code if how != "interpreter" else "interpreter-disagrees",
             f"On {evidence.inputs_text(i)}{via}, {found.text}.",
-            "Compare the code of the model before and after on paper, for this model.",
+            "Compare the code of the model before and after on paper, for this model."
+            if evidence.trial.model is not None
+            else "Compare the code of your module with the formula, one operation after another.",
         )
     found = difference(got["args"], tables[0], want["args"], tables[1], "the arguments afterwards")
     if found:
@@ -154,7 +185,10 @@ def copies(evidence: Evidence) -> Iterable[Finding]:
     tensors = evidence.outcome.tensors
     want = evidence.outcome.runs[0]["forward"]
     if error:
-        text = f"Copying the result with `copy.deepcopy` and calling the copy raised `{error['type']}: {error['message']}`."  # noqa: E501
+        text = (
+            "Copying the result with `copy.deepcopy` and calling the copy raised "
+            f"{error_text(error)}."
+        )
     elif any(difference(record.get(k), tensors, want.get(k), tensors) for k in ("value", "args")):
         text = "A `copy.deepcopy` of the result computes something else than the result."
     else:

@@ -36,7 +36,7 @@ def _outputs(evidence: Evidence, data: Plain) -> Iterator[Finding]:
         yield evidence.finding(
             "no-output",
             "Your graph has no output node, so the module returns `None`.",
-            "Look for the place where the output node is erased or not copied.",
+            "Is it erased, is it not copied, or is `graph.output(...)` never called?",
         )
     elif len(where) > 1:
         yield evidence.finding(

@@ -19,6 +19,7 @@ from autograder.core.outcome import Outcome
 from autograder.runner.call import Answer
 from autograder.runner.exceptions import is_stub, record_of
 from autograder.runner.procedures import PROCEDURES
+from autograder.runner.stopped import stop_record
 
 __all__ = ["Answer", "run", "run_cases", "run_trial"]
 
@@ -83,7 +84,8 @@ def run_trial(
                 PROCEDURES[procedure](answer, trial, outcome, encoder)
         except KeyboardInterrupt:
             raise
-        except OutOfTime:
+        except OutOfTime as error:
+            outcome.error = stop_record(error)
             outcome.ended = "out of time"
         except BaseException as error:  # a learner's code may raise anything at all
             outcome.error = record_of(error)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sysconfig
 import traceback
 from pathlib import Path
 
@@ -11,17 +13,51 @@ from autograder.core.codec import Plain
 from autograder.core.execution import error_record
 
 MAX_TEXT = 2_000
+MAX_FRAMES = 6
+_GENERATED = "<eval_with_key>"
 _OWN_FOLDER = str(Path(__file__).parents[1])
-_TORCH_FOLDER = str(Path(torch.__file__).parent)
+_PATHS = sysconfig.get_paths()
+_LIBRARIES = tuple({
+    _OWN_FOLDER, str(Path(torch.__file__).parent), str(Path(os.__file__).parent),
+    *(_PATHS[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")),
+})  # fmt: skip
 
 
 def record_of(error: BaseException) -> Plain:
-    """The exception, and the learner's own line that led to it."""
-    record = error_record(error) | {"line": 0, "text": "", "says": _whole_text(error)}
-    for frame in traceback.extract_tb(error.__traceback__):
-        if _is_learners(frame.filename):
-            record["line"], record["text"] = frame.lineno or 0, (frame.line or "").strip()[:200]
-    return record
+    """The exception, and the learner's own lines that led to it.
+
+    Returns:
+        As `error_record`; besides ``line`` and ``text``, the learner's last line, ``frames``, all
+        of theirs with the function that each stands in, and ``generated``, the line of a graph's
+        code that could not be read or run.
+    """
+    frames = [
+        {
+            "line": frame.lineno or 0,
+            "text": (frame.line or "").strip()[:200],
+            "function": frame.name,
+        }
+        for frame in traceback.extract_tb(error.__traceback__)
+        if is_learners(frame.filename)
+    ]
+    last = frames[-1] if frames else {"line": 0, "text": ""}
+    return error_record(error) | {
+        "line": last["line"],
+        "text": last["text"],
+        "frames": frames[-MAX_FRAMES:],
+        "generated": _generated_line(error),
+        "says": _whole_text(error),
+    }
+
+
+def _generated_line(error: BaseException) -> str:
+    """The line of a graph's generated code that the exception comes from, or ``""``."""
+    if isinstance(error, SyntaxError):
+        generated = str(error.filename or "").startswith(_GENERATED)
+        return str(error.text or "").strip()[:200] if generated else ""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.line for frame in frames if frame.filename.startswith(_GENERATED)]
+    return (lines[-1] or "").strip()[:200] if lines else ""
 
 
 def _whole_text(error: BaseException) -> str:
@@ -31,8 +67,11 @@ def _whole_text(error: BaseException) -> str:
         return ""
 
 
-def _is_learners(filename: str) -> bool:
-    return not filename.startswith((_OWN_FOLDER, _TORCH_FOLDER, "<eval_with_key>", "<frozen"))
+def is_learners(filename: str) -> bool:
+    """Whether a frame is of a notebook's cell, or a file of the learner's; of no library."""
+    if filename.startswith((_GENERATED, "<frozen", "<__array_function__")):
+        return False
+    return not any(filename.startswith(folder + os.sep) for folder in _LIBRARIES)
 
 
 def is_stub(error: BaseException) -> bool:
@@ -40,4 +79,4 @@ def is_stub(error: BaseException) -> bool:
     if type(error) is not NotImplementedError or str(error):
         return False
     frames = traceback.extract_tb(error.__traceback__)
-    return bool(frames) and _is_learners(frames[-1].filename)
+    return bool(frames) and is_learners(frames[-1].filename)

@@ -9,11 +9,11 @@ from typing import Any
 from torch import fx
 
 from autograder.core.codec import Encoder, Plain
-from autograder.core.execution import error_record, run_once
+from autograder.core.execution import run_once
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Outcome
 from autograder.runner.call import call_watched
-from autograder.runner.exceptions import is_stub
+from autograder.runner.exceptions import is_stub, record_of
 from autograder.runner.functions import transform
 
 ASKED = (1, 2, 3, 0, 1_000)
@@ -97,8 +97,7 @@ def _run(call: Callable[..., Any], inputs: Any, trial: Trial, encoder: Encoder) 
         error = _as_it_was_raised(error)
         if is_stub(error):
             raise error
-        # Without the line of code: references keep these records, whatever line it is today.
-        return error_record(error)
+        return record_of(error)
 
     return run_once(call, inputs, encoder, owner=trial.model, log=trial.log, on_error=on_error)
 

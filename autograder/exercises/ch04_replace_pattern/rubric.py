@@ -84,7 +84,7 @@ def _differences(
             else (f"{_stands(got[new], new)}; in this model there {_places(want[new])} for it.")
         )
         nodes = left[0].nodes if left else ()
-        yield evidence.finding("missed-place", text, look, nodes=nodes)
+        yield evidence.finding("missed-place", text, look if left else _GONE, nodes=nodes)
     elif got[new] > want[new]:
         yield evidence.finding(
             "changed-too-much",
@@ -94,6 +94,12 @@ def _differences(
         )
     else:
         yield from _other_kinds(evidence, places, want, got)
+
+
+_GONE = (
+    "What stood there is gone, and something else has come. If `replace_pattern` put it there: it "
+    "traces the replacement, too, and goes into every module that is not PyTorch's own."
+)
 
 
 def _other_kinds(
@@ -125,6 +131,8 @@ def _other_kinds(
 
 
 def _stands(count: int, kind: str) -> str:
+    if not count:
+        return f"Your graph has no such node: {kind}"
     return f"{kind[0].upper()}{kind[1:]} stands in your graph {_times(count)}"
 
 

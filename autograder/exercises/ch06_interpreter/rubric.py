@@ -12,7 +12,9 @@ from torch import fx, nn
 from autograder.core.codec import Plain
 from autograder.core.torch_private import codegen_of
 from autograder.core.verdict import Finding
+from autograder.judge.advice import advice_for
 from autograder.judge.compare import difference
+from autograder.judge.error_words import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Rule, Stage, rule
 
@@ -56,8 +58,9 @@ def _run_problem(evidence: Evidence, i: int, got: Plain, want: Plain) -> Finding
         error = got["error"]
         return evidence.finding(
             "result-raises",
-            f"`run` raised `{error['type']}: {error['message']}` in {where}.",
-            "Did an earlier node of this graph get the value that it should have? "
+            f"`run` raised {error_text(error)} in {where}.{came_from(error)}",
+            advice_for(evidence.exercise, error, "run")
+            or "Did an earlier node of this graph get the value that it should have? "
             "A method without `return` gives `None`.",
         )
     tables = evidence.outcome.tensors, evidence.reference.tensors
@@ -70,7 +73,10 @@ def _run_problem(evidence: Evidence, i: int, got: Plain, want: Plain) -> Finding
         )
     found = difference(got["value"], tables[0], want["value"], tables[1])
     if found:
-        look = "Go through the graph node by node: what should each of them compute?"
+        look = (
+            "Go through the graph node by node: what should each compute, and does it pass "
+            "through more than one of your conditions?"
+        )
         return evidence.finding(found.code, f"In {where}, {found.text}.", look)
     found = difference(got["args"], tables[0], want["args"], tables[1], "the arguments afterwards")
     if found:
@@ -92,7 +98,7 @@ def _error_problem(evidence: Evidence, where: str, got: Plain, want: Plain) -> F
         return evidence.finding(
             "wrong-exception",
             f"A node raises `{want['type']}: {want['message']}` in {where}, but out of `run` came "
-            f"`{got['error']['type']}: {got['error']['message']}`.",
+            f"{error_text(got['error'])}.{came_from(got['error'])}",
             "The error of the operation is to pass through as it is.",
         )
     return None

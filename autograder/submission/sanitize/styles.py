@@ -30,8 +30,11 @@ _PLAIN = (
     r"|\"[\w ,.+-]*\"|'[\w ,.+-]*')"
 )
 _COLOUR = rf"(?:rgba?|hsla?)\(\s*{_PLAIN}(?:{_BETWEEN}{_PLAIN})*\s*\)"
-_STOP = rf"(?:{_COLOUR}|{_PLAIN})"
-_PART = rf"(?:linear-gradient\(\s*{_STOP}(?:{_BETWEEN}{_STOP})*\s*\)|var\(\s*--[\w-]+\s*\)|{_STOP})"
+_OF_THEME = rf"var\(\s*--[\w-]+\s*(?:,\s*(?:{_COLOUR}|{_PLAIN})\s*)?\)"
+_SHARE = rf"(?:{_COLOUR}|{_OF_THEME}|{_PLAIN})(?:\s+\d+%)?"
+_MIX = rf"color-mix\(\s*in\s+[a-z-]+\s*,\s*{_SHARE}\s*,\s*{_SHARE}\s*\)"
+_STOP = rf"(?:{_COLOUR}|{_OF_THEME}|{_MIX}|{_PLAIN})"
+_PART = rf"(?:linear-gradient\(\s*{_STOP}(?:{_BETWEEN}{_STOP})*\s*\)|{_STOP})"
 _VALUE = re.compile(rf"\s*{_PART}(?:{_BETWEEN}{_PART})*\s*(?:!\s*important\s*)?", re.A | re.I)
 _BELOW_ZERO = re.compile(r"\s*-(?:\d+(?:\.\d+)?|\.\d+)(?:%|[A-Za-z]{1,4})\s*", re.A)
 _LONGEST = 1_000

@@ -8,7 +8,7 @@ from autograder.judge.answer_key import AnswerKey
 from autograder.judge.nodes_made import nodes_made
 from autograder.judge.oracles import answer_of
 from autograder.rules.passes import caller_untouched
-from autograder.rules.values import returns, right_value
+from autograder.rules.values import returns, right_value_of
 
 
 def names_of(model: nn.Module) -> list[str]:
@@ -20,7 +20,7 @@ KEY = AnswerKey(
     (
         returns("list").because("names the kind that came back, before names are compared"),
         caller_untouched,
-        right_value,
+        right_value_of("name"),
     ),
     answer_of(names_of),
 )

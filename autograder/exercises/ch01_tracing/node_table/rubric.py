@@ -12,7 +12,7 @@ from autograder.judge.answer_key import AnswerKey
 from autograder.judge.nodes_made import nodes_made
 from autograder.judge.oracles import answer_of
 from autograder.rules.passes import caller_untouched
-from autograder.rules.values import returns, right_value
+from autograder.rules.values import returns, right_value_of
 
 
 def _leaves(value: Any) -> Iterator[Any]:
@@ -40,11 +40,13 @@ def rows_of(model: nn.Module) -> list[tuple[str, str, int, int]]:
     return [(node.op, node.name, len(_reads(node)), readers[node]) for node in nodes]
 
 
+COLUMNS = ("the opcode", "the name", "the number of nodes read", "the number of users")
+
 KEY = AnswerKey(
     (
         returns("list").because("names the kind that came back, before rows are compared"),
         caller_untouched,
-        right_value,
+        right_value_of("row", COLUMNS, key=1),
     ),
     answer_of(rows_of),
 )

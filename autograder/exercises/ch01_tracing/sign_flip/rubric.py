@@ -8,8 +8,10 @@ from typing import Any
 from autograder.core.codec import Plain, reads
 from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
+from autograder.judge.advice import advice_for
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
+from autograder.judge.error_words import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule
 from autograder.rules.wellformed import wellformed
@@ -23,10 +25,10 @@ def traceable(evidence: Evidence) -> Iterable[Finding]:
         error = value["trace_error"]
         yield evidence.finding(
             "not-traceable",
-            f"`fx.symbolic_trace({evidence.exercise.name})` raised `{error.get('type')}: "
-            f"{error.get('message')}`.",
-            "Something in your function asks a Proxy for its value. Let the choice be an "
-            "operation on tensors.",
+            f"`fx.symbolic_trace({evidence.exercise.name})` raised {error_text(error)}."
+            f"{came_from(error)}",
+            advice_for(evidence.exercise, error, "trace")
+            or "Something on this line asks a Proxy for what only a tensor has: a value.",
         )
 
 
@@ -96,8 +98,8 @@ _WAYS = {
 }
 
 _LOOK_AT_THE_SUM = (
-    "Compute both sides by hand for this input. What is its sum, and how does your condition "
-    "treat it?"
+    "The sum of all entries decides for the whole tensor. What is it for this input, and what "
+    "should come out: `x` or `-x`?"
 )
 _LOOK_AT_THE_CODE = (
     "Run as it is, your function is right here. Print `fx.symbolic_trace(sign_flip).code`: what "
@@ -120,22 +122,24 @@ def _disagreement(
         error = got["error"]
         return evidence.finding(
             "result-raises",
-            f"{given}, {who} raised `{error['type']}: {error['message']}`.",
-            "Which of your operations does not exist for this shape or dtype?",
+            f"{given}, {who} raised {error_text(error)}.{came_from(error)}",
+            advice_for(evidence.exercise, error, "result")
+            or "Which of your operations does not exist for this shape or dtype?",
         )
     tables = evidence.tensors_of(how), evidence.reference.tensors
+    # A changed argument changes the value, too: the cause is told, not what follows from it.
+    if difference(got["args"], tables[0], want["args"], tables[1]):
+        return evidence.finding(
+            "argument-changed",
+            f"{given}, {who} changes `x` itself.",
+            "An operation whose name ends in `_` changes the tensor that it is called on.",
+        )
     found = difference(got["value"], tables[0], want["value"], tables[1])
     if found:
         return evidence.finding(
             found.code,
             f"{given}, {who} differs from the branch: {found.text}.",
             _LOOK_AT.get(found.code, _LOOK_AT_THE_SUM if how == "eager" else _LOOK_AT_THE_CODE),
-        )
-    if difference(got["args"], tables[0], want["args"], tables[1]):
-        return evidence.finding(
-            "argument-changed",
-            f"{given}, {who} changes `x` itself.",
-            "An operation whose name ends in `_` changes the tensor that it is called on.",
         )
     return None
 

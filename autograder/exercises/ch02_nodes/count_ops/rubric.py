@@ -24,12 +24,6 @@ def right_counts(evidence: Evidence) -> Iterable[Finding]:
     got = {show(key): value for key, value in evidence.outcome.value["dict"]}
     want = {show(key): value for key, value in evidence.reference.value["dict"]}
     missing = [key for key in want if key not in got]
-    if missing:
-        yield evidence.finding(
-            "missing-opcode",
-            f"Your dictionary has no key {', '.join(missing)}.",
-            "An opcode that the model does not use is a key, too.",
-        )
     extra = [key for key in got if key not in want]
     if extra:
         yield evidence.finding(
@@ -37,12 +31,18 @@ def right_counts(evidence: Evidence) -> Iterable[Finding]:
             f"Your dictionary has a key {extra[0]}, which is no opcode.",
             "The keys are the six opcodes, spelled as `node.op` gives them.",
         )
+    if missing:
+        yield evidence.finding(
+            "missing-opcode",
+            f"Your dictionary has no key {', '.join(missing)}.",
+            "An opcode that the model does not use is a key, too.",
+        )
     for key, number in want.items():
         if key in got and (type(got[key]) is not int or got[key] != number):
             yield evidence.finding(
                 "wrong-count",
-                f"You count {show(got[key])} nodes with opcode {key}; the trace of this model "
-                f"has {number}.",
+                f"Under {key} you have {show(got[key])}; the number of such nodes in this trace "
+                f"is {number}.",
                 "Trace the model, print the graph of the trace with `print_tabular` and count its "
                 "rows.",
             )

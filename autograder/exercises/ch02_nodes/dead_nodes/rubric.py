@@ -72,7 +72,10 @@ def _missed_or_disordered(evidence: Evidence, got: list[str], want: list[str]) -
         yield evidence.finding(
             "missed-dead",
             f"You leave out `{missed[0]}`, whose value never reaches the output.",
-            "Does anything that counts read it? Who reads it, and who reads its readers?",
+            "Does anything that counts read it? Who reads it, and who reads its readers?"
+            if got
+            else "Your list is empty: for which node does your condition hold? `node.users` is a "
+            "dictionary.",
             (missed[0],),
         )
     elif got != want:

@@ -38,7 +38,7 @@ def inputs_of_each_node(evidence: Evidence) -> Iterable[Finding]:
 def _inputs_problem(names: list[str], row: Plain, want: list[Plain]) -> tuple[str, str, str] | None:
     """Code, clause and place to look for what is wrong with one node's inputs."""
     if not (isinstance(row, dict) and "list" in row):
-        look = "Compare with the return type in the exercise."
+        look = "For each node a list is asked for, also where it reads nothing."
         return ("wrong-kind", f"returned {kind_of(row)}, not a `list`", look)
     got = row["list"]
     strange = next((item for item in got if not (isinstance(item, dict) and "node" in item)), None)

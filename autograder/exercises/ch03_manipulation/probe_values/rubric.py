@@ -156,7 +156,7 @@ def _names_finding(evidence: Evidence, where: str, names: list[str], wanted: lis
     if missed:
         return evidence.finding(
             "wrong-name",
-            f"{where} is told the name {(extra or names)[0]}, but never {missed[0]}.",
+            f"{where} is told {(extra or names)[0]} as a name, but never {missed[0]}.",
             "The name is the node's own name, as a string.",
         )
     return evidence.finding(

@@ -91,7 +91,8 @@ def _nothing_else(evidence: Evidence) -> Iterable[Finding]:
     if names:
         yield evidence.finding(
             "changed-too-much",
-            f"`{names[0]}` in your result is not what the exercise asks for.",
+            f"`{names[0]}` in your result is not what the exercise asks for"
+            f"{_reading(evidence, extra[0])}.",
             "Nothing else changes: not the method `.add`, not what a node reads besides sums.",
             nodes=names[:1],
         )
@@ -103,6 +104,16 @@ def _nothing_else(evidence: Evidence) -> Iterable[Finding]:
             f"The model's {what} is missing from your result.",
             "Nothing is to be removed, not even what nobody reads.",
         )
+
+
+def _reading(evidence: Evidence, place: int) -> str:
+    """What an unwanted relu reads, for the end of a sentence; ``""`` for another node."""
+    rows = evidence.graph["nodes"]
+    read = [rows[i] for i in evidence.form.inputs[place]]
+    if not calls(rows[place], TORCH_RELU) or len(read) != 1:
+        return ""
+    what = "a call of the method `.add`" if read[0]["target"] == "add" else "no sum that is meant"
+    return f": it reads `{read[0]['name']}`, which is {what}"
 
 
 def _relus_by_position(data: Plain) -> Plain:

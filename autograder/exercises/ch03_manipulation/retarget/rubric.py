@@ -32,7 +32,10 @@ def calls_replaced(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "missed-call",
             f"`{left['name']}` still calls `{target_text(old)}`.",
-            "Every `call_function` node whose target is `old` is meant, wherever it stands.",
+            _LEFT_UNREAD
+            if not left["users"]
+            else "Does your condition hold for this node? Its target is the function itself, not "
+            "the name of it.",
             nodes=(left["name"],),
         )
         return
@@ -56,6 +59,12 @@ def calls_replaced(evidence: Evidence) -> Iterable[Finding]:
         yield from _same_arguments(evidence, old, new)
 
 
+_LEFT_UNREAD = (
+    "Nobody reads it any more: it stands beside a new node. The task asks for another target, or "
+    "for the old node to go, and its name to stay."
+)
+
+
 def _changed_node(others: list[Plain], after: list[Plain]) -> Plain | None:
     kept = {(row["name"], row["op"], str(row["target"])) for row in after}
     for row in others:
@@ -75,8 +84,10 @@ def _same_arguments(evidence: Evidence, old: Plain, new: Plain) -> Iterable[Find
         name = evidence.graph["nodes"][extra[0]]["name"]
         yield evidence.finding(
             "wrong-arguments",
-            f"`{name}` does not call what it is to call with the arguments it had.",
-            "Arguments come by position and by keyword; compare both with the model's trace.",
+            f"`{name}` does not have the arguments of the call that it stands for: something is "
+            "missing, added or another.",
+            "Arguments come by position and by keyword. Print `args` and `kwargs` of this node in "
+            "the model's trace and in your result.",
             nodes=(name,),
         )
 

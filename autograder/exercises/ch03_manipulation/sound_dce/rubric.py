@@ -91,7 +91,7 @@ def only_what_is_needed(evidence: Evidence) -> Iterable[Finding]:
         row = next((row for row in rows if has_effect(row, modules)), rows[0])
         yield evidence.finding(
             "removed-too-much",
-            f"The model's node `{row['name']}`{_mode(row, modules)} can influence the result; "
+            f"The model's node `{row['name']}`{_mode(row, modules)} can influence {_what(row)}; "
             "it is gone from yours, or reads something else.",
             "A call may change a value that somebody reads, print something, or stop the program.",
             nodes=(row["name"],),
@@ -106,6 +106,11 @@ def only_what_is_needed(evidence: Evidence) -> Iterable[Finding]:
             "Is it pure? Then it goes, and so do the nodes that only it reads.",
             nodes=(row["name"],),
         )
+
+
+def _what(row: Plain) -> str:
+    """What an effect can influence: a norm's statistics show in later calls."""
+    return "the result, or what a later call gives" if row["op"] == "call_module" else "the result"
 
 
 def _mode(row: Plain, modules: dict[str, Plain]) -> str:

@@ -45,6 +45,12 @@ class Counts(Expect):
     count: int | None = None
 
 
+_STILL = (
+    "After `limit` rounds the pattern still matches here. Which line of yours runs then, and does "
+    "it look once more?"
+)
+
+
 def until_case(
     name: str,
     aspect: str,
@@ -56,7 +62,7 @@ def until_case(
     **more: Any,
 ) -> Case:
     """A case of `replace_until_done`; ``count=None``: the answer must raise."""
-    expect = Counts(raises="RuntimeError") if count is None else Counts(count=count)
+    expect = Counts(raises="RuntimeError", look=_STILL) if count is None else Counts(count=count)
     inputs = () if count is None else inputs or ((T(3),),)
     return model_case(name, aspect, make, *inputs, extra=(*pair, *limit), expect=expect, **more)
 

@@ -11,7 +11,9 @@ import torch
 from autograder.core.codec import Plain, kind_of
 from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
+from autograder.judge.advice import advice_for
 from autograder.judge.answer_key import AnswerKey
+from autograder.judge.error_words import came_from, error_text
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
 from autograder.rules.wellformed import known_targets, wellformed
@@ -80,11 +82,16 @@ def rules_take_the_arguments(evidence: Evidence) -> Iterable[Finding]:
     where = f" It came from line {error['line']}: `{error['text']}`." if error.get("line") else ""
     yield evidence.finding(
         "rule-raises",
-        f"A rule raised `{error['type']}: {error['message']}`. The model's calls are recorded as "
+        f"A rule raised {error_text(error)}. The model's calls are recorded as "
         f"{calls}, and a rule is called with these arguments, nodes being Proxies.",
-        "Compare the parameters of the rule with the arguments of the recorded call. A Proxy "
-        f"has no value while the rule runs.{where}",
+        f"{advice_for(evidence.exercise, error, 'rule') or _COMPARE}{where}",
     )
+
+
+_COMPARE = (
+    "Compare the parameters of the rule with the arguments of the recorded call. A Proxy has no "
+    "value while the rule runs."
+)
 
 
 def _calls_of(evidence: Evidence) -> list[str]:
@@ -151,8 +158,9 @@ def _difference(evidence: Evidence, i: int, record: Plain, want: torch.Tensor) -
         return evidence.finding(
             "result-raises",
             f"Running the decomposed model on {evidence.inputs_text(i)} raised "
-            f"`{error['type']}: {error['message']}`.",
-            "Which of the operations does not exist for this shape or dtype?",
+            f"{error_text(error)}.{came_from(error)}",
+            advice_for(evidence.exercise, error, "result")
+            or "Does each operation exist for this dtype, and do the shapes go together?",
         )
     tables = evidence.tensors_of("rebuilt")
     got = record["value"]

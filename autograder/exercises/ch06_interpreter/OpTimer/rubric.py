@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import math
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -22,7 +23,9 @@ from autograder.core.verdict import Finding
 from autograder.exercises.ch06_interpreter.OpTimer.cases import Timing
 from autograder.exercises.ch06_interpreter.OpTimer.models import SPIN
 from autograder.exercises.ch06_interpreter.rubric import made_from_the_class, runs_as_asked
+from autograder.judge.advice import advice_for
 from autograder.judge.answer_key import AnswerKey
+from autograder.judge.error_words import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import runs_of
 from autograder.judge.rule import Stage, rule
@@ -114,7 +117,8 @@ def every_call_counted(evidence: Evidence) -> Iterable[Finding]:
         calls, seconds = _table(note["calls"]), _table(note["seconds"])
         strange = next((key for key in (*calls, *seconds) if key not in known), None)
         if strange is not None:
-            text = f"`calls` or `seconds` has a key {strange!r}, which is no node's name"
+            key = re.sub(r" at 0x[0-9a-fA-F]+", "", strange)
+            text = f"`calls` or `seconds` has a key {key!r}, which is no node's name"
             yield evidence.finding("extra-key", f"{text}.", "Names are unique, targets are not.")
             return
         for name, allowed in zip(names, _allowed_counts(evidence, names, i), strict=True):
@@ -144,6 +148,16 @@ def _count_problem(
         return None
     after = f"After run {i + 1}"
     if name not in calls or name not in seconds:
+        error = evidence.outcome.runs[i]["forward"].get("error")
+        if error and "error" not in evidence.reference.runs[i]:
+            return evidence.finding(
+                "missing-node",
+                f"Run {i + 1} did not come to its end: `{name}` is not counted, and `run` raised "
+                f"{error_text(error)}.{came_from(error)}",
+                advice_for(evidence.exercise, error, "run")
+                or "Did every earlier node get its value? A method without `return` gives `None`.",
+                (name,),
+            )
         word = "seconds" if name in calls else "calls"
         return evidence.finding(
             "missing-node",

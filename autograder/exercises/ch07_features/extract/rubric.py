@@ -15,6 +15,7 @@ from autograder.core.storage import Recorder, recorded
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
+from autograder.judge.error_words import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import runs_of
 from autograder.judge.rule import Stage, rule
@@ -70,7 +71,7 @@ def _finding_of_run(
     if "error" in got:
         return evidence.finding(
             "result-raises",
-            f"{where}, the result raised `{got['error']['type']}: {got['error']['message']}`.",
+            f"{where}, the result raised {error_text(got['error'])}.{came_from(got['error'])}",
             "Print `gm.code` and read what it computes line by line.",
         )
     value = got["value"]

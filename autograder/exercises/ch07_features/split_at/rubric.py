@@ -15,6 +15,7 @@ from autograder.core.verdict import Finding
 from autograder.exercises.ch07_features.split_at.rubric_crossing import Cut, what_crosses
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
+from autograder.judge.error_words import error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
@@ -234,7 +235,7 @@ def the_models_result(evidence: Evidence) -> Iterable[Finding]:
             table = _table(evidence, how)
             error = record.get("error")
             if error:
-                text, code = f"raised `{error['type']}: {error['message']}`", "result-raises"
+                text, code = f"raised {error_text(error)}", "result-raises"
             else:
                 found = difference(record["value"], table, want["value"], encoder.tensors)
                 found = found or difference(

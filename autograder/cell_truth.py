@@ -1,0 +1,113 @@
+"""Whether what is checked is what stands in the learner's cells.
+
+The kernel remembers: a cell that does not compile, or defines another name, leaves in place what an
+earlier run defined. A check of that would say something about code that is not there any more.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+import re
+from collections.abc import Collection
+from typing import Any
+
+from autograder.core.verdict import Finding
+
+_DEFINED = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)", re.M)
+_NEAR = 0.88
+
+
+def cell_problem(name: str, answer: Any, others: Collection[str]) -> Finding | None:
+    """What is wrong with the cells of this notebook, or ``None``.
+
+    Args:
+        name: the exercise's name.
+        answer: what is to be checked.
+        others: names that are no misspelt ones: those of the exercises.
+    """
+    shell = _shell()
+    if shell is None:
+        return None
+    cells = [str(cell) for cell in shell.user_ns.get("In", [])[1:]]
+    return problem_in(cells, name, answer, others, shell.transform_cell)
+
+
+def problem_in(
+    cells: list[str], name: str, answer: Any, others: Collection[str], transform: Any = str
+) -> Finding | None:
+    """As `cell_problem`, for the sources of the cells that have run, this one at the end."""
+    elsewhere = re.compile(rf"^\s*{name}\s*=|\bimport\b.*\b{name}\b", re.M)
+    for cell in reversed(cells):
+        defined = _DEFINED.findall(cell)
+        if name in defined:
+            return _not_compiled(cell, name, transform) or _older(cell, name, answer)
+        if elsewhere.search(cell):
+            return None  # it comes from another name or a module, of which nothing is known here
+        near = [n for n in difflib.get_close_matches(name, defined, 1, _NEAR) if n not in others]
+        if near and not _speaks_of(answer, near[0]):
+            return Finding(
+                "near-name",
+                f"You defined `{near[0]}`, and this check is about `{name}`. What has this name is "
+                "older than your last cell.",
+                "Compare the two names, letter by letter.",
+            )
+    return None
+
+
+def _shell() -> Any:
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return None
+    shell = get_ipython()
+    return shell if shell is not None and hasattr(shell, "user_ns") else None
+
+
+def _not_compiled(cell: str, name: str, transform: Any) -> Finding | None:
+    try:
+        ast.parse(transform(cell))
+    except SyntaxError as error:
+        line = (error.text or "").strip()
+        where = f", at line {error.lineno}: `{line}`" if line else ""
+        return Finding(
+            "cell-did-not-run",
+            f"The cell with `{name}` did not run: it is no Python{where} ({error.msg}). What you "
+            "wrote before is still there, and was not checked.",
+            "Mend that line, run the cell, then run this one again.",
+        )
+    return None
+
+
+def _older(cell: str, name: str, answer: Any) -> Finding | None:
+    text = _text_of(answer)
+    if text is None or _squeezed(text) in _squeezed(cell):
+        return None
+    return Finding(
+        "older-than-cell",
+        f"`{name}` is older than its cell: when the cell ran last, it did not come as far as the "
+        f"line that defines `{name}`, or another cell defined it again.",
+        "Run the cell once more. Does it raise an error, or does a later cell use the same name?",
+    )
+
+
+def _speaks_of(answer: Any, name: str) -> bool:
+    """Whether the answer uses that name, so that it is a helper's; also if nobody can know."""
+    text = _text_of(answer)
+    return text is None or re.search(rf"\b{name}\b", text) is not None
+
+
+def _text_of(answer: Any) -> str | None:
+    """The text of a function, or of a class's first method; ``None`` where it is not known."""
+    if isinstance(answer, type):
+        own = [value for value in vars(answer).values() if inspect.isfunction(value)]
+        answer = own[0] if own else None
+    try:
+        return inspect.getsource(answer) if inspect.isfunction(answer) else None
+    except (OSError, TypeError):
+        return None
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())

@@ -1,0 +1,49 @@
+"""An exception in the words of a card: its kind and its message, whole sentences only."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+LONGEST = 320
+_OF_A_NODE = re.compile(r"Node \[graph = .*?, name = '(\w+)'\]", re.S)
+_WHILE = re.compile(r"\s*While executing .*", re.S)
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_SIGNATURES = re.compile(r", but expected one of:.*| If you are a user and see.*", re.S)
+_SENTENCE = re.compile(r"(?<=[.!?:])\s")
+
+
+def error_text(error: dict[str, Any] | None) -> str:
+    """An exception as `` `Type: message` ``."""
+    error = error or {}
+    message = message_of(error)
+    return f"`{error.get('type', 'an exception')}{': ' if message else ''}{message}`"
+
+
+def came_from(error: dict[str, Any]) -> str:
+    """Where an exception came from, as a sentence after a space; ``""`` where nobody knows."""
+    if error.get("line") and error.get("text"):
+        return f" It came from your line {error['line']}: `{error['text']}`."
+    if error.get("generated"):
+        line = error["generated"]
+        line = line if len(line) < 160 else f"{line[:160].rpartition(' ')[0]} …"
+        return f" It came from this line of the graph's code: `{line}`."
+    return ""
+
+
+def message_of(error: dict[str, Any]) -> str:
+    """The message in one line. A long one ends with a sentence, not in the middle of one."""
+    first = str(error.get("message") or "")
+    if error.get("type") == "SyntaxError":
+        return first  # the rest is where it stands, which the card says itself
+    said = _OF_A_NODE.sub(r"The node \1:", str(error.get("says") or first))
+    said = _SIGNATURES.sub("", _WHILE.sub("", said)) or first
+    text = _ADDRESS.sub("", " ".join(said.split())).replace("`", "'")
+    if len(text) <= LONGEST:
+        return text.rstrip(" ,;")
+    whole = ""
+    for sentence in _SENTENCE.split(text):
+        if len(whole) + len(sentence) > LONGEST:
+            break
+        whole = f"{whole} {sentence}".strip()
+    return whole or f"{text[:LONGEST].rpartition(' ')[0]} …"

@@ -1,0 +1,69 @@
+"""Looks whether an answer fails because of what it keeps between calls, and says so first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autograder.core.exercise import Case, Exercise
+from autograder.core.global_state import kept_state
+from autograder.core.limits import bounded_output
+from autograder.core.verdict import Finding, Verdict
+from autograder.grading import TryHere
+from autograder.judge import findings_of
+from autograder.runner.lasting_state import Kept, LastingState
+
+_LOOK = {
+    "class": "Where is it made: once for the class, or once for each object?",
+    "default": "Python makes a default value once, when it reads the `def` line.",
+    "outside": "Where is it made: once for the notebook, or once for each call?",
+}
+_TRIED_ALONE = ("traced function",)
+"""Procedures whose answers are read as they are: nothing can be put in front of them."""
+
+
+def with_kept_state(
+    verdict: Verdict, exercise: Exercise, kept: LastingState, cases: tuple[Case, ...]
+) -> Verdict:
+    """The verdict, with a finding about what the answer keeps between its calls.
+
+    It comes first where it is the cause, which is tried: what the card would say first is not found
+    if everything is as at first before each call.
+
+    Args:
+        verdict: on an answer that does not pass.
+        exercise: what it answers.
+        kept: what the answer could keep, as it was before the first call.
+        cases: the hand-picked cases.
+    """
+    changed = kept.changed()
+    shown = next((c for c in cases if verdict.example and c.name == verdict.example.case), None)
+    if not changed or shown is None or exercise.procedure in _TRIED_ALONE:
+        return verdict
+    kept.restore()
+    left = _codes_without(exercise, kept, shown)
+    if verdict.findings[0].code not in left:
+        found = _finding(changed[0], shown, cause=True, cured=not left)
+        # What it caused on one case it causes on others: these kinds are said by it.
+        codes = {each.code for each in verdict.findings if each.case == shown.name}
+        rest = tuple(each for each in verdict.findings if each.code not in codes)
+        return replace(verdict, status="failed", findings=(found, *rest), error="")
+    lasting = [each for each in changed if each.kind != "outside"]
+    more = tuple(_finding(each, shown, cause=False, cured=False) for each in lasting[:1])
+    return replace(verdict, findings=(*verdict.findings, *more))
+
+
+def _codes_without(exercise: Exercise, kept: LastingState, case: Case) -> set[str]:
+    """What is wrong with the case if nothing lasts from one call to the next."""
+    tried = TryHere(exercise, kept.forgetful(), impatient=True)((case,))
+    with kept_state(), bounded_output(0):
+        found = [each for o in tried.outcomes for each in findings_of(exercise, case, o)]
+    return {finding.code for finding in found}
+
+
+def _finding(kept: Kept, case: Case, *, cause: bool, cured: bool) -> Finding:
+    message = f"`{kept.name}` keeps what an earlier call put into it: it is {kept.words}."
+    if cured:
+        message += " If it is as at first before each call, this case is right."
+    elif cause:
+        message += " What else is wrong shows when that is mended."
+    return Finding("leaks-state", message, _LOOK[kept.kind], case=case.name)
