@@ -74,17 +74,19 @@ def one_module(model):
 @right("modules replaced in containers of its own")
 def modules_replaced(model):
     gm = fx.symbolic_trace(model)
+    own_containers = (nn.Module, type(gm))
     for node in list(gm.graph.nodes):
         if not is_relu(gm, node):
             continue
-        if node.op == "call_module":
-            parent, _, name = node.target.rpartition(".")
+        parent, _, name = str(node.target).rpartition(".")
+        if node.op == "call_module" and type(gm.get_submodule(parent)) in own_containers:
             setattr(gm.get_submodule(parent), name, nn.GELU())
             continue
         with gm.graph.inserting_before(node):
             new = gm.graph.call_function(F.gelu, (value_of(node),))
         node.replace_all_uses_with(new)
         gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
     gm.recompile()
     return gm
 
@@ -93,6 +95,8 @@ def modules_replaced(model):
 def deep_copy(model):
     model = copy.deepcopy(model)
     for module in list(model.modules()):
+        if isinstance(module, nn.TransformerDecoderLayer):
+            continue
         for name, child in list(module.named_children()):
             if isinstance(child, nn.ReLU):
                 setattr(module, name, nn.GELU())
@@ -164,6 +168,51 @@ def patterns(model):
 
 
 # ------------------------------------------------------------------ wrong
+
+
+@wrong("modules replaced in a deep copy, inside leaves too", "leaf-changed")
+def deep_copy_of_leaves(model):
+    model = copy.deepcopy(model)
+    for module in list(model.modules()):
+        for name, child in list(module.named_children()):
+            if isinstance(child, nn.ReLU):
+                setattr(module, name, nn.GELU())
+    return swap(model)
+
+
+@wrong("modules exchanged where they are", "caller-changed")
+def exchanged_in_place(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op == "call_module" and is_relu(gm, node):
+            gm.set_submodule(node.target, nn.GELU())
+    return swap(gm, wanted=lambda gm, n: n.op != "call_module" and is_relu(gm, n))
+
+
+@wrong("every nn.ReLU deleted by name", "caller-changed")
+def deleted_everywhere(model):
+    gm = swap(model)
+    for name, module in list(gm.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU):
+            gm.delete_submodule(name)
+    return gm
+
+
+@wrong("leaves that hold one are left alone altogether", "missed-spelling")
+def shared_left_alone(model):
+    held = {
+        id(child)
+        for module in model.modules()
+        if isinstance(module, nn.TransformerDecoderLayer)
+        for child in module.modules()
+    }
+    return swap(
+        model,
+        wanted=lambda gm, n: (
+            is_relu(gm, n)
+            and not (n.op == "call_module" and id(gm.get_submodule(n.target)) in held)
+        ),
+    )
 
 
 @wrong("only torch.relu", "missed-spelling")
