@@ -13,6 +13,12 @@ from tests.answers import right, wrong
 FUNCTIONS = {torch.add: torch.mul, operator.add: operator.mul}
 
 
+def one(kwargs):
+    """Whether the `alpha` is 1; of a Proxy nobody knows."""
+    alpha = kwargs.get("alpha", 1)
+    return not isinstance(alpha, fx.Proxy) and alpha == 1
+
+
 def plain(kwargs):
     return {key: value for key, value in kwargs.items() if key != "alpha"}
 
@@ -23,12 +29,12 @@ class Swap(fx.Transformer):
     functions = FUNCTIONS
 
     def call_function(self, target, args, kwargs):
-        if target in self.functions and kwargs.get("alpha", 1) == 1:
+        if target in self.functions and one(kwargs):
             return super().call_function(self.functions[target], args, plain(kwargs))
         return super().call_function(target, args, kwargs)
 
     def call_method(self, target, args, kwargs):
-        if target == "add" and kwargs.get("alpha", 1) == 1:
+        if target == "add" and one(kwargs):
             return super().call_method("mul", args, plain(kwargs))
         return super().call_method(target, args, kwargs)
 
@@ -71,13 +77,13 @@ class OnProxies(fx.Transformer):
     def call_function(self, target, args, kwargs):
         if target is operator.add:
             return args[0] * args[1]
-        if target is torch.add and kwargs.get("alpha", 1) == 1:
+        if target is torch.add and one(kwargs):
             names = dict(zip(("input", "other"), args, strict=False)) | plain(kwargs)
             return torch.mul(names["input"], names["other"])
         return super().call_function(target, args, kwargs)
 
     def call_method(self, target, args, kwargs):
-        if target == "add" and kwargs.get("alpha", 1) == 1:
+        if target == "add" and one(kwargs):
             return args[0].mul(*args[1:], **plain(kwargs))
         return super().call_method(target, args, kwargs)
 
@@ -240,7 +246,7 @@ class NoMethods(Standard):
 @wrong("alpha is handed on", "result-raises")
 class KeepsAlpha(Standard):
     def call_function(self, target, args, kwargs):
-        if target in self.functions and kwargs.get("alpha", 1) == 1:
+        if target in self.functions and one(kwargs):
             return fx.Transformer.call_function(self, self.functions[target], args, kwargs)
         return fx.Transformer.call_function(self, target, args, kwargs)
 
@@ -252,6 +258,30 @@ class DropsAlpha(Standard):
         if target is torch.mul:
             kwargs = plain(kwargs)
         return fx.Transformer.call_function(self, target, args, kwargs)
+
+
+@wrong("an alpha that is computed counts as 1", "changed-too-much")
+class ComputedAlpha(Standard):
+    def call_function(self, target, args, kwargs):
+        if target is torch.add and isinstance(kwargs.get("alpha"), fx.Proxy):
+            return fx.Transformer.call_function(self, torch.mul, args, plain(kwargs))
+        return super().call_function(target, args, kwargs)
+
+
+@wrong("an alpha is compared with 1, Proxy or not", "crashed")
+class ComparesProxies(Standard):
+    def call_function(self, target, args, kwargs):
+        if target in self.functions and kwargs.get("alpha", 1) == 1:
+            return super().call_function(target, args, kwargs)
+        return fx.Transformer.call_function(self, target, args, kwargs)
+
+
+@wrong("an alpha of 1.0 keeps the addition", "missed-spelling")
+class FloatOne(Standard):
+    def call_function(self, target, args, kwargs):
+        if target is torch.add and type(kwargs.get("alpha", 1)) is float:
+            return fx.Transformer.call_function(self, target, args, kwargs)
+        return super().call_function(target, args, kwargs)
 
 
 @wrong("every alpha keeps the addition", "missed-spelling")

@@ -12,6 +12,11 @@ from tests.answers import right, wrong
 ADDS = (operator.add, torch.add)
 
 
+def has_no_alpha(kwargs):
+    alpha = kwargs.get("alpha", 1)
+    return not isinstance(alpha, (fx.Node, fx.Proxy)) and alpha == 1
+
+
 def without_alpha(kwargs):
     return {key: value for key, value in kwargs.items() if key != "alpha"}
 
@@ -69,12 +74,12 @@ def exchanged(model):
 def transformer(model):
     class Multiply(fx.Transformer):
         def call_function(self, target, args, kwargs):
-            if target in ADDS and kwargs.get("alpha", 1) == 1:
+            if target in ADDS and has_no_alpha(kwargs):
                 return super().call_function(operator.mul, self.values(args, kwargs), {})
             return super().call_function(target, args, kwargs)
 
         def call_method(self, target, args, kwargs):
-            if target == "add" and kwargs.get("alpha", 1) == 1:
+            if target == "add" and has_no_alpha(kwargs):
                 return super().call_method("mul", self.values(args, kwargs), {})
             return super().call_method(target, args, kwargs)
 
@@ -187,6 +192,38 @@ def no_keywords(model):
 @wrong("an alpha of 1 keeps the addition", "missed-spelling")
 def alpha_one_kept(model):
     return edit(model, lambda n: is_addition(n) and "alpha" not in n.kwargs)
+
+
+@wrong("an alpha of 1.0 keeps the addition", "missed-spelling")
+def float_one_kept(model):
+    return edit(model, lambda n: is_addition(n) and type(n.kwargs.get("alpha", 1)) is int)
+
+
+@wrong("an alpha that is computed counts as 1", "changed-too-much")
+def computed_alpha(model):
+    def wanted(node):
+        adds = node.target in ADDS or (node.op == "call_method" and node.target == "add")
+        alpha = node.kwargs.get("alpha", 1)
+        return adds and (isinstance(alpha, fx.Node) or alpha == 1)
+
+    return edit(model, wanted)
+
+
+@wrong("an alpha is compared with 1 while Proxies run", "crashed")
+def alpha_of_proxies(model):
+    class Multiply(fx.Transformer):
+        def call_function(self, target, args, kwargs):
+            if target in ADDS and kwargs.get("alpha", 1) == 1:
+                args = (*args, *(kwargs[k] for k in ("input", "other") if k in kwargs))
+                return super().call_function(operator.mul, args, {})
+            return super().call_function(target, args, kwargs)
+
+        def call_method(self, target, args, kwargs):
+            if target == "add" and kwargs.get("alpha", 1) == 1:
+                return super().call_method("mul", args, without_alpha(kwargs))
+            return super().call_method(target, args, kwargs)
+
+    return Multiply(fx.symbolic_trace(model)).transform()
 
 
 @wrong("alpha ignored", "changed-too-much")
