@@ -1246,6 +1246,8 @@ for node in fx.symbolic_trace(deep).graph.nodes:
 # `value` is its value. The probes run in the order in which the nodes are executed, each right
 # after its node.
 #
+# * `probe` is given the value itself, not a copy. What it raises reaches whoever called the module.
+# * `probe` belongs to this one result: two probed models with two probes do not meet.
 # * The result of the module is unchanged, whatever `probe` returns.
 # * Every reader still reads what it read before.
 # * `probe` may be a function, a bound method, or any other callable object, with or without

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import operator
 
@@ -138,6 +139,91 @@ def kept_on_the_module(model, probe):
 
 
 # ------------------------------------------------------------------ wrong
+
+
+def around(look):
+    """Another function around the probe."""
+
+    def call(probe):
+        def call_probe(name, value):
+            return look(probe, name, value)
+
+        return call_probe
+
+    return call
+
+
+@wrong("what the probe raises is swallowed", "probe-error-lost")
+def swallowed(model, probe):
+    def look(probe, name, value):
+        with contextlib.suppress(Exception):
+            probe(name, value)
+
+    return insert(model, probe, call=around(look))
+
+
+@wrong("what the probe raises becomes another error", "probe-error-lost")
+def other_error(model, probe):
+    def look(probe, name, value):
+        try:
+            probe(name, value)
+        except Exception as error:
+            raise RuntimeError(f"the probe failed at {name}") from error
+
+    return insert(model, probe, call=around(look))
+
+
+@wrong("the probe gets a detached value", "wrong-probe-value")
+def detached(model, probe):
+    def look(probe, name, value):
+        probe(name, value.detach() if isinstance(value, torch.Tensor) else value)
+
+    return insert(model, probe, call=around(look))
+
+
+@wrong("the probe gets a clone", "wrong-probe-value")
+def cloned(model, probe):
+    def look(probe, name, value):
+        probe(name, value.clone() if isinstance(value, torch.Tensor) else value)
+
+    return insert(model, probe, call=around(look))
+
+
+@wrong("the probe gets a deep copy", "wrong-probe-value")
+def deep_copied(model, probe):
+    def look(probe, name, value):
+        probe(name, copy.deepcopy(value))
+
+    return insert(model, probe, call=around(look))
+
+
+LAST = {}
+
+
+@wrong("the probe kept in a global", "missing-probe")
+def kept_in_a_global(model, probe):
+    LAST["probe"] = probe
+    return insert(model, probe, call=around(lambda _, name, value: LAST["probe"](name, value)))
+
+
+class Shared:
+    probe = None
+
+    def look(self, name, value):
+        type(self).probe(name, value)
+
+
+@wrong("the probe kept on a class", "missing-probe")
+def kept_on_a_class(model, probe):
+    Shared.probe = staticmethod(probe)
+    return insert(model, probe, call=lambda probe: Shared().look)
+
+
+@wrong("the first probe kept for good", "missing-probe")
+def first_probe(model, probe):
+    LAST.setdefault("first", probe)
+    return insert(model, probe, call=around(lambda _, name, value: LAST["first"](name, value)))
+
 
 
 @wrong("the probe itself as target", "crashed")
