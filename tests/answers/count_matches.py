@@ -67,6 +67,21 @@ def stub(model, pattern):
     raise NotImplementedError()
 
 
+@wrong("a copy in eval mode is traced", "wrong-value")
+def copy_in_eval(model, pattern):
+    return replaced_by_itself(copy.deepcopy(model).eval(), pattern)
+
+
+@wrong("a copy in the root's mode is traced", "wrong-value")
+def copy_in_one_mode(model, pattern):
+    return replaced_by_itself(copy.deepcopy(model).train(model.training), pattern)
+
+
+@wrong("the model is put into eval mode", "caller-changed")
+def put_into_eval(model, pattern):
+    return replaced_by_itself(model.eval(), pattern)
+
+
 @wrong("nothing is returned", "returned-none")
 def returns_nothing(model, pattern):
     len(fx.replace_pattern(fx.symbolic_trace(model), pattern, pattern))

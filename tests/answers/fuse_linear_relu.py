@@ -329,6 +329,23 @@ def counted_names(model):
     return Fuse(name=lambda node: f"fused_{next(numbers)}")(model)
 
 
+@wrong("numbered names without a look", "result-raises")
+def numbered_names(model):
+    numbers = itertools.count()
+    return Fuse(name=lambda node: f"linear_relu_{next(numbers)}")(model)
+
+
+@wrong("only the names of modules are looked at", "crashed")
+def only_module_names(model):
+    taken = {name for name, _ in fx.symbolic_trace(model).named_modules()}
+    numbers = itertools.count()
+
+    def name(node):
+        return next(n for i in numbers if (n := f"linear_relu{i}") not in taken)
+
+    return Fuse(name=name)(model)
+
+
 @wrong("the second call overwrites the module of the first", "missing-target")
 def deletes_too_early(model):
     gm = fx.symbolic_trace(model)

@@ -77,6 +77,51 @@ def stub(model, pattern, replacement, limit=100):
     raise NotImplementedError()
 
 
+@wrong("the limit counts replacements", "crashed")
+def limit_of_replacements(model, pattern, replacement, limit=100):
+    gm, count = fx.symbolic_trace(model), 0
+    while matches := fx.replace_pattern(gm, pattern, replacement):
+        count += len(matches)
+        if count > limit:
+            raise RuntimeError("the pattern still matches")
+    return gm, count
+
+
+@wrong("a limit of 0 is no limit", "should-raise")
+def no_limit(model, pattern, replacement, limit=100):
+    return one_round_more(model, pattern, replacement, limit or 100)
+
+
+@wrong("a deep copy in eval mode is traced", "mode-changed")
+def copy_in_eval(model, pattern, replacement, limit=100):
+    return one_round_more(copy.deepcopy(model).eval(), pattern, replacement, limit)
+
+
+@wrong("the result in eval mode", "caller-changed")
+def result_in_eval(model, pattern, replacement, limit=100):
+    gm, count = one_round_more(model, pattern, replacement, limit)
+    return gm.eval(), count
+
+
+@wrong("a copy of the result in eval mode", "mode-changed")
+def copy_of_the_result_in_eval(model, pattern, replacement, limit=100):
+    gm, count = one_round_more(model, pattern, replacement, limit)
+    return copy.deepcopy(gm).eval(), count
+
+
+@wrong("all parts in the root's mode", "mode-changed")
+def one_mode(model, pattern, replacement, limit=100):
+    gm, count = one_round_more(copy.deepcopy(model), pattern, replacement, limit)
+    return gm.train(gm.training), count
+
+
+@wrong("only the root's flag is changed", "mode-changed")
+def root_in_eval(model, pattern, replacement, limit=100):
+    gm, count = one_round_more(model, pattern, replacement, limit)
+    gm.training = False
+    return gm, count
+
+
 @wrong("one round only", "still-matches")
 def one_round(model, pattern, replacement, limit=100):
     gm = fx.symbolic_trace(model)
