@@ -1006,7 +1006,7 @@ def inline(model: nn.Module, target: str) -> fx.GraphModule:
                 if node.op in ("get_attr", "call_module"):
                     inside[node].target = f"{target}.{node.target}"
 
-    calls = [n for n in outer.nodes if n.op == "call_module" and n.target == target]
+    calls = {n for n in outer.nodes if n.op == "call_module" and n.target == target}
     # A container that nobody calls may have no `forward` to trace.
     inner = fx.Tracer().trace(submodule) if calls else None
     for node in outer.nodes:

@@ -13,7 +13,8 @@ from tests.answers import right, wrong
 PASS_ON = set(
     "getitem getattr view view_as reshape flatten unflatten ravel squeeze unsqueeze transpose "
     "permute movedim t narrow select diagonal expand expand_as unfold chunk split tensor_split "
-    "unbind detach contiguous to dropout alpha_dropout".split()
+    "unbind detach contiguous to dropout alpha_dropout swapaxes moveaxis cpu double type_as einsum "
+    "hsplit broadcast_tensors".split()
 )
 MODULES_PASS_ON = (nn.Identity, nn.Flatten, nn.Unflatten, nn.modules.dropout._DropoutNd)
 
@@ -27,7 +28,8 @@ def writes(gm, node):
         return getattr(gm.get_submodule(node.target), "inplace", False)
     if node.op not in ("call_function", "call_method"):
         return False
-    return bool(node.kwargs.get("inplace")) or called(node).endswith("_")
+    by_name = called(node).endswith("_") and node.target not in (operator.and_, operator.or_)
+    return bool(node.kwargs.get("inplace")) or by_name
 
 
 def passes_on(gm, node):
@@ -37,7 +39,8 @@ def passes_on(gm, node):
 
 
 def source(node):
-    return node.all_input_nodes[0] if node.all_input_nodes else None
+    inputs = node.all_input_nodes
+    return inputs[-1 if called(node) == "broadcast_tensors" else 0] if inputs else None
 
 
 def memories(gm, nodes, writes=writes, passes_on=passes_on, source=source):
@@ -458,6 +461,22 @@ def no_order(model, wanted):
     return take(model, wanted, sweep=anytime)
 
 
+@wrong("a value may lie in the memory of the first input only", "wrong-result")
+def first_input_only(model, wanted):
+    return take(
+        model, wanted, source=lambda node: node.all_input_nodes[0] if node.all_input_nodes else None
+    )
+
+
+@wrong("and_ and or_ are taken for calls in place", "node-left")
+def logic_in_place(model, wanted):
+    def by_name(gm, node):
+        named = node.op == "call_function" and called(node) in ("and_", "or_")
+        return named or writes(gm, node)
+
+    return take(model, wanted, writes=by_name)
+
+
 @wrong("every value may lie in its input's memory", "node-left")
 def all_alias(model, wanted):
     return take(model, wanted, passes_on=lambda gm, node: node.op.startswith("call"))
@@ -638,6 +657,11 @@ no_reshape = without_alias("reshape", "wrong-result")
 no_narrow = without_alias("narrow", "wrong-result")
 no_detach = without_alias("detach", "wrong-result")
 no_dropout = without_alias("dropout", "wrong-result")
+no_swapaxes = without_alias("swapaxes moveaxis", "wrong-result")
+no_casts = without_alias("cpu double type_as", "wrong-result")
+no_einsum = without_alias("einsum", "wrong-result")
+no_hsplit = without_alias("hsplit", "wrong-result")
+no_broadcast = without_alias("broadcast_tensors", "wrong-result")
 no_identity = without_alias("nn.Identity", "wrong-result", modules=only_modules(nn.Identity))
 no_flatten = without_alias("nn.Flatten", "wrong-result", modules=only_modules(nn.Flatten))
 no_drop_module = without_alias(
