@@ -1178,7 +1178,8 @@ torch.testing.assert_close(true_slope(double_square, x), 4 * x)
 # %% [markdown] card="derivative"
 # **Given** a function of one tensor, or a `GraphModule` of one. It is made of `+`, `-`, `*`, negation, `sin`,
 # `cos`, `exp` and Python numbers, in each spelling: `torch.sin(x)`, `x.sin()`; `x * y`, `torch.mul(x, y)`,
-# `x.mul(y)`; `2 - x`; positional or keyword arguments (`input`, `other`).
+# `x.mul(y)`; `2 - x`; positional or keyword arguments (`input`, `other`). The `alpha` of `add` and `sub` is a factor of
+# the second value: `torch.add(x, y, alpha=2)` is `x + 2 * y`.
 #
 # **Return** a `GraphModule` that computes the derivative at each entry of the input.
 #
@@ -1189,7 +1190,7 @@ torch.testing.assert_close(true_slope(double_square, x), 4 * x)
 # * The parameter keeps its name.
 #
 # The graph is made of operations of PyTorch, and all the work is done in it. No other operations are tried
-# (no `alpha`, nothing in place).
+# (nothing in place).
 #
 # **Do not** change a `GraphModule` that you were given.
 
@@ -1264,6 +1265,9 @@ def derivative(fn: Callable[[Any], Any]) -> fx.GraphModule:
             by_name = [node.kwargs[key] for key in ("input", "other") if key in node.kwargs]
             pairs = [value_and_slope(arg) for arg in (*node.args, *by_name)]
             rule = rules[operation[node.target]]
+            if "alpha" in node.kwargs:  # of `add` and `sub`: a factor of the second value
+                (v, dv), alpha = pairs[1], node.kwargs["alpha"]
+                pairs[1] = (v, times(alpha, dv))
             slopes[node] = rule(*(p[0] for p in pairs), *(p[1] for p in pairs))
 
     if not isinstance(result, fx.Proxy):

@@ -51,7 +51,7 @@ class EveryNode(fx.Interpreter):
         return [name for name, _ in self.seconds.most_common(n)]
 
 
-@right("zero for every call from the beginning, process time")
+@right("zero for every call from the beginning")
 class FromZero(fx.Interpreter):
     def __init__(self, module):
         super().__init__(module)
@@ -59,10 +59,10 @@ class FromZero(fx.Interpreter):
         self.seconds, self.calls = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0)
 
     def run_node(self, n):
-        begin = time.process_time()
+        begin = time.monotonic()
         result = super().run_node(n)
         if n.name in self.calls:
-            self.seconds[n.name] += time.process_time() - begin
+            self.seconds[n.name] += time.monotonic() - begin
             self.calls[n.name] += 1
         return result
 
@@ -144,6 +144,39 @@ class CommitsAtTheEnd(Plain):
 
 
 # ------------------------------------------------------------------ wrong
+
+
+class ByClock(fx.Interpreter):
+    clock = staticmethod(time.perf_counter)
+
+    def __init__(self, module):
+        super().__init__(module)
+        self.seconds, self.calls = {}, {}
+
+    def run_node(self, n):
+        start = self.clock()
+        value = super().run_node(n)
+        if n.op.startswith("call_"):
+            spent = self.clock() - start
+            self.seconds[n.name] = self.seconds.get(n.name, 0.0) + spent
+            self.calls[n.name] = self.calls.get(n.name, 0) + 1
+        return value
+
+    def slowest(self, n):
+        return sorted(self.seconds, key=self.seconds.__getitem__, reverse=True)[:n]
+
+
+right("one clock, read twice")(ByClock)
+
+
+@wrong("processor time, of the process", "wrong-time")
+class ProcessTime(ByClock):
+    clock = staticmethod(time.process_time)
+
+
+@wrong("processor time, of the thread", "wrong-time")
+class ThreadTime(ByClock):
+    clock = staticmethod(time.thread_time)
 
 
 @wrong("functions only", "missing-node")

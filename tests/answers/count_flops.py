@@ -81,7 +81,7 @@ def counted_by(cls):
 right("an Interpreter with three handlers")(counted_by(Counting))
 
 
-@right("PyTorch's own counter")
+@wrong("PyTorch's own counter", "wrong-count")
 def by_pytorch(model, *inputs):
     with FlopCounterMode(display=False) as counter:
         model(*inputs)
@@ -132,7 +132,7 @@ class SpelledOut(Counting):
 right("every dimension by name")(counted_by(SpelledOut))
 
 
-@right("a dispatch mode around every node")
+@wrong("PyTorch's own counter around every node", "wrong-count")
 def mode_per_node(model, *inputs):
     class PerNode(fx.Interpreter):
         total = 0
@@ -149,6 +149,44 @@ def mode_per_node(model, *inputs):
 
 
 # ------------------------------------------------------------------ wrong
+
+
+class Transposed(Counting):
+    layers = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.ConvTranspose2d)
+
+
+wrong("transposed convolutions count as convolutions", "wrong-count")(counted_by(Transposed))
+
+
+class BatchOfOne(Counting):
+    def conv(self, x, weight, out, bias=None):
+        batch, places = out.shape[0], math.prod(out.shape[2:])
+        return 2 * batch * places * weight.numel()
+
+
+wrong("the first dimension of an image is taken for a batch", "wrong-count")(counted_by(BatchOfOne))
+
+
+class Einsum(Counting):
+    def call_function(self, target, args, kwargs):
+        out = super().call_function(target, args, kwargs)
+        if target is torch.einsum:
+            self.total += 2 * out.numel() * args[1].shape[-1]
+        return out
+
+
+wrong("einsum counts, too", "wrong-count")(counted_by(Einsum))
+
+
+class Attention(Counting):
+    def call_function(self, target, args, kwargs):
+        out = super().call_function(target, args, kwargs)
+        if target is torch.nn.functional.scaled_dot_product_attention:
+            self.total += 4 * out.numel() * args[1].shape[-2]
+        return out
+
+
+wrong("attention counts, too", "wrong-count")(counted_by(Attention))
 
 
 class OneForTwo(Counting):

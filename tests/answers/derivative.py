@@ -47,6 +47,7 @@ def forward_mode(
     zero=torch.zeros_like,
     arguments=arguments_of,
     number_slope=0,
+    alpha=True,
 ):
     """Tensors everywhere: the slope of the parameter is a tensor of ones."""
     rules = {**RULES, **(rules or {})}
@@ -67,6 +68,8 @@ def forward_mode(
                 slope.get(a, number_slope) if isinstance(a, fx.Node) else number_slope for a in args
             ]
             value[node] = fx.Proxy(graph.node_copy(node, lambda n: value[n].node), tracer)
+            if alpha and "alpha" in node.kwargs:
+                slopes[1] = slopes[1] * node.kwargs["alpha"]
             slope[node] = rules[kinds[node.target]](*values, *slopes)
     return fx.GraphModule(nn.Module(), graph)
 
@@ -108,6 +111,7 @@ def reverse(fn):
         v = [value[a] if isinstance(a, fx.Node) else a for a in args]
         if kind in ("add", "sub"):
             give(args[0], g)
+            g = g * node.kwargs.get("alpha", 1)
             give(args[1], g if kind == "add" else -g)
         elif kind == "mul":
             give(args[0], g * v[1])
@@ -147,6 +151,8 @@ def dual(fn):
             own = getattr(torch, kind)
             if kind in ("add", "sub", "mul"):
                 own = getattr(operator, kind)
+            if "alpha" in kwargs:
+                v[1], d[1] = v[1] * kwargs["alpha"], d[1] * kwargs["alpha"]
             return own(*v), RULES[kind](*v, *d)
 
         call_function = call_method = _call
@@ -184,10 +190,9 @@ def recursive(fn):
         if node.target in (torch.full_like, torch.zeros_like):
             return 0.0
         kind, (a, *more) = KINDS[node.target], arguments_of(node)
-        if kind == "add":
-            return call(operator.add, slope(a), slope(more[0]))
-        if kind == "sub":
-            return call(operator.sub, slope(a), slope(more[0]))
+        if kind in ("add", "sub"):
+            second = call(operator.mul, slope(more[0]), node.kwargs.get("alpha", 1))
+            return call(getattr(operator, kind), slope(a), second)
         if kind == "mul":
             left = call(operator.mul, slope(a), more[0])
             return call(operator.add, left, call(operator.mul, a, slope(more[0])))
@@ -249,6 +254,8 @@ def numbers(fn):
             copied = fx.Proxy(graph.node_copy(node, lambda n: pairs[n][0].node), tracer)
             own = [pairs[a] if isinstance(a, fx.Node) else (a, 0.0) for a in arguments_of(node)]
             v, d = [p[0] for p in own], [p[1] for p in own]
+            if "alpha" in node.kwargs:
+                d[1] = d[1] * node.kwargs["alpha"]
             kind = kinds[node.target]
             pairs[node] = (copied, 0.0 if kind == "full" else RULES[kind](*v, *d))
     return fx.GraphModule(nn.Module(), graph)
@@ -269,6 +276,22 @@ reversed_difference = with_rule(sub=lambda a, b, da, db: db - da)
 negation_lost = with_rule(neg=lambda a, da: da)
 outer_at_slope = with_rule(sin=lambda a, da: torch.cos(da) * da)
 power_rule = with_rule(exp=lambda a, da: a * da)
+
+
+@wrong("alpha forgotten", "wrong-result")
+def no_alpha(fn):
+    return forward_mode(fn, alpha=False)
+
+
+@wrong("alpha counts in the value and not in a difference", "wrong-result")
+def alpha_of_sums_only(fn):
+    def arguments(node):
+        found = arguments_of(node)
+        if KINDS.get(node.target) == "sub" and "alpha" in node.kwargs:
+            node.kwargs = {key: v for key, v in node.kwargs.items() if key != "alpha"}
+        return found
+
+    return forward_mode(fn, arguments=arguments)
 
 
 @wrong("the product of the slopes", "wrong-result")

@@ -225,7 +225,6 @@ def first_probe(model, probe):
     return insert(model, probe, call=around(lambda _, name, value: LAST["first"](name, value)))
 
 
-
 @wrong("the probe itself as target", "crashed")
 def probe_as_target(model, probe):
     gm = fx.symbolic_trace(model)

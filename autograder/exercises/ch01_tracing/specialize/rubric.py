@@ -75,7 +75,8 @@ def _own_comparisons(fn: Callable[..., Any], constants: dict[str, Any]) -> int:
         return 0
     graph = fx.Tracer().trace(fn, concrete_args=dict(constants))
     return sum(
-        not node.users or any("has been specialized" not in str(user.args[1:]) for user in node.users)
+        not node.users
+        or any("has been specialized" not in str(user.args[1:]) for user in node.users)
         for node in graph.find_nodes(op="call_function", target=operator.eq)
     )
 

@@ -156,8 +156,9 @@ PLACES = (
         "places",
         places.dotted_beside_a_proper_one,
     ),
-    broken("a dot in the key of a buffer that is not saved", "places",
-           places.dotted_not_persistent),
+    broken(
+        "a dot in the key of a buffer that is not saved", "places", places.dotted_not_persistent
+    ),
     broken("a dotted key that holds nothing", "places", places.dotted_nothing),
 )
 

@@ -130,19 +130,23 @@ EXERCISE = Exercise(
             (X,),
             probe=models.nameless_probe,
         ),
+        probe_case("the value itself", "probes", models.SameObject, (X,), probe=models.Recognizer),
         probe_case(
-            "the value itself", "probes", models.SameObject, (X,), probe=models.Recognizer
-        ),
-        probe_case(
-            "a probe that raises", "probes", models.SinSum, (X,), probe=models.stopping_probe,
+            "a probe that raises",
+            "probes",
+            models.SinSum,
+            (X,),
+            probe=models.stopping_probe,
             expect=Stops(probe_raises="Stop"),
         ),
+        probe_case("two probes", "probes", models.SinSum, (X,), another=True),
         probe_case(
-            "two probes", "probes", models.SinSum, (X,), another=True
-        ),
-        probe_case(
-            "an object and another probe", "probes", models.Readers, (X, X),
-            probe=models.Collector, another=True,
+            "an object and another probe",
+            "probes",
+            models.Readers,
+            (X, X),
+            probe=models.Collector,
+            another=True,
         ),
         probe_case("names that are taken", "rest", models.NamesTaken, (X,)),
         probe_case("parameters with defaults", "rest", models.DefaultScale, (X,), (X, 3.0)),

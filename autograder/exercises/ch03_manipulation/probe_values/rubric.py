@@ -89,9 +89,7 @@ def unless_the_probe_raises(rule: Rule) -> Rule:
     """A rule about runs that come to their end."""
     return replace(
         rule,
-        find=lambda evidence: (
-            () if evidence.expects(Stops).probe_raises else rule.find(evidence)
-        ),
+        find=lambda evidence: () if evidence.expects(Stops).probe_raises else rule.find(evidence),
     )
 
 

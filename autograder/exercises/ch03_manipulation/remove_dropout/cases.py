@@ -119,7 +119,10 @@ EXERCISE = Exercise(
         model_case("a probability of zero", "rest", models.ZeroDropout, (X,)),
         model_case("misleading names", "rest", models.Namesakes, (X,)),
         model_case(
-            "names that speak of it", "rest", models.SpeaksOfDropout, (X,),
+            "names that speak of it",
+            "rest",
+            models.SpeaksOfDropout,
+            (X,),
             functions={"undo_dropout": models.undo_dropout},
         ),
         model_case("an identity of the model's own", "rest", models.WithIdentity, (X,)),

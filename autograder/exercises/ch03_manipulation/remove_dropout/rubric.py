@@ -42,6 +42,4 @@ def without_dropout(trial: Trial) -> Reference:
         return model_itself(trial)
 
 
-KEY = AnswerKey(
-    (*PASS, no_dropout_left, leaves_as_they_are, nothing_for_dropout), without_dropout
-)
+KEY = AnswerKey((*PASS, no_dropout_left, leaves_as_they_are, nothing_for_dropout), without_dropout)

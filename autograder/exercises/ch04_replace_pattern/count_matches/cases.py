@@ -122,11 +122,18 @@ EXERCISE = Exercise(
             "in training mode", "caller", models.MoreWhileTraining, models.sin_plus, training=True
         ),
         count_case(
-            "in training mode but for a part", "caller", models.MoreWhileTraining, models.sin_plus,
-            training=True, prepare=models.head_in_eval,
+            "in training mode but for a part",
+            "caller",
+            models.MoreWhileTraining,
+            models.sin_plus,
+            training=True,
+            prepare=models.head_in_eval,
         ),
         count_case(
-            "redraw: in eval mode", "caller", models.MoreWhileTraining, models.sin_plus,
+            "redraw: in eval mode",
+            "caller",
+            models.MoreWhileTraining,
+            models.sin_plus,
             hidden=True,
         ),
         count_case("a graph module", "caller", Traced(models.ThreeWaves), models.sin_plus),

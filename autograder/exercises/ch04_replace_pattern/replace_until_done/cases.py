@@ -114,15 +114,30 @@ EXERCISE = Exercise(
             "a replacement that makes new matches", "count", models.Factors, models.EXPAND, 3, THREE
         ),
         until_case(
-            "a model in training mode", "modes", models.Normed, models.CANCEL, 1, (T(4, 3),),
+            "a model in training mode",
+            "modes",
+            models.Normed,
+            models.CANCEL,
+            1,
+            (T(4, 3),),
             training=True,
         ),
         until_case(
-            "a frozen part", "modes", models.Normed, models.CANCEL, 1, (T(4, 3),),
-            training=True, prepare=models.norm_in_eval,
+            "a frozen part",
+            "modes",
+            models.Normed,
+            models.CANCEL,
+            1,
+            (T(4, 3),),
+            training=True,
+            prepare=models.norm_in_eval,
         ),
         until_case(
-            "a branch on the mode", "modes", models.MoreWhileTraining, models.CANCEL, 2,
+            "a branch on the mode",
+            "modes",
+            models.MoreWhileTraining,
+            models.CANCEL,
+            2,
             training=True,
         ),
         until_case("another spelling", "count", models.PlusOne, models.RESPELL, 2),
@@ -131,8 +146,12 @@ EXERCISE = Exercise(
             "as many rounds as allowed", "limit", models.Passing, models.PASS_BY, 3, limit=(3,)
         ),
         until_case(
-            "two places in the one round that is allowed", "limit", models.NegChain, models.CANCEL,
-            2, limit=(1,),
+            "two places in the one round that is allowed",
+            "limit",
+            models.NegChain,
+            models.CANCEL,
+            2,
+            limit=(1,),
         ),
         until_case("one round too few", "limit", models.Passing, models.PASS_BY, None, limit=(2,)),
         until_case(
@@ -166,8 +185,14 @@ EXERCISE = Exercise(
             "redraw: a longer chain", "task", partial(ReluChain, 7), models.COLLAPSE, 6, hidden=True
         ),
         until_case(
-            "redraw: modes", "modes", models.Normed, models.CANCEL, 1, (T(5, 3),),
-            training=True, hidden=True,
+            "redraw: modes",
+            "modes",
+            models.Normed,
+            models.CANCEL,
+            1,
+            (T(5, 3),),
+            training=True,
+            hidden=True,
         ),
         until_case(
             "redraw: an odd chain",
