@@ -77,21 +77,6 @@ def stub(model, pattern, replacement, limit=100):
     raise NotImplementedError()
 
 
-@wrong("the limit counts replacements", "crashed")
-def limit_of_replacements(model, pattern, replacement, limit=100):
-    gm, count = fx.symbolic_trace(model), 0
-    while matches := fx.replace_pattern(gm, pattern, replacement):
-        count += len(matches)
-        if count > limit:
-            raise RuntimeError("the pattern still matches")
-    return gm, count
-
-
-@wrong("a limit of 0 is no limit", "should-raise")
-def no_limit(model, pattern, replacement, limit=100):
-    return one_round_more(model, pattern, replacement, limit or 100)
-
-
 @wrong("a deep copy in eval mode is traced", "mode-changed")
 def copy_in_eval(model, pattern, replacement, limit=100):
     return one_round_more(copy.deepcopy(model).eval(), pattern, replacement, limit)
@@ -229,7 +214,7 @@ def limit_of_replacements(model, pattern, replacement, limit=100):
         if not matches:
             return gm, count
         count += len(matches)
-        if count >= limit:
+        if count > limit:
             raise RuntimeError("no end")
 
 

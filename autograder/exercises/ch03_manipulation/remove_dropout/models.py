@@ -9,7 +9,6 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-
 # FX records calls of it instead of tracing into it.
 fx.wrap("undo_dropout")
 
