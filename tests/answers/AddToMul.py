@@ -136,7 +136,7 @@ class OutputToo(Swap):
         return result
 
 
-@wrong("placeholders lose theirs", "meta-lost")
+@wrong("placeholders lose theirs", "meta-lost", clause="meta-placeholders")
 class NoPlaceholders(Swap):
     def run_node(self, n):
         result = super().run_node(n)
@@ -154,7 +154,7 @@ class NoGetAttr(Swap):
         return result
 
 
-@wrong("only the changed nodes keep theirs", "meta-lost")
+@wrong("only the changed nodes keep theirs", "meta-lost", clause="meta")
 class OnlyChanged(Swap):
     def run_node(self, n):
         result = super().run_node(n)
@@ -232,12 +232,12 @@ class ByName(Swap):
         return result
 
 
-@wrong("torch.add only", "missed-spelling")
+@wrong("torch.add only", "missed-spelling", clause="functions")
 class FunctionOnly(Standard):
     functions = {torch.add: torch.mul}
 
 
-@wrong("no methods", "missed-spelling")
+@wrong("no methods", "missed-spelling", clause="methods")
 class NoMethods(Standard):
     def call_method(self, target, args, kwargs):
         return fx.Transformer.call_method(self, target, args, kwargs)
@@ -251,7 +251,7 @@ class KeepsAlpha(Standard):
         return fx.Transformer.call_function(self, target, args, kwargs)
 
 
-@wrong("alpha is dropped", "changed-too-much")
+@wrong("alpha is dropped", "changed-too-much", clause="alpha")
 class DropsAlpha(Standard):
     def call_function(self, target, args, kwargs):
         target = self.functions.get(target, target)
@@ -260,7 +260,7 @@ class DropsAlpha(Standard):
         return fx.Transformer.call_function(self, target, args, kwargs)
 
 
-@wrong("an alpha that is computed counts as 1", "changed-too-much")
+@wrong("an alpha that is computed counts as 1", "changed-too-much", clause="alpha-node")
 class ComputedAlpha(Standard):
     def call_function(self, target, args, kwargs):
         if target is torch.add and isinstance(kwargs.get("alpha"), fx.Proxy):
@@ -276,7 +276,7 @@ class ComparesProxies(Standard):
         return fx.Transformer.call_function(self, target, args, kwargs)
 
 
-@wrong("an alpha of 1.0 keeps the addition", "missed-spelling")
+@wrong("an alpha of 1.0 keeps the addition", "missed-spelling", clause="alpha-float")
 class FloatOne(Standard):
     def call_function(self, target, args, kwargs):
         if target is torch.add and type(kwargs.get("alpha", 1)) is float:
@@ -284,7 +284,7 @@ class FloatOne(Standard):
         return super().call_function(target, args, kwargs)
 
 
-@wrong("every alpha keeps the addition", "missed-spelling")
+@wrong("every alpha keeps the addition", "missed-spelling", clause="alpha-one")
 class AnyAlpha(Standard):
     def call_function(self, target, args, kwargs):
         if "alpha" in kwargs:
@@ -300,7 +300,7 @@ class FalseAlpha(Standard):
         return super().call_function(target, args, kwargs)
 
 
-@wrong("in-place methods, too", "changed-too-much")
+@wrong("in-place methods, too", "changed-too-much", clause="in-place")
 class InPlace(Standard):
     def call_method(self, target, args, kwargs):
         if target == "add_":

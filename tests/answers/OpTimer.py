@@ -169,7 +169,7 @@ class ByClock(fx.Interpreter):
 right("one clock, read twice")(ByClock)
 
 
-@wrong("processor time, of the process", "wrong-time")
+@wrong("processor time, of the process", "wrong-time", clause="time-spent")
 class ProcessTime(ByClock):
     clock = staticmethod(time.process_time)
 
@@ -187,7 +187,7 @@ class FunctionsOnly(Plain):
         return super().run_node(n)
 
 
-@wrong("modules are left out", "missing-node")
+@wrong("modules are left out", "missing-node", clause="all-calls")
 class NoModules(Plain):
     def run_node(self, n):
         if n.op == "call_module":
@@ -205,7 +205,7 @@ class NoNone(Plain):
         return value
 
 
-@wrong("targets as keys", "extra-key")
+@wrong("targets as keys", "extra-key", clause="seconds")
 class ByTarget(Plain):
     def run_node(self, n):
         start = time.perf_counter()
@@ -224,7 +224,7 @@ class ByNode(Plain):
         return value
 
 
-@wrong("the last run only", "wrong-count")
+@wrong("the last run only", "wrong-count", clause="summed")
 class LastRun(Plain):
     def run(self, *args, **kwargs):
         self.seconds, self.calls = {}, {}
@@ -275,7 +275,7 @@ class TooLate(Plain):
         return value
 
 
-@wrong("counts what raises", "counted-error")
+@wrong("counts what raises", "counted-error", clause="raises")
 class CountsErrors(Plain):
     def run_node(self, n):
         start = time.perf_counter()
@@ -286,7 +286,7 @@ class CountsErrors(Plain):
                 self.note(n.name, time.perf_counter() - start)
 
 
-@wrong("counts before the operation", "counted-error")
+@wrong("counts before the operation", "counted-error", clause="calls")
 class CountsFirst(Plain):
     def run_node(self, n):
         if not n.op.startswith("call"):
@@ -313,7 +313,7 @@ class TimesErrors(Plain):
         return value
 
 
-@wrong("swallows the error", "should-raise")
+@wrong("swallows the error", "should-raise", clause="error")
 class Swallows(Plain):
     def run(self, *args, **kwargs):
         try:
@@ -340,7 +340,7 @@ class Rewords(Plain):
             raise type(error)(f"{n.name} failed") from error
 
 
-@wrong("the result is lost", "returned-none")
+@wrong("the result is lost", "returned-none", clause="result")
 class LosesTheResult(Plain):
     def run(self, *args, **kwargs):
         super().run(*args, **kwargs)
@@ -352,7 +352,7 @@ class OnlyTheFirst(Plain):
         return (args[0],)
 
 
-@wrong("one dictionary for all timers", "leaks-state")
+@wrong("one dictionary for all timers", "leaks-state", clause="own")
 class SharedByAll(Plain):
     common_seconds: dict = {}
     common_calls: dict = {}
@@ -387,7 +387,7 @@ class OfTheClass(fx.Interpreter):
         return value
 
 
-@wrong("fastest first", "wrong-order")
+@wrong("fastest first", "wrong-order", clause="slowest")
 class Ascending(Plain):
     def slowest(self, n):
         return sorted(self.seconds, key=self.seconds.get)[:n]
@@ -412,7 +412,7 @@ class FromTheEnd(Plain):
         return sorted(self.seconds, key=self.seconds.get)[-n:][::-1]
 
 
-@wrong("all of them, whatever n is", "wrong-order")
+@wrong("all of them, whatever n is", "wrong-order", clause="how-many")
 class AllOfThem(Plain):
     def slowest(self, n):
         return super().slowest(10_000)

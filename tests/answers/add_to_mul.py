@@ -157,7 +157,7 @@ def only_function(model):
     return edit(model, lambda n: is_addition(n) and n.target is torch.add)
 
 
-@wrong("methods forgotten", "missed-spelling")
+@wrong("methods forgotten", "missed-spelling", clause="method")
 def no_methods(model):
     return edit(model, lambda n: is_addition(n) and n.op == "call_function")
 
@@ -177,7 +177,7 @@ def methods_with_tensors(model):
     )
 
 
-@wrong("numbers on the left forgotten", "missed-spelling")
+@wrong("numbers on the left forgotten", "missed-spelling", clause="operator")
 def no_reflected(model):
     return edit(
         model, lambda n: is_addition(n) and not (n.args and isinstance(n.args[0], (int, float)))
@@ -189,17 +189,17 @@ def no_keywords(model):
     return edit(model, lambda n: is_addition(n) and not n.kwargs)
 
 
-@wrong("an alpha of 1 keeps the addition", "missed-spelling")
+@wrong("an alpha of 1 keeps the addition", "missed-spelling", clause="alpha-one")
 def alpha_one_kept(model):
     return edit(model, lambda n: is_addition(n) and "alpha" not in n.kwargs)
 
 
-@wrong("an alpha of 1.0 keeps the addition", "missed-spelling")
+@wrong("an alpha of 1.0 keeps the addition", "missed-spelling", clause="alpha-float")
 def float_one_kept(model):
     return edit(model, lambda n: is_addition(n) and type(n.kwargs.get("alpha", 1)) is int)
 
 
-@wrong("an alpha that is computed counts as 1", "changed-too-much")
+@wrong("an alpha that is computed counts as 1", "changed-too-much", clause="alpha-node")
 def computed_alpha(model):
     def wanted(node):
         adds = node.target in ADDS or (node.op == "call_method" and node.target == "add")
@@ -226,7 +226,7 @@ def alpha_of_proxies(model):
     return Multiply(fx.symbolic_trace(model)).transform()
 
 
-@wrong("alpha ignored", "changed-too-much")
+@wrong("alpha ignored", "changed-too-much", clause="other-alpha")
 def alpha_ignored(model):
     def wanted(node):
         return (node.op == "call_function" and node.target in ADDS) or (
@@ -253,7 +253,7 @@ def alpha_zero(model):
     return edit(model, wanted)
 
 
-@wrong("alpha reaches mul", "result-raises")
+@wrong("alpha reaches mul", "result-raises", clause="alpha-gone")
 def alpha_kept(model):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -263,12 +263,12 @@ def alpha_kept(model):
     return gm
 
 
-@wrong("in-place methods too", "changed-too-much")
+@wrong("in-place methods too", "changed-too-much", clause="in-place")
 def in_place_methods(model):
     return edit(model, lambda n: is_addition(n) or (n.op == "call_method" and n.target == "add_"))
 
 
-@wrong("in-place operators too", "changed-too-much")
+@wrong("in-place operators too", "changed-too-much", clause="iadd")
 def in_place_operators(model):
     return edit(model, lambda n: is_addition(n) or n.target is operator.iadd)
 
@@ -336,7 +336,7 @@ def edits_the_caller(model):
     return gm
 
 
-@wrong("a tensor made of a number", "raw-tensor")
+@wrong("a tensor made of a number", "raw-tensor", clause="common.no-raw-tensor")
 def raw_tensor(model):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -375,7 +375,7 @@ def left_behind(model):
     return gm
 
 
-@wrong("buffers of the caller changed", "caller-changed")
+@wrong("buffers of the caller changed", "caller-changed", clause="common.caller-values")
 def changes_buffers(model):
     gm = in_place(model)
     with torch.no_grad():

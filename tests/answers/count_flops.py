@@ -155,7 +155,9 @@ class Transposed(Counting):
     layers = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.ConvTranspose2d)
 
 
-wrong("transposed convolutions count as convolutions", "wrong-count")(counted_by(Transposed))
+wrong("transposed convolutions count as convolutions", "wrong-count", clause="transposed")(
+    counted_by(Transposed)
+)
 
 
 class BatchOfOne(Counting):
@@ -164,7 +166,9 @@ class BatchOfOne(Counting):
         return 2 * batch * places * weight.numel()
 
 
-wrong("the first dimension of an image is taken for a batch", "wrong-count")(counted_by(BatchOfOne))
+wrong("the first dimension of an image is taken for a batch", "wrong-count", clause="unbatched")(
+    counted_by(BatchOfOne)
+)
 
 
 class Einsum(Counting):
@@ -175,7 +179,7 @@ class Einsum(Counting):
         return out
 
 
-wrong("einsum counts, too", "wrong-count")(counted_by(Einsum))
+wrong("einsum counts, too", "wrong-count", clause="einsum")(counted_by(Einsum))
 
 
 class Attention(Counting):
@@ -186,7 +190,7 @@ class Attention(Counting):
         return out
 
 
-wrong("attention counts, too", "wrong-count")(counted_by(Attention))
+wrong("attention counts, too", "wrong-count", clause="attention")(counted_by(Attention))
 
 
 class OneForTwo(Counting):

@@ -278,7 +278,7 @@ outer_at_slope = with_rule(sin=lambda a, da: torch.cos(da) * da)
 power_rule = with_rule(exp=lambda a, da: a * da)
 
 
-@wrong("alpha forgotten", "wrong-result")
+@wrong("alpha forgotten", "wrong-result", clause="alpha")
 def no_alpha(fn):
     return forward_mode(fn, alpha=False)
 
@@ -304,7 +304,7 @@ def half_product(fn):
     return half_product_rule(fn)
 
 
-@wrong("no chain rule for sin", "wrong-result")
+@wrong("no chain rule for sin", "wrong-result", clause="chain-rule")
 def chainless(fn):
     return no_chain_rule(fn)
 
@@ -314,7 +314,7 @@ def chainless_exp(fn):
     return no_chain_in_exp(fn)
 
 
-@wrong("the sign of the slope of cos", "wrong-result")
+@wrong("the sign of the slope of cos", "wrong-result", clause="rules")
 def cos_sign(fn):
     return sign_of_cos(fn)
 
@@ -349,7 +349,7 @@ def as_power(fn):
     return power_rule(fn)
 
 
-@wrong("a number has the slope 1", "wrong-result")
+@wrong("a number has the slope 1", "wrong-result", clause="numbers")
 def numbers_move(fn):
     return forward_mode(fn, number_slope=1)
 
@@ -397,7 +397,7 @@ def added(grads, node, gradient):
     grads[node] = grads[node] + gradient if node in grads else gradient
 
 
-@wrong("reverse mode, the last path counts", "wrong-result")
+@wrong("reverse mode, the last path counts", "wrong-result", clause="twice")
 def last_path(fn):
     return reverse_with(fn, lambda grads, node, gradient: grads.update({node: gradient}))
 
@@ -444,18 +444,18 @@ def without(*targets):
     return {target: kind for target, kind in KINDS.items() if target not in targets}
 
 
-@wrong("no methods", "crashed")
+@wrong("no methods", "crashed", clause="methods")
 def no_methods(fn):
     return forward_mode(fn, kinds=without("add", "sub", "mul", "neg", "sin", "cos", "exp"))
 
 
-@wrong("no operators", "crashed")
+@wrong("no operators", "crashed", clause="operators")
 def no_operators(fn):
     kinds = without(operator.add, operator.sub, operator.mul, operator.neg)
     return forward_mode(fn, kinds=kinds)
 
 
-@wrong("no torch.sub", "crashed")
+@wrong("no torch.sub", "crashed", clause="functions")
 def no_sub(fn):
     return forward_mode(fn, kinds=without(torch.sub))
 
@@ -541,7 +541,7 @@ def no_shape(fn):
     return plain_numbers(fn, finish)
 
 
-@wrong("a zero without dimensions for a constant function", "wrong-shape")
+@wrong("a zero without dimensions for a constant function", "wrong-shape", clause="shape")
 def zero_without_shape(fn):
     return forward_mode(fn, zero=lambda x: torch.zeros_like(x.sum()))
 
@@ -554,7 +554,7 @@ def default_dtype(fn):
     return plain_numbers(fn, finish)
 
 
-@wrong("always float64", "wrong-dtype")
+@wrong("always float64", "wrong-dtype", clause="common.same-dtype")
 def always_double(fn):
     def finish(slope, parameter):
         return torch.full_like(parameter, slope, dtype=torch.float64)
@@ -572,7 +572,7 @@ def constant_crashes(fn):
     return forward_mode(fn, zero=lambda x: None)
 
 
-@wrong("a constant function stays", "wrong-result")
+@wrong("a constant function stays", "wrong-result", clause="constant")
 def constant_stays(fn):
     (result,) = fx.symbolic_trace(fn).graph.output_node().args
     if not isinstance(result, fx.Node):
@@ -583,7 +583,7 @@ def constant_stays(fn):
 # ------------------------------------------------------------------ wrong: again, and the rest
 
 
-@wrong("its own results not understood", "crashed")
+@wrong("its own results not understood", "crashed", clause="again")
 def once_only(fn):
     return forward_mode(fn, kinds=without(torch.ones_like, torch.zeros_like))
 
@@ -593,7 +593,7 @@ def ones_move(fn):
     return forward_mode(fn, rules={"constant": lambda a, da: da})
 
 
-@wrong("the parameter is called x", "lost-signature")
+@wrong("the parameter is called x", "lost-signature", clause="parameter")
 def called_x(fn):
     return forward_mode(fn, name=lambda node: "x")
 

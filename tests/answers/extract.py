@@ -300,7 +300,7 @@ def used_up(model, wanted):
 # ------------------------------------------------------------------ wrong: names and keys
 
 
-@wrong("a node's name comes before a module's", "wrong-result")
+@wrong("a node's name comes before a module's", "wrong-result", clause="module-first")
 def node_first(model, wanted):
     def other(nodes):
         return meanings([n for n in nodes if n.op == "call_module"]) | {n.name: n for n in nodes}
@@ -308,7 +308,7 @@ def node_first(model, wanted):
     return take(model, wanted, meanings=other)
 
 
-@wrong("a module's first call", "wrong-result")
+@wrong("a module's first call", "wrong-result", clause="last-call")
 def first_call(model, wanted):
     def other(nodes):
         meant = {node.name: node for node in nodes}
@@ -327,12 +327,12 @@ def underscores(model, wanted):
     return take(model, wanted, meanings=lambda nodes: {n.name: n for n in nodes}, look_up=look)
 
 
-@wrong("names of nodes only", "crashed")
+@wrong("names of nodes only", "crashed", clause="module-names")
 def nodes_only(model, wanted):
     return take(model, wanted, meanings=lambda nodes: {n.name: n for n in nodes})
 
 
-@wrong("names of modules only", "crashed")
+@wrong("names of modules only", "crashed", clause="node-names")
 def modules_only(model, wanted):
     calls = "call_module"
     return take(model, wanted, meanings=lambda nodes: {n.target: n for n in nodes if n.op == calls})
@@ -345,7 +345,7 @@ def no_inputs(model, wanted):
     )
 
 
-@wrong("in the graph's order", "wrong-order")
+@wrong("in the graph's order", "wrong-order", clause="order")
 def graph_order(model, wanted):
     gm = fx.symbolic_trace(model)
     nodes = list(gm.graph.nodes)
@@ -364,7 +364,7 @@ def names_for_keys(model, wanted):
     return take(model, {name: name for name in wanted})
 
 
-@wrong("a tuple of values", "wrong-structure")
+@wrong("a tuple of values", "wrong-structure", clause="dict")
 def a_tuple(model, wanted):
     return take(model, wanted, output=lambda values: tuple(values.values()))
 
@@ -377,7 +377,7 @@ def one_key_each(model, wanted):
     return take(model, {n: k for n, k in wanted.items() if n in by_node.values()})
 
 
-@wrong("KeyError for an unknown name", "wrong-exception")
+@wrong("KeyError for an unknown name", "wrong-exception", clause="unknown")
 def key_error(model, wanted):
     return take(model, wanted, look_up=lambda meant, wanted: {n: meant[n] for n in wanted})
 
@@ -417,7 +417,7 @@ def any_target(model, wanted):
     return take(model, wanted, meanings=targets)
 
 
-@wrong("the message names nothing", "name-not-told")
+@wrong("the message names nothing", "name-not-told", clause="named")
 def no_name(model, wanted):
     try:
         return take(model, wanted)
@@ -468,7 +468,7 @@ def first_input_only(model, wanted):
     )
 
 
-@wrong("and_ and or_ are taken for calls in place", "node-left")
+@wrong("and_ and or_ are taken for calls in place", "node-left", clause="pure-logic")
 def logic_in_place(model, wanted):
     def by_name(gm, node):
         named = node.op == "call_function" and called(node) in ("and_", "or_")
@@ -482,7 +482,7 @@ def all_alias(model, wanted):
     return take(model, wanted, passes_on=lambda gm, node: node.op.startswith("call"))
 
 
-@wrong("cut off after the last wanted node", "node-left")
+@wrong("cut off after the last wanted node", "node-left", clause="nodes-gone")
 def cut_off(model, wanted):
     def until(gm, nodes, chosen, memory, writes):
         last = max(nodes.index(node) for node in chosen)
@@ -525,12 +525,12 @@ def cut_off_own_code(model, wanted):
     return take(model, wanted, sweep=until, clone=clone)
 
 
-@wrong("unused modules stay", "unused-module")
+@wrong("unused modules stay", "unused-module", clause="modules-gone")
 def modules_stay(model, wanted):
     return take(model, wanted, modules=False)
 
 
-@wrong("unread placeholders go", "lost-signature")
+@wrong("unread placeholders go", "lost-signature", clause="signature")
 def no_placeholders(model, wanted):
     gm = take(model, wanted)
     for node in reversed(list(gm.graph.nodes)):
@@ -561,7 +561,7 @@ def second_output(model, wanted):
 # ------------------------------------------------------------------ wrong: memory
 
 
-@wrong("no copies", "overwritten")
+@wrong("no copies", "overwritten", clause="snapshot")
 def no_copies(model, wanted):
     return take(model, wanted, clone=no_clone)
 
@@ -873,3 +873,10 @@ def own_function_of_one_argument(model, wanted):
     call.target, call.args = of_all, (given,)
     gm.recompile()
     return gm
+
+
+CLAUSES = {
+    "does not know swapaxes moveaxis": "aliases",
+    "does not know einsum": "unknown-is-shared",
+}
+"""Clauses that answers break whose marks are made in a loop."""

@@ -301,7 +301,7 @@ def without_types(a, b):
     return not isinstance(b, torch.Tensor) and (a == b or (a != a and b != b))
 
 
-@wrong("1 is True and 1.0", "missed-difference")
+@wrong("1 is True and 1.0", "missed-difference", clause="number-types")
 def numbers_by_value(model, inputs):
     return judge(model, inputs, same=without_types)
 
@@ -361,7 +361,7 @@ def assert_close_any_error(model, inputs):
     return judge(model, inputs, same=same)
 
 
-@wrong("tuples and lists are the same", "missed-difference")
+@wrong("tuples and lists are the same", "missed-difference", clause="common.same-structure")
 def sequences_alike(model, inputs):
     def same(a, b):
         if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
@@ -395,7 +395,7 @@ def keys_of_one_side(model, inputs):
     return judge(model, inputs, same=same)
 
 
-@wrong("only tensors are compared", "missed-difference")
+@wrong("only tensors are compared", "missed-difference", clause="same-result")
 def only_tensors(model, inputs):
     def same(a, b):
         a, b = pytree.tree_leaves(a), pytree.tree_leaves(b)
@@ -505,7 +505,7 @@ def numbers_as_tensors(model, inputs):
 # ------------------------------------------------------------------ wrong: seeds
 
 
-@wrong("no seed", "false-alarm")
+@wrong("no seed", "false-alarm", clause="same-seed")
 def no_seed(model, inputs):
     return judge(model, inputs, seed=lambda: None, seed_trace=lambda: None)
 
@@ -515,7 +515,7 @@ def one_seed(model, inputs):
     return judge(model, inputs, seed_trace=lambda: None)
 
 
-@wrong("traced under the same seed", "missed-difference")
+@wrong("traced under the same seed", "missed-difference", clause="seed-after-tracing")
 def traced_under_the_seed(model, inputs):
     return judge(model, inputs, before_tracing=lambda: torch.manual_seed(41))
 
@@ -724,7 +724,7 @@ def in_eval_mode_put_back(model, inputs):
     return held or bool(first and isinstance(model, nn.Module) and training[model])
 
 
-@wrong("all in eval mode, every flag put back", "missed-difference")
+@wrong("all in eval mode, every flag put back", "missed-difference", clause="mode-as-given")
 def all_in_eval_mode(model, inputs):
     training = {m: m.training for m in model.modules()}
     try:
@@ -734,7 +734,7 @@ def all_in_eval_mode(model, inputs):
             module.training = mode
 
 
-@wrong("all in the mode of the root", "missed-difference")
+@wrong("all in the mode of the root", "missed-difference", clause="mode-of-parts")
 def all_in_the_roots_mode(model, inputs):
     training = {m: m.training for m in model.modules()}
     try:
@@ -744,7 +744,7 @@ def all_in_the_roots_mode(model, inputs):
             module.training = mode
 
 
-@wrong("the flags put back to the root's", "caller-changed")
+@wrong("the flags put back to the root's", "caller-changed", clause="flags-at-end")
 def flags_of_the_root(model, inputs):
     mode = model.training
     held = judge(model, inputs)
@@ -798,3 +798,21 @@ def fitted(model, inputs):
     except Exception:
         return False
     return len(trace.graph.nodes) > 2
+
+
+CLAUSES = {
+    "buffers are put back by value only": "common.caller-identity, buffers-same-objects",
+    "a ValueError while tracing passes through": "untraceable",
+    "the caller's arguments are used": "own-copies",
+    "each argument is copied by itself": "one-copy-of-the-tuple",
+    "buffers are not put back between": "same-buffers",
+    "runs start from the buffers that tracing left": "buffers-as-given",
+    "one agreement is enough": "every-time",
+    "effects on arguments are not compared": "arguments-after",
+    "errors of the model mean False": "model-raises",
+    "errors of the trace pass through": "trace-raises",
+    "only tensors at the top are cloned": "callers-tensors",
+    "buffers are not put back at the end": "buffers-at-end",
+    "the seed of the last run stays set": "random-state-at-end",
+}
+"""Clauses that answers break whose marks are made in a loop."""

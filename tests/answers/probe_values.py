@@ -153,7 +153,7 @@ def around(look):
     return call
 
 
-@wrong("what the probe raises is swallowed", "probe-error-lost")
+@wrong("what the probe raises is swallowed", "probe-error-lost", clause="errors")
 def swallowed(model, probe):
     def look(probe, name, value):
         with contextlib.suppress(Exception):
@@ -181,7 +181,7 @@ def detached(model, probe):
     return insert(model, probe, call=around(look))
 
 
-@wrong("the probe gets a clone", "wrong-probe-value")
+@wrong("the probe gets a clone", "wrong-probe-value", clause="value-itself")
 def cloned(model, probe):
     def look(probe, name, value):
         probe(name, value.clone() if isinstance(value, torch.Tensor) else value)
@@ -200,7 +200,7 @@ def deep_copied(model, probe):
 LAST = {}
 
 
-@wrong("the probe kept in a global", "missing-probe")
+@wrong("the probe kept in a global", "missing-probe", clause="own-probe")
 def kept_in_a_global(model, probe):
     LAST["probe"] = probe
     return insert(model, probe, call=around(lambda _, name, value: LAST["probe"](name, value)))
@@ -225,7 +225,7 @@ def first_probe(model, probe):
     return insert(model, probe, call=around(lambda _, name, value: LAST["first"](name, value)))
 
 
-@wrong("the probe itself as target", "crashed")
+@wrong("the probe itself as target", "crashed", clause="any-callable")
 def probe_as_target(model, probe):
     gm = fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):
@@ -242,7 +242,7 @@ def renames_probe(model, probe):
     return probe_as_target(model, probe)
 
 
-@wrong("readers read the probe", "reader-rewired")
+@wrong("readers read the probe", "reader-rewired", clause="readers")
 def readers_rewired(model, probe):
     def look(name, value):
         probe(name, value)
@@ -259,7 +259,7 @@ def readers_rewired(model, probe):
     return gm
 
 
-@wrong("the output reads the probe", "reader-rewired")
+@wrong("the output reads the probe", "reader-rewired", clause="result")
 def output_rewired(model, probe):
     def look(name, value):
         probe(name, value)
@@ -287,7 +287,7 @@ def self_loop(model, probe):
     return gm
 
 
-@wrong("methods forgotten", "missing-probe")
+@wrong("methods forgotten", "missing-probe", clause="kinds")
 def no_methods(model, probe):
     return insert(model, probe, ops=("call_function", "call_module"))
 
@@ -321,7 +321,7 @@ def only_tensors(model, probe):
     return insert(model, tensors)
 
 
-@wrong("inputs too", "extra-probe")
+@wrong("inputs too", "extra-probe", clause="calls-only")
 def inputs_too(model, probe):
     gm = fx.symbolic_trace(model)
     last_input = [n for n in gm.graph.nodes if n.op == "placeholder"][-1]
@@ -339,7 +339,7 @@ def parameters_too(model, probe):
     return insert(model, probe, ops=(*CALLS, "get_attr"))
 
 
-@wrong("the target as name", "wrong-name")
+@wrong("the target as name", "wrong-name", clause="name")
 def target_as_name(model, probe):
     return insert(model, probe, name=lambda node: getattr(node.target, "__name__", node.target))
 
@@ -359,7 +359,7 @@ def last_name(model, probe):
     return gm
 
 
-@wrong("the node as name", "wrong-name")
+@wrong("the node as name", "wrong-name", clause="name-string")
 def node_as_name(model, probe):
     return insert(model, probe, name=lambda node: node)
 
@@ -369,7 +369,7 @@ def printed_name(model, probe):
     return insert(model, probe, name=lambda node: f"%{node}")
 
 
-@wrong("the input in place of the value", "wrong-probe-value")
+@wrong("the input in place of the value", "wrong-probe-value", clause="value")
 def input_as_value(model, probe):
     return insert(model, probe, value=lambda node: node.all_input_nodes[0])
 
@@ -379,7 +379,7 @@ def shape_only(model, probe):
     return insert(model, lambda name, value: probe(name, getattr(value, "shape", value)))
 
 
-@wrong("all probes at the end", "wrong-probe-value")
+@wrong("all probes at the end", "wrong-probe-value", clause="right-after")
 def at_the_end(model, probe):
     gm = fx.symbolic_trace(model)
     nodes = [node for node in gm.graph.nodes if node.op in CALLS]
@@ -400,7 +400,7 @@ def after_the_output(model, probe):
     return gm
 
 
-@wrong("in reverse order", "wrong-order")
+@wrong("in reverse order", "wrong-order", clause="order")
 def reverse_order(model, probe):
     gm = fx.symbolic_trace(model)
     nodes = [node for node in gm.graph.nodes if node.op in CALLS]

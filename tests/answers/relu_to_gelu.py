@@ -170,7 +170,7 @@ def patterns(model):
 # ------------------------------------------------------------------ wrong
 
 
-@wrong("modules replaced in a deep copy, inside leaves too", "leaf-changed")
+@wrong("modules replaced in a deep copy, inside leaves too", "leaf-changed", clause="leaf")
 def deep_copy_of_leaves(model):
     model = copy.deepcopy(model)
     for module in list(model.modules()):
@@ -198,7 +198,7 @@ def deleted_everywhere(model):
     return gm
 
 
-@wrong("leaves that hold one are left alone altogether", "missed-spelling")
+@wrong("leaves that hold one are left alone altogether", "missed-spelling", clause="leaf-called")
 def shared_left_alone(model):
     held = {
         id(child)
@@ -220,12 +220,12 @@ def only_torch(model):
     return swap(model, wanted=lambda gm, n: n.op == "call_function" and n.target is torch.relu)
 
 
-@wrong("F.relu forgotten", "missed-spelling")
+@wrong("F.relu forgotten", "missed-spelling", clause="functional")
 def no_functional(model):
     return swap(model, wanted=lambda gm, n: is_relu(gm, n) and n.target is not F.relu)
 
 
-@wrong("methods forgotten", "missed-spelling")
+@wrong("methods forgotten", "missed-spelling", clause="method")
 def no_methods(model):
     return swap(model, wanted=lambda gm, n: is_relu(gm, n) and n.op != "call_method")
 
@@ -235,7 +235,7 @@ def no_modules(model):
     return swap(model, wanted=lambda gm, n: n.op != "call_module" and is_relu(gm, n))
 
 
-@wrong("F.relu in place forgotten", "missed-spelling")
+@wrong("F.relu in place forgotten", "missed-spelling", clause="inplace")
 def not_in_place(model):
     return swap(model, wanted=lambda gm, n: is_relu(gm, n) and not n.kwargs.get("inplace"))
 
@@ -251,7 +251,7 @@ def no_in_place_modules(model):
     return swap(model, wanted=wanted)
 
 
-@wrong("only direct children", "missed-spelling")
+@wrong("only direct children", "missed-spelling", clause="module")
 def only_children(model):
     return swap(
         model,
@@ -259,7 +259,7 @@ def only_children(model):
     )
 
 
-@wrong("only the first call of a module", "missed-spelling")
+@wrong("only the first call of a module", "missed-spelling", clause="common.called-twice, twice")
 def first_call(model):
     seen = set()
 
@@ -289,7 +289,7 @@ def input_from_args(model):
     return swap(model, value=lambda node: node.args[0])
 
 
-@wrong("gelu approximated", "wrong-result")
+@wrong("gelu approximated", "wrong-result", clause="common.same-values, exact")
 def approximated(model):
     return swap(model, kwargs={"approximate": "tanh"})
 
@@ -299,12 +299,12 @@ def silu(model):
     return swap(model, gelu=F.silu)
 
 
-@wrong("modules left behind", "unused-module")
+@wrong("modules left behind", "unused-module", clause="gone")
 def modules_left(model):
     return swap(model, sweep=False)
 
 
-@wrong("found by the name of the class", "wrong-result")
+@wrong("found by the name of the class", "wrong-result", clause="others")
 def by_class_name(model):
     def wanted(gm, node):
         if node.op == "call_module":
@@ -353,7 +353,7 @@ def class_changed(model):
     return swap(gm)
 
 
-@wrong("setattr with a dotted name", "dotted-name")
+@wrong("setattr with a dotted name", "dotted-name", clause="common.no-dotted-key")
 def dotted(model):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:

@@ -134,7 +134,7 @@ def followed(model):
     return gm
 
 
-@wrong("an nn.Identity in place of each", "something-instead")
+@wrong("an nn.Identity in place of each", "something-instead", clause="nothing-instead")
 def identities(model):
     gm = fx.symbolic_trace(model)
     gm.add_submodule("nothing", nn.Identity())
@@ -206,7 +206,7 @@ def target_deleted(model):
     return gm
 
 
-@wrong("leaves of a deep copy lose theirs, too", "leaf-changed")
+@wrong("leaves of a deep copy lose theirs, too", "leaf-changed", clause="leaf")
 def leaves_of_a_copy(model):
     model = copy.deepcopy(model)
     for module in list(model.modules()):
@@ -233,7 +233,7 @@ def opened_leaves(model):
     return remove(fx.GraphModule(model, tracer.trace(model)))
 
 
-@wrong("only nn.Dropout", "missed-spelling")
+@wrong("only nn.Dropout", "missed-spelling", clause="modules")
 def only_dropout(model):
     return remove(
         model,
@@ -253,7 +253,7 @@ def no_modules(model):
     return remove(model, wanted=lambda gm, n: n.op == "call_function" and is_dropout(gm, n))
 
 
-@wrong("siblings of F.dropout forgotten", "missed-spelling")
+@wrong("siblings of F.dropout forgotten", "missed-spelling", clause="functions")
 def no_siblings(model):
     return remove(
         model,
@@ -271,7 +271,7 @@ def no_feature_alpha(model):
     return remove(model, wanted=wanted)
 
 
-@wrong("only functions that listen to training", "missed-spelling")
+@wrong("only functions that listen to training", "missed-spelling", clause="always-active")
 def only_listening(model):
     return remove(
         model,
@@ -286,12 +286,12 @@ def input_from_args(model):
     return remove(model, value=lambda node: node.args[0])
 
 
-@wrong("keyword calls skipped", "missed-spelling")
+@wrong("keyword calls skipped", "missed-spelling", clause="common.keyword-calls, keyword")
 def keywords_skipped(model):
     return remove(model, wanted=lambda gm, n: is_dropout(gm, n) and len(n.args) > 0)
 
 
-@wrong("modules left behind", "unused-module")
+@wrong("modules left behind", "unused-module", clause="unused")
 def modules_left(model):
     return remove(model, sweep=False)
 
@@ -316,7 +316,7 @@ def erased_first(model):
     return gm
 
 
-@wrong("inputs collected before the loop", "crashed")
+@wrong("inputs collected before the loop", "crashed", clause="chained")
 def collected(model):
     gm = fx.symbolic_trace(model)
     pairs = [(node, value_of(node)) for node in gm.graph.nodes if is_dropout(gm, node)]
@@ -341,7 +341,7 @@ def output_forgotten(model):
     return gm
 
 
-@wrong("dropouts as the output skipped", "missed-spelling")
+@wrong("dropouts as the output skipped", "missed-spelling", clause="output")
 def outputs_skipped(model):
     return remove(
         model,
@@ -367,7 +367,7 @@ def by_name(model):
     return remove(model, wanted=wanted)
 
 
-@wrong("every module call that changes nothing in eval mode", "wrong-result")
+@wrong("every module call that changes nothing in eval mode", "wrong-result", clause="value")
 def too_much(model):
     def wanted(gm, node):
         return is_dropout(gm, node) or (
@@ -387,7 +387,7 @@ def switched_off(model):
     return gm
 
 
-@wrong("p set to zero", "caller-changed")
+@wrong("p set to zero", "caller-changed", clause="common.caller-attributes")
 def p_zero(model):
     gm = fx.symbolic_trace(model)
     for module in gm.modules():
@@ -408,7 +408,7 @@ def result_eval(model):
     return remove(gm)
 
 
-@wrong("the caller's modules replaced", "caller-changed")
+@wrong("the caller's modules replaced", "caller-changed", clause="common.caller-submodules")
 def caller_replaced(model):
     for module in list(model.modules()):
         for name, child in list(module.named_children()):

@@ -252,7 +252,7 @@ def _(gm):
 # ------------------------------------------------------------------ not the whole task
 
 
-@wrong("lint alone", "missed-fault")
+@wrong("lint alone", "missed-fault", clause="stale")
 def _(gm):
     try:
         gm.graph.lint()
@@ -276,12 +276,12 @@ def _(gm):
     return Checker()(gm)[:1]
 
 
-@wrong("not sorted", "not-sorted")
+@wrong("not sorted", "not-sorted", clause="sorted")
 def _(gm):
     return Checker()(gm)[::-1]
 
 
-@wrong("a fault for each place", "listed-twice")
+@wrong("a fault for each place", "listed-twice", clause="each-once")
 def _(gm):
     found = Checker()(gm)
     return sorted(found + (["raw-tensor"] if "raw-tensor" in found else []))
@@ -292,12 +292,12 @@ def _(gm):
     return set(Checker()(gm))
 
 
-@wrong("None for a sound module", "returned-none")
+@wrong("None for a sound module", "returned-none", clause="sound")
 def _(gm):
     return Checker()(gm) or None
 
 
-@wrong("codes with an underscore", "unknown-code")
+@wrong("codes with an underscore", "unknown-code", clause="codes")
 def _(gm):
     return sorted(code.replace("-", "_") for code in Checker()(gm))
 
@@ -305,7 +305,7 @@ def _(gm):
 # ------------------------------------------------------------------ stale-code
 
 
-@wrong("recompiled to see whether the code changes", "caller-changed")
+@wrong("recompiled to see whether the code changes", "caller-changed", clause="unchanged")
 def _(gm):
     found = set(Checker()(gm)) - {"stale-code"}
     before = gm.code
@@ -797,3 +797,12 @@ class AsksTheLast:
     def output(self, gm):
         nodes = list(gm.graph.nodes)
         return nodes[-1].op != "output" or [n.op for n in nodes].count("output") != 1
+
+
+CLAUSES = {
+    "an empty graph is no case": "output",
+    "exactly torch.Tensor, or a parameter": "raw-tensor",
+    "a parameter that is None counts as missing": "none-is-there",
+    "only what is saved is looked at for dots": "saved-or-not",
+}
+"""Clauses that answers break whose marks are made in a loop."""
