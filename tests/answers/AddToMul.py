@@ -127,6 +127,15 @@ class WithoutRunning(fx.Transformer):
 wrong("no meta at all", "meta-lost")(Swap)
 
 
+@wrong("one dictionary for both nodes", "caller-changed", clause="meta-own")
+class SharedMeta(Swap):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op != "output":
+            result.node.meta = n.meta
+        return result
+
+
 @wrong("the output's meta on the last value", "meta-wrong")
 class OutputToo(Swap):
     def run_node(self, n):

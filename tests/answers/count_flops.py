@@ -377,3 +377,26 @@ def in_training_mode(model, *inputs):
 @wrong("the stub", "not-attempted")
 def stub(model, *inputs):
     raise NotImplementedError
+
+
+CLAUSES = {
+    "a multiply-add is one": "two",
+    "the bias counts": "no-bias",
+    "groups ignored": "groups",
+    "size of the input instead of the output": "stride",
+    "no Conv1d": "conv1d",
+    "one image of a batch": "batch",
+    "only the first dimension of a linear layer": "linear-dimensions",
+    "modules, but no functions": "functions",
+    "a subclass of nn.Linear does not count": "subclasses",
+    "no @": "matmul-operator",
+    "no methods": "matmul-method",
+    "no mm and no bmm": "mm-bmm",
+    "batches on the right are not broadcast": "broadcasting",
+    "keyword arguments are not found": "keywords",
+    "a layer that is called twice counts once": "called-twice",
+    "sums and products of elements count": "elementwise",
+    "norms count": "norms",
+    "a float for convolutions": "int",
+}
+"""Clauses that answers break whose marks are made in a loop."""

@@ -800,6 +800,21 @@ class AsksTheLast:
 
 
 CLAUSES = {
+    "only the last node is looked at": "output-once",
+    "outputs are only counted": "output-last",
+    "users are not looked at": "foreign-user",
+    "arguments are not looked at, users only": "foreign-argument",
+    "foreign nodes are used before they are defined, too": "foreign-is-not-undefined",
+    "the order is looked at in args only": "undefined-use",
+    "a node may read itself": "undefined-itself",
+    "targets of get_attr only": "missing-module",
+    "targets of call_module only": "missing-attribute",
+    "hasattr with the first part of the path": "missing-deep",
+    "the root and its children only": "dotted-any-depth",
+    "no buffers": "dotted-buffers",
+    "no parameters": "dotted-parameters",
+    "full names of nested modules have dots, too": "dotted-own",
+    "tensors among args, nested, but not among kwargs": "raw-tensor-nested",
     "an empty graph is no case": "output",
     "exactly torch.Tensor, or a parameter": "raw-tensor",
     "a parameter that is None counts as missing": "none-is-there",
