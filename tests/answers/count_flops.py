@@ -111,6 +111,62 @@ def from_shapes(model, *inputs):
     return total
 
 
+@right("all in run_node")
+def in_run_node(model, *inputs):
+    class Counter(fx.Interpreter):
+        total = 0
+
+        def run_node(self, n):
+            value = super().run_node(n)
+            args, kwargs = self.fetch_args_kwargs_from_env(n)
+            if n.op == "call_module":
+                layer = self.fetch_attr(n.target)
+                if isinstance(layer, (nn.Linear, nn.Conv1d, nn.Conv2d)):
+                    self.total += 2 * value.numel() * layer.weight[0].numel()
+            elif n.target in (F.linear, F.conv1d, F.conv2d):
+                weight = kwargs["weight"] if "weight" in kwargs else args[1]
+                self.total += 2 * value.numel() * weight[0].numel()
+            elif n.target in (operator.matmul, torch.matmul, torch.mm, torch.bmm) or (
+                n.op == "call_method" and n.target in ("matmul", "mm", "bmm")
+            ):
+                left = kwargs["input"] if "input" in kwargs else args[0]
+                self.total += 2 * value.numel() * left.shape[-1]
+            return value
+
+    counter = Counter(fx.symbolic_trace(model))
+    counter.run(*inputs)
+    return counter.total
+
+
+@right("a list of what each node counts")
+def listed(model, *inputs):
+    gm = fx.symbolic_trace(model)
+    values = fx.Interpreter(gm, garbage_collect_values=False)
+    values.run(*inputs)
+
+    def value_of(argument):
+        return values.env[argument]
+
+    def count(node):
+        result = values.env.get(node)
+        named = dict(zip(("input", "weight"), node.args, strict=False)) | node.kwargs
+        if node.op == "call_module":
+            layer = gm.get_submodule(node.target)
+            counts = isinstance(layer, (nn.Linear, nn.Conv1d, nn.Conv2d))
+            return 2 * result.numel() * layer.weight[0].numel() if counts else 0
+        if node.target in (F.linear, F.conv1d, F.conv2d):
+            return 2 * result.numel() * value_of(named["weight"])[0].numel()
+        if node.op.startswith("call") and getattr(node.target, "__name__", node.target) in (
+            "matmul",
+            "mm",
+            "bmm",
+        ):
+            return 2 * result.numel() * value_of(named["input"]).shape[-1]
+        return 0
+
+    return sum(map(count, gm.graph.nodes))
+
+
 class SpelledOut(Counting):
     """Every dimension by name."""
 
