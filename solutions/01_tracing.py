@@ -1183,7 +1183,7 @@ assert list(inspect.signature(done.forward).parameters) == ["x"]
 # **Given** a function or a module, and values for some of its parameters by name, **return** a `GraphModule` of it with these parameters fixed. A value is a bool, an int, a float, `None` or a string.
 #
 # * `forward` of the result no longer has the fixed parameters. All others keep their names, their order and their defaults, used or not.
-# * No assertion about the fixed parameters remains. Assertions that the function makes itself do.
+# * No assertion about the fixed parameters remains, nor a comparison that only fed one. Assertions that the function makes itself do.
 # * A name that is no parameter: `TypeError`.
 # * Parameters with names such as `flag` and `flag_1` may stand side by side.
 #

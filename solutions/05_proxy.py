@@ -926,7 +926,8 @@ assert gm() is part.gain  # the machine's own parameter: it is shared
 # * Leaf modules inside it are called by their qualified names.
 # * If there is no such submodule: `AttributeError`. If it is never called: the graph as it was traced.
 #
-# (No submodule here branches on its arguments, and none lives under two names.)
+# (No submodule here branches on its arguments, not on one that the call leaves out either, such as `mask=None`: its own
+# trace would hold a Proxy there. And none lives under two names.)
 #
 # **Do not** change the model you were given.
 

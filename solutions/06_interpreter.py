@@ -819,7 +819,7 @@ assert list(timer.seconds) == ["x", "relu", "sub", "output"]
 #
 # **Write** the class `OpTimer`. It runs the graph as an Interpreter does, with the same result, and has
 #
-# * `seconds: dict[str, float]`: the time spent in each node, by the node's **name**, in seconds;
+# * `seconds: dict[str, float]`: the time spent in each node, by the node's **name**, in seconds, whether the processor works or waits;
 # * `calls: dict[str, int]`: how often each node has run;
 # * `slowest(n) -> list[str]`: the names of the `n` nodes (or fewer, if there are not so many) with the most time spent, longest first.
 #
@@ -990,7 +990,8 @@ assert grouped.weight.shape == (6, 2, 3, 3)
 # Arguments may be given by keyword. A layer that is called twice counts twice. Everything else counts zero.
 # On models made of these operations you agree with `torch.utils.flop_counter`.
 #
-# (Vectors as operands of a product, transposed convolutions, `einsum`, `addmm` and attention modules are not tried.)
+# So do transposed convolutions, `einsum` and attention, though PyTorch's counter counts them. (Vectors as operands of a
+# product are not tried.)
 
 
 # %%

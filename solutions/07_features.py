@@ -967,7 +967,8 @@ assert all("relu" in name for name in found)
 # * A module that is called several times means its last call.
 #   Where a name is both a node's and a module's, the last call of the module is meant.
 # * A value that a later call in place would overwrite, directly or through an alias, is returned as it was when it was computed.
-#   Calls in place are methods and functions such as `relu_` and `add_`, calls with `inplace=True`, and modules whose `inplace` is true.
+#   Calls in place are methods and functions such as `relu_` and `add_`, calls with `inplace=True`, and modules whose `inplace` is true;
+#   not Python's own `operator.and_` and `or_`. There are many aliases: what is not known to make new memory may share that of its inputs.
 # * Nothing remains that no wanted value needs: no node and no submodule. A call in place is needed only if it changes what a wanted value still reads.
 # * The signature stays, and with it every placeholder.
 # * An unknown name: `ValueError`, with the name in its message.
