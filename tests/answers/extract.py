@@ -477,6 +477,17 @@ def logic_in_place(model, wanted):
     return take(model, wanted, writes=by_name)
 
 
+@wrong("snapshots without a gradient", "gradient-lost", clause="gradients")
+def detached_snapshots(model, wanted):
+    def clone(gm, node):
+        with gm.graph.inserting_after(node):
+            alone = gm.graph.call_method("detach", (node,))
+        with gm.graph.inserting_after(alone):
+            return gm.graph.call_method("clone", (alone,))
+
+    return take(model, wanted, clone=clone)
+
+
 @wrong("every value may lie in its input's memory", "node-left")
 def all_alias(model, wanted):
     return take(model, wanted, passes_on=lambda gm, node: node.op.startswith("call"))
