@@ -765,7 +765,9 @@ assert one == yes and type(one) is not type(yes)  # so compare the types too
 # * "The same" means: the same structure (tuple, list, dict), tensors of the same dtype and shape whose values are close (NaN equals NaN), and other values equal and of the same type. `1` is neither `1.0` nor `True`.
 # * An exception from the model passes through to your caller. An exception from the run of the trace means `False`.
 #
-# **Do not** leave anything changed: at the end the caller's tensors and the model's buffers are as they were.
+# Some details: a tensor that is given twice in a tuple is one tensor in the copy, too. Tracing runs `forward` once and may change a buffer. Both runs start from the buffers that the model had when it was given. A model may be in training mode, or only a part of it: it runs as it is given.
+#
+# **Do not** leave anything changed: at the end the caller's tensors, the model's buffers (the same tensors with the same values), its `training` flags and the global random state are as they were.
 
 # %% [markdown]
 # Two traces. The first one is faithful for all inputs.
@@ -1181,7 +1183,7 @@ assert list(inspect.signature(done.forward).parameters) == ["x"]
 # **Given** a function or a module, and values for some of its parameters by name, **return** a `GraphModule` of it with these parameters fixed. A value is a bool, an int, a float, `None` or a string.
 #
 # * `forward` of the result no longer has the fixed parameters. All others keep their names, their order and their defaults, used or not.
-# * No assertion about the fixed parameters remains. Assertions that the function makes itself do.
+# * No assertion about the fixed parameters remains, nor a comparison that only fed one. Assertions that the function makes itself do.
 # * A name that is no parameter: `TypeError`.
 # * Parameters with names such as `flag` and `flag_1` may stand side by side.
 #

@@ -1051,8 +1051,8 @@ assert placeholders_first(sound) == []
 # | `foreign-node` | an argument or a user belongs to another graph, or was erased |
 # | `raw-tensor` | a tensor stands among `args` or `kwargs`, nested or not |
 # | `undefined-use` | a node of this graph is used before it is defined; a foreign or erased one is only `foreign-node` |
-# | `missing-target` | the target of a `call_module` or `get_attr` does not resolve |
-# | `dotted-name` | a module of the tree, at any depth, has a key with a dot in its own `_modules`, `_parameters` or `_buffers` |
+# | `missing-target` | the target of a `call_module` or `get_attr` does not resolve; a registered parameter or buffer that is `None` is there |
+# | `dotted-name` | a module of the tree, at any depth, has a key with a dot in its own `_modules`, `_parameters` or `_buffers`, whether saved with the model or not |
 #
 # "Nested" means: in tuples, lists, dictionaries and slices, as in `inputs_of`.
 #

@@ -424,6 +424,9 @@ assert targets == [operator.add, operator.add]
 # * An addition with `alpha=1` becomes a multiplication. No multiplication knows `alpha`.
 # * In-place additions stay as they are: `a.add_(b)`, and nodes that call `operator.iadd`.
 #
+# An `alpha` that is computed is a node, and not 1. Real models also add *sizes*, such as `x.shape[0] + 1`. These are no
+# additions of tensors. A good pass leaves them alone; the check does not try them.
+#
 # **Do not** change the model you were given.
 
 
@@ -448,6 +451,26 @@ draw.diff(fx.symbolic_trace(Before()), fx.symbolic_trace(After()))
 
 
 # %% solve="add_to_mul"
+### BEGIN SOLUTION
+def holds_tensor(node: fx.Node) -> bool:
+    """Whether a node's value may be a tensor; a size, or what is reckoned from sizes, is none."""
+    if node.op == "placeholder":  # its argument is the default, if it has one
+        return not any(isinstance(default, int | float) for default in node.args)
+    if node.op == "call_method":
+        return node.target not in ("size", "dim", "numel", "nelement", "ndimension", "stride")
+    if node.op != "call_function":
+        return True
+    if node.target is getattr:
+        return node.args[1] not in ("shape", "ndim", "dtype", "device")
+    # Arithmetic of numbers gives numbers. This covers the items of a shape, too.
+    if node.target.__module__ in ("_operator", "math"):
+        return any(map(holds_tensor, node.all_input_nodes))
+    return True
+
+
+### END SOLUTION
+
+
 def add_to_mul(model: nn.Module) -> fx.GraphModule:
     """Let every addition of `model` be a multiplication, however it is written.
 
@@ -459,7 +482,7 @@ def add_to_mul(model: nn.Module) -> fx.GraphModule:
     for node in gm.graph.nodes:
         # `a + alpha * b` is no plain sum. An alpha that is itself a Node is not known here,
         # and is not equal to 1 either.
-        if node.kwargs.get("alpha", 1) != 1:
+        if node.kwargs.get("alpha", 1) != 1 or not any(map(holds_tensor, node.all_input_nodes)):
             continue
         if node.op == "call_function" and node.target in functions:
             node.target = functions[node.target]
@@ -666,6 +689,7 @@ assert node_called(gm, "cat").args == ([clamp, clamp],)
 # **Return** a new `GraphModule` with one call of `torch.relu` after every call of `torch.add` or `operator.add`.
 # All that read the sum now read the relu, the graph's output too.
 # The relu reads the sum, and nothing else does.
+# Sums of sizes, such as `x.shape[0] + 1`, are not meant and not tried.
 #
 # **Do not** touch the method `a.add(b)`, and do not change the model you were given.
 
@@ -697,7 +721,9 @@ def relu_after_add(model: nn.Module) -> fx.GraphModule:
     ### BEGIN SOLUTION
     gm = fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):
-        if node.op == "call_function" and node.target in (torch.add, operator.add):
+        if node.op != "call_function" or node.target not in (torch.add, operator.add):
+            continue
+        if any(map(holds_tensor, node.all_input_nodes)):  # not for `x.shape[0] + 1`
             with gm.graph.inserting_after(node):
                 relu = gm.graph.call_function(torch.relu)
             # The relu reads nothing yet. Otherwise it would be rewired as well.
@@ -864,7 +890,9 @@ assert node.kwargs == {"inplace": False}
 # * `torch.relu(x)`, `F.relu(x)` (with or without `inplace`), `x.relu()`, or
 # * as an `nn.ReLU` module: nested, shared, called twice, or with `inplace=True`.
 #
-# Calls may use keywords. `nn.ReLU` modules that nothing calls any more are gone.
+# Calls may use keywords. `nn.ReLU` modules that nothing calls any more are gone. A leaf module such as
+# `nn.TransformerEncoderLayer` may hold a ReLU of its own. That one is the leaf's business and stays as it is, even if
+# the model also calls it directly.
 #
 # **Do not** touch other activations (`nn.ReLU6`, `nn.LeakyReLU`, …), and do not change the model
 # you were given. It still has its ReLU modules.
@@ -1046,7 +1074,8 @@ assert [n.name for n in gm.graph.nodes] == ["x", "cos", "output"]
 #   mode. It goes too.)
 #
 # Dropouts may stand in a chain, be the output itself, get their input by keyword, or be one
-# module called twice. No dropout module is left in the result.
+# module called twice. Nothing takes their place, no `nn.Identity` either. No dropout module is left in the result, except
+# inside a leaf such as `nn.TransformerEncoderLayer`: what a leaf holds is its own business.
 #
 # **Do not** change the model you were given, not even its training flags.
 
@@ -1217,6 +1246,8 @@ for node in fx.symbolic_trace(deep).graph.nodes:
 # `value` is its value. The probes run in the order in which the nodes are executed, each right
 # after its node.
 #
+# * `probe` is given the value itself, not a copy. What it raises reaches whoever called the module.
+# * `probe` belongs to this one result: two probed models with two probes do not meet.
 # * The result of the module is unchanged, whatever `probe` returns.
 # * Every reader still reads what it read before.
 # * `probe` may be a function, a bound method, or any other callable object, with or without

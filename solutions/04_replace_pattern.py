@@ -162,6 +162,7 @@ assert len(matches) == 10
 # **Given** a model and a pattern: a function, a module, or a `GraphModule`.
 #
 # **Return** the number of non-overlapping places that `replace_pattern` would rewrite in the traced model.
+# The model is traced in the mode that it is in.
 #
 # **Do not** change the model or the pattern. The model may be a `GraphModule` that somebody else uses.
 
@@ -710,7 +711,8 @@ assert rounds == [1] * 10  # and so on, for ever
 # and the number of replacements that were made in all.
 #
 # If the pattern still matches after `limit` rounds, raise a `RuntimeError`.
-# If it takes exactly `limit` rounds, all is well.
+# A round is one call of `replace_pattern`, however many places it rewrites. Exactly `limit` rounds are allowed.
+# Each part of the result is in the mode that it has in the model.
 #
 # **Do not** change the model you were given.
 
@@ -1301,7 +1303,8 @@ assert torch.equal(fused(x), torch.relu(linear(x)))
 # * A layer that is called in several places is handled at each of them.
 # * Whether modules that nothing calls any more stay is up to you.
 #
-# **Do not** change the model you were given. Do not overwrite a submodule that it has.
+# **Do not** change the model you were given. Do not overwrite anything that it has: a submodule, a parameter or a buffer may
+# have any name, `fused`, `linear_relu` and `linear_relu_1` too.
 
 
 # %%

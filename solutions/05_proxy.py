@@ -926,7 +926,8 @@ assert gm() is part.gain  # the machine's own parameter: it is shared
 # * Leaf modules inside it are called by their qualified names.
 # * If there is no such submodule: `AttributeError`. If it is never called: the graph as it was traced.
 #
-# (No submodule here branches on its arguments, and none lives under two names.)
+# (No submodule here branches on its arguments, not on one that the call leaves out either, such as `mask=None`: its own
+# trace would hold a Proxy there. And none lives under two names.)
 #
 # **Do not** change the model you were given.
 
@@ -1006,7 +1007,7 @@ def inline(model: nn.Module, target: str) -> fx.GraphModule:
                 if node.op in ("get_attr", "call_module"):
                     inside[node].target = f"{target}.{node.target}"
 
-    calls = [n for n in outer.nodes if n.op == "call_module" and n.target == target]
+    calls = {n for n in outer.nodes if n.op == "call_module" and n.target == target}
     # A container that nobody calls may have no `forward` to trace.
     inner = fx.Tracer().trace(submodule) if calls else None
     for node in outer.nodes:
@@ -1178,7 +1179,8 @@ torch.testing.assert_close(true_slope(double_square, x), 4 * x)
 # %% [markdown] card="derivative"
 # **Given** a function of one tensor, or a `GraphModule` of one. It is made of `+`, `-`, `*`, negation, `sin`,
 # `cos`, `exp` and Python numbers, in each spelling: `torch.sin(x)`, `x.sin()`; `x * y`, `torch.mul(x, y)`,
-# `x.mul(y)`; `2 - x`; positional or keyword arguments (`input`, `other`).
+# `x.mul(y)`; `2 - x`; positional or keyword arguments (`input`, `other`). The `alpha` of `add` and `sub` is a factor of
+# the second value: `torch.add(x, y, alpha=2)` is `x + 2 * y`.
 #
 # **Return** a `GraphModule` that computes the derivative at each entry of the input.
 #
@@ -1189,7 +1191,7 @@ torch.testing.assert_close(true_slope(double_square, x), 4 * x)
 # * The parameter keeps its name.
 #
 # The graph is made of operations of PyTorch, and all the work is done in it. No other operations are tried
-# (no `alpha`, nothing in place).
+# (nothing in place).
 #
 # **Do not** change a `GraphModule` that you were given.
 
@@ -1264,6 +1266,9 @@ def derivative(fn: Callable[[Any], Any]) -> fx.GraphModule:
             by_name = [node.kwargs[key] for key in ("input", "other") if key in node.kwargs]
             pairs = [value_and_slope(arg) for arg in (*node.args, *by_name)]
             rule = rules[operation[node.target]]
+            if "alpha" in node.kwargs:  # of `add` and `sub`: a factor of the second value
+                (v, dv), alpha = pairs[1], node.kwargs["alpha"]
+                pairs[1] = (v, times(alpha, dv))
             slopes[node] = rule(*(p[0] for p in pairs), *(p[1] for p in pairs))
 
     if not isinstance(result, fx.Proxy):

@@ -819,7 +819,7 @@ assert list(timer.seconds) == ["x", "relu", "sub", "output"]
 #
 # **Write** the class `OpTimer`. It runs the graph as an Interpreter does, with the same result, and has
 #
-# * `seconds: dict[str, float]`: the time spent in each node, by the node's **name**, in seconds;
+# * `seconds: dict[str, float]`: the time spent in each node, by the node's **name**, in seconds, whether the processor works or waits;
 # * `calls: dict[str, int]`: how often each node has run;
 # * `slowest(n) -> list[str]`: the names of the `n` nodes (or fewer, if there are not so many) with the most time spent, longest first.
 #
@@ -990,7 +990,8 @@ assert grouped.weight.shape == (6, 2, 3, 3)
 # Arguments may be given by keyword. A layer that is called twice counts twice. Everything else counts zero.
 # On models made of these operations you agree with `torch.utils.flop_counter`.
 #
-# (Vectors as operands of a product, transposed convolutions, `einsum`, `addmm` and attention modules are not tried.)
+# So do transposed convolutions, `einsum` and attention, though PyTorch's counter counts them. (Vectors as operands of a
+# product are not tried.)
 
 
 # %%
@@ -1396,7 +1397,8 @@ assert node_called(careless, "softmax").meta["mine"] == "a note on output"
 #
 # * `torch.add(a, b)`, `a + b` and `a.add(b)`, with numbers, buffers and keyword arguments, become products of the same two values;
 # * an addition with an `alpha` other than 1 stays; `alpha=1` is allowed, and no multiplication gets it;
-# * in-place additions stay: `a.add_(b)`, and nodes that call `operator.iadd`.
+# * in-place additions stay: `a.add_(b)`, and nodes that call `operator.iadd`;
+# * sums of sizes (`x.shape[0] + 1`) are no additions of tensors. They are not tried.
 #
 # Every node of the result that came from a node of `gm` has that node's `meta`, with all its keys.
 # This holds for every opcode, placeholders and the output too.
@@ -1428,7 +1430,7 @@ class AddToMul(fx.Transformer):
         """Record a `call_function` node; the arguments hold Proxies."""
         ### BEGIN SOLUTION
         products = {torch.add: torch.mul, operator.add: operator.mul}
-        if target in products and self.is_plain(kwargs):
+        if target in products and self.adds_tensors(kwargs):
             target = products[target]
             kwargs = {key: value for key, value in kwargs.items() if key != "alpha"}
         return super().call_function(target, args, kwargs)
@@ -1437,21 +1439,37 @@ class AddToMul(fx.Transformer):
     def call_method(self, target: str, args: tuple, kwargs: dict) -> Any:
         """Record a `call_method` node; `args[0]` is the object whose method is called."""
         ### BEGIN SOLUTION
-        if target == "add" and self.is_plain(kwargs):
+        if target == "add" and self.adds_tensors(kwargs):
             target = "mul"
             kwargs = {key: value for key, value in kwargs.items() if key != "alpha"}
         return super().call_method(target, args, kwargs)
 
-    def is_plain(self, kwargs: dict) -> bool:
+    def adds_tensors(self, kwargs: dict) -> bool:
         alpha = kwargs.get("alpha", 1)
         # A comparison with a Proxy would be recorded, and an alpha that is only known at run
         # time may be anything.
-        return not isinstance(alpha, fx.Proxy) and alpha == 1
+        is_plain = not isinstance(alpha, fx.Proxy) and alpha == 1
+        return is_plain and any(map(self.holds_tensor, self.current.all_input_nodes))
+
+    def holds_tensor(self, node: fx.Node) -> bool:
+        """Whether a node's value may be a tensor; a size, or what is reckoned from sizes, is none."""
+        if node.op == "placeholder":  # its argument is the default, if it has one
+            return not any(isinstance(default, int | float) for default in node.args)
+        if node.op == "call_method":
+            return node.target not in ("size", "dim", "numel", "nelement", "ndimension", "stride")
+        if node.op != "call_function":
+            return True
+        if node.target is getattr:
+            return node.args[1] not in ("shape", "ndim", "dtype", "device")
+        if node.target.__module__ in ("_operator", "math"):  # arithmetic of numbers gives numbers
+            return any(map(self.holds_tensor, node.all_input_nodes))
+        return True
         ### END SOLUTION
 
     def run_node(self, n: fx.Node) -> Any:
         """Run one node: make the new node for `n`, and return its Proxy."""
         ### BEGIN SOLUTION
+        self.current = n
         result = super().run_node(n)
         # The output returns the Proxy of another node; `transform` copies its meta itself.
         if n.op != "output" and isinstance(result, fx.Proxy):

@@ -967,7 +967,8 @@ assert all("relu" in name for name in found)
 # * A module that is called several times means its last call.
 #   Where a name is both a node's and a module's, the last call of the module is meant.
 # * A value that a later call in place would overwrite, directly or through an alias, is returned as it was when it was computed.
-#   Calls in place are methods and functions such as `relu_` and `add_`, calls with `inplace=True`, and modules whose `inplace` is true.
+#   Calls in place are methods and functions such as `relu_` and `add_`, calls with `inplace=True`, and modules whose `inplace` is true;
+#   not Python's own `operator.and_` and `or_`. There are many aliases: what is not known to make new memory may share that of its inputs.
 # * Nothing remains that no wanted value needs: no node and no submodule. A call in place is needed only if it changes what a wanted value still reads.
 # * The signature stays, and with it every placeholder.
 # * An unknown name: `ValueError`, with the name in its message.
@@ -1003,12 +1004,14 @@ draw.diff(fx.symbolic_trace(Before()), fx.symbolic_trace(After()))
 
 # %% solve="extract"
 ### BEGIN SOLUTION
-PASS_ON = set(
-    "getitem getattr view view_as reshape flatten unflatten ravel squeeze unsqueeze transpose "
-    "permute movedim t narrow select diagonal expand expand_as unfold chunk split tensor_split "
-    "unbind detach contiguous to dropout dropout1d dropout2d dropout3d alpha_dropout".split()
+# What is not known to make new memory may lie in its inputs' memory, under whatever name.
+MAKES_NEW = set(
+    "add sub mul div truediv floordiv mod pow matmul mm bmm addmm neg exp log sqrt rsqrt abs sin cos tanh "
+    "sum mean amax amin var std norm softmax log_softmax sigmoid relu relu6 gelu silu hardswish hardsigmoid "
+    "leaky_relu elu linear conv1d conv2d conv3d batch_norm layer_norm group_norm max_pool2d avg_pool2d "
+    "adaptive_avg_pool2d cat stack clone where maximum minimum eq ne lt le gt ge size dim numel".split()
 )
-MODULES_PASS_ON = (nn.Identity, nn.Flatten, nn.Unflatten, nn.modules.dropout._DropoutNd)
+MODULES_MAKE_NEW = ("activation", "batchnorm", "conv", "normalization", "pooling", "sparse")
 
 
 def called(node: fx.Node) -> str:
@@ -1022,14 +1025,20 @@ def writes(gm: fx.GraphModule, node: fx.Node) -> bool:
         return getattr(gm.get_submodule(node.target), "inplace", False)
     if node.op not in ("call_function", "call_method"):
         return False
-    return node.kwargs.get("inplace", False) or called(node).rstrip("_") + "_" == called(node)
+    if node.kwargs.get("inplace", False):
+        return True
+    # Python's `operator.and_` and `or_` end in `_`, too, and change nothing.
+    by_name = called(node).endswith("_") and not called(node).endswith("__")
+    return by_name and getattr(node.target, "__module__", "") != "_operator"
 
 
 def passes_on(gm: fx.GraphModule, node: fx.Node) -> bool:
-    """Whether a node's value may lie in the memory of its first input."""
+    """Whether a node's value may lie in the memory of its inputs."""
     if node.op == "call_module":
-        return isinstance(gm.get_submodule(node.target), MODULES_PASS_ON)
-    return node.op in ("call_function", "call_method") and called(node) in PASS_ON
+        module = gm.get_submodule(node.target)
+        kind = type(module).__module__.rpartition(".")[2]
+        return not isinstance(module, nn.Linear) and kind not in MODULES_MAKE_NEW
+    return node.op in ("call_function", "call_method") and called(node) not in MAKES_NEW
 
 
 ### END SOLUTION
@@ -1049,24 +1058,24 @@ def extract(model: nn.Module, wanted: dict[str, str]) -> fx.GraphModule:
             raise ValueError(f"the model has no node and calls no module named {name!r}")
     chosen = dict.fromkeys(meant[name] for name in wanted)
 
-    # 2. In whose memory does a value lie? In that of the node that made it.
-    memory: dict[fx.Node, fx.Node] = {}
+    # 2. In whose memory does a value lie? In that of the nodes that made it: most often one.
+    memory: dict[fx.Node, set[fx.Node]] = {}
     for node in nodes:
         inputs = node.all_input_nodes
-        shared = inputs and (writes(gm, node) or passes_on(gm, node))
-        memory[node] = memory[inputs[0]] if shared else node
+        shared = inputs[:1] if writes(gm, node) else inputs if passes_on(gm, node) else []
+        memory[node] = set().union(*(memory[other] for other in shared)) or {node}
 
     # 3. What is needed? Backwards, with the memory that is read later, or changed later.
     needed, read, changed, overwritten = set(), set(), set(), set()
     for node in reversed(nodes):
-        if node in chosen and memory[node] in changed:
+        if node in chosen and memory[node] & changed:
             overwritten.add(node)
-        matters = writes(gm, node) and memory[node] in read
+        matters = writes(gm, node) and memory[node] & read
         if node in chosen or matters or not needed.isdisjoint(node.users):
             needed.add(node)
-            read.update(memory[other] for other in (node, *node.all_input_nodes))
+            read.update(*(memory[other] for other in (node, *node.all_input_nodes)))
             if writes(gm, node):
-                changed.add(memory[node])
+                changed |= memory[node]
 
     # 4. Return what is wanted; copy what a later node changes, directly after it was computed.
     value = {node: node for node in chosen}
@@ -1278,8 +1287,8 @@ def split_at(model: nn.Module, name: str) -> tuple[fx.GraphModule, fx.GraphModul
     place = {node.name: i for i, node in enumerate(nodes)}.get(name)
     if place is None or nodes[place].op in ("placeholder", "output"):
         raise ValueError(f"the model has no node {name!r} at which it can be cut")
-    first, rest = nodes[: place + 1], nodes[place + 1 :]
-    crossing = [node for node in first if not set(node.users).isdisjoint(rest)]
+    first, rest = nodes[: place + 1], dict.fromkeys(nodes[place + 1 :])
+    crossing = [node for node in first if any(user in rest for user in node.users)]
 
     head = fx.Graph()
     new: dict[fx.Node, fx.Node] = {}

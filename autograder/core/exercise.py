@@ -33,6 +33,8 @@ class Trial:
         forbidden: attributes the answer may not use, as ``(owner class, name)``; with a third
             item ``"anywhere"``, use by PyTorch on the answer's behalf counts, too.
         times: how often a repeated transform is applied, each time to what it returned.
+        meanwhile: what else is done with the answer before its result is described and run, so
+            that whatever it keeps outside the result is another's by then.
     """
 
     args: tuple[Any, ...] = ()
@@ -44,6 +46,7 @@ class Trial:
     log: list[Any] = field(default_factory=list)
     forbidden: tuple[tuple[Any, ...], ...] = ()
     times: int = 1
+    meanwhile: Callable[[Callable[..., Any]], Any] | None = None
 
 
 @dataclass(frozen=True)

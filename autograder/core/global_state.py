@@ -42,6 +42,10 @@ def kept_state() -> Iterator[None]:
         random.setstate(numbers)
 
 
+class RandomState:
+    """Stands for PyTorch's global random state among the things that an answer must not change."""
+
+
 def forget_broken_wraps() -> None:
     """Drop entries of `fx.wrap` whose name is gone: with one of them, no trace succeeds.
 

@@ -53,7 +53,9 @@ class Record:
             return bool(getattr(self._module_at(str(node.target)), "inplace", False))
         name = node.target if node.op == "call_method" else getattr(node.target, "__name__", "")
         in_place = str(name).endswith("_") and not str(name).endswith("__")
-        return in_place and node.op.startswith("call")
+        # Python's own `operator.and_`, `or_`, `not_` and `is_` change nothing.
+        pure = getattr(node.target, "__module__", "") == "_operator"
+        return in_place and not pure and node.op.startswith("call")
 
 
 class Recorder(fx.Interpreter):

@@ -10,7 +10,17 @@ from torch import fx
 
 
 class AddsByMultiplying(fx.Interpreter):
-    """Computes what a model does, but multiplies where it adds."""
+    """Computes what a model does, but multiplies where it adds tensors.
+
+    An `alpha` that is a node is not 1, whatever it turns out to be; sizes are no tensors.
+    """
+
+    def run_node(self, n: fx.Node) -> Any:
+        """Any node."""
+        if isinstance(n.kwargs.get("alpha"), fx.Node):
+            args, kwargs = self.fetch_args_kwargs_from_env(n)
+            return getattr(super(), n.op)(n.target, args, kwargs)
+        return super().run_node(n)
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
         """Functions and operators."""
@@ -26,4 +36,6 @@ class AddsByMultiplying(fx.Interpreter):
 
 
 def _added(target: Any, input: Any, other: Any, alpha: Any = 1) -> Any:
+    if not any(isinstance(value, torch.Tensor) for value in (input, other)):
+        return target(input, other)
     return input * other if alpha == 1 else target(input, other, alpha=alpha)

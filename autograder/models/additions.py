@@ -108,6 +108,18 @@ class AlphaOneKeywords(nn.Module):
         return torch.add(alpha=1, other=y, input=x).sin()
 
 
+class AlphaFloatOne(nn.Module):
+    def forward(self, x, y):
+        return torch.add(x, y, alpha=1.0) - x.add(other=y, alpha=1.0)
+
+
+class AlphaComputed(nn.Module):
+    """While it is traced, nobody knows what `k` will be."""
+
+    def forward(self, x, y, k=1):
+        return torch.add(x, y, alpha=k) - x.add(y, alpha=x.dim() - 1)
+
+
 class AlphaZero(nn.Module):
     def forward(self, x, y):
         return torch.add(x, y, alpha=0) - x.add(y, alpha=-1)

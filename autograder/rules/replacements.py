@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -108,13 +109,88 @@ def none_left(
                     nodes=(row["name"],),
                 )
                 return
-        for row in evidence.graph["modules"]:
-            if row.get("class") in modules:
-                yield _unused(evidence, row["path"], row["class"])
+        # What a leaf holds, it may use; nobody sees it in the graph.
+        for path, cls in unused_modules(evidence.graph):
+            if cls in modules:
+                yield _unused(evidence, path, cls)
                 return
 
     return Rule(name, Stage.STRUCTURE, find)
 
 
+# ------------------------------------------------------------------ what leaves hold
+
+
+def _held_by_leaves(data: Plain) -> dict[str, dict[str, str]]:
+    """The class of each module inside a called module, by the latter's path and its own in it."""
+    classes = classes_of(data)
+    called = {row["target"] for row in data["nodes"] if row["op"] == "call_module"}
+    return {
+        leaf: {
+            path.removeprefix(f"{leaf}."): cls
+            for path, cls in classes.items()
+            if path.startswith(f"{leaf}.")
+        }
+        for leaf in called
+        if leaf in classes
+    }
+
+
+@rule("leaves as they are", Stage.STRUCTURE)
+def leaves_as_they_are(evidence: Evidence) -> Iterable[Finding]:
+    """A leaf module holds in the result what it holds in the model."""
+    want = _held_by_leaves(evidence.traced_graph)
+    for leaf, held in _held_by_leaves(evidence.graph).items():
+        before = want.get(leaf, held)
+        other = next((p for p in {**before, **held} if before.get(p) != held.get(p)), None)
+        if other is not None:
+            yield evidence.finding(
+                "leaf-changed",
+                f"Inside the leaf module `{leaf}`, `{other}` is not what it is in the model.",
+                "The graph calls a leaf as a whole. What it holds inside is the leaf's business.",
+            )
+            return
+
+
+# ------------------------------------------------------------------ nothing in their place
+
+
+def nothing_instead_of(what: str, functions: tuple[Plain, ...], modules: tuple[str, ...]) -> Rule:
+    """No call stands in the result that the model's trace does not have.
+
+    Args:
+        what: what was deleted, for messages.
+        functions: functions that were deleted, as plain data.
+        modules: full names of module classes that were deleted.
+    """
+
+    def called(data: Plain) -> list[tuple[str, str]]:
+        classes = classes_of(data)
+        rows = [row for row in data["nodes"] if row["op"].startswith("call_")]
+        return [
+            (row["name"], f"nn.{classes.get(row['target'], '').rpartition('.')[2]}")
+            if row["op"] == "call_module"
+            else (row["name"], str(row["target"]))
+            for row in rows
+            if not calls(row, *functions) and classes.get(str(row["target"])) not in modules
+        ]
+
+    def find(evidence: Evidence) -> Iterable[Finding]:
+        left = Counter(called_ for _, called_ in called(evidence.traced_graph))
+        for name, target in called(evidence.graph):
+            left[target] -= 1
+            if left[target] < 0:
+                yield evidence.finding(
+                    "something-instead",
+                    f"`{name}` in your result is a call that the model does not make.",
+                    f"Nothing takes the place of a {what}: its readers read what it has read.",
+                    nodes=(name,),
+                )
+                return
+
+    return Rule("nothing instead", Stage.STRUCTURE, find)
+
+
 no_relu_left = none_left("no relu left", "ReLU", _RELU_FUNCTIONS, ("relu",), (_RELU_MODULE,))
+nothing_for_dropout = nothing_instead_of("dropout", _DROPOUT_FUNCTIONS, _DROPOUT_MODULES)
 no_dropout_left = none_left("no dropout left", "dropout", _DROPOUT_FUNCTIONS, (), _DROPOUT_MODULES)

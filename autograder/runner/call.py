@@ -24,8 +24,8 @@ Procedure = Callable[[Answer, Trial, Outcome, Encoder], None]
 
 def call_watched(answer: Answer, trial: Trial, outcome: Outcome, *args: Any) -> Any:
     """Call the answer, noting what it changes and what forbidden things it uses."""
-    watched = [Snapshot(value) for value in (trial.model, *trial.watch) if value is not None]
     seed_all(RUN_SEED)
+    watched = [Snapshot(value) for value in (trial.model, *trial.watch) if value is not None]
     with recording_use(trial.forbidden) as used:
         try:
             return answer(*(args or trial.args), **trial.kwargs)

@@ -74,6 +74,12 @@ def transformer(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -
         if dict(node.meta) != meta:
             outcome.changed.append(f"the meta of node `{node.name}` was changed")
     if isinstance(results[0], fx.GraphModule):
+        given = {id(node.meta): node.name for node in gm.graph.nodes}
+        outcome.changed += [
+            f"the `meta` of node `{given[id(node.meta)]}` is also that of a node of the result"
+            for node in results[0].graph.nodes
+            if id(node.meta) in given
+        ][:1]
         outcome.value["graph_module"]["meta"] = [
             {key: encoder.encode(node.meta[key]) for key in keys if key in node.meta}
             for node in results[0].graph.nodes

@@ -9,6 +9,7 @@ import torch
 from torch import fx, nn
 
 from autograder.core.codec import Encoder
+from autograder.core.global_state import RandomState
 from autograder.core.graph_record import _MODULE_INTERNALS
 from autograder.core.torch_private import own_buffers, own_parameters
 
@@ -59,6 +60,8 @@ def _bits(tensor: torch.Tensor) -> torch.Tensor:
 def _facts(value: Any) -> dict[str, tuple[Any, ...]]:
     if isinstance(value, nn.Module):
         return _module_facts(value)
+    if isinstance(value, RandomState):
+        return {"the global random state": (0, torch.get_rng_state())}
     if isinstance(value, torch.Tensor):
         return {"an input tensor": (id(value), value.detach().clone())}
     encoder = Encoder()

@@ -13,6 +13,12 @@ from tests.answers import right, wrong
 FUNCTIONS = {torch.add: torch.mul, operator.add: operator.mul}
 
 
+def one(kwargs):
+    """Whether the `alpha` is 1; of a Proxy nobody knows."""
+    alpha = kwargs.get("alpha", 1)
+    return not isinstance(alpha, fx.Proxy) and alpha == 1
+
+
 def plain(kwargs):
     return {key: value for key, value in kwargs.items() if key != "alpha"}
 
@@ -23,12 +29,12 @@ class Swap(fx.Transformer):
     functions = FUNCTIONS
 
     def call_function(self, target, args, kwargs):
-        if target in self.functions and kwargs.get("alpha", 1) == 1:
+        if target in self.functions and one(kwargs):
             return super().call_function(self.functions[target], args, plain(kwargs))
         return super().call_function(target, args, kwargs)
 
     def call_method(self, target, args, kwargs):
-        if target == "add" and kwargs.get("alpha", 1) == 1:
+        if target == "add" and one(kwargs):
             return super().call_method("mul", args, plain(kwargs))
         return super().call_method(target, args, kwargs)
 
@@ -71,13 +77,13 @@ class OnProxies(fx.Transformer):
     def call_function(self, target, args, kwargs):
         if target is operator.add:
             return args[0] * args[1]
-        if target is torch.add and kwargs.get("alpha", 1) == 1:
+        if target is torch.add and one(kwargs):
             names = dict(zip(("input", "other"), args, strict=False)) | plain(kwargs)
             return torch.mul(names["input"], names["other"])
         return super().call_function(target, args, kwargs)
 
     def call_method(self, target, args, kwargs):
-        if target == "add" and kwargs.get("alpha", 1) == 1:
+        if target == "add" and one(kwargs):
             return args[0].mul(*args[1:], **plain(kwargs))
         return super().call_method(target, args, kwargs)
 
@@ -121,6 +127,15 @@ class WithoutRunning(fx.Transformer):
 wrong("no meta at all", "meta-lost")(Swap)
 
 
+@wrong("one dictionary for both nodes", "caller-changed", clause="meta-own")
+class SharedMeta(Swap):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op != "output":
+            result.node.meta = n.meta
+        return result
+
+
 @wrong("the output's meta on the last value", "meta-wrong")
 class OutputToo(Swap):
     def run_node(self, n):
@@ -130,7 +145,7 @@ class OutputToo(Swap):
         return result
 
 
-@wrong("placeholders lose theirs", "meta-lost")
+@wrong("placeholders lose theirs", "meta-lost", clause="meta-placeholders")
 class NoPlaceholders(Swap):
     def run_node(self, n):
         result = super().run_node(n)
@@ -148,7 +163,7 @@ class NoGetAttr(Swap):
         return result
 
 
-@wrong("only the changed nodes keep theirs", "meta-lost")
+@wrong("only the changed nodes keep theirs", "meta-lost", clause="meta")
 class OnlyChanged(Swap):
     def run_node(self, n):
         result = super().run_node(n)
@@ -226,12 +241,12 @@ class ByName(Swap):
         return result
 
 
-@wrong("torch.add only", "missed-spelling")
+@wrong("torch.add only", "missed-spelling", clause="functions")
 class FunctionOnly(Standard):
     functions = {torch.add: torch.mul}
 
 
-@wrong("no methods", "missed-spelling")
+@wrong("no methods", "missed-spelling", clause="methods")
 class NoMethods(Standard):
     def call_method(self, target, args, kwargs):
         return fx.Transformer.call_method(self, target, args, kwargs)
@@ -240,12 +255,12 @@ class NoMethods(Standard):
 @wrong("alpha is handed on", "result-raises")
 class KeepsAlpha(Standard):
     def call_function(self, target, args, kwargs):
-        if target in self.functions and kwargs.get("alpha", 1) == 1:
+        if target in self.functions and one(kwargs):
             return fx.Transformer.call_function(self, self.functions[target], args, kwargs)
         return fx.Transformer.call_function(self, target, args, kwargs)
 
 
-@wrong("alpha is dropped", "changed-too-much")
+@wrong("alpha is dropped", "changed-too-much", clause="alpha")
 class DropsAlpha(Standard):
     def call_function(self, target, args, kwargs):
         target = self.functions.get(target, target)
@@ -254,7 +269,31 @@ class DropsAlpha(Standard):
         return fx.Transformer.call_function(self, target, args, kwargs)
 
 
-@wrong("every alpha keeps the addition", "missed-spelling")
+@wrong("an alpha that is computed counts as 1", "changed-too-much", clause="alpha-node")
+class ComputedAlpha(Standard):
+    def call_function(self, target, args, kwargs):
+        if target is torch.add and isinstance(kwargs.get("alpha"), fx.Proxy):
+            return fx.Transformer.call_function(self, torch.mul, args, plain(kwargs))
+        return super().call_function(target, args, kwargs)
+
+
+@wrong("an alpha is compared with 1, Proxy or not", "crashed")
+class ComparesProxies(Standard):
+    def call_function(self, target, args, kwargs):
+        if target in self.functions and kwargs.get("alpha", 1) == 1:
+            return super().call_function(target, args, kwargs)
+        return fx.Transformer.call_function(self, target, args, kwargs)
+
+
+@wrong("an alpha of 1.0 keeps the addition", "missed-spelling", clause="alpha-float")
+class FloatOne(Standard):
+    def call_function(self, target, args, kwargs):
+        if target is torch.add and type(kwargs.get("alpha", 1)) is float:
+            return fx.Transformer.call_function(self, target, args, kwargs)
+        return super().call_function(target, args, kwargs)
+
+
+@wrong("every alpha keeps the addition", "missed-spelling", clause="alpha-one")
 class AnyAlpha(Standard):
     def call_function(self, target, args, kwargs):
         if "alpha" in kwargs:
@@ -270,7 +309,7 @@ class FalseAlpha(Standard):
         return super().call_function(target, args, kwargs)
 
 
-@wrong("in-place methods, too", "changed-too-much")
+@wrong("in-place methods, too", "changed-too-much", clause="in-place")
 class InPlace(Standard):
     def call_method(self, target, args, kwargs):
         if target == "add_":

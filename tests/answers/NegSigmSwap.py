@@ -103,7 +103,7 @@ class NoReturn(NegSigmSwap):
         super().call_method(target, args, kwargs)
 
 
-@wrong("one direction only", "wrong-result")
+@wrong("one direction only", "wrong-result", clause="both-ways")
 class OneDirection(fx.Interpreter):
     def call_function(self, target, args, kwargs):
         target = torch.neg if target is torch.sigmoid else target
@@ -113,12 +113,12 @@ class OneDirection(fx.Interpreter):
         return super().call_method("sigmoid" if target == "neg" else target, args, kwargs)
 
 
-@wrong("functions only", "wrong-result")
+@wrong("functions only", "wrong-result", clause="methods")
 class FunctionsOnly(Base):
     pass
 
 
-@wrong("methods only", "wrong-result")
+@wrong("methods only", "wrong-result", clause="functions")
 class MethodsOnly(fx.Interpreter):
     def call_method(self, target, args, kwargs):
         table = {"neg": "sigmoid", "sigmoid": "neg"}
@@ -156,7 +156,7 @@ class LosesOthers(NegSigmSwap):
         return super().call_method(target, args, kwargs)
 
 
-@wrong("Sigmoid modules are swapped, too", "wrong-result")
+@wrong("Sigmoid modules are swapped, too", "wrong-result", clause="rest")
 class SwapsModules(NegSigmSwap):
     def call_module(self, target, args, kwargs):
         if isinstance(self.fetch_attr(target), torch.nn.Sigmoid):
@@ -193,7 +193,7 @@ def swapped(gm):
     return NegSigmSwap(gm)
 
 
-@wrong("another base class", "wrong-kind")
+@wrong("another base class", "wrong-kind", clause="class")
 class NoInterpreter:
     def __init__(self, module):
         self.inner = NegSigmSwap(module)

@@ -51,7 +51,7 @@ class EveryNode(fx.Interpreter):
         return [name for name, _ in self.seconds.most_common(n)]
 
 
-@right("zero for every call from the beginning, process time")
+@right("zero for every call from the beginning")
 class FromZero(fx.Interpreter):
     def __init__(self, module):
         super().__init__(module)
@@ -59,10 +59,10 @@ class FromZero(fx.Interpreter):
         self.seconds, self.calls = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0)
 
     def run_node(self, n):
-        begin = time.process_time()
+        begin = time.monotonic()
         result = super().run_node(n)
         if n.name in self.calls:
-            self.seconds[n.name] += time.process_time() - begin
+            self.seconds[n.name] += time.monotonic() - begin
             self.calls[n.name] += 1
         return result
 
@@ -146,6 +146,39 @@ class CommitsAtTheEnd(Plain):
 # ------------------------------------------------------------------ wrong
 
 
+class ByClock(fx.Interpreter):
+    clock = staticmethod(time.perf_counter)
+
+    def __init__(self, module):
+        super().__init__(module)
+        self.seconds, self.calls = {}, {}
+
+    def run_node(self, n):
+        start = self.clock()
+        value = super().run_node(n)
+        if n.op.startswith("call_"):
+            spent = self.clock() - start
+            self.seconds[n.name] = self.seconds.get(n.name, 0.0) + spent
+            self.calls[n.name] = self.calls.get(n.name, 0) + 1
+        return value
+
+    def slowest(self, n):
+        return sorted(self.seconds, key=self.seconds.__getitem__, reverse=True)[:n]
+
+
+right("one clock, read twice")(ByClock)
+
+
+@wrong("processor time, of the process", "wrong-time", clause="time-spent")
+class ProcessTime(ByClock):
+    clock = staticmethod(time.process_time)
+
+
+@wrong("processor time, of the thread", "wrong-time")
+class ThreadTime(ByClock):
+    clock = staticmethod(time.thread_time)
+
+
 @wrong("functions only", "missing-node")
 class FunctionsOnly(Plain):
     def run_node(self, n):
@@ -154,7 +187,7 @@ class FunctionsOnly(Plain):
         return super().run_node(n)
 
 
-@wrong("modules are left out", "missing-node")
+@wrong("modules are left out", "missing-node", clause="all-calls")
 class NoModules(Plain):
     def run_node(self, n):
         if n.op == "call_module":
@@ -172,7 +205,7 @@ class NoNone(Plain):
         return value
 
 
-@wrong("targets as keys", "extra-key")
+@wrong("targets as keys", "extra-key", clause="seconds")
 class ByTarget(Plain):
     def run_node(self, n):
         start = time.perf_counter()
@@ -191,7 +224,7 @@ class ByNode(Plain):
         return value
 
 
-@wrong("the last run only", "wrong-count")
+@wrong("the last run only", "wrong-count", clause="summed")
 class LastRun(Plain):
     def run(self, *args, **kwargs):
         self.seconds, self.calls = {}, {}
@@ -242,7 +275,7 @@ class TooLate(Plain):
         return value
 
 
-@wrong("counts what raises", "counted-error")
+@wrong("counts what raises", "counted-error", clause="raises")
 class CountsErrors(Plain):
     def run_node(self, n):
         start = time.perf_counter()
@@ -253,7 +286,7 @@ class CountsErrors(Plain):
                 self.note(n.name, time.perf_counter() - start)
 
 
-@wrong("counts before the operation", "counted-error")
+@wrong("counts before the operation", "counted-error", clause="calls")
 class CountsFirst(Plain):
     def run_node(self, n):
         if not n.op.startswith("call"):
@@ -280,7 +313,7 @@ class TimesErrors(Plain):
         return value
 
 
-@wrong("swallows the error", "should-raise")
+@wrong("swallows the error", "should-raise", clause="error")
 class Swallows(Plain):
     def run(self, *args, **kwargs):
         try:
@@ -307,7 +340,7 @@ class Rewords(Plain):
             raise type(error)(f"{n.name} failed") from error
 
 
-@wrong("the result is lost", "returned-none")
+@wrong("the result is lost", "returned-none", clause="result")
 class LosesTheResult(Plain):
     def run(self, *args, **kwargs):
         super().run(*args, **kwargs)
@@ -319,7 +352,7 @@ class OnlyTheFirst(Plain):
         return (args[0],)
 
 
-@wrong("one dictionary for all timers", "leaks-state")
+@wrong("one dictionary for all timers", "leaks-state", clause="own")
 class SharedByAll(Plain):
     common_seconds: dict = {}
     common_calls: dict = {}
@@ -354,7 +387,7 @@ class OfTheClass(fx.Interpreter):
         return value
 
 
-@wrong("fastest first", "wrong-order")
+@wrong("fastest first", "wrong-order", clause="slowest")
 class Ascending(Plain):
     def slowest(self, n):
         return sorted(self.seconds, key=self.seconds.get)[:n]
@@ -379,7 +412,7 @@ class FromTheEnd(Plain):
         return sorted(self.seconds, key=self.seconds.get)[-n:][::-1]
 
 
-@wrong("all of them, whatever n is", "wrong-order")
+@wrong("all of them, whatever n is", "wrong-order", clause="how-many")
 class AllOfThem(Plain):
     def slowest(self, n):
         return super().slowest(10_000)

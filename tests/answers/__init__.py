@@ -2,7 +2,8 @@
 
 A module is named after its exercise. `right` marks an answer that must pass, `wrong` one
 that must fail with a given finding. A module's `BEYOND` says of wrong answers that random models
-alone cannot find why that is so.
+alone cannot find why that is so. Its `CLAUSES` names the clause that a wrong answer breaks, where
+answers are marked in a loop; else the mark itself does.
 """
 
 from __future__ import annotations
@@ -32,12 +33,15 @@ class Answer:
         style: what is special about it, in a few words; unique within the exercise.
         write: the function or class.
         finding: the code of the finding it must get; ``None`` for a right answer.
+        clause: ids of the clauses of the contract that it breaks, and no others, with commas
+            between them; see `tests.clauses`.
     """
 
     exercise: str
     style: str
     write: Any
     finding: str | None = None
+    clause: str = ""
 
     def __str__(self) -> str:
         return f"{self.exercise}: {self.style}"
@@ -46,9 +50,10 @@ class Answer:
 _ANSWERS: list[Answer] = []
 
 
-def _register(style: str, finding: str | None) -> Callable[[Any], Any]:
+def _register(style: str, finding: str | None, clause: str = "") -> Callable[[Any], Any]:
     def mark(write: Any) -> Any:
-        _ANSWERS.append(Answer(write.__module__.rpartition(".")[2], style, write, finding))
+        exercise = write.__module__.rpartition(".")[2]
+        _ANSWERS.append(Answer(exercise, style, write, finding, clause))
         return write
 
     return mark
@@ -59,9 +64,9 @@ def right(style: str) -> Callable[[Any], Any]:
     return _register(style, None)
 
 
-def wrong(style: str, finding: str) -> Callable[[Any], Any]:
-    """Mark an answer that must fail with a finding of that code."""
-    return _register(style, finding)
+def wrong(style: str, finding: str, clause: str = "") -> Callable[[Any], Any]:
+    """Mark an answer that must fail with a finding of that code, and say which clause it breaks."""
+    return _register(style, finding, clause)
 
 
 Examined = tuple[tuple[Outcome, ...], Verdict]
@@ -107,3 +112,11 @@ def beyond(answer: Answer) -> str:
     """Why random models cannot find a wrong answer, as its module's `BEYOND` says; or nothing."""
     module = importlib.import_module(f"{__name__}.{answer.exercise}")
     return getattr(module, "BEYOND", {}).get(answer.style, "")
+
+
+def clauses_of(answer: Answer) -> tuple[str, ...]:
+    """Full ids of the clauses that a wrong answer breaks, such as ``extract.aliases``."""
+    module = importlib.import_module(f"{__name__}.{answer.exercise}")
+    text = answer.clause or getattr(module, "CLAUSES", {}).get(answer.style, "")
+    keys = [key.strip() for key in text.split(",") if key.strip()]
+    return tuple(key if "." in key else f"{answer.exercise}.{key}" for key in keys)

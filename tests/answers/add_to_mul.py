@@ -12,6 +12,11 @@ from tests.answers import right, wrong
 ADDS = (operator.add, torch.add)
 
 
+def has_no_alpha(kwargs):
+    alpha = kwargs.get("alpha", 1)
+    return not isinstance(alpha, (fx.Node, fx.Proxy)) and alpha == 1
+
+
 def without_alpha(kwargs):
     return {key: value for key, value in kwargs.items() if key != "alpha"}
 
@@ -69,12 +74,12 @@ def exchanged(model):
 def transformer(model):
     class Multiply(fx.Transformer):
         def call_function(self, target, args, kwargs):
-            if target in ADDS and kwargs.get("alpha", 1) == 1:
+            if target in ADDS and has_no_alpha(kwargs):
                 return super().call_function(operator.mul, self.values(args, kwargs), {})
             return super().call_function(target, args, kwargs)
 
         def call_method(self, target, args, kwargs):
-            if target == "add" and kwargs.get("alpha", 1) == 1:
+            if target == "add" and has_no_alpha(kwargs):
                 return super().call_method("mul", self.values(args, kwargs), {})
             return super().call_method(target, args, kwargs)
 
@@ -152,7 +157,7 @@ def only_function(model):
     return edit(model, lambda n: is_addition(n) and n.target is torch.add)
 
 
-@wrong("methods forgotten", "missed-spelling")
+@wrong("methods forgotten", "missed-spelling", clause="method")
 def no_methods(model):
     return edit(model, lambda n: is_addition(n) and n.op == "call_function")
 
@@ -172,7 +177,7 @@ def methods_with_tensors(model):
     )
 
 
-@wrong("numbers on the left forgotten", "missed-spelling")
+@wrong("numbers on the left forgotten", "missed-spelling", clause="operator")
 def no_reflected(model):
     return edit(
         model, lambda n: is_addition(n) and not (n.args and isinstance(n.args[0], (int, float)))
@@ -184,12 +189,44 @@ def no_keywords(model):
     return edit(model, lambda n: is_addition(n) and not n.kwargs)
 
 
-@wrong("an alpha of 1 keeps the addition", "missed-spelling")
+@wrong("an alpha of 1 keeps the addition", "missed-spelling", clause="alpha-one")
 def alpha_one_kept(model):
     return edit(model, lambda n: is_addition(n) and "alpha" not in n.kwargs)
 
 
-@wrong("alpha ignored", "changed-too-much")
+@wrong("an alpha of 1.0 keeps the addition", "missed-spelling", clause="alpha-float")
+def float_one_kept(model):
+    return edit(model, lambda n: is_addition(n) and type(n.kwargs.get("alpha", 1)) is int)
+
+
+@wrong("an alpha that is computed counts as 1", "changed-too-much", clause="alpha-node")
+def computed_alpha(model):
+    def wanted(node):
+        adds = node.target in ADDS or (node.op == "call_method" and node.target == "add")
+        alpha = node.kwargs.get("alpha", 1)
+        return adds and (isinstance(alpha, fx.Node) or alpha == 1)
+
+    return edit(model, wanted)
+
+
+@wrong("an alpha is compared with 1 while Proxies run", "crashed")
+def alpha_of_proxies(model):
+    class Multiply(fx.Transformer):
+        def call_function(self, target, args, kwargs):
+            if target in ADDS and kwargs.get("alpha", 1) == 1:
+                args = (*args, *(kwargs[k] for k in ("input", "other") if k in kwargs))
+                return super().call_function(operator.mul, args, {})
+            return super().call_function(target, args, kwargs)
+
+        def call_method(self, target, args, kwargs):
+            if target == "add" and kwargs.get("alpha", 1) == 1:
+                return super().call_method("mul", args, without_alpha(kwargs))
+            return super().call_method(target, args, kwargs)
+
+    return Multiply(fx.symbolic_trace(model)).transform()
+
+
+@wrong("alpha ignored", "changed-too-much", clause="other-alpha")
 def alpha_ignored(model):
     def wanted(node):
         return (node.op == "call_function" and node.target in ADDS) or (
@@ -216,7 +253,7 @@ def alpha_zero(model):
     return edit(model, wanted)
 
 
-@wrong("alpha reaches mul", "result-raises")
+@wrong("alpha reaches mul", "result-raises", clause="alpha-gone")
 def alpha_kept(model):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -226,12 +263,12 @@ def alpha_kept(model):
     return gm
 
 
-@wrong("in-place methods too", "changed-too-much")
+@wrong("in-place methods too", "changed-too-much", clause="in-place")
 def in_place_methods(model):
     return edit(model, lambda n: is_addition(n) or (n.op == "call_method" and n.target == "add_"))
 
 
-@wrong("in-place operators too", "changed-too-much")
+@wrong("in-place operators too", "changed-too-much", clause="iadd")
 def in_place_operators(model):
     return edit(model, lambda n: is_addition(n) or n.target is operator.iadd)
 
@@ -299,7 +336,7 @@ def edits_the_caller(model):
     return gm
 
 
-@wrong("a tensor made of a number", "raw-tensor")
+@wrong("a tensor made of a number", "raw-tensor", clause="common.no-raw-tensor")
 def raw_tensor(model):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -338,7 +375,7 @@ def left_behind(model):
     return gm
 
 
-@wrong("buffers of the caller changed", "caller-changed")
+@wrong("buffers of the caller changed", "caller-changed", clause="common.caller-values")
 def changes_buffers(model):
     gm = in_place(model)
     with torch.no_grad():

@@ -182,7 +182,7 @@ def tried(model):
             pass
 
 
-@wrong("one stage too early", "wrong-shape")
+@wrong("one stage too early", "wrong-shape", clause="c4")
 def too_early(model):
     return create_feature_extractor(model, {"layer2": "C4", "layer3": "C5"})
 
@@ -192,7 +192,7 @@ def exchanged(model):
     return create_feature_extractor(model, {"layer3": "C5", "layer4": "C4"})
 
 
-@wrong("names of ResNet-50", "crashed")
+@wrong("names of ResNet-50", "crashed", clause="any-resnet")
 def of_resnet50(model):
     return create_feature_extractor(model, {"layer3.5.relu_2": "C4", "layer4.2.relu_2": "C5"})
 
@@ -212,12 +212,12 @@ def node_keys(model):
     return create_feature_extractor(model, ["layer3", "layer4"])
 
 
-@wrong("keys in small letters", "wrong-structure")
+@wrong("keys in small letters", "wrong-structure", clause="keys")
 def small_letters(model):
     return create_feature_extractor(model, {"layer3": "c4", "layer4": "c5"})
 
 
-@wrong("only C5", "wrong-structure")
+@wrong("only C5", "wrong-structure", clause="both")
 def only_c5(model):
     return create_feature_extractor(model, {"layer4": "C5"})
 
@@ -426,7 +426,7 @@ def older(model):
     return IntermediateLayerGetter(model, NODES)
 
 
-@wrong("the stages by hand", "not-torchvision")
+@wrong("the stages by hand", "not-torchvision", clause="extractor")
 def by_hand(model):
     class Stages(nn.Module):
         def __init__(self):

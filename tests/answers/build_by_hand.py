@@ -107,7 +107,7 @@ def _(proj, shift):
     return gm
 
 
-@wrong("traced", "forbidden")
+@wrong("traced", "forbidden", clause="no-tracing")
 def _(proj, shift):
     class Whole(nn.Module):
         def __init__(self):
@@ -137,7 +137,7 @@ def _(proj, shift):
     return fx.GraphModule(whole, graph)
 
 
-@wrong("a copy of the module", "copied-module")
+@wrong("a copy of the module", "copied-module", clause="given-module")
 def _(proj, shift):
     return built(copy.deepcopy(proj), shift)
 
@@ -168,12 +168,12 @@ def _(proj, shift):
     return built(proj, nn.Parameter(shift))
 
 
-@wrong("a buffer of another name", "not-a-buffer")
+@wrong("a buffer of another name", "not-a-buffer", clause="buffer-name")
 def _(proj, shift):
     return built(proj, shift, key="offset")
 
 
-@wrong("the shift as a plain attribute", "not-a-buffer")
+@wrong("the shift as a plain attribute", "not-a-buffer", clause="buffer")
 def _(proj, shift):
     gm = built(proj, shift)
     del gm.shift
@@ -196,7 +196,7 @@ def _(proj, shift):
     return built(proj, shift.to(torch.float32).to(shift.dtype))
 
 
-@wrong("no default for the scale", "lost-signature")
+@wrong("no default for the scale", "lost-signature", clause="signature")
 def _(proj, shift):
     gm = built(proj, shift)
     list(gm.graph.nodes)[1].args = ()
@@ -251,7 +251,7 @@ def _(proj, shift):
     return gm
 
 
-@wrong("sum as a function", "wrong-nodes")
+@wrong("sum as a function", "wrong-nodes", clause="opcodes")
 def _(proj, shift):
     gm = built(proj, shift)
     *_, total, output = gm.graph.nodes
@@ -306,7 +306,7 @@ def _(proj, shift):
     return built(proj, shift, total=(-1, True))
 
 
-@wrong("subtracted instead of added", "wrong-function")
+@wrong("subtracted instead of added", "wrong-function", clause="value")
 def _(proj, shift):
     return built(proj, shift, add=operator.sub)
 
@@ -350,7 +350,7 @@ def _(proj, shift):
     return built(proj, shift, wrap=lambda value: (value,))
 
 
-@wrong("a node too many", "wrong-nodes")
+@wrong("a node too many", "wrong-nodes", clause="nine")
 def _(proj, shift):
     gm = built(proj, shift)
     *_, total, output = gm.graph.nodes

@@ -98,7 +98,7 @@ def _():
 # ------------------------------------------------------------------ wrong
 
 
-@wrong("traced", "forbidden")
+@wrong("traced", "forbidden", clause="no-tracing")
 def _():
     return fx.symbolic_trace(lambda x, y: torch.neg(torch.tanh(torch.cat([x, y]))))
 
@@ -112,7 +112,7 @@ def _():
     return fx.GraphModule(nn.Module(), graph)
 
 
-@wrong("node by node, without Proxies", "no-proxies")
+@wrong("node by node, without Proxies", "no-proxies", clause="proxies")
 def _():
     graph = fx.Graph()
     x, y = graph.placeholder("x"), graph.placeholder("y")
@@ -131,7 +131,7 @@ def _():
     return fx.GraphModule(nn.Module(), graph)
 
 
-@wrong("a line that nobody needs", "unused-node")
+@wrong("a line that nobody needs", "unused-node", clause="nothing-unused")
 def _():
     def formula(x, y):
         c = torch.cat([x, y])
@@ -155,7 +155,7 @@ def _():
     return built(lambda x, y, z: torch.neg(torch.tanh(torch.cat([x, y]))), ("x", "y", "z"))
 
 
-@wrong("other names", "lost-signature")
+@wrong("other names", "lost-signature", clause="signature")
 def _():
     return built(lambda a, b: torch.neg(torch.tanh(torch.cat([a, b]))), ("a", "b"))
 
@@ -188,7 +188,7 @@ def _():
     return built(lambda x, y: torch.tanh(torch.cat([x, y])))
 
 
-@wrong("added instead of joined", "result-raises")
+@wrong("added instead of joined", "result-raises", clause="value")
 def _():
     return built(lambda x, y: torch.neg(torch.tanh(x + y)))
 

@@ -81,7 +81,7 @@ def counted_by(cls):
 right("an Interpreter with three handlers")(counted_by(Counting))
 
 
-@right("PyTorch's own counter")
+@wrong("PyTorch's own counter", "wrong-count")
 def by_pytorch(model, *inputs):
     with FlopCounterMode(display=False) as counter:
         model(*inputs)
@@ -111,6 +111,62 @@ def from_shapes(model, *inputs):
     return total
 
 
+@right("all in run_node")
+def in_run_node(model, *inputs):
+    class Counter(fx.Interpreter):
+        total = 0
+
+        def run_node(self, n):
+            value = super().run_node(n)
+            args, kwargs = self.fetch_args_kwargs_from_env(n)
+            if n.op == "call_module":
+                layer = self.fetch_attr(n.target)
+                if isinstance(layer, (nn.Linear, nn.Conv1d, nn.Conv2d)):
+                    self.total += 2 * value.numel() * layer.weight[0].numel()
+            elif n.target in (F.linear, F.conv1d, F.conv2d):
+                weight = kwargs["weight"] if "weight" in kwargs else args[1]
+                self.total += 2 * value.numel() * weight[0].numel()
+            elif n.target in (operator.matmul, torch.matmul, torch.mm, torch.bmm) or (
+                n.op == "call_method" and n.target in ("matmul", "mm", "bmm")
+            ):
+                left = kwargs["input"] if "input" in kwargs else args[0]
+                self.total += 2 * value.numel() * left.shape[-1]
+            return value
+
+    counter = Counter(fx.symbolic_trace(model))
+    counter.run(*inputs)
+    return counter.total
+
+
+@right("a list of what each node counts")
+def listed(model, *inputs):
+    gm = fx.symbolic_trace(model)
+    values = fx.Interpreter(gm, garbage_collect_values=False)
+    values.run(*inputs)
+
+    def value_of(argument):
+        return values.env[argument]
+
+    def count(node):
+        result = values.env.get(node)
+        named = dict(zip(("input", "weight"), node.args, strict=False)) | node.kwargs
+        if node.op == "call_module":
+            layer = gm.get_submodule(node.target)
+            counts = isinstance(layer, (nn.Linear, nn.Conv1d, nn.Conv2d))
+            return 2 * result.numel() * layer.weight[0].numel() if counts else 0
+        if node.target in (F.linear, F.conv1d, F.conv2d):
+            return 2 * result.numel() * value_of(named["weight"])[0].numel()
+        if node.op.startswith("call") and getattr(node.target, "__name__", node.target) in (
+            "matmul",
+            "mm",
+            "bmm",
+        ):
+            return 2 * result.numel() * value_of(named["input"]).shape[-1]
+        return 0
+
+    return sum(map(count, gm.graph.nodes))
+
+
 class SpelledOut(Counting):
     """Every dimension by name."""
 
@@ -132,7 +188,7 @@ class SpelledOut(Counting):
 right("every dimension by name")(counted_by(SpelledOut))
 
 
-@right("a dispatch mode around every node")
+@wrong("PyTorch's own counter around every node", "wrong-count")
 def mode_per_node(model, *inputs):
     class PerNode(fx.Interpreter):
         total = 0
@@ -149,6 +205,48 @@ def mode_per_node(model, *inputs):
 
 
 # ------------------------------------------------------------------ wrong
+
+
+class Transposed(Counting):
+    layers = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.ConvTranspose2d)
+
+
+wrong("transposed convolutions count as convolutions", "wrong-count", clause="transposed")(
+    counted_by(Transposed)
+)
+
+
+class BatchOfOne(Counting):
+    def conv(self, x, weight, out, bias=None):
+        batch, places = out.shape[0], math.prod(out.shape[2:])
+        return 2 * batch * places * weight.numel()
+
+
+wrong("the first dimension of an image is taken for a batch", "wrong-count", clause="unbatched")(
+    counted_by(BatchOfOne)
+)
+
+
+class Einsum(Counting):
+    def call_function(self, target, args, kwargs):
+        out = super().call_function(target, args, kwargs)
+        if target is torch.einsum:
+            self.total += 2 * out.numel() * args[1].shape[-1]
+        return out
+
+
+wrong("einsum counts, too", "wrong-count", clause="einsum")(counted_by(Einsum))
+
+
+class Attention(Counting):
+    def call_function(self, target, args, kwargs):
+        out = super().call_function(target, args, kwargs)
+        if target is torch.nn.functional.scaled_dot_product_attention:
+            self.total += 4 * out.numel() * args[1].shape[-2]
+        return out
+
+
+wrong("attention counts, too", "wrong-count", clause="attention")(counted_by(Attention))
 
 
 class OneForTwo(Counting):
@@ -335,3 +433,26 @@ def in_training_mode(model, *inputs):
 @wrong("the stub", "not-attempted")
 def stub(model, *inputs):
     raise NotImplementedError
+
+
+CLAUSES = {
+    "a multiply-add is one": "two",
+    "the bias counts": "no-bias",
+    "groups ignored": "groups",
+    "size of the input instead of the output": "stride",
+    "no Conv1d": "conv1d",
+    "one image of a batch": "batch",
+    "only the first dimension of a linear layer": "linear-dimensions",
+    "modules, but no functions": "functions",
+    "a subclass of nn.Linear does not count": "subclasses",
+    "no @": "matmul-operator",
+    "no methods": "matmul-method",
+    "no mm and no bmm": "mm-bmm",
+    "batches on the right are not broadcast": "broadcasting",
+    "keyword arguments are not found": "keywords",
+    "a layer that is called twice counts once": "called-twice",
+    "sums and products of elements count": "elementwise",
+    "norms count": "norms",
+    "a float for convolutions": "int",
+}
+"""Clauses that answers break whose marks are made in a loop."""

@@ -67,6 +67,21 @@ def stub(model, pattern):
     raise NotImplementedError()
 
 
+@wrong("a copy in eval mode is traced", "wrong-value", clause="mode")
+def copy_in_eval(model, pattern):
+    return replaced_by_itself(copy.deepcopy(model).eval(), pattern)
+
+
+@wrong("a copy in the root's mode is traced", "wrong-value", clause="mode-of-parts")
+def copy_in_one_mode(model, pattern):
+    return replaced_by_itself(copy.deepcopy(model).train(model.training), pattern)
+
+
+@wrong("the model is put into eval mode", "caller-changed")
+def put_into_eval(model, pattern):
+    return replaced_by_itself(model.eval(), pattern)
+
+
 @wrong("nothing is returned", "returned-none")
 def returns_nothing(model, pattern):
     len(fx.replace_pattern(fx.symbolic_trace(model), pattern, pattern))
@@ -77,13 +92,13 @@ def returns_matches(model, pattern):
     return fx.replace_pattern(fx.symbolic_trace(model), pattern, pattern)
 
 
-@wrong("a graph module is rewritten as it is", "caller-changed")
+@wrong("a graph module is rewritten as it is", "caller-changed", clause="unchanged")
 def rewrites_the_caller(model, pattern):
     gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
     return len(fx.replace_pattern(gm, pattern, pattern))
 
 
-@wrong("overlapping places count, too", "wrong-value")
+@wrong("overlapping places count, too", "wrong-value", clause="non-overlapping")
 def counts_overlaps(model, pattern):
     matcher = SubgraphMatcher(_graph_of(pattern), remove_overlapping_matches=False)
     return len(matcher.match(fx.symbolic_trace(model).graph))
@@ -106,7 +121,7 @@ def only_whether(model, pattern):
     return bool(fx.replace_pattern(fx.symbolic_trace(model), pattern, pattern))
 
 
-@wrong("one more than there are", "wrong-value")
+@wrong("one more than there are", "wrong-value", clause="places")
 def until_it_is_gone(model, pattern):
     return len(fx.replace_pattern(fx.symbolic_trace(model), pattern, pattern)) + 1
 
@@ -129,7 +144,7 @@ def one_parameter(model, pattern):
     return len(fx.replace_pattern(gm, pattern, lambda x: torch.relu(x)))
 
 
-@wrong("the model is not traced", "crashed")
+@wrong("the model is not traced", "crashed", clause="traced")
 def not_traced(model, pattern):
     return len(fx.replace_pattern(model, pattern, pattern))
 

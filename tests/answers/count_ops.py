@@ -56,7 +56,7 @@ def _(model):
     return counts
 
 
-@wrong("only the opcodes that occur", "missing-opcode")
+@wrong("only the opcodes that occur", "missing-opcode", clause="six-keys")
 def _(model):
     return dict(Counter(node.op for node in fx.symbolic_trace(model).graph.nodes))
 
@@ -67,7 +67,7 @@ def _(model):
     return {op: sum(node.op == op for node in gm.graph.nodes) for op in OPS}
 
 
-@wrong("the output is not counted", "wrong-count")
+@wrong("the output is not counted", "wrong-count", clause="every-node")
 def _(model):
     counts = dict.fromkeys(OPS, 0)
     for node in list(fx.symbolic_trace(model).graph.nodes)[:-1]:
@@ -81,7 +81,7 @@ def _(model):
     return {op: sum(node.op == op for node in nodes) for op in OPS[:-1]}
 
 
-@wrong("distinct targets instead of nodes", "wrong-count")
+@wrong("distinct targets instead of nodes", "wrong-count", clause="how-many")
 def _(model):
     seen = {(node.op, str(node.target)) for node in fx.symbolic_trace(model).graph.nodes}
     return {op: sum(o == op for o, _ in seen) for op in OPS}
@@ -125,7 +125,7 @@ def _(model):
     return {op: found.count(op) for op in OPS}
 
 
-@wrong("counts go on from the last call", "wrong-count")
+@wrong("counts go on from the last call", "wrong-count", clause="fresh")
 def _(model, counts={op: 0 for op in OPS}):  # noqa: B006
     for node in fx.symbolic_trace(model).graph.nodes:
         counts[node.op] += 1

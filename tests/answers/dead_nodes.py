@@ -89,7 +89,7 @@ def _(model):
     return [n.name for n in graph.nodes if n.name not in alive and n.op != "placeholder"]
 
 
-@wrong("only nodes without readers", "missed-dead")
+@wrong("only nodes without readers", "missed-dead", clause="through-others")
 def _(model):
     nodes = fx.symbolic_trace(model).graph.nodes
     return [n.name for n in nodes if not n.users and n.op not in ("placeholder", "output")]
@@ -132,7 +132,7 @@ def _(model):
     return [*named(graph, alive_in(graph)), *([last.name] if last in dead else [])]
 
 
-@wrong("placeholders that nothing reads are listed", "lists-placeholder")
+@wrong("placeholders that nothing reads are listed", "lists-placeholder", clause="placeholders")
 def _(model):
     graph = fx.symbolic_trace(model).graph
     alive = alive_in(graph)
@@ -182,7 +182,7 @@ def _(model):
     return named(graph, alive_in(graph, reads))
 
 
-@wrong("parameters are never dead", "missed-dead")
+@wrong("parameters are never dead", "missed-dead", clause="never-reach")
 def _(model):
     graph = fx.symbolic_trace(model).graph
     alive, keep = alive_in(graph), ("placeholder", "get_attr")
@@ -199,7 +199,7 @@ def _(model):
     return named(graph, alive)
 
 
-@wrong("methods are taken for side effects", "missed-dead")
+@wrong("methods are taken for side effects", "missed-dead", clause="no-effects")
 def _(model):
     graph, alive = fx.symbolic_trace(model).graph, set()
     for node in reversed(graph.nodes):
@@ -219,7 +219,7 @@ def _(model):
     return [n.name for n in graph.nodes if n not in reached]
 
 
-@wrong("in reverse order", "wrong-order")
+@wrong("in reverse order", "wrong-order", clause="order")
 def _(model):
     graph = fx.symbolic_trace(model).graph
     return named(graph, alive_in(graph))[::-1]
@@ -245,7 +245,7 @@ def _(model):
     return [getattr(n.target, "__name__", str(n.target)) for n in graph.nodes if n.name in dead]
 
 
-@wrong("the nodes instead of their names", "wrong-kind")
+@wrong("the nodes instead of their names", "wrong-kind", clause="names")
 def _(model):
     graph = fx.symbolic_trace(model).graph
     alive = alive_in(graph)
@@ -275,7 +275,7 @@ def _(model):
     return [name for name in names if name not in left]
 
 
-@wrong("eliminate_dead_code and a comparison", "forbidden")
+@wrong("eliminate_dead_code and a comparison", "forbidden", clause="forbidden")
 def _(model):
     gm = fx.symbolic_trace(model)
     before = [n.name for n in gm.graph.nodes]

@@ -243,7 +243,7 @@ def many_tracers(model, rules):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("keyword arguments dropped", "crashed")
+@wrong("keyword arguments dropped", "crashed", clause="keywords")
 def no_keywords(model, rules):
     return retraced(model, rules, args_of=lambda node, load: (map_arg(node.args, load), {}))
 
@@ -259,14 +259,18 @@ def keywords_with_nodes(model, rules):
     return retraced(model, rules, args_of=args_of)
 
 
-@wrong("nodes in keyword arguments are those of the old graph", "crashed")
+@wrong(
+    "nodes in keyword arguments are those of the old graph",
+    "crashed",
+    clause="common.no-foreign-node",
+)
 def raw_keywords(model, rules):
     return retraced(
         model, rules, args_of=lambda node, load: (map_arg(node.args, load), node.kwargs)
     )
 
 
-@wrong("lists are not looked into", "crashed")
+@wrong("lists are not looked into", "crashed", clause="lists")
 def no_lists(model, rules):
     def args_of(node, load):
         args = [load(a) if isinstance(a, fx.Node) else a for a in node.args]
@@ -304,7 +308,7 @@ def walking(deep, *, slices):
     return args_of
 
 
-@wrong("only the first argument", "crashed")
+@wrong("only the first argument", "crashed", clause="several-arguments")
 def first_only(model, rules):
     return retraced(
         model, rules,
@@ -312,14 +316,14 @@ def first_only(model, rules):
     )  # fmt: skip
 
 
-@wrong("each input node once", "crashed")
+@wrong("each input node once", "crashed", clause="same-input-twice")
 def input_nodes(model, rules):
     return retraced(
         model, rules, args_of=lambda node, load: (list(map(load, node.all_input_nodes)), {})
     )
 
 
-@wrong("a result must be a Proxy", "crashed")
+@wrong("a result must be a Proxy", "crashed", clause="constants")
 def always_node(model, rules):
     gm = fx.symbolic_trace(model)
     graph, env = fx.Graph(), {}
@@ -369,7 +373,7 @@ def none_leaves_the_call(model, rules):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("rules applied until nothing is left", "applied-twice")
+@wrong("rules applied until nothing is left", "applied-twice", clause="once")
 def until_done(model, rules):
     gm = new_graph(model, rules)
     for _ in range(3):
@@ -403,7 +407,7 @@ def by_name(model, rules):
     return new_graph(gm, table)
 
 
-@wrong("methods of that name too", "other-nodes-changed")
+@wrong("methods of that name too", "other-nodes-changed", clause="functions-only")
 def methods_too(model, rules):
     by_names = {function.__name__: function for function in rules}
     gm = fx.symbolic_trace(model)
@@ -435,7 +439,7 @@ def shared_results(model, rules):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("only the first call of each function", "missed-call")
+@wrong("only the first call of each function", "missed-call", clause="each-call")
 def only_first(model, rules):
     gm = fx.symbolic_trace(model)
     left = dict(rules)
@@ -454,7 +458,7 @@ def only_first(model, rules):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("calls that nobody reads are copied", "missed-call")
+@wrong("calls that nobody reads are copied", "missed-call", clause="rest-copied")
 def only_read(model, rules):
     gm = fx.symbolic_trace(model)
     graph, env = fx.Graph(), {}
@@ -492,7 +496,7 @@ def sound_clean_up(model, rules):
     return gm
 
 
-@wrong("placeholders without defaults", "lost-signature")
+@wrong("placeholders without defaults", "lost-signature", clause="common.signature")
 def lost_defaults(model, rules):
     gm = fx.symbolic_trace(model)
     graph, env = fx.Graph(), {}
@@ -512,7 +516,7 @@ def lost_defaults(model, rules):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("the output is always one node", "crashed")
+@wrong("the output is always one node", "crashed", clause="output")
 def one_output(model, rules):
     gm = fx.symbolic_trace(model)
     graph, env = fx.Graph(), {}
@@ -532,7 +536,7 @@ def one_output(model, rules):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("the new graph has no output", "no-output")
+@wrong("the new graph has no output", "no-output", clause="common.one-output")
 def no_output(model, rules):
     gm = fx.symbolic_trace(model)
     graph, env = fx.Graph(), {}

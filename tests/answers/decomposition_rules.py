@@ -108,7 +108,7 @@ def _():
 # ------------------------------------------------------------------ wrong: relu
 
 
-@wrong("relu as a product", "wrong-result")
+@wrong("relu as a product", "wrong-result", clause="infinity")
 def _():
     return rules(relu=lambda x: (x > 0) * x)
 
@@ -118,7 +118,7 @@ def _():
     return rules(relu=lambda x: x * (x > 0).to(x.dtype))
 
 
-@wrong("relu by where loses NaN", "wrong-result")
+@wrong("relu by where loses NaN", "wrong-result", clause="nan")
 def _():
     return rules(relu=lambda x: torch.where(x > 0, x, 0.0))
 
@@ -148,7 +148,7 @@ def _():
     return rules(relu=lambda x: torch.nan_to_num(x).clamp(min=0))
 
 
-@wrong("relu in float32", "wrong-dtype")
+@wrong("relu in float32", "wrong-dtype", clause="dtype")
 def _():
     return rules(relu=lambda x: x.float().clamp(min=0))
 
@@ -168,7 +168,7 @@ def _():
     return rules(relu=lambda x: torch.maximum(x, torch.tensor(0.0)))
 
 
-@wrong("relu by itself", "not-elementary")
+@wrong("relu by itself", "not-elementary", clause="elementary")
 def _():
     return rules(relu=lambda x: torch.relu(x))
 
@@ -178,7 +178,7 @@ def _():
     return rules(relu=lambda x: x.relu())
 
 
-@wrong("relu by threshold", "not-elementary")
+@wrong("relu by threshold", "not-elementary", clause="no-sibling")
 def _():
     return rules(relu=lambda x: F.threshold(x, 0, 0))
 
@@ -232,7 +232,7 @@ def _():
 # ------------------------------------------------------------------ wrong: silu
 
 
-@wrong("silu takes no inplace", "rule-raises")
+@wrong("silu takes no inplace", "rule-raises", clause="silu-arguments")
 def _():
     return rules(silu=lambda x: x * torch.sigmoid(x))
 
@@ -290,7 +290,7 @@ def _():
 # ------------------------------------------------------------------ wrong: softmax
 
 
-@wrong("softmax overflows", "wrong-result")
+@wrong("softmax overflows", "wrong-result", clause="large")
 def _():
     return rules(softmax=lambda x, dim: torch.exp(x) / torch.exp(x).sum(dim, keepdim=True))
 
@@ -396,7 +396,7 @@ def _():
     return rules(softmax=lambda x, dim: F.softmin(-x, dim))
 
 
-@wrong("softmax without dim", "rule-raises")
+@wrong("softmax without dim", "rule-raises", clause="softmax-arguments")
 def _():
     return rules(softmax=lambda x: torch.exp(x) / torch.exp(x).sum())
 
@@ -415,7 +415,7 @@ def _():
 # ------------------------------------------------------------------ wrong: the dictionary
 
 
-@wrong("names as keys", "missing-rule")
+@wrong("names as keys", "missing-rule", clause="keys")
 def _():
     return {"relu": relu_rule, "silu": silu_rule, "softmax": softmax_rule}
 
@@ -430,7 +430,7 @@ def _():
     return {torch.relu: relu_rule, F.silu: silu_rule, F.softmax: softmax_rule}
 
 
-@wrong("two of three", "missing-rule")
+@wrong("two of three", "missing-rule", clause="three")
 def _():
     return {torch.relu: relu_rule, F.silu: silu_rule}
 

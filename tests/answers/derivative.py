@@ -47,6 +47,7 @@ def forward_mode(
     zero=torch.zeros_like,
     arguments=arguments_of,
     number_slope=0,
+    alpha=True,
 ):
     """Tensors everywhere: the slope of the parameter is a tensor of ones."""
     rules = {**RULES, **(rules or {})}
@@ -67,6 +68,8 @@ def forward_mode(
                 slope.get(a, number_slope) if isinstance(a, fx.Node) else number_slope for a in args
             ]
             value[node] = fx.Proxy(graph.node_copy(node, lambda n: value[n].node), tracer)
+            if alpha and "alpha" in node.kwargs:
+                slopes[1] = slopes[1] * node.kwargs["alpha"]
             slope[node] = rules[kinds[node.target]](*values, *slopes)
     return fx.GraphModule(nn.Module(), graph)
 
@@ -108,6 +111,7 @@ def reverse(fn):
         v = [value[a] if isinstance(a, fx.Node) else a for a in args]
         if kind in ("add", "sub"):
             give(args[0], g)
+            g = g * node.kwargs.get("alpha", 1)
             give(args[1], g if kind == "add" else -g)
         elif kind == "mul":
             give(args[0], g * v[1])
@@ -147,6 +151,8 @@ def dual(fn):
             own = getattr(torch, kind)
             if kind in ("add", "sub", "mul"):
                 own = getattr(operator, kind)
+            if "alpha" in kwargs:
+                v[1], d[1] = v[1] * kwargs["alpha"], d[1] * kwargs["alpha"]
             return own(*v), RULES[kind](*v, *d)
 
         call_function = call_method = _call
@@ -184,10 +190,9 @@ def recursive(fn):
         if node.target in (torch.full_like, torch.zeros_like):
             return 0.0
         kind, (a, *more) = KINDS[node.target], arguments_of(node)
-        if kind == "add":
-            return call(operator.add, slope(a), slope(more[0]))
-        if kind == "sub":
-            return call(operator.sub, slope(a), slope(more[0]))
+        if kind in ("add", "sub"):
+            second = call(operator.mul, slope(more[0]), node.kwargs.get("alpha", 1))
+            return call(getattr(operator, kind), slope(a), second)
         if kind == "mul":
             left = call(operator.mul, slope(a), more[0])
             return call(operator.add, left, call(operator.mul, a, slope(more[0])))
@@ -249,6 +254,8 @@ def numbers(fn):
             copied = fx.Proxy(graph.node_copy(node, lambda n: pairs[n][0].node), tracer)
             own = [pairs[a] if isinstance(a, fx.Node) else (a, 0.0) for a in arguments_of(node)]
             v, d = [p[0] for p in own], [p[1] for p in own]
+            if "alpha" in node.kwargs:
+                d[1] = d[1] * node.kwargs["alpha"]
             kind = kinds[node.target]
             pairs[node] = (copied, 0.0 if kind == "full" else RULES[kind](*v, *d))
     return fx.GraphModule(nn.Module(), graph)
@@ -271,6 +278,22 @@ outer_at_slope = with_rule(sin=lambda a, da: torch.cos(da) * da)
 power_rule = with_rule(exp=lambda a, da: a * da)
 
 
+@wrong("alpha forgotten", "wrong-result", clause="alpha")
+def no_alpha(fn):
+    return forward_mode(fn, alpha=False)
+
+
+@wrong("alpha counts in the value and not in a difference", "wrong-result")
+def alpha_of_sums_only(fn):
+    def arguments(node):
+        found = arguments_of(node)
+        if KINDS.get(node.target) == "sub" and "alpha" in node.kwargs:
+            node.kwargs = {key: v for key, v in node.kwargs.items() if key != "alpha"}
+        return found
+
+    return forward_mode(fn, arguments=arguments)
+
+
 @wrong("the product of the slopes", "wrong-result")
 def product_of_slopes(fn):
     return no_product_rule(fn)
@@ -281,7 +304,7 @@ def half_product(fn):
     return half_product_rule(fn)
 
 
-@wrong("no chain rule for sin", "wrong-result")
+@wrong("no chain rule for sin", "wrong-result", clause="chain-rule")
 def chainless(fn):
     return no_chain_rule(fn)
 
@@ -291,7 +314,7 @@ def chainless_exp(fn):
     return no_chain_in_exp(fn)
 
 
-@wrong("the sign of the slope of cos", "wrong-result")
+@wrong("the sign of the slope of cos", "wrong-result", clause="rules")
 def cos_sign(fn):
     return sign_of_cos(fn)
 
@@ -326,7 +349,7 @@ def as_power(fn):
     return power_rule(fn)
 
 
-@wrong("a number has the slope 1", "wrong-result")
+@wrong("a number has the slope 1", "wrong-result", clause="numbers")
 def numbers_move(fn):
     return forward_mode(fn, number_slope=1)
 
@@ -374,7 +397,7 @@ def added(grads, node, gradient):
     grads[node] = grads[node] + gradient if node in grads else gradient
 
 
-@wrong("reverse mode, the last path counts", "wrong-result")
+@wrong("reverse mode, the last path counts", "wrong-result", clause="twice")
 def last_path(fn):
     return reverse_with(fn, lambda grads, node, gradient: grads.update({node: gradient}))
 
@@ -421,18 +444,18 @@ def without(*targets):
     return {target: kind for target, kind in KINDS.items() if target not in targets}
 
 
-@wrong("no methods", "crashed")
+@wrong("no methods", "crashed", clause="methods")
 def no_methods(fn):
     return forward_mode(fn, kinds=without("add", "sub", "mul", "neg", "sin", "cos", "exp"))
 
 
-@wrong("no operators", "crashed")
+@wrong("no operators", "crashed", clause="operators")
 def no_operators(fn):
     kinds = without(operator.add, operator.sub, operator.mul, operator.neg)
     return forward_mode(fn, kinds=kinds)
 
 
-@wrong("no torch.sub", "crashed")
+@wrong("no torch.sub", "crashed", clause="functions")
 def no_sub(fn):
     return forward_mode(fn, kinds=without(torch.sub))
 
@@ -518,7 +541,7 @@ def no_shape(fn):
     return plain_numbers(fn, finish)
 
 
-@wrong("a zero without dimensions for a constant function", "wrong-shape")
+@wrong("a zero without dimensions for a constant function", "wrong-shape", clause="shape")
 def zero_without_shape(fn):
     return forward_mode(fn, zero=lambda x: torch.zeros_like(x.sum()))
 
@@ -531,7 +554,7 @@ def default_dtype(fn):
     return plain_numbers(fn, finish)
 
 
-@wrong("always float64", "wrong-dtype")
+@wrong("always float64", "wrong-dtype", clause="common.same-dtype")
 def always_double(fn):
     def finish(slope, parameter):
         return torch.full_like(parameter, slope, dtype=torch.float64)
@@ -549,7 +572,7 @@ def constant_crashes(fn):
     return forward_mode(fn, zero=lambda x: None)
 
 
-@wrong("a constant function stays", "wrong-result")
+@wrong("a constant function stays", "wrong-result", clause="constant")
 def constant_stays(fn):
     (result,) = fx.symbolic_trace(fn).graph.output_node().args
     if not isinstance(result, fx.Node):
@@ -560,7 +583,7 @@ def constant_stays(fn):
 # ------------------------------------------------------------------ wrong: again, and the rest
 
 
-@wrong("its own results not understood", "crashed")
+@wrong("its own results not understood", "crashed", clause="again")
 def once_only(fn):
     return forward_mode(fn, kinds=without(torch.ones_like, torch.zeros_like))
 
@@ -570,7 +593,7 @@ def ones_move(fn):
     return forward_mode(fn, rules={"constant": lambda a, da: da})
 
 
-@wrong("the parameter is called x", "lost-signature")
+@wrong("the parameter is called x", "lost-signature", clause="parameter")
 def called_x(fn):
     return forward_mode(fn, name=lambda node: "x")
 

@@ -13,7 +13,8 @@ from tests.answers import right, wrong
 PASS_ON = set(
     "getitem getattr view view_as reshape flatten unflatten ravel squeeze unsqueeze transpose "
     "permute movedim t narrow select diagonal expand expand_as unfold chunk split tensor_split "
-    "unbind detach contiguous to dropout alpha_dropout".split()
+    "unbind detach contiguous to dropout alpha_dropout swapaxes moveaxis cpu double type_as einsum "
+    "hsplit broadcast_tensors".split()
 )
 MODULES_PASS_ON = (nn.Identity, nn.Flatten, nn.Unflatten, nn.modules.dropout._DropoutNd)
 
@@ -27,7 +28,8 @@ def writes(gm, node):
         return getattr(gm.get_submodule(node.target), "inplace", False)
     if node.op not in ("call_function", "call_method"):
         return False
-    return bool(node.kwargs.get("inplace")) or called(node).endswith("_")
+    by_name = called(node).endswith("_") and node.target not in (operator.and_, operator.or_)
+    return bool(node.kwargs.get("inplace")) or by_name
 
 
 def passes_on(gm, node):
@@ -37,7 +39,8 @@ def passes_on(gm, node):
 
 
 def source(node):
-    return node.all_input_nodes[0] if node.all_input_nodes else None
+    inputs = node.all_input_nodes
+    return inputs[-1 if called(node) == "broadcast_tensors" else 0] if inputs else None
 
 
 def memories(gm, nodes, writes=writes, passes_on=passes_on, source=source):
@@ -297,7 +300,7 @@ def used_up(model, wanted):
 # ------------------------------------------------------------------ wrong: names and keys
 
 
-@wrong("a node's name comes before a module's", "wrong-result")
+@wrong("a node's name comes before a module's", "wrong-result", clause="module-first")
 def node_first(model, wanted):
     def other(nodes):
         return meanings([n for n in nodes if n.op == "call_module"]) | {n.name: n for n in nodes}
@@ -305,7 +308,7 @@ def node_first(model, wanted):
     return take(model, wanted, meanings=other)
 
 
-@wrong("a module's first call", "wrong-result")
+@wrong("a module's first call", "wrong-result", clause="last-call")
 def first_call(model, wanted):
     def other(nodes):
         meant = {node.name: node for node in nodes}
@@ -324,12 +327,12 @@ def underscores(model, wanted):
     return take(model, wanted, meanings=lambda nodes: {n.name: n for n in nodes}, look_up=look)
 
 
-@wrong("names of nodes only", "crashed")
+@wrong("names of nodes only", "crashed", clause="module-names")
 def nodes_only(model, wanted):
     return take(model, wanted, meanings=lambda nodes: {n.name: n for n in nodes})
 
 
-@wrong("names of modules only", "crashed")
+@wrong("names of modules only", "crashed", clause="node-names")
 def modules_only(model, wanted):
     calls = "call_module"
     return take(model, wanted, meanings=lambda nodes: {n.target: n for n in nodes if n.op == calls})
@@ -342,7 +345,7 @@ def no_inputs(model, wanted):
     )
 
 
-@wrong("in the graph's order", "wrong-order")
+@wrong("in the graph's order", "wrong-order", clause="order")
 def graph_order(model, wanted):
     gm = fx.symbolic_trace(model)
     nodes = list(gm.graph.nodes)
@@ -361,7 +364,7 @@ def names_for_keys(model, wanted):
     return take(model, {name: name for name in wanted})
 
 
-@wrong("a tuple of values", "wrong-structure")
+@wrong("a tuple of values", "wrong-structure", clause="dict")
 def a_tuple(model, wanted):
     return take(model, wanted, output=lambda values: tuple(values.values()))
 
@@ -374,7 +377,7 @@ def one_key_each(model, wanted):
     return take(model, {n: k for n, k in wanted.items() if n in by_node.values()})
 
 
-@wrong("KeyError for an unknown name", "wrong-exception")
+@wrong("KeyError for an unknown name", "wrong-exception", clause="unknown")
 def key_error(model, wanted):
     return take(model, wanted, look_up=lambda meant, wanted: {n: meant[n] for n in wanted})
 
@@ -414,7 +417,7 @@ def any_target(model, wanted):
     return take(model, wanted, meanings=targets)
 
 
-@wrong("the message names nothing", "name-not-told")
+@wrong("the message names nothing", "name-not-told", clause="named")
 def no_name(model, wanted):
     try:
         return take(model, wanted)
@@ -458,12 +461,39 @@ def no_order(model, wanted):
     return take(model, wanted, sweep=anytime)
 
 
+@wrong("a value may lie in the memory of the first input only", "wrong-result")
+def first_input_only(model, wanted):
+    return take(
+        model, wanted, source=lambda node: node.all_input_nodes[0] if node.all_input_nodes else None
+    )
+
+
+@wrong("and_ and or_ are taken for calls in place", "node-left", clause="pure-logic")
+def logic_in_place(model, wanted):
+    def by_name(gm, node):
+        named = node.op == "call_function" and called(node) in ("and_", "or_")
+        return named or writes(gm, node)
+
+    return take(model, wanted, writes=by_name)
+
+
+@wrong("snapshots without a gradient", "gradient-lost", clause="gradients")
+def detached_snapshots(model, wanted):
+    def clone(gm, node):
+        with gm.graph.inserting_after(node):
+            alone = gm.graph.call_method("detach", (node,))
+        with gm.graph.inserting_after(alone):
+            return gm.graph.call_method("clone", (alone,))
+
+    return take(model, wanted, clone=clone)
+
+
 @wrong("every value may lie in its input's memory", "node-left")
 def all_alias(model, wanted):
     return take(model, wanted, passes_on=lambda gm, node: node.op.startswith("call"))
 
 
-@wrong("cut off after the last wanted node", "node-left")
+@wrong("cut off after the last wanted node", "node-left", clause="nodes-gone")
 def cut_off(model, wanted):
     def until(gm, nodes, chosen, memory, writes):
         last = max(nodes.index(node) for node in chosen)
@@ -506,12 +536,12 @@ def cut_off_own_code(model, wanted):
     return take(model, wanted, sweep=until, clone=clone)
 
 
-@wrong("unused modules stay", "unused-module")
+@wrong("unused modules stay", "unused-module", clause="modules-gone")
 def modules_stay(model, wanted):
     return take(model, wanted, modules=False)
 
 
-@wrong("unread placeholders go", "lost-signature")
+@wrong("unread placeholders go", "lost-signature", clause="signature")
 def no_placeholders(model, wanted):
     gm = take(model, wanted)
     for node in reversed(list(gm.graph.nodes)):
@@ -542,7 +572,7 @@ def second_output(model, wanted):
 # ------------------------------------------------------------------ wrong: memory
 
 
-@wrong("no copies", "overwritten")
+@wrong("no copies", "overwritten", clause="snapshot")
 def no_copies(model, wanted):
     return take(model, wanted, clone=no_clone)
 
@@ -638,6 +668,11 @@ no_reshape = without_alias("reshape", "wrong-result")
 no_narrow = without_alias("narrow", "wrong-result")
 no_detach = without_alias("detach", "wrong-result")
 no_dropout = without_alias("dropout", "wrong-result")
+no_swapaxes = without_alias("swapaxes moveaxis", "wrong-result")
+no_casts = without_alias("cpu double type_as", "wrong-result")
+no_einsum = without_alias("einsum", "wrong-result")
+no_hsplit = without_alias("hsplit", "wrong-result")
+no_broadcast = without_alias("broadcast_tensors", "wrong-result")
 no_identity = without_alias("nn.Identity", "wrong-result", modules=only_modules(nn.Identity))
 no_flatten = without_alias("nn.Flatten", "wrong-result", modules=only_modules(nn.Flatten))
 no_drop_module = without_alias(
@@ -849,3 +884,10 @@ def own_function_of_one_argument(model, wanted):
     call.target, call.args = of_all, (given,)
     gm.recompile()
     return gm
+
+
+CLAUSES = {
+    "does not know swapaxes moveaxis": "aliases",
+    "does not know einsum": "unknown-is-shared",
+}
+"""Clauses that answers break whose marks are made in a loop."""

@@ -159,9 +159,9 @@ def last(model, *inputs):
     return names[-1] if names else None
 
 
-wrong("NaN only", "wrong-node")(finder(tensors(lambda t: not t.isnan().any())))
-wrong("infinities only", "missed")(finder(tensors(lambda t: not t.isinf().any())))
-wrong("plus infinity only", "missed")(
+wrong("NaN only", "wrong-node", clause="infinity")(finder(tensors(lambda t: not t.isnan().any())))
+wrong("infinities only", "missed", clause="nan")(finder(tensors(lambda t: not t.isinf().any())))
+wrong("plus infinity only", "missed", clause="minus-infinity")(
     finder(tensors(lambda t: not (t.isnan() | (t == math.inf)).any()))
 )
 wrong("all entries must be bad", "missed")(finder(tensors(lambda t: bool(t.isfinite().any()) or not t.numel())))  # fmt: skip  # noqa: E501
@@ -174,19 +174,23 @@ wrong("the sum of a tensor stands for its entries", "false-alarm")(
 wrong("tensors only", "missed")(
     finder(lambda v: is_finite(v) if isinstance(v, torch.Tensor) else True)
 )
-wrong("no Python floats", "wrong-node")(finder(without(float)))
+wrong("no Python floats", "wrong-node", clause="floats")(finder(without(float)))
 wrong("no dictionaries", "wrong-node")(finder(without(dict)))
 wrong("no lists and tuples", "missed")(finder(without(list, tuple)))
-wrong("one level of nesting", "wrong-node")(finder(one_level))
+wrong("one level of nesting", "wrong-node", clause="nested")(finder(one_level))
 wrong("calls only", "wrong-node")(finder(is_finite, keep=lambda n: n.op.startswith("call")))
-wrong("no placeholders", "wrong-node")(finder(is_finite, keep=lambda n: n.op != "placeholder"))
-wrong("no parameters", "wrong-node")(finder(is_finite, keep=lambda n: n.op != "get_attr"))
+wrong("no placeholders", "wrong-node", clause="inputs")(
+    finder(is_finite, keep=lambda n: n.op != "placeholder")
+)
+wrong("no parameters", "wrong-node", clause="parameters")(
+    finder(is_finite, keep=lambda n: n.op != "get_attr")
+)
 wrong("modules only", "missed")(finder(is_finite, keep=lambda n: n.op == "call_module"))
 wrong("nodes with readers only", "missed")(
     finder(is_finite, keep=lambda n: n.users or n.op == "output")
 )
-wrong("the last instead of the first", "wrong-node")(last)
-wrong("integers are looked at as floats", "false-alarm")(
+wrong("the last instead of the first", "wrong-node", clause="first")(last)
+wrong("integers are looked at as floats", "false-alarm", clause="integers")(
     finder(lambda v: isinstance(v, torch.Tensor) and v.is_floating_point() and is_finite(v))
 )
 
@@ -225,7 +229,7 @@ def looks_into_layers(model, *inputs):
     return finder(is_finite)(model, *inputs)
 
 
-@wrong("an empty string if all is well", "false-alarm")
+@wrong("an empty string if all is well", "false-alarm", clause="none")
 def empty_text(model, *inputs):
     return finder(is_finite)(model, *inputs) or ""
 

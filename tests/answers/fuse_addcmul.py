@@ -257,17 +257,17 @@ def distinct_only(model):
     return Fuse(same_factor=False, reuse=False)(model)
 
 
-@wrong("x * x + z is missed", "missed-place")
+@wrong("x * x + z is missed", "missed-place", clause="same-twice")
 def no_squares(model):
     return Fuse(same_factor=False)(model)
 
 
-@wrong("x * y + x is missed", "missed-place")
+@wrong("x * y + x is missed", "missed-place", clause="same-in-sum")
 def no_reuse(model):
     return Fuse(reuse=False)(model)
 
 
-@wrong("product on the left only", "missed-place")
+@wrong("product on the left only", "missed-place", clause="either-side")
 def left_only(model):
     return Fuse(sides="left")(model)
 
@@ -277,12 +277,12 @@ def right_only(model):
     return Fuse(sides="right")(model)
 
 
-@wrong("operators only", "missed-place")
+@wrong("operators only", "missed-place", clause="product")
 def operators_only(model):
     return Fuse(adds=(operator.add,), muls=(operator.mul,))(model)
 
 
-@wrong("torch functions only", "missed-place")
+@wrong("torch functions only", "missed-place", clause="sum")
 def functions_only(model):
     return Fuse(adds=(torch.add,), muls=(torch.mul,))(model)
 
@@ -303,12 +303,12 @@ def subtraction(model):
     return Fuse(adds=(*ADDS, operator.sub))(model)
 
 
-@wrong("any node may be a tensor", "changed-too-much")
+@wrong("any node may be a tensor", "changed-too-much", clause="tensors")
 def any_node(model):
     return Fuse(tensor=lambda value: isinstance(value, fx.Node))(model)
 
 
-@wrong("numbers may stand anywhere", "changed-too-much")
+@wrong("numbers may stand anywhere", "changed-too-much", clause="no-numbers")
 def numbers_too(model):
     return Fuse(tensor=lambda value: True)(model)
 
@@ -338,7 +338,7 @@ def only_size(model):
     return Fuse(tensor=_tensor_without(methods={"size"}, attributes=()))(model)
 
 
-@wrong("size() is taken for a tensor", "changed-too-much")
+@wrong("size() is taken for a tensor", "changed-too-much", clause="no-sizes")
 def size_is_tensor(model):
     return Fuse(tensor=_tensor_without(methods=METHODS - {"size"}))(model)
 
@@ -382,7 +382,7 @@ def items_are_numbers(model):
     return Fuse(tensor=tensor)(model)
 
 
-@wrong("other readers of the product do not matter", "changed-too-much")
+@wrong("other readers of the product do not matter", "changed-too-much", clause="sole-reader")
 def other_readers(model):
     return Fuse(sole_reader=False)(model)
 
@@ -392,7 +392,7 @@ def added_to_itself(model):
     return Fuse(itself=True)(model)
 
 
-@wrong("alpha and out are ignored", "changed-too-much")
+@wrong("alpha and out are ignored", "changed-too-much", clause="no-alpha")
 def ignores_alpha(model):
     def loose(node, functions):
         if isinstance(node, fx.Node) and node.op == "call_function" and node.target in functions:
@@ -431,7 +431,7 @@ def ignores_out(model):
     return Fuse(operands=loose)(model)
 
 
-@wrong("methods, too", "changed-too-much")
+@wrong("methods, too", "changed-too-much", clause="rest")
 def methods_too(model):
     def loose(node, functions):
         names = {"add"} if operator.add in functions else {"mul"}
@@ -457,7 +457,7 @@ def keeps_products(model):
     return Fuse(keep_product=True)(model)
 
 
-@wrong("arguments in the order a, b, c", "wrong-result")
+@wrong("arguments in the order a, b, c", "wrong-result", clause="arguments")
 def wrong_order(model):
     return Fuse(swapped=True)(model)
 

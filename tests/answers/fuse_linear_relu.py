@@ -198,7 +198,7 @@ def module_pattern(model):
     return gm
 
 
-@wrong("found by name", "missed-place")
+@wrong("found by name", "missed-place", clause="by-type")
 def by_name(model):
     gm = fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):
@@ -218,27 +218,27 @@ def modules_only(model):
     return Fuse(functions=(), methods=())(model)
 
 
-@wrong("the method is missed", "missed-place")
+@wrong("the method is missed", "missed-place", clause="method")
 def no_method(model):
     return Fuse(methods=())(model)
 
 
-@wrong("torch.relu is missed", "missed-place")
+@wrong("torch.relu is missed", "missed-place", clause="torch")
 def no_torch_relu(model):
     return Fuse(functions=(F.relu,))(model)
 
 
-@wrong("F.relu is missed", "missed-place")
+@wrong("F.relu is missed", "missed-place", clause="functional")
 def no_functional(model):
     return Fuse(functions=(torch.relu,))(model)
 
 
-@wrong("nn.ReLU is missed", "missed-place")
+@wrong("nn.ReLU is missed", "missed-place", clause="module")
 def no_module(model):
     return Fuse(modules=())(model)
 
 
-@wrong("ReLU6 counts as ReLU", "changed-too-much")
+@wrong("ReLU6 counts as ReLU", "changed-too-much", clause="no-other")
 def relu6_too(model):
     return Fuse(modules=(nn.ReLU, nn.ReLU6))(model)
 
@@ -258,7 +258,7 @@ def gelu_too(model):
     return Fuse(functions=(*FUNCTIONS, F.gelu))(model)
 
 
-@wrong("other readers do not matter", "changed-too-much")
+@wrong("other readers do not matter", "changed-too-much", clause="sole-reader")
 def other_readers(model):
     return Fuse(sole_reader=False)(model)
 
@@ -313,7 +313,7 @@ def fresh_weights(model):
     return Fuse(make=make)(model)
 
 
-@wrong("a copy of the linear layer", "not-shared")
+@wrong("a copy of the linear layer", "not-shared", clause="holds-that-linear")
 def copied_layer(model):
     return Fuse(make=lambda linear: LinearReLU(copy.deepcopy(linear)))(model)
 
@@ -327,6 +327,23 @@ def taken_name(model):
 def counted_names(model):
     numbers = itertools.count()
     return Fuse(name=lambda node: f"fused_{next(numbers)}")(model)
+
+
+@wrong("numbered names without a look", "changed-too-much", clause="free-names")
+def numbered_names(model):
+    numbers = itertools.count()
+    return Fuse(name=lambda node: f"linear_relu_{next(numbers)}")(model)
+
+
+@wrong("only the names of modules are looked at", "crashed", clause="free-attributes")
+def only_module_names(model):
+    taken = {name for name, _ in fx.symbolic_trace(model).named_modules()}
+    numbers = itertools.count()
+
+    def name(node):
+        return next(n for i in numbers if (n := f"linear_relu{i}") not in taken)
+
+    return Fuse(name=name)(model)
 
 
 @wrong("the second call overwrites the module of the first", "missing-target")
@@ -350,7 +367,7 @@ def args_only(model):
     return Fuse(args_only=True)(model)
 
 
-@wrong("a class of one's own", "unknown-target")
+@wrong("a class of one's own", "unknown-target", clause="given-class")
 def own_class(model):
     class MyLinearReLU(LinearReLU):
         pass
@@ -419,7 +436,7 @@ def edits_the_caller(model):
     return Fuse()(model)
 
 
-@wrong("only layers of the root", "missed-place")
+@wrong("only layers of the root", "missed-place", clause="any-depth")
 def root_only(model):
     gm = fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):
@@ -434,7 +451,7 @@ def root_only(model):
     return gm
 
 
-@wrong("each layer is handled once", "missed-place")
+@wrong("each layer is handled once", "missed-place", clause="each-place")
 def once_each(model):
     gm, done = fx.symbolic_trace(model), set()
     for node in list(gm.graph.nodes):

@@ -253,7 +253,7 @@ def among_named_modules(model, target):
 # ------------------------------------------------------------------ wrong: names
 
 
-@wrong("names with a dot left as they are", "crashed")
+@wrong("names with a dot left as they are", "crashed", clause="dotted")
 def dotted_left(model, target):
     def rename(target, node):
         return node.target if "." in node.target else f"{target}.{node.target}"
@@ -271,7 +271,7 @@ def parameters_without(model, target):
     return open_calls(model, target, renamed=("call_module",))
 
 
-@wrong("inner layers without a prefix", "wrong-name")
+@wrong("inner layers without a prefix", "wrong-name", clause="inner-leaves")
 def layers_without(model, target):
     return open_calls(model, target, renamed=("get_attr",))
 
@@ -292,7 +292,9 @@ def short_prefix(model, target):
     return open_calls(model, target, rename=lambda _, n: f"{last}.{n.target}")
 
 
-@wrong("parameters registered under names of their own", "wrong-name")
+@wrong(
+    "parameters registered under names of their own", "wrong-name", clause="qualified-parameters"
+)
 def flat_names(model, target):
     gm = open_calls(model, target)
     for node in gm.graph.nodes:
@@ -323,7 +325,7 @@ def copied_model(model, target):
     return open_calls(copy.deepcopy(model), target)
 
 
-@wrong("a copy of the submodule", "not-shared")
+@wrong("a copy of the submodule", "not-shared", clause="shared")
 def copied_submodule(model, target):
     gm = open_calls(model, target)
     gm.add_submodule(target, copy.deepcopy(model.get_submodule(target)))
@@ -357,7 +359,7 @@ def only_leaf(model, target):
     return traced(model, target)
 
 
-@wrong("only the first call", "missed-call")
+@wrong("only the first call", "missed-call", clause="every-call")
 def first_call(model, target):
     seen = []
 
@@ -484,7 +486,7 @@ def renamed_graph_module(model, target):
 # ------------------------------------------------------------------ wrong: values
 
 
-@wrong("keywords ignored", "crashed")
+@wrong("keywords ignored", "crashed", clause="keyword-calls")
 def keywords_ignored(model, target):
     return open_calls(model, target, bind=lambda inner, args, kwargs: by_name(inner, args, {}))
 
@@ -506,7 +508,7 @@ def by_node_name(model, target):
     return open_calls(model, target, bind=bind)
 
 
-@wrong("no defaults", "crashed")
+@wrong("no defaults", "crashed", clause="defaults")
 def no_defaults(model, target):
     def bind(inner, args, kwargs):
         holders = [n for n in inner.nodes if n.op == "placeholder"]
@@ -593,7 +595,7 @@ def values_kept(model, target):
     return open_calls(model, target, bind=bind)
 
 
-@wrong("tuples forgotten", "crashed")
+@wrong("tuples forgotten", "crashed", clause="tuples")
 def no_tuples(model, target):
     gm = traced(model, target)
     sub = model.get_submodule(target)
@@ -685,7 +687,7 @@ def at_first_reader(model, target):
 # ------------------------------------------------------------------ wrong: the rest
 
 
-@wrong("a missing name gives the trace", "should-raise")
+@wrong("a missing name gives the trace", "should-raise", clause="missing")
 def missing_is_fine(model, target):
     try:
         return open_calls(model, target)
@@ -714,7 +716,7 @@ def first_part(model, target):
     return open_calls(model, target)
 
 
-@wrong("an AttributeError where there is no call", "crashed")
+@wrong("an AttributeError where there is no call", "crashed", clause="never-called")
 def never_called(model, target):
     if not any(n.target == target for n in traced(model, target).graph.nodes):
         raise AttributeError(target)
@@ -826,7 +828,7 @@ def signature_lost(model, target):
     return gm
 
 
-@wrong("the submodule's forward as a function", "unknown-target")
+@wrong("the submodule's forward as a function", "unknown-target", clause="own-graph")
 def forward_as_function(model, target):
     gm = traced(model, target)
     forward = model.get_submodule(target).forward

@@ -133,12 +133,12 @@ def _(node):
     return list(dict.fromkeys(a for a in top if isinstance(a, fx.Node)))
 
 
-@wrong("kwargs are forgotten", "missed-input")
+@wrong("kwargs are forgotten", "missed-input", clause="kwargs")
 def _(node):
     return list(dict.fromkeys(walk(node.args, items)))
 
 
-@wrong("slices are forgotten", "missed-input")
+@wrong("slices are forgotten", "missed-input", clause="slices")
 def _(node):
     into = lambda v: [] if isinstance(v, slice) else items(v)  # noqa: E731
     return list(dict.fromkeys(walk(both(node), into)))
@@ -150,7 +150,7 @@ def _(node):
     return list(dict.fromkeys(leaf for leaf in leaves if isinstance(leaf, fx.Node)))
 
 
-@wrong("dictionaries are forgotten", "missed-input")
+@wrong("dictionaries are forgotten", "missed-input", clause="dicts")
 def _(node):
     into = lambda v: [] if isinstance(v, dict) else items(v)  # noqa: E731
     found = [*walk(node.args, into)]
@@ -168,7 +168,7 @@ def _(node):
     return list(dict.fromkeys(found))
 
 
-@wrong("tuples but no lists", "missed-input")
+@wrong("tuples but no lists", "missed-input", clause="lists")
 def _(node):
     into = lambda v: [] if isinstance(v, list) else items(v)  # noqa: E731
     return list(dict.fromkeys([*walk(node.args, into), *walk(dict(node.kwargs), into)]))
@@ -180,7 +180,7 @@ def _(node):
     return list(dict.fromkeys([*walk(node.args, into), *walk(dict(node.kwargs), into)]))
 
 
-@wrong("one level of nesting only", "missed-input")
+@wrong("one level of nesting only", "missed-input", clause="nested")
 def _(node):
     found = []
     for top in [*node.args, *node.kwargs.values()]:
@@ -206,7 +206,7 @@ def _(node):
     return list(dict.fromkeys(walk(both(node), into)))
 
 
-@wrong("a node that is read twice stands there twice", "listed-twice")
+@wrong("a node that is read twice stands there twice", "listed-twice", clause="once")
 def _(node):
     return list(walk(both(node), items))
 
@@ -222,7 +222,7 @@ def _(node):
     return [n for n in node.graph.nodes if n in found]
 
 
-@wrong("whoever has this node among its users", "wrong-order")
+@wrong("whoever has this node among its users", "wrong-order", clause="read")
 def _(node):
     return [n for n in node.graph.nodes if node in n.users]
 
@@ -232,7 +232,7 @@ def _(node):
     return sorted(set(walk(both(node), items)), key=lambda n: n.name)
 
 
-@wrong("kwargs before args", "wrong-order")
+@wrong("kwargs before args", "wrong-order", clause="args-first")
 def _(node):
     return list(dict.fromkeys(walk([node.kwargs, node.args], items)))
 
@@ -243,7 +243,7 @@ def _(node):
     return list(dict.fromkeys(walk([node.args, kwargs], items)))
 
 
-@wrong("in order of the last appearance", "wrong-order")
+@wrong("in order of the last appearance", "wrong-order", clause="order")
 def _(node):
     found = list(walk(both(node), items))
     return list(dict.fromkeys(reversed(found)))[::-1]
@@ -267,7 +267,7 @@ def _(node):
     return list(found)
 
 
-@wrong("all_input_nodes", "forbidden")
+@wrong("all_input_nodes", "forbidden", clause="forbidden")
 def _(node):
     return node.all_input_nodes
 

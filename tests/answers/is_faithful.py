@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import math
 from functools import partial
@@ -41,12 +42,26 @@ def frozen(value):
 
 
 def save(model):
-    return [(b, b.clone()) for b in model.buffers()]
+    return [
+        (module, name, buffer, buffer.clone())
+        for module in model.modules()
+        for name, buffer in module._buffers.items()
+    ]
 
 
 def put_back(saved):
-    for buffer, value in saved:
+    for module, name, buffer, value in saved:
         buffer.data.copy_(value)
+        module._buffers[name] = buffer
+
+
+def values_only(saved):
+    for module, name, _, value in saved:
+        module._buffers[name].data.copy_(value)
+
+
+def no_fork():
+    return contextlib.nullcontext()
 
 
 def judge(
@@ -67,26 +82,33 @@ def judge(
     model_errors=(),
     trace_errors=Exception,
     every=all,
+    put_back=put_back,
+    fork=torch.random.fork_rng,
+    trace_it=fx.symbolic_trace,
+    again=lambda model, saved: saved,
 ):
     """A sound answer, of which each part can be exchanged for a faulty one."""
     saved = save(model)
-    try:
+    with contextlib.ExitStack() as stack:
+        stack.callback(lambda: put_back(saved) if put_back_at_end else None)
+        stack.enter_context(fork())
         before_tracing()
         try:
-            trace = fx.symbolic_trace(model)
+            trace = trace_it(model)
         except errors:
             return False
+        start = again(model, saved)
 
         def one(args):
             first, second = copy_args(args), copy_args(args)
-            put_back(saved)
+            put_back(start)
             seed()
             try:
                 expected = frozen((call(model, first), first))
             except model_errors:
                 return False
             if put_back_between:
-                put_back(saved)
+                put_back(start)
             seed_trace()
             try:
                 obtained = frozen((trace(*second), second))
@@ -97,9 +119,6 @@ def judge(
             )
 
         return every(map(one, inputs))
-    finally:
-        if put_back_at_end:
-            put_back(saved)
 
 
 # ------------------------------------------------------------------ right
@@ -112,32 +131,49 @@ def saved_buffers(model, inputs):
 
 @right("copies of everything")
 def copies_of_everything(model, inputs):
-    try:
-        trace = fx.symbolic_trace(copy.deepcopy(model))
-    except Exception:
-        return False
-    for args in inputs:
-        ours, theirs = copy.deepcopy(args), copy.deepcopy(args)
-        with torch.random.fork_rng():
+    return with_copies(model, inputs, as_given)
+
+
+def as_given(trace, model):
+    """Give a trace's own buffers the values of the model's."""
+    start = dict(model.named_buffers())
+    for name, buffer in trace.named_buffers():
+        if name in start:
+            buffer.copy_(start[name])
+
+
+def with_copies(model, inputs, refill):
+    with torch.random.fork_rng():
+        try:
+            trace = fx.symbolic_trace(copy.deepcopy(model))
+        except Exception:
+            return False
+        refill(trace, model)
+        for args in inputs:
+            ours, theirs = copy.deepcopy(args), copy.deepcopy(args)
             torch.manual_seed(3)
             expected = copy.deepcopy(model)(*ours)
-        with torch.random.fork_rng():
             torch.manual_seed(3)
             try:
                 obtained = copy.deepcopy(trace)(*theirs)
             except Exception:
                 return False
-        if not (alike(expected, obtained) and alike(ours, theirs)):
-            return False
-    return True
+            if not (alike(expected, obtained) and alike(ours, theirs)):
+                return False
+        return True
 
 
 @right("functional calls on copies of the buffers")
 def functional(model, inputs):
+    with torch.random.fork_rng():
+        return by_functional_calls(model, inputs)
+
+
+def by_functional_calls(model, inputs):
     start = {name: b.clone() for name, b in model.named_buffers()}
     trace = None
     try:
-        trace = fx.symbolic_trace(model)
+        trace = fx.symbolic_trace(copy.deepcopy(model))
     except Exception:
         return False
     for args in inputs:
@@ -159,6 +195,11 @@ def functional(model, inputs):
 
 @right("all runs of the model first, the trace by an Interpreter")
 def interpreted(model, inputs):
+    with torch.random.fork_rng():
+        return by_interpreter(model, inputs)
+
+
+def by_interpreter(model, inputs):
     saved = save(model)
     try:
         trace = fx.symbolic_trace(model)
@@ -260,7 +301,7 @@ def without_types(a, b):
     return not isinstance(b, torch.Tensor) and (a == b or (a != a and b != b))
 
 
-@wrong("1 is True and 1.0", "missed-difference")
+@wrong("1 is True and 1.0", "missed-difference", clause="number-types")
 def numbers_by_value(model, inputs):
     return judge(model, inputs, same=without_types)
 
@@ -320,7 +361,7 @@ def assert_close_any_error(model, inputs):
     return judge(model, inputs, same=same)
 
 
-@wrong("tuples and lists are the same", "missed-difference")
+@wrong("tuples and lists are the same", "missed-difference", clause="common.same-structure")
 def sequences_alike(model, inputs):
     def same(a, b):
         if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
@@ -354,7 +395,7 @@ def keys_of_one_side(model, inputs):
     return judge(model, inputs, same=same)
 
 
-@wrong("only tensors are compared", "missed-difference")
+@wrong("only tensors are compared", "missed-difference", clause="same-result")
 def only_tensors(model, inputs):
     def same(a, b):
         a, b = pytree.tree_leaves(a), pytree.tree_leaves(b)
@@ -464,7 +505,7 @@ def numbers_as_tensors(model, inputs):
 # ------------------------------------------------------------------ wrong: seeds
 
 
-@wrong("no seed", "false-alarm")
+@wrong("no seed", "false-alarm", clause="same-seed")
 def no_seed(model, inputs):
     return judge(model, inputs, seed=lambda: None, seed_trace=lambda: None)
 
@@ -474,7 +515,7 @@ def one_seed(model, inputs):
     return judge(model, inputs, seed_trace=lambda: None)
 
 
-@wrong("traced under the same seed", "missed-difference")
+@wrong("traced under the same seed", "missed-difference", clause="seed-after-tracing")
 def traced_under_the_seed(model, inputs):
     return judge(model, inputs, before_tracing=lambda: torch.manual_seed(41))
 
@@ -491,14 +532,14 @@ def state_before_tracing(model, inputs):
 
 @wrong("traced anew for each tuple, under the seed", "missed-difference")
 def traced_anew(model, inputs):
-    for args in inputs:
-        torch.manual_seed(0)
-        if not judge(
-            model, [args],
-            seed=lambda: torch.manual_seed(0), seed_trace=lambda: torch.manual_seed(0),
-        ):  # fmt: skip
-            return False
-    return judge(model, [])
+    seed = partial(torch.manual_seed, 0)
+    with torch.random.fork_rng():
+        for args in inputs:
+            if not judge(
+                model, [args], seed=seed, seed_trace=seed, before_tracing=seed, fork=no_fork
+            ):
+                return False
+        return judge(model, [])
 
 
 # ------------------------------------------------------------------ wrong: arguments
@@ -532,12 +573,20 @@ WRONG_PARTS = {
     "buffers are not put back between": ({"put_back_between": False}, "false-alarm"),
     "buffers are not put back at the end": ({"put_back_at_end": False}, "caller-changed"),
     "only floating buffers are put back": (
-        {"save": lambda m: [(b, b.clone()) for b in m.buffers() if b.is_floating_point()]},
+        {"save": lambda m: [entry for entry in save(m) if entry[2].is_floating_point()]},
         "caller-changed"),
     "saved buffers are no copies": (
-        {"save": lambda m: [(b, b) for b in m.buffers()]}, "caller-changed"),
+        {"save": lambda m: [(m, name, b, b) for m, name, b, _ in save(m)]}, "caller-changed"),
     "only the root's own buffers": (
-        {"save": lambda m: [(b, b.clone()) for b in m.buffers(recurse=False)]}, "caller-changed"),
+        {"save": lambda m: [entry for entry in save(m) if entry[0] is m]}, "caller-changed"),
+    "buffers are put back by value only": ({"put_back": values_only}, "caller-changed"),
+    "the seed of the last run stays set": ({"fork": no_fork}, "caller-changed"),
+    "the trace in eval mode": (
+        {"trace_it": lambda m: fx.symbolic_trace(copy.deepcopy(m)).eval()}, "false-alarm"),
+    "runs start from the buffers that tracing left": (
+        {"again": lambda model, saved: save(model)}, "missed-difference"),
+    "each argument is copied by itself": (
+        {"copy_args": lambda args: tuple(map(copy.deepcopy, args))}, "missed-difference"),
     "forward is called, not the model": (
         {"call": lambda model, args: model.forward(*args)}, "missed-difference"),
 }  # fmt: skip
@@ -554,7 +603,11 @@ def state_dict_only(model, inputs):
     def save(model):
         return [(b, b.clone()) for b in model.state_dict().values()]
 
-    return judge(model, inputs, save=save)
+    def put_back(saved):
+        for buffer, value in saved:
+            buffer.data.copy_(value)
+
+    return judge(model, inputs, save=save, put_back=put_back)
 
 
 @wrong("arguments must not change at all", "false-alarm")
@@ -606,23 +659,54 @@ def put_back_unless_raised(model, inputs):
 
 @wrong("one copy of the model for all tuples", "false-alarm")
 def one_copy_for_all(model, inputs):
-    try:
-        trace = fx.symbolic_trace(copy.deepcopy(model))
-    except Exception:
-        return False
-    ours, theirs = copy.deepcopy(model), copy.deepcopy(trace)
-    for args in inputs:
-        first, second = copy.deepcopy(args), copy.deepcopy(args)
-        torch.manual_seed(0)
-        expected = ours(*first)
-        torch.manual_seed(0)
+    with torch.random.fork_rng():
         try:
-            obtained = theirs(*second)
+            trace = fx.symbolic_trace(copy.deepcopy(model))
         except Exception:
             return False
-        if not alike((expected, first), (obtained, second)):
+        ours, theirs = copy.deepcopy(model), copy.deepcopy(trace)
+        for args in inputs:
+            first, second = copy.deepcopy(args), copy.deepcopy(args)
+            torch.manual_seed(0)
+            expected = ours(*first)
+            torch.manual_seed(0)
+            try:
+                obtained = theirs(*second)
+            except Exception:
+                return False
+            if not alike((expected, first), (obtained, second)):
+                return False
+        return True
+
+
+@wrong("buffers saved after tracing", "caller-changed")
+def saved_after_tracing(model, inputs):
+    with torch.random.fork_rng():
+        try:
+            trace = fx.symbolic_trace(model)
+        except Exception:
             return False
-    return True
+        return judge(model, inputs, trace_it=lambda model: trace)
+
+
+@wrong("the trace of a copy keeps what tracing did to the copy", "missed-difference")
+def trace_of_a_copy(model, inputs):
+    return with_copies(model, inputs, lambda trace, model: None)
+
+
+@wrong("only the run of the trace is forked off", "caller-changed")
+def forked_for_the_trace(model, inputs):
+    def both(model):
+        trace = fx.symbolic_trace(model)
+
+        def call(*args):
+            with torch.random.fork_rng():
+                torch.manual_seed(41)
+                return trace(*args)
+
+        return call
+
+    return judge(model, inputs, fork=no_fork, trace_it=both, seed_trace=lambda: None)
 
 
 @wrong("in eval mode", "caller-changed")
@@ -638,6 +722,34 @@ def in_eval_mode_put_back(model, inputs):
     for module, mode in training.items():
         module.training = mode
     return held or bool(first and isinstance(model, nn.Module) and training[model])
+
+
+@wrong("all in eval mode, every flag put back", "missed-difference", clause="mode-as-given")
+def all_in_eval_mode(model, inputs):
+    training = {m: m.training for m in model.modules()}
+    try:
+        return judge(model.eval(), inputs)
+    finally:
+        for module, mode in training.items():
+            module.training = mode
+
+
+@wrong("all in the mode of the root", "missed-difference", clause="mode-of-parts")
+def all_in_the_roots_mode(model, inputs):
+    training = {m: m.training for m in model.modules()}
+    try:
+        return judge(model.train(model.training), inputs)
+    finally:
+        for module, mode in training.items():
+            module.training = mode
+
+
+@wrong("the flags put back to the root's", "caller-changed", clause="flags-at-end")
+def flags_of_the_root(model, inputs):
+    mode = model.training
+    held = judge(model, inputs)
+    model.train(mode)
+    return held
 
 
 @wrong("traceable is faithful", "missed-difference")
@@ -686,3 +798,21 @@ def fitted(model, inputs):
     except Exception:
         return False
     return len(trace.graph.nodes) > 2
+
+
+CLAUSES = {
+    "buffers are put back by value only": "common.caller-identity, buffers-same-objects",
+    "a ValueError while tracing passes through": "untraceable",
+    "the caller's arguments are used": "own-copies",
+    "each argument is copied by itself": "one-copy-of-the-tuple",
+    "buffers are not put back between": "same-buffers",
+    "runs start from the buffers that tracing left": "buffers-as-given",
+    "one agreement is enough": "every-time",
+    "effects on arguments are not compared": "arguments-after",
+    "errors of the model mean False": "model-raises",
+    "errors of the trace pass through": "trace-raises",
+    "only tensors at the top are cloned": "callers-tensors",
+    "buffers are not put back at the end": "buffers-at-end",
+    "the seed of the last run stays set": "random-state-at-end",
+}
+"""Clauses that answers break whose marks are made in a loop."""

@@ -72,7 +72,7 @@ def stub(model: nn.Module) -> list[str]:
     raise NotImplementedError()
 
 
-@wrong("targets", "wrong-value")
+@wrong("targets", "wrong-value", clause="names")
 def targets(model):
     return [str(node.target) for node in fx.symbolic_trace(model).graph.nodes]
 
@@ -85,7 +85,7 @@ def half_targets(model):
     ]
 
 
-@wrong("no output", "wrong-value")
+@wrong("no output", "wrong-value", clause="all-nodes")
 def no_output(model):
     return [n.name for n in fx.symbolic_trace(model).graph.nodes if n.op != "output"]
 
@@ -95,7 +95,7 @@ def no_placeholders(model):
     return [n.name for n in fx.symbolic_trace(model).graph.nodes if n.op != "placeholder"]
 
 
-@wrong("sorted", "wrong-value")
+@wrong("sorted", "wrong-value", clause="order")
 def in_alphabetical_order(model):
     return sorted(n.name for n in fx.symbolic_trace(model).graph.nodes)
 
@@ -123,12 +123,12 @@ def nodes_not_names(model):
     return list(fx.symbolic_trace(model).graph.nodes)
 
 
-@wrong("the given graph, untraced", "crashed")
+@wrong("the given graph, untraced", "crashed", clause="trace")
 def given_graph(model):
     return [n.name for n in model.graph.nodes]
 
 
-@wrong("a graph module's own graph", "wrong-value")
+@wrong("a graph module's own graph", "wrong-value", clause="common.fresh-trace")
 def own_graph(model):
     gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
     return [n.name for n in gm.graph.nodes]
@@ -162,7 +162,7 @@ def noted_on_the_model(model):
     return list(model.node_names)
 
 
-@wrong("a tuple", "wrong-kind")
+@wrong("a tuple", "wrong-kind", clause="list")
 def as_tuple(model):
     return tuple(n.name for n in fx.symbolic_trace(model).graph.nodes)
 

@@ -198,7 +198,7 @@ def recorded_first(model):
 # ------------------------------------------------------------------ wrong
 
 
-@wrong("a leaf's call belongs to the leaf", "wrong-path")
+@wrong("a leaf's call belongs to the leaf", "wrong-path", clause="call-module")
 def leaf_owns(model):
     class Leafy(PathTracer):
         def call_module(self, m, forward, args, kwargs):
@@ -222,7 +222,7 @@ def cut_off(model):
     return traced_with(Cut(), model)
 
 
-@wrong("the path of the target", "wrong-path")
+@wrong("the path of the target", "wrong-path", clause="where-created")
 def of_target(model):
     class Targets(PathTracer):
         def note(self, node):
@@ -384,13 +384,13 @@ class Careless(PathTracer):
 CARELESS = Careless()
 
 
-@wrong("one tracer, which an error leaves inside", "wrong-path")
+@wrong("one tracer, which an error leaves inside", "wrong-path", clause="after-an-error")
 def left_inside(model):
     CARELESS.paths = {}
     return traced_with(CARELESS, model)
 
 
-@wrong("one stack for all tracers", "wrong-path")
+@wrong("one stack for all tracers", "wrong-path", clause="two-models")
 def one_stack(model):
     class Stacked(fx.Tracer):
         def call_module(self, m, forward, args, kwargs):
@@ -416,7 +416,7 @@ def one_stack(model):
 STACK = [""]
 
 
-@wrong("the output too", "lists-output")
+@wrong("the output too", "lists-output", clause="output")
 def with_output(model):
     class All(PathTracer):
         def note(self, node):
@@ -475,7 +475,7 @@ def target_keys(model):
     return traced_with(Targets(), model)
 
 
-@wrong("None for the root", "wrong-path")
+@wrong("None for the root", "wrong-path", clause="root")
 def none_for_root(model):
     return {name: path or None for name, path in inside(model).items()}
 
@@ -513,7 +513,7 @@ def guessed(model):
     }
 
 
-@wrong("only the first call counts", "wrong-path")
+@wrong("only the first call counts", "wrong-path", clause="called-twice")
 def first_call(model):
     seen = defaultdict(int)
 

@@ -95,7 +95,7 @@ def occurrences(node):
     return found
 
 
-@wrong("every occurrence counts", "wrong-value")
+@wrong("every occurrence counts", "wrong-value", clause="distinct-inputs")
 def occurrences_count(model):
     return table(model, inputs=lambda n: len(occurrences(n)))
 
@@ -133,7 +133,7 @@ def one_level(model):
     return table(model, inputs=inputs)
 
 
-@wrong("slices overlooked", "wrong-value")
+@wrong("slices overlooked", "wrong-value", clause="nested-inputs")
 def no_slices(model):
     def walk(value):
         if isinstance(value, fx.Node):
@@ -161,7 +161,7 @@ def no_dicts(model):
     return table(model, inputs=lambda n: len(walk((*n.args, *n.kwargs.values()))))
 
 
-@wrong("uses instead of users", "wrong-value")
+@wrong("uses instead of users", "wrong-value", clause="users")
 def uses(model):
     return table(model, users=lambda n: sum(occurrences(u).count(n) for u in n.users))
 
@@ -171,7 +171,7 @@ def output_no_user(model):
     return table(model, users=lambda n: sum(u.op != "output" for u in n.users))
 
 
-@wrong("inputs and users exchanged", "wrong-value")
+@wrong("inputs and users exchanged", "wrong-value", clause="columns")
 def exchanged(model):
     return [(n.op, n.name, len(n.users), len(n.all_input_nodes)) for n in trace(model)]
 
@@ -196,12 +196,12 @@ def no_output(model):
     return table(model)[:-1]
 
 
-@wrong("dead nodes left out", "wrong-value")
+@wrong("dead nodes left out", "wrong-value", clause="row-a-node")
 def no_dead(model):
     return [row for row in table(model) if row[3] or row[0] in ("output", "placeholder")]
 
 
-@wrong("a graph module's own graph", "wrong-value")
+@wrong("a graph module's own graph", "wrong-value", clause="trace")
 def own_graph(model):
     gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
     return table(model, nodes=gm.graph.nodes)

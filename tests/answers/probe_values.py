@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import operator
 
@@ -140,7 +141,91 @@ def kept_on_the_module(model, probe):
 # ------------------------------------------------------------------ wrong
 
 
-@wrong("the probe itself as target", "crashed")
+def around(look):
+    """Another function around the probe."""
+
+    def call(probe):
+        def call_probe(name, value):
+            return look(probe, name, value)
+
+        return call_probe
+
+    return call
+
+
+@wrong("what the probe raises is swallowed", "probe-error-lost", clause="errors")
+def swallowed(model, probe):
+    def look(probe, name, value):
+        with contextlib.suppress(Exception):
+            probe(name, value)
+
+    return insert(model, probe, call=around(look))
+
+
+@wrong("what the probe raises becomes another error", "probe-error-lost")
+def other_error(model, probe):
+    def look(probe, name, value):
+        try:
+            probe(name, value)
+        except Exception as error:
+            raise RuntimeError(f"the probe failed at {name}") from error
+
+    return insert(model, probe, call=around(look))
+
+
+@wrong("the probe gets a detached value", "wrong-probe-value")
+def detached(model, probe):
+    def look(probe, name, value):
+        probe(name, value.detach() if isinstance(value, torch.Tensor) else value)
+
+    return insert(model, probe, call=around(look))
+
+
+@wrong("the probe gets a clone", "wrong-probe-value", clause="value-itself")
+def cloned(model, probe):
+    def look(probe, name, value):
+        probe(name, value.clone() if isinstance(value, torch.Tensor) else value)
+
+    return insert(model, probe, call=around(look))
+
+
+@wrong("the probe gets a deep copy", "wrong-probe-value")
+def deep_copied(model, probe):
+    def look(probe, name, value):
+        probe(name, copy.deepcopy(value))
+
+    return insert(model, probe, call=around(look))
+
+
+LAST = {}
+
+
+@wrong("the probe kept in a global", "missing-probe", clause="own-probe")
+def kept_in_a_global(model, probe):
+    LAST["probe"] = probe
+    return insert(model, probe, call=around(lambda _, name, value: LAST["probe"](name, value)))
+
+
+class Shared:
+    probe = None
+
+    def look(self, name, value):
+        type(self).probe(name, value)
+
+
+@wrong("the probe kept on a class", "missing-probe")
+def kept_on_a_class(model, probe):
+    Shared.probe = staticmethod(probe)
+    return insert(model, probe, call=lambda probe: Shared().look)
+
+
+@wrong("the first probe kept for good", "missing-probe")
+def first_probe(model, probe):
+    LAST.setdefault("first", probe)
+    return insert(model, probe, call=around(lambda _, name, value: LAST["first"](name, value)))
+
+
+@wrong("the probe itself as target", "crashed", clause="any-callable")
 def probe_as_target(model, probe):
     gm = fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):
@@ -157,7 +242,7 @@ def renames_probe(model, probe):
     return probe_as_target(model, probe)
 
 
-@wrong("readers read the probe", "reader-rewired")
+@wrong("readers read the probe", "reader-rewired", clause="readers")
 def readers_rewired(model, probe):
     def look(name, value):
         probe(name, value)
@@ -174,7 +259,7 @@ def readers_rewired(model, probe):
     return gm
 
 
-@wrong("the output reads the probe", "reader-rewired")
+@wrong("the output reads the probe", "reader-rewired", clause="result")
 def output_rewired(model, probe):
     def look(name, value):
         probe(name, value)
@@ -202,7 +287,7 @@ def self_loop(model, probe):
     return gm
 
 
-@wrong("methods forgotten", "missing-probe")
+@wrong("methods forgotten", "missing-probe", clause="kinds")
 def no_methods(model, probe):
     return insert(model, probe, ops=("call_function", "call_module"))
 
@@ -236,7 +321,7 @@ def only_tensors(model, probe):
     return insert(model, tensors)
 
 
-@wrong("inputs too", "extra-probe")
+@wrong("inputs too", "extra-probe", clause="calls-only")
 def inputs_too(model, probe):
     gm = fx.symbolic_trace(model)
     last_input = [n for n in gm.graph.nodes if n.op == "placeholder"][-1]
@@ -254,7 +339,7 @@ def parameters_too(model, probe):
     return insert(model, probe, ops=(*CALLS, "get_attr"))
 
 
-@wrong("the target as name", "wrong-name")
+@wrong("the target as name", "wrong-name", clause="name")
 def target_as_name(model, probe):
     return insert(model, probe, name=lambda node: getattr(node.target, "__name__", node.target))
 
@@ -274,7 +359,7 @@ def last_name(model, probe):
     return gm
 
 
-@wrong("the node as name", "wrong-name")
+@wrong("the node as name", "wrong-name", clause="name-string")
 def node_as_name(model, probe):
     return insert(model, probe, name=lambda node: node)
 
@@ -284,7 +369,7 @@ def printed_name(model, probe):
     return insert(model, probe, name=lambda node: f"%{node}")
 
 
-@wrong("the input in place of the value", "wrong-probe-value")
+@wrong("the input in place of the value", "wrong-probe-value", clause="value")
 def input_as_value(model, probe):
     return insert(model, probe, value=lambda node: node.all_input_nodes[0])
 
@@ -294,7 +379,7 @@ def shape_only(model, probe):
     return insert(model, lambda name, value: probe(name, getattr(value, "shape", value)))
 
 
-@wrong("all probes at the end", "wrong-probe-value")
+@wrong("all probes at the end", "wrong-probe-value", clause="right-after")
 def at_the_end(model, probe):
     gm = fx.symbolic_trace(model)
     nodes = [node for node in gm.graph.nodes if node.op in CALLS]
@@ -315,7 +400,7 @@ def after_the_output(model, probe):
     return gm
 
 
-@wrong("in reverse order", "wrong-order")
+@wrong("in reverse order", "wrong-order", clause="order")
 def reverse_order(model, probe):
     gm = fx.symbolic_trace(model)
     nodes = [node for node in gm.graph.nodes if node.op in CALLS]

@@ -185,20 +185,22 @@ def no_constants(value):
 
 
 wrong("tensors only", "wrong-shape")(recorder(flat))
-wrong("dictionaries are left out", "wrong-shape")(recorder(without(dict)))
+wrong("dictionaries are left out", "wrong-shape", clause="dicts")(recorder(without(dict)))
 wrong("lists are left out", "wrong-shape")(recorder(without(list)))
 wrong("one level of nesting", "wrong-shape")(recorder(one_level))
 wrong("type(value) is list", "wrong-shape")(recorder(exact_types))
-wrong("lists become tuples", "wrong-shape")(recorder(all_tuples))
-wrong("shapes are lists", "wrong-shape")(recorder(shapes_as_lists))
-wrong("numbers have the shape ()", "wrong-shape")(recorder(numbers_too))
+wrong("lists become tuples", "wrong-shape", clause="nesting")(recorder(all_tuples))
+wrong("shapes are lists", "wrong-shape", clause="tuple")(recorder(shapes_as_lists))
+wrong("numbers have the shape ()", "wrong-shape", clause="none")(recorder(numbers_too))
 wrong("None for a tensor without dimensions", "wrong-shape")(recorder(scalars_none))
 wrong("None for what has no items", "wrong-shape")(recorder(empty_none))
 wrong("constants in a dictionary are dropped", "wrong-shape")(recorder(no_constants))
-wrong("no entry for the output", "missing-node")(
+wrong("no entry for the output", "missing-node", clause="output")(
     recorder(shape_of, keep=lambda n: n.op != "output")
 )
-wrong("calls only", "missing-node")(recorder(shape_of, keep=lambda n: n.op.startswith("call")))
+wrong("calls only", "missing-node", clause="every-node")(
+    recorder(shape_of, keep=lambda n: n.op.startswith("call"))
+)
 wrong("nodes with readers only", "missing-node")(
     recorder(shape_of, keep=lambda n: n.users or n.op == "output")
 )
@@ -252,7 +254,7 @@ def not_traced(model, *inputs):
     return {node.name: shape_of(value) for node, value in interpreter.env.items()}
 
 
-@wrong("defaults are not known", "crashed")
+@wrong("defaults are not known", "crashed", clause="defaults")
 def no_defaults(model, *inputs):
     class Strict(fx.Interpreter):
         def placeholder(self, target, args, kwargs):

@@ -128,7 +128,7 @@ def interpreter(model):
 # ------------------------------------------------------------------ wrong
 
 
-@wrong("self-loop", "self-loop")
+@wrong("self-loop", "self-loop", clause="reads-the-sum")
 def self_loop(model):
     gm = fx.symbolic_trace(model)
     for node in sums(gm):
@@ -185,7 +185,7 @@ def before_the_output(model):
     return gm
 
 
-@wrong("the operator forgotten", "relu-missing")
+@wrong("the operator forgotten", "relu-missing", clause="after-each")
 def only_function(model):
     return insert(model, find=lambda gm: [n for n in sums(gm) if n.target is torch.add])
 
@@ -218,7 +218,7 @@ def relu_is_there(model):
     )
 
 
-@wrong("the method too", "changed-too-much")
+@wrong("the method too", "changed-too-much", clause="method")
 def method_too(model):
     return insert(
         model,
@@ -238,7 +238,7 @@ def iadd_too(model):
     )
 
 
-@wrong("the output forgotten", "reader-not-rewired")
+@wrong("the output forgotten", "reader-not-rewired", clause="output")
 def output_forgotten(model):
     gm = fx.symbolic_trace(model)
     for node in sums(gm):
@@ -250,7 +250,7 @@ def output_forgotten(model):
     return gm
 
 
-@wrong("only the first reader", "reader-not-rewired")
+@wrong("only the first reader", "reader-not-rewired", clause="readers")
 def first_reader(model):
     gm = fx.symbolic_trace(model)
     for node in sums(gm):
@@ -283,7 +283,7 @@ def flat_arguments(model):
     return rewired(model, mapped)
 
 
-@wrong("a relu for each reader", "several-relus")
+@wrong("a relu for each reader", "several-relus", clause="one")
 def one_each(model):
     gm = fx.symbolic_trace(model)
     for node in sums(gm):
@@ -306,7 +306,7 @@ def not_rewired(model):
     return gm
 
 
-@wrong("F.relu", "relu-missing")
+@wrong("F.relu", "relu-missing", clause="torch-relu")
 def functional(model):
     return insert(model, target=F.relu)
 

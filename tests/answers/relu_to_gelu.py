@@ -74,17 +74,19 @@ def one_module(model):
 @right("modules replaced in containers of its own")
 def modules_replaced(model):
     gm = fx.symbolic_trace(model)
+    own_containers = (nn.Module, type(gm))
     for node in list(gm.graph.nodes):
         if not is_relu(gm, node):
             continue
-        if node.op == "call_module":
-            parent, _, name = node.target.rpartition(".")
+        parent, _, name = str(node.target).rpartition(".")
+        if node.op == "call_module" and type(gm.get_submodule(parent)) in own_containers:
             setattr(gm.get_submodule(parent), name, nn.GELU())
             continue
         with gm.graph.inserting_before(node):
             new = gm.graph.call_function(F.gelu, (value_of(node),))
         node.replace_all_uses_with(new)
         gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
     gm.recompile()
     return gm
 
@@ -93,6 +95,8 @@ def modules_replaced(model):
 def deep_copy(model):
     model = copy.deepcopy(model)
     for module in list(model.modules()):
+        if isinstance(module, nn.TransformerDecoderLayer):
+            continue
         for name, child in list(module.named_children()):
             if isinstance(child, nn.ReLU):
                 setattr(module, name, nn.GELU())
@@ -166,17 +170,62 @@ def patterns(model):
 # ------------------------------------------------------------------ wrong
 
 
+@wrong("modules replaced in a deep copy, inside leaves too", "leaf-changed", clause="leaf")
+def deep_copy_of_leaves(model):
+    model = copy.deepcopy(model)
+    for module in list(model.modules()):
+        for name, child in list(module.named_children()):
+            if isinstance(child, nn.ReLU):
+                setattr(module, name, nn.GELU())
+    return swap(model)
+
+
+@wrong("modules exchanged where they are", "caller-changed")
+def exchanged_in_place(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op == "call_module" and is_relu(gm, node):
+            gm.set_submodule(node.target, nn.GELU())
+    return swap(gm, wanted=lambda gm, n: n.op != "call_module" and is_relu(gm, n))
+
+
+@wrong("every nn.ReLU deleted by name", "caller-changed")
+def deleted_everywhere(model):
+    gm = swap(model)
+    for name, module in list(gm.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU):
+            gm.delete_submodule(name)
+    return gm
+
+
+@wrong("leaves that hold one are left alone altogether", "missed-spelling", clause="leaf-called")
+def shared_left_alone(model):
+    held = {
+        id(child)
+        for module in model.modules()
+        if isinstance(module, nn.TransformerDecoderLayer)
+        for child in module.modules()
+    }
+    return swap(
+        model,
+        wanted=lambda gm, n: (
+            is_relu(gm, n)
+            and not (n.op == "call_module" and id(gm.get_submodule(n.target)) in held)
+        ),
+    )
+
+
 @wrong("only torch.relu", "missed-spelling")
 def only_torch(model):
     return swap(model, wanted=lambda gm, n: n.op == "call_function" and n.target is torch.relu)
 
 
-@wrong("F.relu forgotten", "missed-spelling")
+@wrong("F.relu forgotten", "missed-spelling", clause="functional")
 def no_functional(model):
     return swap(model, wanted=lambda gm, n: is_relu(gm, n) and n.target is not F.relu)
 
 
-@wrong("methods forgotten", "missed-spelling")
+@wrong("methods forgotten", "missed-spelling", clause="method")
 def no_methods(model):
     return swap(model, wanted=lambda gm, n: is_relu(gm, n) and n.op != "call_method")
 
@@ -186,7 +235,7 @@ def no_modules(model):
     return swap(model, wanted=lambda gm, n: n.op != "call_module" and is_relu(gm, n))
 
 
-@wrong("F.relu in place forgotten", "missed-spelling")
+@wrong("F.relu in place forgotten", "missed-spelling", clause="inplace")
 def not_in_place(model):
     return swap(model, wanted=lambda gm, n: is_relu(gm, n) and not n.kwargs.get("inplace"))
 
@@ -202,7 +251,7 @@ def no_in_place_modules(model):
     return swap(model, wanted=wanted)
 
 
-@wrong("only direct children", "missed-spelling")
+@wrong("only direct children", "missed-spelling", clause="module")
 def only_children(model):
     return swap(
         model,
@@ -210,7 +259,7 @@ def only_children(model):
     )
 
 
-@wrong("only the first call of a module", "missed-spelling")
+@wrong("only the first call of a module", "missed-spelling", clause="common.called-twice, twice")
 def first_call(model):
     seen = set()
 
@@ -240,7 +289,7 @@ def input_from_args(model):
     return swap(model, value=lambda node: node.args[0])
 
 
-@wrong("gelu approximated", "wrong-result")
+@wrong("gelu approximated", "wrong-result", clause="common.same-values, exact")
 def approximated(model):
     return swap(model, kwargs={"approximate": "tanh"})
 
@@ -250,12 +299,12 @@ def silu(model):
     return swap(model, gelu=F.silu)
 
 
-@wrong("modules left behind", "unused-module")
+@wrong("modules left behind", "unused-module", clause="gone")
 def modules_left(model):
     return swap(model, sweep=False)
 
 
-@wrong("found by the name of the class", "wrong-result")
+@wrong("found by the name of the class", "wrong-result", clause="others")
 def by_class_name(model):
     def wanted(gm, node):
         if node.op == "call_module":
@@ -304,7 +353,7 @@ def class_changed(model):
     return swap(gm)
 
 
-@wrong("setattr with a dotted name", "dotted-name")
+@wrong("setattr with a dotted name", "dotted-name", clause="common.no-dotted-key")
 def dotted(model):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:

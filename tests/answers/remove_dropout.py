@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import torch
 import torch.nn.functional as F
 from torch import fx, nn
@@ -49,18 +51,18 @@ def backwards(model):
     return remove(model, order=reversed, value=lambda node: node.all_input_nodes[0])
 
 
-@right("the private base class, names of functions")
+@right("the private base class")
 def base_class(model):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
         module = gm.get_submodule(node.target) if node.op == "call_module" else None
-        named = node.op == "call_function" and "dropout" in node.target.__name__
-        if named or isinstance(module, _DropoutNd):
+        if node.target in FUNCTIONS or isinstance(module, _DropoutNd):
             node.replace_all_uses_with(value_of(node))
             gm.graph.erase_node(node)
-    for name, module in list(gm.named_modules()):
+    for name, module in list(gm.named_children()):
         if isinstance(module, _DropoutNd):
             gm.delete_submodule(name)
+    gm.delete_all_unused_submodules()
     gm.graph.lint()
     gm.recompile()
     return gm
@@ -132,7 +134,7 @@ def followed(model):
     return gm
 
 
-@right("an nn.Identity in place of each")
+@wrong("an nn.Identity in place of each", "something-instead", clause="nothing-instead")
 def identities(model):
     gm = fx.symbolic_trace(model)
     gm.add_submodule("nothing", nn.Identity())
@@ -145,10 +147,93 @@ def identities(model):
     return gm
 
 
+@right("identities of the model go, too: nobody forbids it")
+def identities_too(model):
+    return remove(
+        model,
+        wanted=lambda gm, n: (
+            is_dropout(gm, n)
+            or (n.op == "call_module" and isinstance(gm.get_submodule(n.target), nn.Identity))
+        ),
+    )
+
+
 # ------------------------------------------------------------------ wrong
 
 
-@wrong("only nn.Dropout", "missed-spelling")
+@wrong("a copy in place of each", "something-instead")
+def copies_instead(model):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if is_dropout(gm, node):
+            value = value_of(node)
+            node.op, node.target, node.args, node.kwargs = "call_method", "clone", (value,), {}
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+@wrong("functions found by a part of their name", "wrong-result")
+def by_part_of_the_name(model):
+    def wanted(gm, node):
+        if node.op == "call_function":
+            return "dropout" in node.target.__name__
+        return is_dropout(gm, node)
+
+    return remove(model, wanted=wanted)
+
+
+@wrong("every module of these classes deleted by name", "caller-changed")
+def deleted_everywhere(model):
+    gm = remove(model)
+    for name, module in list(gm.named_modules(remove_duplicate=False)):
+        if isinstance(module, MODULES):
+            gm.delete_submodule(name)
+    return gm
+
+
+@wrong("the module that was called is deleted", "caller-changed")
+def target_deleted(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if is_dropout(gm, node):
+            node.replace_all_uses_with(value_of(node))
+            gm.graph.erase_node(node)
+            if node.op == "call_module":
+                gm.delete_submodule(node.target)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+@wrong("leaves of a deep copy lose theirs, too", "leaf-changed", clause="leaf")
+def leaves_of_a_copy(model):
+    model = copy.deepcopy(model)
+    for module in list(model.modules()):
+        for name, child in list(module.named_children()):
+            if isinstance(child, MODULES) and isinstance(module, nn.TransformerEncoderLayer):
+                setattr(module, name, nn.Identity())
+    return remove(model)
+
+
+@wrong("every leaf with a dropout inside is opened", "something-instead")
+def opened_leaves(model):
+    class Open(fx.Tracer):
+        def is_leaf_module(self, m, module_qualified_name):
+            own = isinstance(m, nn.TransformerEncoderLayer)
+            return not own and super().is_leaf_module(m, module_qualified_name)
+
+        def call_module(self, m, forward, args, kwargs):
+            if isinstance(m, nn.TransformerEncoderLayer):
+                x = m.norm1(args[0] + m.self_attn(args[0], args[0], args[0])[0])
+                return m.norm2(x + m.linear2(torch.relu(m.linear1(x))))
+            return super().call_module(m, forward, args, kwargs)
+
+    tracer = Open()
+    return remove(fx.GraphModule(model, tracer.trace(model)))
+
+
+@wrong("only nn.Dropout", "missed-spelling", clause="modules")
 def only_dropout(model):
     return remove(
         model,
@@ -168,7 +253,7 @@ def no_modules(model):
     return remove(model, wanted=lambda gm, n: n.op == "call_function" and is_dropout(gm, n))
 
 
-@wrong("siblings of F.dropout forgotten", "missed-spelling")
+@wrong("siblings of F.dropout forgotten", "missed-spelling", clause="functions")
 def no_siblings(model):
     return remove(
         model,
@@ -186,7 +271,7 @@ def no_feature_alpha(model):
     return remove(model, wanted=wanted)
 
 
-@wrong("only functions that listen to training", "missed-spelling")
+@wrong("only functions that listen to training", "missed-spelling", clause="always-active")
 def only_listening(model):
     return remove(
         model,
@@ -201,12 +286,12 @@ def input_from_args(model):
     return remove(model, value=lambda node: node.args[0])
 
 
-@wrong("keyword calls skipped", "missed-spelling")
+@wrong("keyword calls skipped", "missed-spelling", clause="common.keyword-calls, keyword")
 def keywords_skipped(model):
     return remove(model, wanted=lambda gm, n: is_dropout(gm, n) and len(n.args) > 0)
 
 
-@wrong("modules left behind", "unused-module")
+@wrong("modules left behind", "unused-module", clause="unused")
 def modules_left(model):
     return remove(model, sweep=False)
 
@@ -231,7 +316,7 @@ def erased_first(model):
     return gm
 
 
-@wrong("inputs collected before the loop", "crashed")
+@wrong("inputs collected before the loop", "crashed", clause="chained")
 def collected(model):
     gm = fx.symbolic_trace(model)
     pairs = [(node, value_of(node)) for node in gm.graph.nodes if is_dropout(gm, node)]
@@ -256,7 +341,7 @@ def output_forgotten(model):
     return gm
 
 
-@wrong("dropouts as the output skipped", "missed-spelling")
+@wrong("dropouts as the output skipped", "missed-spelling", clause="output")
 def outputs_skipped(model):
     return remove(
         model,
@@ -282,7 +367,7 @@ def by_name(model):
     return remove(model, wanted=wanted)
 
 
-@wrong("every module call that changes nothing in eval mode", "wrong-result")
+@wrong("every module call that changes nothing in eval mode", "wrong-result", clause="value")
 def too_much(model):
     def wanted(gm, node):
         return is_dropout(gm, node) or (
@@ -302,7 +387,7 @@ def switched_off(model):
     return gm
 
 
-@wrong("p set to zero", "caller-changed")
+@wrong("p set to zero", "caller-changed", clause="common.caller-attributes")
 def p_zero(model):
     gm = fx.symbolic_trace(model)
     for module in gm.modules():
@@ -323,7 +408,7 @@ def result_eval(model):
     return remove(gm)
 
 
-@wrong("the caller's modules replaced", "caller-changed")
+@wrong("the caller's modules replaced", "caller-changed", clause="common.caller-submodules")
 def caller_replaced(model):
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
@@ -355,7 +440,7 @@ def stale(model):
     return gm
 
 
-@wrong("scaled as if it were active", "wrong-result")
+@wrong("scaled as if it were active", "something-instead")
 def scaled(model):
     gm = fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):

@@ -77,13 +77,43 @@ def stub(model, pattern, replacement, limit=100):
     raise NotImplementedError()
 
 
-@wrong("one round only", "still-matches")
+@wrong("a deep copy in eval mode is traced", "mode-changed")
+def copy_in_eval(model, pattern, replacement, limit=100):
+    return one_round_more(copy.deepcopy(model).eval(), pattern, replacement, limit)
+
+
+@wrong("the result in eval mode", "caller-changed")
+def result_in_eval(model, pattern, replacement, limit=100):
+    gm, count = one_round_more(model, pattern, replacement, limit)
+    return gm.eval(), count
+
+
+@wrong("a copy of the result in eval mode", "mode-changed", clause="modes")
+def copy_of_the_result_in_eval(model, pattern, replacement, limit=100):
+    gm, count = one_round_more(model, pattern, replacement, limit)
+    return copy.deepcopy(gm).eval(), count
+
+
+@wrong("all parts in the root's mode", "mode-changed", clause="modes-of-parts")
+def one_mode(model, pattern, replacement, limit=100):
+    gm, count = one_round_more(copy.deepcopy(model), pattern, replacement, limit)
+    return gm.train(gm.training), count
+
+
+@wrong("only the root's flag is changed", "mode-changed")
+def root_in_eval(model, pattern, replacement, limit=100):
+    gm, count = one_round_more(model, pattern, replacement, limit)
+    gm.training = False
+    return gm, count
+
+
+@wrong("one round only", "still-matches", clause="until")
 def one_round(model, pattern, replacement, limit=100):
     gm = fx.symbolic_trace(model)
     return gm, len(fx.replace_pattern(gm, pattern, replacement))
 
 
-@wrong("rounds are counted, not replacements", "wrong-count")
+@wrong("rounds are counted, not replacements", "wrong-count", clause="not-rounds")
 def counts_rounds(model, pattern, replacement, limit=100):
     gm = fx.symbolic_trace(model)
     for rounds in range(limit + 1):
@@ -104,7 +134,7 @@ def counts_first_round(model, pattern, replacement, limit=100):
     raise RuntimeError("no end")
 
 
-@wrong("only the last round is counted", "wrong-count")
+@wrong("only the last round is counted", "wrong-count", clause="count")
 def counts_last_round(model, pattern, replacement, limit=100):
     gm, count = fx.symbolic_trace(model), 0
     for _ in range(limit + 1):
@@ -115,7 +145,7 @@ def counts_last_round(model, pattern, replacement, limit=100):
     raise RuntimeError("no end")
 
 
-@wrong("the last allowed round counts as too many", "crashed")
+@wrong("the last allowed round counts as too many", "crashed", clause="just-reached")
 def one_too_few(model, pattern, replacement, limit=100):
     gm, count = fx.symbolic_trace(model), 0
     for _ in range(limit):
@@ -137,7 +167,7 @@ def one_too_many(model, pattern, replacement, limit=100):
     raise RuntimeError("no end")
 
 
-@wrong("at the limit it returns what it has", "should-raise")
+@wrong("at the limit it returns what it has", "should-raise", clause="raises")
 def returns_at_limit(model, pattern, replacement, limit=100):
     gm, count = fx.symbolic_trace(model), 0
     for _ in range(limit):
@@ -148,7 +178,7 @@ def returns_at_limit(model, pattern, replacement, limit=100):
     return gm, count
 
 
-@wrong("another exception", "wrong-exception")
+@wrong("another exception", "wrong-exception", clause="which-error")
 def other_exception(model, pattern, replacement, limit=100):
     try:
         return one_round_more(model, pattern, replacement, limit)
@@ -161,7 +191,7 @@ def own_limit(model, pattern, replacement, limit=100):
     return one_round_more(model, pattern, replacement, min(limit, 10))
 
 
-@wrong("a falsy limit means the default", "should-raise")
+@wrong("a falsy limit means the default", "should-raise", clause="zero")
 def falsy_limit(model, pattern, replacement, limit=100):
     return one_round_more(model, pattern, replacement, limit or 100)
 
@@ -171,12 +201,12 @@ def no_limit(model, pattern, replacement):
     return one_round_more(model, pattern, replacement)
 
 
-@wrong("the limit has no default", "crashed")
+@wrong("the limit has no default", "crashed", clause="default")
 def no_default(model, pattern, replacement, limit):
     return one_round_more(model, pattern, replacement, limit)
 
 
-@wrong("limit counts replacements", "crashed")
+@wrong("limit counts replacements", "crashed", clause="rounds")
 def limit_of_replacements(model, pattern, replacement, limit=100):
     gm, count = fx.symbolic_trace(model), 0
     while True:
@@ -184,7 +214,7 @@ def limit_of_replacements(model, pattern, replacement, limit=100):
         if not matches:
             return gm, count
         count += len(matches)
-        if count >= limit:
+        if count > limit:
             raise RuntimeError("no end")
 
 

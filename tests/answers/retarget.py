@@ -114,7 +114,7 @@ def deep_copy(model, old, new):
 # ------------------------------------------------------------------ wrong
 
 
-@wrong("recompile forgotten", "stale-code")
+@wrong("recompile forgotten", "stale-code", clause="common.recompiled")
 def stale(model, old, new):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -123,7 +123,7 @@ def stale(model, old, new):
     return gm
 
 
-@wrong("only the first call", "missed-call")
+@wrong("only the first call", "missed-call", clause="every-call")
 def only_first(model, old, new):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -144,7 +144,7 @@ def only_read(model, old, new):
     return gm
 
 
-@wrong("functions compared by __name__", "other-nodes-changed")
+@wrong("functions compared by __name__", "other-nodes-changed", clause="by-identity")
 def by_name(model, old, new):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -154,7 +154,7 @@ def by_name(model, old, new):
     return gm
 
 
-@wrong("methods of that name too", "other-nodes-changed")
+@wrong("methods of that name too", "other-nodes-changed", clause="functions-only")
 def methods_too(model, old, new):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -166,7 +166,7 @@ def methods_too(model, old, new):
     return gm
 
 
-@wrong("keyword arguments dropped", "wrong-arguments")
+@wrong("keyword arguments dropped", "wrong-arguments", clause="arguments")
 def no_keywords(model, old, new):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -187,7 +187,7 @@ def two_arguments(model, old, new):
     return gm
 
 
-@wrong("dead code eliminated", "other-nodes-changed")
+@wrong("dead code eliminated", "other-nodes-changed", clause="others")
 def with_dce(model, old, new):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -198,7 +198,7 @@ def with_dce(model, old, new):
     return gm
 
 
-@wrong("a graph module edited in place", "caller-changed")
+@wrong("a graph module edited in place", "caller-changed", clause="common.caller-graph")
 def edits_the_caller(model, old, new):
     gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -243,7 +243,7 @@ def lost_defaults(model, old, new):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("arguments not mapped to the new graph", "foreign-node")
+@wrong("arguments not mapped to the new graph", "foreign-node", clause="common.lint")
 def not_mapped(model, old, new):
     gm = fx.symbolic_trace(model)
     graph, env = fx.Graph(), {}
@@ -255,7 +255,7 @@ def not_mapped(model, old, new):
     return fx.GraphModule(gm, graph)
 
 
-@wrong("the model put into eval mode", "caller-changed")
+@wrong("the model put into eval mode", "caller-changed", clause="common.caller-modes")
 def calls_eval(model, old, new):
     gm = fx.symbolic_trace(model.eval())
     for node in gm.graph.nodes:
@@ -265,7 +265,7 @@ def calls_eval(model, old, new):
     return gm
 
 
-@wrong("the graph returned", "not-a-graph-module")
+@wrong("the graph returned", "not-a-graph-module", clause="common.wrong-kind")
 def returns_graph(model, old, new):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -308,7 +308,7 @@ def once_per_arguments(model, old, new):
     return gm
 
 
-@wrong("untouched", "not-attempted")
+@wrong("untouched", "not-attempted", clause="common.stub")
 def untouched(model, old, new):
     raise NotImplementedError
 

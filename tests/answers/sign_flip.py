@@ -73,7 +73,7 @@ def stub(x):
     raise NotImplementedError()
 
 
-@wrong("the branch itself", "not-traceable")
+@wrong("the branch itself", "not-traceable", clause="traceable")
 def branch(x):
     return x if x.sum() > 0 else -x
 
@@ -83,17 +83,17 @@ def item(x):
     return (-x, x)[int(x.sum().item() > 0)]
 
 
-@wrong("a sum of zero stays", "wrong-result")
+@wrong("a sum of zero stays", "wrong-result", clause="zero")
 def zero_stays(x):
     return torch.where(x.sum() >= 0, x, -x)
 
 
-@wrong("NaN stays", "wrong-result")
+@wrong("NaN stays", "wrong-result", clause="nan")
 def nan_stays(x):
     return torch.where(x.sum() <= 0, -x, x)
 
 
-@wrong("the sign of the sum", "wrong-result")
+@wrong("the sign of the sum", "wrong-result", clause="value")
 def sign_of_sum(x):
     return x * torch.sign(x.sum()).to(x.dtype)
 
@@ -109,7 +109,7 @@ def open_dtype(x):
     return x * torch.where(x.sum() > 0, 1, -1)
 
 
-@wrong("a float factor", "wrong-dtype")
+@wrong("a float factor", "wrong-dtype", clause="dtype")
 def float_factor(x):
     return x * torch.where(x.sum() > 0, 1.0, -1.0)
 
@@ -129,7 +129,7 @@ def narrow_sum(x):
     return torch.where(x.sum(dtype=x.dtype) > 0, x, -x)
 
 
-@wrong("integers through floats", "wrong-result")
+@wrong("integers through floats", "wrong-result", clause="integers")
 def through_floats(x):
     return (x.double() * torch.where(x.sum() > 0, 1.0, -1.0)).to(x.dtype)
 
@@ -176,13 +176,13 @@ def first_dimension(x):
     return torch.where(flat.sum(dim=1, keepdim=True) > 0, flat, -flat).reshape(x.shape)
 
 
-@wrong("one dimension at least", "wrong-shape")
+@wrong("one dimension at least", "wrong-shape", clause="shapes")
 def one_dimension(x):
     x = torch.atleast_1d(x)
     return torch.where(x.sum() > 0, x, -x)
 
 
-@wrong("changes its argument", "argument-changed")
+@wrong("changes its argument", "argument-changed", clause="input-unchanged")
 def in_place(x):
     return x.mul_(torch.where(x.sum() > 0, 1, -1).to(x.dtype))
 
@@ -201,7 +201,7 @@ def branch_on_proxy(x):
     return x if x.sum() > 0 else -x
 
 
-@wrong("a constant while traced", "ignores-input")
+@wrong("a constant while traced", "ignores-input", clause="depends")
 def constant(x):
     if isinstance(x, fx.Proxy):
         return torch.ones(2, dtype=torch.float64) * 1
@@ -215,7 +215,7 @@ def choose(x):
 fx.wrap("choose")
 
 
-@wrong("wrapped", "hidden-branch")
+@wrong("wrapped", "hidden-branch", clause="no-wrap")
 def wrapped(x):
     return choose(x)
 
@@ -246,7 +246,7 @@ class Flip(nn.Module):
         return x if x.sum() > 0 else -x
 
 
-@wrong("a leaf module, called by its class", "not-traceable")
+@wrong("a leaf module, called by its class", "not-traceable", clause="no-leaf")
 def module(x):
     return Flip()(x)
 

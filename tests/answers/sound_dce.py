@@ -165,12 +165,12 @@ def nothing(model):
     return fx.symbolic_trace(model)
 
 
-@wrong("forwards, once", "dead-left")
+@wrong("forwards, once", "dead-left", clause="chains")
 def forwards(model):
     return sweep(model, order=list)
 
 
-@wrong("methods in place removed", "removed-too-much")
+@wrong("methods in place removed", "removed-too-much", clause="methods")
 def no_methods(model):
     return sweep(
         model,
@@ -178,7 +178,7 @@ def no_methods(model):
     )
 
 
-@wrong("functions in place removed", "removed-too-much")
+@wrong("functions in place removed", "removed-too-much", clause="functions")
 def no_functions(model):
     def effect(gm, node):
         if node.op == "call_function" and node.target not in EFFECTS:
@@ -188,7 +188,7 @@ def no_functions(model):
     return sweep(model, effect)
 
 
-@wrong("the keyword inplace overlooked", "removed-too-much")
+@wrong("the keyword inplace overlooked", "removed-too-much", clause="inplace-keyword")
 def no_inplace(model):
     return sweep(
         model,
@@ -214,7 +214,7 @@ def any_inplace_module(model):
     )
 
 
-@wrong("modules in place removed", "removed-too-much")
+@wrong("modules in place removed", "removed-too-much", clause="inplace-module")
 def no_inplace_modules(model):
     def effect(gm, node):
         if node.op == "call_module":
@@ -225,7 +225,7 @@ def no_inplace_modules(model):
     return sweep(model, effect)
 
 
-@wrong("out= removed", "removed-too-much")
+@wrong("out= removed", "removed-too-much", clause="out")
 def no_out(model):
     return sweep(model, lambda gm, n: has_effect(gm, n) and "out" not in n.kwargs)
 
@@ -241,22 +241,22 @@ def one_out(model):
     )
 
 
-@wrong("__setitem__ removed", "removed-too-much")
+@wrong("__setitem__ removed", "removed-too-much", clause="setitem-method")
 def no_setitem_method(model):
     return sweep(model, forget("__setitem__"))
 
 
-@wrong("operator.setitem removed", "removed-too-much")
+@wrong("operator.setitem removed", "removed-too-much", clause="setitem")
 def no_setitem(model):
     return sweep(model, forget(operator.setitem))
 
 
-@wrong("operator.iadd removed", "removed-too-much")
+@wrong("operator.iadd removed", "removed-too-much", clause="iadd")
 def no_iadd(model):
     return sweep(model, forget(operator.iadd))
 
 
-@wrong("only operator.iadd of its family", "removed-too-much")
+@wrong("only operator.iadd of its family", "removed-too-much", clause="iadd-family")
 def only_iadd(model):
     return sweep(model, forget(*(IN_PLACE_OPERATORS - {operator.iadd})))
 
@@ -266,24 +266,24 @@ def no_bits(model):
     return sweep(model, forget(operator.ior, operator.iand, operator.ixor, operator.ilshift))
 
 
-@wrong("torch._assert removed", "removed-too-much")
+@wrong("torch._assert removed", "removed-too-much", clause="assert")
 def no_assert(model):
     return sweep(model, forget(torch._assert))
 
 
-@wrong("print removed", "removed-too-much")
+@wrong("print removed", "removed-too-much", clause="print")
 def no_print(model):
     return sweep(model, forget(print))
 
 
-@wrong("operator.and_ kept", "dead-left")
+@wrong("operator.and_ kept", "dead-left", clause="pure-names")
 def keeps_and(model):
     return sweep(
         model, lambda gm, n: n.target in (operator.and_, operator.or_) or has_effect(gm, n)
     )
 
 
-@wrong("operator.not_ and is_ kept", "dead-left")
+@wrong("operator.not_ and is_ kept", "dead-left", clause="pure-not-is")
 def keeps_not(model):
     return sweep(
         model, lambda gm, n: n.target in (operator.not_, operator.is_) or has_effect(gm, n)
@@ -305,7 +305,7 @@ def keeps_underscores(model):
     )
 
 
-@wrong("every BatchNorm removed", "removed-too-much")
+@wrong("every BatchNorm removed", "removed-too-much", clause="batchnorm")
 def no_norms(model):
     return sweep(
         model,
@@ -316,7 +316,7 @@ def no_norms(model):
     )
 
 
-@wrong("every BatchNorm kept", "dead-left")
+@wrong("every BatchNorm kept", "dead-left", clause="batchnorm-eval")
 def all_norms(model):
     return sweep(
         model,
@@ -363,7 +363,7 @@ def training_modules(model):
     )
 
 
-@wrong("unread inputs removed", "lost-signature")
+@wrong("unread inputs removed", "lost-signature", clause="placeholders")
 def no_inputs(model):
     return sweep(model, lambda gm, n: n.op != "placeholder" and has_effect(gm, n))
 
@@ -373,7 +373,7 @@ def keeps_parameters(model):
     return sweep(model, lambda gm, n: n.op == "get_attr" or has_effect(gm, n))
 
 
-@wrong("modules left behind", "unused-module")
+@wrong("modules left behind", "unused-module", clause="modules")
 def modules_left(model):
     return sweep(model, clean=False)
 

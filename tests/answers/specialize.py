@@ -178,7 +178,7 @@ def only_concrete_args(fn, **constants):
     return fx.GraphModule(tracer.root, graph)
 
 
-@wrong("symbolic_trace with concrete_args", "assertion-left")
+@wrong("symbolic_trace with concrete_args", "assertion-left", clause="no-assertion")
 def symbolic(fn, **constants):
     refuse_unknown(fn, constants)
     return fx.symbolic_trace(fn, concrete_args=constants)
@@ -231,7 +231,35 @@ def only_placeholder(fn, **constants):
     return specialized(fn, constants, erase=lambda graph, node: graph.erase_node(node))
 
 
-@wrong("every assertion is erased", "lost-assertion")
+def with_value_for(graph, node, value):
+    for user in list(node.users):
+        if user.op == "output":
+            continue
+        user.args = fx.map_arg(user.args, lambda n: value if n is node else n)
+        user.kwargs = fx.map_arg(user.kwargs, lambda n: value if n is node else n)
+    graph.erase_node(node)
+
+
+@wrong(
+    "the value stands in a comparison that nobody reads", "comparison-left", clause="no-comparison"
+)
+def comparison_left(fn, **constants):
+    refuse_unknown(fn, constants)
+    tracer = fx.Tracer()
+    graph = tracer.trace(fn, concrete_args=constants)
+    names = [*parameters_of(fn)]
+    for name, node in zip(names, graph.find_nodes(op="placeholder"), strict=False):
+        if name not in constants:
+            continue
+        for user in list(node.users):
+            for check in [user, *user.users]:
+                if "assert" in check.name:
+                    graph.erase_node(check)
+        with_value_for(graph, node, constants[name])
+    return fx.GraphModule(tracer.root, graph)
+
+
+@wrong("every assertion is erased", "lost-assertion", clause="own-assertions")
 def every_assertion(fn, **constants):
     refuse_unknown(fn, constants)
     tracer = fx.Tracer()
@@ -307,7 +335,7 @@ def with_self(fn, **constants):
     return specialized(fn, {k: v for k, v in constants.items() if k in parameters_of(fn)})
 
 
-@wrong("unread placeholders are erased", "lost-signature")
+@wrong("unread placeholders are erased", "lost-signature", clause="unread")
 def unread(fn, **constants):
     refuse_unknown(fn, constants)
     gm = specialized(fn, constants)
@@ -339,7 +367,7 @@ def by_target(fn, **constants):
     return specialized(fn, constants, fixed=fixed)
 
 
-@wrong("placeholders found by prefix", "lost-signature")
+@wrong("placeholders found by prefix", "lost-signature", clause="similar-names")
 def by_prefix(fn, **constants):
     refuse_unknown(fn, constants)
 
@@ -354,13 +382,13 @@ def by_prefix(fn, **constants):
     return specialized(fn, constants, fixed=fixed, erase=erase)
 
 
-@wrong("names are not checked", "should-raise")
+@wrong("names are not checked", "should-raise", clause="unknown-name")
 def unchecked(fn, **constants):
     known = {k: v for k, v in constants.items() if k in parameters_of(fn)}
     return specialized(fn, known)
 
 
-@wrong("a wrong name is a ValueError", "wrong-exception")
+@wrong("a wrong name is a ValueError", "wrong-exception", clause="which-error")
 def value_error(fn, **constants):
     if not constants.keys() <= parameters_of(fn).keys():
         raise ValueError("no such parameter")
@@ -397,19 +425,19 @@ def only_true_values(fn, **constants):
     return specialized(fn, {k: v for k, v in constants.items() if v or v is None or v is False})
 
 
-@wrong("None is left out", "lost-signature")
+@wrong("None is left out", "lost-signature", clause="none")
 def without_none(fn, **constants):
     refuse_unknown(fn, constants)
     return specialized(fn, {k: v for k, v in constants.items() if v is not None})
 
 
-@wrong("bools become ints", "wrong-structure")
+@wrong("bools become ints", "wrong-structure", clause="bool")
 def bools_as_ints(fn, **constants):
     refuse_unknown(fn, constants)
     return specialized(fn, {k: int(v) if isinstance(v, bool) else v for k, v in constants.items()})
 
 
-@wrong("ints become floats", "crashed")
+@wrong("ints become floats", "crashed", clause="int")
 def ints_as_floats(fn, **constants):
     refuse_unknown(fn, constants)
     return specialized(fn, {k: float(v) if type(v) is int else v for k, v in constants.items()})
@@ -437,7 +465,7 @@ def careless_text(fn, **constants):
     return specialized(fn, constants)
 
 
-@wrong("strings in small letters", "wrong-result")
+@wrong("strings in small letters", "wrong-result", clause="str")
 def small_letters(fn, **constants):
     refuse_unknown(fn, constants)
     lower = {k: v.lower() if isinstance(v, str) else v for k, v in constants.items()}
@@ -450,7 +478,7 @@ def partial(fn, **constants):
     return fx.symbolic_trace(functools.partial(fn, **constants))
 
 
-@wrong("a wrapper that forgets defaults", "lost-signature")
+@wrong("a wrapper that forgets defaults", "lost-signature", clause="defaults")
 def no_defaults(fn, **constants):
     refuse_unknown(fn, constants)
     gm = specialized(fn, constants)
@@ -461,7 +489,7 @@ def no_defaults(fn, **constants):
     return gm
 
 
-@wrong("fixed parameters become defaults", "lost-signature")
+@wrong("fixed parameters become defaults", "lost-signature", clause="gone")
 def as_defaults(fn, **constants):
     refuse_unknown(fn, constants)
 
@@ -473,7 +501,7 @@ def as_defaults(fn, **constants):
     return specialized(fn, constants, erase=erase)
 
 
-@wrong("the remaining parameters are renamed", "lost-signature")
+@wrong("the remaining parameters are renamed", "lost-signature", clause="names")
 def renamed_wrongly(fn, **constants):
     refuse_unknown(fn, constants)
     gm = specialized(fn, constants)
@@ -484,7 +512,7 @@ def renamed_wrongly(fn, **constants):
     return gm
 
 
-@wrong("parameters in alphabetical order", "lost-signature")
+@wrong("parameters in alphabetical order", "lost-signature", clause="order")
 def reordered(fn, **constants):
     refuse_unknown(fn, constants)
     gm = specialized(fn, constants)
@@ -510,7 +538,7 @@ def training(fn, **constants):
     return gm.train() if isinstance(fn, nn.Module) else gm
 
 
-@wrong("one graph for two modules", "wrong-owner")
+@wrong("one graph for two modules", "wrong-owner", clause="common.own-graph")
 def one_graph_for_two(fn, **constants):
     refuse_unknown(fn, constants)
     gm = specialized(fn, constants)
@@ -543,7 +571,7 @@ def closed_box(fn, **constants):
     return fx.GraphModule(nn.Module(), graph)
 
 
-@wrong("cannot be copied", "copy-breaks")
+@wrong("cannot be copied", "copy-breaks", clause="common.deepcopy")
 def not_to_be_copied(fn, **constants):
     refuse_unknown(fn, constants)
     gm = specialized(fn, constants)
@@ -564,7 +592,7 @@ def plain_function(fn, **constants):
     return types.MethodType(lambda self, *args: self(*args), gm)
 
 
-@wrong("the first constant only", "lost-signature")
+@wrong("the first constant only", "lost-signature", clause="fixed")
 def first_only(fn, **constants):
     refuse_unknown(fn, constants)
     return specialized(fn, dict(list(constants.items())[:1]))

@@ -183,7 +183,7 @@ def whole_tree(model, name):
 # ------------------------------------------------------------------ wrong: what crosses
 
 
-@wrong("inputs do not cross", "node-extra")
+@wrong("inputs do not cross", "node-extra", clause="inputs")
 def recomputes(model, name):
     gm = fx.symbolic_trace(model)
     nodes = list(gm.graph.nodes)
@@ -211,7 +211,7 @@ def recomputes(model, name):
     return fx.GraphModule(gm, head), fx.GraphModule(gm, tail)
 
 
-@wrong("only the named value crosses", "crashed")
+@wrong("only the named value crosses", "crashed", clause="earlier-values")
 def only_named(model, name):
     return split(model, name, crossing=lambda first, rest, name: [first[-1]])
 
@@ -256,7 +256,7 @@ def no_slices(model, name):
     return split(model, name, crossing=crossing)
 
 
-@wrong("every value crosses", "crosses-too-much")
+@wrong("every value crosses", "crosses-too-much", clause="nothing-else")
 def everything(model, name):
     return split(model, name, crossing=lambda first, rest, name: list(first))
 
@@ -275,7 +275,7 @@ def any_reader(model, name):
     return split(model, name, crossing=lambda first, rest, name: [n for n in first if n.users])
 
 
-@wrong("once for each reader", "crosses-twice")
+@wrong("once for each reader", "crosses-twice", clause="each-once")
 def each_reader(model, name):
     gm = fx.symbolic_trace(model)
     nodes = list(gm.graph.nodes)
@@ -314,7 +314,7 @@ def named_twice(model, name):
     return split(model, name)
 
 
-@wrong("a lone value without a tuple", "not-a-tuple")
+@wrong("a lone value without a tuple", "not-a-tuple", clause="tuple")
 def lone(model, name):
     return split(
         model, name, result=lambda values: values[0] if len(values) == 1 else tuple(values)
@@ -337,7 +337,7 @@ def other_order(model, name):
 # ------------------------------------------------------------------ wrong: which nodes are where
 
 
-@wrong("the named node is in the tail", "wrong-side")
+@wrong("the named node is in the tail", "wrong-side", clause="head")
 def before_it(model, name):
     return split(model, name, place=lambda nodes, name: place_of(nodes, name) - 1)
 
@@ -365,7 +365,7 @@ def ancestors(model, name):
     return fx.GraphModule(gm, head), fx.GraphModule(gm, tail)
 
 
-@wrong("dead nodes are eliminated", "node-missing")
+@wrong("dead nodes are eliminated", "node-missing", clause="dead-too")
 def eliminated(model, name):
     parts = split(model, name)
     for part in parts:
@@ -431,7 +431,7 @@ def unread_inputs(model, name):
     return head, tail
 
 
-@wrong("copies of the layers", "not-shared")
+@wrong("copies of the layers", "not-shared", clause="shared")
 def copied_layers(model, name):
     return split(copy.deepcopy(model), name)
 
@@ -453,7 +453,7 @@ def new_parameters(model, name):
 # ------------------------------------------------------------------ wrong: errors and form
 
 
-@wrong("KeyError for an unknown name", "wrong-exception")
+@wrong("KeyError for an unknown name", "wrong-exception", clause="unknown")
 def key_error(model, name):
     def place(nodes, name):
         i = {node.name: i for i, node in enumerate(nodes)}[name]
@@ -464,7 +464,7 @@ def key_error(model, name):
     return split(model, name, place=place)
 
 
-@wrong("cuts at an input", "should-raise")
+@wrong("cuts at an input", "should-raise", clause="placeholder")
 def at_input(model, name):
     def place(nodes, name):
         names = [node.name for node in nodes if node.op != "output"]
@@ -473,7 +473,7 @@ def at_input(model, name):
     return split(model, name, place=place)
 
 
-@wrong("cuts at the output", "should-raise")
+@wrong("cuts at the output", "should-raise", clause="output")
 def at_output(model, name):
     return split(model, "second" if name == "output" else name)
 
@@ -512,7 +512,7 @@ def foreign(model, name):
     return fx.GraphModule(gm, head), fx.GraphModule(gm, tail)
 
 
-@wrong("the tail is stale", "stale-code")
+@wrong("the tail is stale", "stale-code", clause="common.all-results")
 def stale(model, name):
     head, tail = split(model, name)
     with tail.graph.inserting_before(next(reversed(tail.graph.nodes))):

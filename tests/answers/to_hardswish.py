@@ -143,12 +143,12 @@ def stub(model):
     raise NotImplementedError()
 
 
-@wrong("only one order", "missed-place")
+@wrong("only one order", "missed-place", clause="both-orders")
 def one_order(model):
     return _rewrite(model, _all_patterns()[::2])
 
 
-@wrong("only ints", "missed-place")
+@wrong("only ints", "missed-place", clause="numbers")
 def only_ints(model):
     return _rewrite(model, _patterns(3, 6))
 
@@ -158,7 +158,7 @@ def no_mixture(model):
     return _rewrite(model, [*_patterns(3, 6), *_patterns(3.0, 6.0)])
 
 
-@wrong("numbers are not compared", "changed-too-much")
+@wrong("numbers are not compared", "changed-too-much", clause="these-numbers")
 def ignores_literals(model):
     gm = fx.symbolic_trace(model)
     for pattern in _patterns(3, 6):
@@ -186,7 +186,7 @@ def close_numbers(model):
     return _rewrite(model, _all_patterns(*near))
 
 
-@wrong("two values instead of one", "changed-too-much")
+@wrong("two values instead of one", "changed-too-much", clause="same-x")
 def two_values(model):
     def patterns(three, six):
         return [
@@ -201,7 +201,7 @@ def two_values(model):
     return gm
 
 
-@wrong("inner values may be read elsewhere", "changed-too-much")
+@wrong("inner values may be read elsewhere", "changed-too-much", clause="read-elsewhere")
 def inner_readers_allowed(model):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
@@ -260,7 +260,7 @@ def in_place(model):
     return _rewrite(model, _all_patterns(), lambda x: F.hardswish(x, inplace=True))
 
 
-@wrong("the hard sigmoid instead", "missed-place")
+@wrong("the hard sigmoid instead", "missed-place", clause="one-call")
 def hardsigmoid(model):
     return _rewrite(model, _all_patterns(), lambda x: F.hardsigmoid(x))
 

@@ -228,7 +228,7 @@ def _(gm):
     return [code for code, applies in verdicts.items() if applies]
 
 
-@right("lint where it is enough, own checks where it is not")
+@wrong("what lint calls nonexistent is missing", "false-alarm")
 def _(gm):
     checker = Checker()
     found = {code for code in checker(gm)}
@@ -252,7 +252,7 @@ def _(gm):
 # ------------------------------------------------------------------ not the whole task
 
 
-@wrong("lint alone", "missed-fault")
+@wrong("lint alone", "missed-fault", clause="stale")
 def _(gm):
     try:
         gm.graph.lint()
@@ -276,12 +276,12 @@ def _(gm):
     return Checker()(gm)[:1]
 
 
-@wrong("not sorted", "not-sorted")
+@wrong("not sorted", "not-sorted", clause="sorted")
 def _(gm):
     return Checker()(gm)[::-1]
 
 
-@wrong("a fault for each place", "listed-twice")
+@wrong("a fault for each place", "listed-twice", clause="each-once")
 def _(gm):
     found = Checker()(gm)
     return sorted(found + (["raw-tensor"] if "raw-tensor" in found else []))
@@ -292,12 +292,12 @@ def _(gm):
     return set(Checker()(gm))
 
 
-@wrong("None for a sound module", "returned-none")
+@wrong("None for a sound module", "returned-none", clause="sound")
 def _(gm):
     return Checker()(gm) or None
 
 
-@wrong("codes with an underscore", "unknown-code")
+@wrong("codes with an underscore", "unknown-code", clause="codes")
 def _(gm):
     return sorted(code.replace("-", "_") for code in Checker()(gm))
 
@@ -305,7 +305,7 @@ def _(gm):
 # ------------------------------------------------------------------ stale-code
 
 
-@wrong("recompiled to see whether the code changes", "caller-changed")
+@wrong("recompiled to see whether the code changes", "caller-changed", clause="unchanged")
 def _(gm):
     found = set(Checker()(gm)) - {"stale-code"}
     before = gm.code
@@ -754,3 +754,70 @@ class _:
 def from_meta(gm):
     texts = [value for value in gm.meta.values() if isinstance(value, list)]
     return list(texts[0]) if texts else []
+
+
+@variant("a parameter that is None counts as missing", "false-alarm")
+class NoneIsMissing:
+    def resolves(self, gm, node):
+        try:
+            return operator.attrgetter(node.target)(gm) is not None
+        except AttributeError:
+            return False
+
+
+@variant("targets are looked up in the saved state", "false-alarm")
+class InTheSavedState:
+    def resolves(self, gm, node):
+        named = dict(gm.named_modules()) | gm.state_dict()
+        return node.op == "call_module" and super().resolves(gm, node) or node.target in named
+
+
+@variant("only what is saved is looked at for dots", "missed-fault")
+class SavedKeys:
+    def keys(self, module):
+        passing = module._non_persistent_buffers_set
+        saved = [key for key in module._buffers if key not in passing]
+        return [*module._modules, *module._parameters, *saved]
+
+
+@variant("exactly torch.Tensor, or a parameter", "missed-fault")
+class ExactTensor:
+    def is_raw(self, value):
+        return type(value) in (torch.Tensor, torch.nn.Parameter)
+
+
+@variant("an empty graph is no case", "missed-fault")
+class EmptyGraph:
+    def output(self, gm):
+        return len(gm.graph.nodes) > 0 and super().output(gm)
+
+
+@variant("the last node is asked without a look", "crashed")
+class AsksTheLast:
+    def output(self, gm):
+        nodes = list(gm.graph.nodes)
+        return nodes[-1].op != "output" or [n.op for n in nodes].count("output") != 1
+
+
+CLAUSES = {
+    "only the last node is looked at": "output-once",
+    "outputs are only counted": "output-last",
+    "users are not looked at": "foreign-user",
+    "arguments are not looked at, users only": "foreign-argument",
+    "foreign nodes are used before they are defined, too": "foreign-is-not-undefined",
+    "the order is looked at in args only": "undefined-use",
+    "a node may read itself": "undefined-itself",
+    "targets of get_attr only": "missing-module",
+    "targets of call_module only": "missing-attribute",
+    "hasattr with the first part of the path": "missing-deep",
+    "the root and its children only": "dotted-any-depth",
+    "no buffers": "dotted-buffers",
+    "no parameters": "dotted-parameters",
+    "full names of nested modules have dots, too": "dotted-own",
+    "tensors among args, nested, but not among kwargs": "raw-tensor-nested",
+    "an empty graph is no case": "output",
+    "exactly torch.Tensor, or a parameter": "raw-tensor",
+    "a parameter that is None counts as missing": "none-is-there",
+    "only what is saved is looked at for dots": "saved-or-not",
+}
+"""Clauses that answers break whose marks are made in a loop."""

@@ -12,7 +12,7 @@ RIGHT = {
     "add_to_mul": text_of("add_to_mul", "operands exchanged"),
     "relu_after_add": text_of("relu_after_add", "a new graph, the relu by keyword"),
     "relu_to_gelu": text_of("relu_to_gelu", "one nn.GELU for all"),
-    "remove_dropout": text_of("remove_dropout", "an nn.Identity in place of each"),
+    "remove_dropout": text_of("remove_dropout", "a chain followed to its end"),
     "probe_values": text_of("probe_values", "a module around the probe"),
     "sound_dce": text_of("sound_dce", "forwards, until nothing changes"),
 }

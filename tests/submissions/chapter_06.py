@@ -12,7 +12,7 @@ RIGHT = {
     "record_shapes": text_of("record_shapes", "a loop of our own; *args as a tuple"),
     "OpTimer": text_of("OpTimer", "run_node, plain dictionaries"),
     "first_nonfinite": text_of("first_nonfinite", "the definition, word by word"),
-    "count_flops": text_of("count_flops", "PyTorch's own counter"),
+    "count_flops": text_of("count_flops", "all in run_node"),
     "AddToMul": text_of("AddToMul", "every handler notes the current node"),
 }
 OTHERS = {
@@ -20,7 +20,7 @@ OTHERS = {
     "record_shapes": text_of("record_shapes", "every handler overridden"),
     "OpTimer": text_of("OpTimer", "a list of measurements, summed on demand"),
     "first_nonfinite": text_of("first_nonfinite", "an exception ends the run"),
-    "count_flops": text_of("count_flops", "a dispatch mode around every node"),
+    "count_flops": text_of("count_flops", "a list of what each node counts"),
     "AddToMul": text_of("AddToMul", "operations called on Proxies"),
 }
 

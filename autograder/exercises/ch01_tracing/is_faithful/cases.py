@@ -67,6 +67,7 @@ def faithful(
     *,
     training: bool = False,
     prepare: Callable[[nn.Module], Any] | None = None,
+    twice: bool = False,
     hidden: bool = False,
     raises: str = "",
 ) -> Case:
@@ -81,13 +82,14 @@ def faithful(
         look: where a learner should look.
         training: the model's mode.
         prepare: last touches on the model.
+        twice: whether each tuple holds its first argument a second time, the same object.
         hidden: tried only when grading.
         raises: the exception that is to pass through.
     """
     expect = Judgement(look=look, because=because)
     if raises:
         expect = Judgement(raises=raises, look=_ERRORS, still=("left as given",))
-    build = models.Judged(make, inputs, training, prepare)
+    build = models.Judged(make, inputs, training, prepare, twice)
     return Case(name, aspect, build, hidden, expect)
 
 
@@ -101,6 +103,12 @@ _ARGS = "Each run needs a copy of its own, at any depth; compare the copies afte
 _BUFFERS = "Model and trace share the buffers. From which values does each run start?"
 _START = "From which buffers does the second argument tuple start, in the model and in the trace?"
 _ERRORS = "Three things can raise: tracing, the model, the trace. Each means something else."
+_TRACING = (
+    "`forward` runs once while it is traced, and may change a buffer then, or put another tensor "
+    "in its place. Note the buffers before that, by value and by object."
+)
+_MODE = "The model is run in the mode that it is given in, each part in its own; the trace, too."
+_ONE_COPY = "Copy a tuple as a whole: what is one tensor in it is one tensor in the copy."
 _CALL = "Hooks run when a module is called, `model(...)`; not when its `forward` is."
 
 TASK = (
@@ -181,6 +189,17 @@ RANDOM = (
              "both drop the same entries under the same seed", _SEED, training=True),
     faithful("redraw: a frozen number", "random", models.FrozenShift, [(T(2),)],
              "the shift of the trace was drawn while tracing", _SEED, hidden=True),
+    faithful("a difference while training", "random", models.OffWhileTraining, [X],
+             "in training mode the model has an `abs` that the trace has not", _MODE,
+             training=True),
+    faithful("a difference in eval mode only", "random", models.OffInEval, [X],
+             "in training mode they do the same", _MODE, training=True),
+    faithful("a frozen part", "random", models.PartOff, [(T(40),)],
+             "the part that would differ is in eval mode", _MODE, training=True,
+             prepare=models.part_in_eval),
+    faithful("one part that trains", "random", models.PartOff, [(T(40),)],
+             "the part is in training mode, and has an `abs` that the trace has not", _MODE,
+             prepare=models.part_in_training),
 )  # fmt: skip
 
 ARGUMENTS = (
@@ -198,6 +217,13 @@ ARGUMENTS = (
              "the list of the model grows, and that of the trace does not", _ARGS),
     faithful("two lists that grow", "arguments", models.CollectsAnyway, [(T(3), []), (T(3), [7])],
              "both lists grow by the same item", _ARGS),
+    faithful("one tensor given twice", "arguments", models.KnowsItself, [X],
+             "the model sees that both arguments are one tensor", _ONE_COPY, twice=True),
+    faithful("one tensor given twice, and changed", "arguments", models.AddsAndReads, [X],
+             "both change the tensor that they then read", _ONE_COPY, twice=True),
+    faithful("redraw: one tensor given twice", "arguments", models.KnowsItself, [(T(2),), (T(5),)],
+             "the model sees that both arguments are one tensor", _ONE_COPY, twice=True,
+             hidden=True),
     faithful("redraw: `+=` on integers", "arguments", models.AddsOne,
              [(T(2, dtype=torch.int64),)], "only the model changes its argument", _ARGS,
              hidden=True),
@@ -220,6 +246,17 @@ BUFFERS = (
              "the trace multiplies by `None` and raises", _ERRORS, training=True),
     faithful("statistics, then the model raises", "buffers", models.NormedAndFlat, [(T(2, 3),), X],
              training=True, raises="RuntimeError"),
+    faithful("cleared while it is traced", "buffers", models.ClearsItsShift, [X, X],
+             "the model clears its shift, and the trace adds the shift that was there", _TRACING),
+    faithful("counted while it is traced", "buffers", models.CountsUnread, [X],
+             "what they return does not depend on the count", _TRACING),
+    faithful("counted by assignment", "buffers", models.CountsUnreadByName, [X, X],
+             "what they return does not depend on the count", _TRACING),
+    faithful("cleared, then tracing raises", "buffers", models.ClearsAndBranches, [X],
+             "this model cannot be traced at all", _TRACING),
+    faithful("redraw: cleared while it is traced", "buffers", models.ClearsItsShift, [(T(2, 3),)],
+             "the model clears its shift, and the trace adds the shift that was there", _TRACING,
+             hidden=True),
     faithful("redraw: statistics", "buffers", models.NormedAndMasked, [(T(5, 3), T(3))],
              "there is a mask", _BUFFERS, training=True, hidden=True),
 )  # fmt: skip

@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, fx, nn
 
 from autograder.core.exercise import Trial
+from autograder.core.global_state import RandomState
 from autograder.models import fresh
 from autograder.models.build import arguments
 
@@ -345,6 +346,93 @@ class NormedAndFlat(nn.Module):
         return self.bn(x).view(6)
 
 
+class ClearsItsShift(nn.Module):
+    """The buffer is cleared while it is traced, and each time the model runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("shift", torch.zeros(3))
+
+    def forward(self, x):
+        self.shift.zero_()
+        return x + self.shift
+
+
+class CountsUnread(nn.Module):
+    """The count is made while it is traced, too; nothing that is returned depends on it."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x):
+        self.calls.add_(1)
+        return x * 2
+
+
+class CountsUnreadByName(CountsUnread):
+    def forward(self, x):
+        self.calls = self.calls + 1
+        return x * 2
+
+
+class ClearsAndBranches(ClearsItsShift):
+    def forward(self, x):
+        self.shift.zero_()
+        return x if x.sum() > 0 else -x
+
+
+# ------------------------------------------------------------------ modes
+
+
+class OffWhileTraining(nn.Module):
+    """In eval mode the trace does what the model does."""
+
+    def forward(self, x):
+        return x.abs() if self.training and isinstance(x, Tensor) else x
+
+
+class OffInEval(nn.Module):
+    """In training mode the trace does what the model does."""
+
+    def forward(self, x):
+        return x if self.training or not isinstance(x, Tensor) else x.abs()
+
+
+class PartOff(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = OffWhileTraining()
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(self.part(x)).sin()
+
+
+def part_in_eval(model: nn.Module) -> None:
+    """Freeze the part, as fine-tuning does."""
+    model.part.eval()
+
+
+def part_in_training(model: nn.Module) -> None:
+    """Only the part is in training mode."""
+    model.part.train()
+
+
+# ------------------------------------------------------------------ one tensor twice
+
+
+class KnowsItself(nn.Module):
+    def forward(self, x, y):
+        return x * 2 if x is y else x + y * 3
+
+
+class AddsAndReads(nn.Module):
+    def forward(self, x, y):
+        x.add_(1)
+        return y * 2
+
+
 # ------------------------------------------------------------------ errors
 
 
@@ -400,12 +488,14 @@ class Judged:
         inputs: the argument tuples, tensors as `T`.
         training: the model's mode.
         prepare: last touches on the model.
+        twice: whether each tuple holds its first argument a second time, the same object.
     """
 
     make: Callable[[], nn.Module]
     inputs: Sequence[Sequence[Any]]
     training: bool = False
     prepare: Callable[[nn.Module], Any] | None = None
+    twice: bool = False
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
@@ -414,4 +504,11 @@ class Judged:
             self.prepare(model)
         generator = torch.Generator().manual_seed(seed + 1)
         tuples = [arguments(specs, generator, torch.float64) for specs in self.inputs]
-        return Trial(args=(model, tuples), model=model, inputs=tuple(tuples), watch=(tuples,))
+        if self.twice:
+            tuples = [(args[0], *args) for args in tuples]
+        return Trial(
+            args=(model, tuples),
+            model=model,
+            inputs=tuple(tuples),
+            watch=(tuples, RandomState()),
+        )

@@ -14,15 +14,16 @@ from autograder.rules.values import returns
 
 @rule("left as given", Stage.CALLER)
 def left_as_given(evidence: Evidence) -> Iterable[Finding]:
-    """The model, its buffers and the caller's arguments are as they were."""
+    """The model, the caller's arguments and the random state are as they were."""
     changed = evidence.outcome.changed
     if changed:
         yield evidence.finding(
             "caller-changed",
             f"After {evidence.you}, not all is as it was: {changed[0]}.",
             "A run of the model may change its arguments, however deep they are nested, and the "
-            "model's buffers; the trace shares the buffers. Look at every way out of your "
-            "function, early ones too.",
+            "model's buffers, and tracing may, too; the trace shares the buffers. A seed that you "
+            "set stays set: `torch.random.fork_rng` keeps the state. Look at every way out of "
+            "your function, early ones too.",
         )
 
 

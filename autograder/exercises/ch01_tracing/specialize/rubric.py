@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -68,6 +69,33 @@ def no_assertion_left(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
+def _own_comparisons(fn: Callable[..., Any], constants: dict[str, Any]) -> int:
+    """How many `==` the function itself makes: those of tracing feed only its own assertions."""
+    if not constants.keys() <= inspect.signature(getattr(fn, "forward", fn)).parameters.keys():
+        return 0
+    graph = fx.Tracer().trace(fn, concrete_args=dict(constants))
+    return sum(
+        not node.users
+        or any("has been specialized" not in str(user.args[1:]) for user in node.users)
+        for node in graph.find_nodes(op="call_function", target=operator.eq)
+    )
+
+
+@rule("no comparison left", Stage.STRUCTURE)
+def no_comparison_left(evidence: Evidence) -> Iterable[Finding]:
+    """What only fed an assertion about a fixed parameter is gone, too."""
+    rows = evidence.graph["nodes"]
+    found = [row for row in rows if row["target"] == {"function": "operator.eq"}]
+    if len(found) > _own_comparisons(*evidence.trial.args, evidence.trial.kwargs):
+        left = next((row for row in found if not row["users"]), found[0])
+        yield evidence.finding(
+            "comparison-left",
+            f"`{left['name']}` still compares a fixed parameter, for an assertion that is gone.",
+            "An assertion reads a comparison. When the one goes, nobody needs the other.",
+            nodes=[left["name"]],
+        )
+
+
 @rule("remaining signature", Stage.STRUCTURE)
 def remaining_signature(evidence: Evidence) -> Iterable[Finding]:
     """`forward` has the parameters that were not fixed: names, order, defaults."""
@@ -126,6 +154,7 @@ KEY = AnswerKey(
         wellformed,
         known_targets,
         remaining_signature,
+        no_comparison_left,
         runs.because("says what a call raised, before values are compared"),
         same_result,
         copies,

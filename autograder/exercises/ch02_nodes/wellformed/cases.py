@@ -90,6 +90,8 @@ SOUND = (
     sound("nodes erased properly", harmless.nodes_erased),
     sound("a plain attribute with a dot in its name", harmless.plain_dotted_attribute),
     sound("parameters and buffers that are None", harmless.nothing_registered),
+    sound("a parameter and a buffer that are None, read by get_attr", harmless.none_read),
+    sound("a buffer that is not saved, read by get_attr", harmless.not_persistent),
     sound("constants of many kinds among the arguments", harmless.constants),
 )
 
@@ -101,6 +103,7 @@ PLACES = (
     broken("an int became a float, no recompile", "places", places.int_to_float, stale=True),
     broken("two nodes changed places, no recompile", "places", places.nodes_swapped, stale=True),
     broken("no output node", "places", places.no_output),
+    broken("no node at all", "places", places.nothing_left),
     broken("a node behind the output", "places", places.node_behind_the_output),
     broken("two outputs, the first in the middle", "places", places.first_output_in_the_middle),
     broken("two outputs, the last node is none", "places", places.last_node_no_output),
@@ -124,6 +127,7 @@ PLACES = (
     broken("a tensor in a slice", "places", places.tensor_in_a_slice),
     broken("a tensor in the result", "places", places.tensor_in_the_result),
     broken("a parameter object as an argument", "places", places.parameter_object),
+    broken("a tensor of a class of its own, in a list", "places", places.tensor_subclass),
     broken(
         "a tensor as a default value, no recompile", "places", places.tensor_as_default, stale=True
     ),
@@ -151,6 +155,9 @@ PLACES = (
         "a dotted key that holds a module registered properly as well",
         "places",
         places.dotted_beside_a_proper_one,
+    ),
+    broken(
+        "a dot in the key of a buffer that is not saved", "places", places.dotted_not_persistent
     ),
     broken("a dotted key that holds nothing", "places", places.dotted_nothing),
 )

@@ -221,5 +221,24 @@ def dotted_beside_a_proper_one(gm, n):
     setattr(gm, "layers.1", gm.layers.get_submodule("1"))
 
 
+def dotted_not_persistent(gm, n):
+    gm.register_buffer("passing", torch.zeros(1), persistent=False)
+    own_buffers(gm)["pass.ing"] = own_buffers(gm).pop("passing")
+    gm.__dict__["_non_persistent_buffers_set"] = {"pass.ing"}
+
+
+class Marked(torch.Tensor):
+    """A tensor, too."""
+
+
+def tensor_subclass(gm, n):
+    n.cat.args = ([n.x, torch.ones(1, 3).as_subclass(Marked)], *n.cat.args[1:])
+
+
+def nothing_left(gm, n):
+    for node in reversed(list(gm.graph.nodes)):
+        gm.graph.erase_node(node)
+
+
 def dotted_nothing(gm, n):
     own_buffers(gm.layers)["1.0"] = None

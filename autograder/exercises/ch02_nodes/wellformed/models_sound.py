@@ -154,6 +154,25 @@ def nothing_registered() -> fx.GraphModule:
     return fx.symbolic_trace(Bare())
 
 
+def none_read() -> fx.GraphModule:
+    gm = fx.symbolic_trace(Block())
+    gm.register_parameter("nothing", None)
+    gm.register_buffer("no_buffer", None)
+    with gm.graph.inserting_before(node_of(gm, "output")):
+        for name in ("nothing", "no_buffer"):
+            gm.graph.create_node("get_attr", name)
+    gm.recompile()
+    return gm
+
+
+def not_persistent() -> fx.GraphModule:
+    gm = fx.symbolic_trace(Block())
+    gm.register_buffer("passing", torch.ones(3), persistent=False)
+    node_of(gm, "offset").target = "passing"
+    gm.recompile()
+    return gm
+
+
 def constants() -> fx.GraphModule:
     gm = fx.symbolic_trace(Block())
     with gm.graph.inserting_before(node_of(gm, "output")):

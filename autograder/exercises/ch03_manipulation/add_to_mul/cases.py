@@ -52,6 +52,8 @@ VOCABULARY = Vocabulary(
         "{a}.add({b}, alpha=1)",
         "torch.add({a}, {b}, alpha=0)",
         "torch.add({a}, {b}, alpha=1.5)",
+        "torch.add({a}, {b}, alpha=1.0)",
+        "torch.add({a}, {b}, alpha={x}.dim())",
         "{x}.add_({b})",
         "[nn.Parameter(torch.ones(()))] + {a}",
         "[buffer(torch.ones(()))] + {a}",
@@ -95,6 +97,10 @@ EXERCISE = Exercise(
         model_case("an alpha in a method", "alpha", additions.AlphaMethod, (X, X)),
         model_case("an alpha of 1", "alpha", additions.AlphaOne, (X, X)),
         model_case("keywords and an alpha of 1", "alpha", additions.AlphaOneKeywords, (X, X)),
+        model_case("an alpha of 1.0", "alpha", additions.AlphaFloatOne, (X, X)),
+        model_case(
+            "an alpha that is computed", "alpha", additions.AlphaComputed, (X, X), (X, X, 3)
+        ),
         model_case("an alpha of 0, and of -1", "alpha", additions.AlphaZero, (X, X)),
         model_case("an alpha of 1.5, and of 1.25", "alpha", additions.AlphaFraction, (X, X)),
         model_case("in place", "in place", additions.InPlaceAdd, (X, X)),

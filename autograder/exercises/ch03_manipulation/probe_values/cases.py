@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
 from autograder.exercises.ch03_manipulation.probe_values import models
 from autograder.exercises.ch03_manipulation.probe_values.models import with_probe
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
@@ -46,11 +46,23 @@ def probe_case(
     make: Callable[[], nn.Module],
     *inputs: Any,
     probe: Callable[[models.Log], models.Probe] = models.function_probe,
+    another: bool = False,
     **options: Any,
 ) -> Case:
     """A case whose probe writes to the trial's log."""
     plain = model_case(name, aspect, make, *inputs, **options)
-    return replace(plain, make=models.Probed(plain.make, probe))
+    return replace(plain, make=models.Probed(plain.make, probe, another))
+
+
+@dataclass(frozen=True)
+class Stops(Expect):
+    """What a case demands whose probe raises.
+
+    Attributes:
+        probe_raises: the name of the exception that the probe raises.
+    """
+
+    probe_raises: str = ""
 
 
 VOCABULARY = Vocabulary(
@@ -118,12 +130,33 @@ EXERCISE = Exercise(
             (X,),
             probe=models.nameless_probe,
         ),
+        probe_case("the value itself", "probes", models.SameObject, (X,), probe=models.Recognizer),
+        probe_case(
+            "a probe that raises",
+            "probes",
+            models.SinSum,
+            (X,),
+            probe=models.stopping_probe,
+            expect=Stops(probe_raises="Stop"),
+        ),
+        probe_case("two probes", "probes", models.SinSum, (X,), another=True),
+        probe_case(
+            "an object and another probe",
+            "probes",
+            models.Readers,
+            (X, X),
+            probe=models.Collector,
+            another=True,
+        ),
         probe_case("names that are taken", "rest", models.NamesTaken, (X,)),
         probe_case("parameters with defaults", "rest", models.DefaultScale, (X,), (X, 3.0)),
         probe_case("a graph module", "rest", models.traced_layers, (X,)),
         probe_case("a model in training mode", "rest", models.Layers, (X,), training=True),
         probe_case("redraw: calls", "task", models.DeadEnd, (T(4),), hidden=True),
         probe_case("redraw: kinds", "kinds", models.Layers, (T(1, 3),), hidden=True),
+        probe_case(
+            "redraw: two probes", "probes", models.DeadEnd, (T(4),), another=True, hidden=True
+        ),
         probe_case("redraw: order", "order", models.Overwritten, (T(4),), hidden=True),
         probe_case(
             "redraw: an object",

@@ -68,6 +68,16 @@ class Pieces(nn.Module):
         return second.reshape(size, -1) * first
 
 
+class SameObject(nn.Module):
+    """What a method in place returns is the tensor itself."""
+
+    def forward(self, x):
+        y = x * 2
+        z = y.relu_()
+        pieces = torch.split(z.add_(1), [1, 2], dim=1)
+        return pieces[0] + y
+
+
 class DeadEnd(nn.Module):
     def forward(self, x):
         torch.cos(x).exp()
@@ -181,18 +191,57 @@ def nameless_probe(log: Log) -> Probe:
     return record
 
 
+class Recognizer:
+    """Notes of each value which earlier one it is: the same object, not only an equal one."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._seen: list[tuple[str, Any]] = []
+
+    def __call__(self, name: str, value: Any) -> None:
+        """Remember a value, and what it was before."""
+        if not self._log:  # another run
+            self._seen.clear()
+        known = next((earlier for earlier, seen in self._seen if seen is value), "new")
+        self._seen.append((name, value))
+        _note(self._log, name, {"value": value, "which is": known})
+
+
+class Stop(ArithmeticError):
+    """What a probe raises."""
+
+
+def stopping_probe(log: Log) -> Probe:
+    """A function that stops the run at the first value that is a number, all alone."""
+
+    def record(name: str, value: Any) -> None:
+        _note(log, name, value)
+        if isinstance(value, torch.Tensor) and value.dim() == 0:
+            raise Stop(f"{name} is a number")
+
+    return record
+
+
+def ignoring_probe(name: str, value: Any) -> None:
+    """Somebody else's probe."""
+
+
 @dataclass(frozen=True, eq=False)
 class Probed:
     """Builds a trial whose answer is given a probe, which writes to the trial's log."""
 
     plain: Callable[[int], Trial]
     probe: Callable[[Log], Probe]
+    another: bool = False
+    """Whether the answer probes another model for somebody else before the result runs."""
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
         made = self.plain(seed)
         made.args = (made.model, self.probe(made.log))
         made.watch = (made.log,)  # nobody is to be probed before the result runs
+        if self.another:
+            made.meanwhile = lambda answer: answer(self.plain(seed).model, ignoring_probe)
         return made
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from torch import fx
@@ -11,11 +12,12 @@ from autograder.core.codec import Plain, reads, show
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
+from autograder.exercises.ch03_manipulation.probe_values.cases import Stops
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import runs_of
-from autograder.judge.rule import Stage, rule
+from autograder.judge.rule import Rule, Stage, rule
 from autograder.rules.canonical import Table, expressions, missing_and_extra
 from autograder.rules.passes import (
     caller_untouched,
@@ -63,6 +65,32 @@ def readers_kept(evidence: Evidence) -> Iterable[Finding]:
             "A probe reads a value, and nobody reads the probe.",
             nodes=(name,),
         )
+
+
+@rule("the probe's error arrives", Stage.RUNS)
+def the_probes_error_arrives(evidence: Evidence) -> Iterable[Finding]:
+    """What the probe raises reaches whoever called the result."""
+    wanted = evidence.expects(Stops).probe_raises
+    for i in range(len(evidence.trial.inputs)) if wanted else ():
+        error = evidence.run_record(i)["forward"].get("error") or {}
+        if error.get("type") == wanted:
+            continue
+        what = f"raised `{error['type']}`" if error else "raised nothing"
+        yield evidence.finding(
+            "probe-error-lost",
+            f"On {evidence.inputs_text(i)} the probe raised `{wanted}`, and calling the result "
+            f"{what}.",
+            "What a probe raises is the business of whoever gave it: let it pass.",
+        )
+        return
+
+
+def unless_the_probe_raises(rule: Rule) -> Rule:
+    """A rule about runs that come to their end."""
+    return replace(
+        rule,
+        find=lambda evidence: () if evidence.expects(Stops).probe_raises else rule.find(evidence),
+    )
 
 
 @rule("right log", Stage.RESULT)
@@ -189,11 +217,12 @@ KEY = AnswerKey(
         wellformed,
         signature_kept,
         readers_kept.because("names the reader, where others see only that a run is wrong"),
-        runs,
-        same_result,
+        unless_the_probe_raises(runs),
+        the_probes_error_arrives,
+        unless_the_probe_raises(same_result),
         right_log,
         probes_in_the_graph,
-        copies,
+        unless_the_probe_raises(copies),
     ),
     values_seen,
 )

@@ -133,7 +133,8 @@ class ReluAfterAdding(fx.Interpreter):
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
         """Functions and operators."""
         value = super().call_function(target, args, kwargs)
-        return value.clamp(min=0) if target in (torch.add, operator.add) else value
+        is_sum = target in (torch.add, operator.add) and isinstance(value, torch.Tensor)
+        return value.clamp(min=0) if is_sum else value
 
 
 KEY = AnswerKey((*PASS, one_relu_for_each_sum), exchanging(ReluAfterAdding))

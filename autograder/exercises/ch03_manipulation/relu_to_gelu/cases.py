@@ -10,7 +10,7 @@ from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, model_case
 
-X, WIDE = T(2, 3), T(4, 3)
+X, WIDE, LAYERED = T(2, 3), T(4, 3), T(1, 3, 4)
 
 HINTS = (
     """**Where to look.** `elu_to_softplus` in section 3.4 replaces the calls of one kind of module.
@@ -102,6 +102,9 @@ EXERCISE = Exercise(
         model_case("nested modules", "shared", models.NestedRelu, (X,)),
         model_case("a module called twice", "shared", models.CalledTwice, (X,)),
         model_case("a module with two names", "shared", models.SharedRelu, (X,)),
+        model_case("inside a leaf", "shared", models.InsideALeaf, (LAYERED,)),
+        model_case("shared with a leaf", "shared", models.SharedWithALeaf, (LAYERED,)),
+        model_case("owned by a leaf", "shared", models.OwnedByALeaf, (LAYERED,)),
         model_case("other modules", "others", models.OtherModules, (X,), (WIDE,)),
         model_case("other functions", "others", models.OtherFunctions, (X,)),
         model_case("misleading names", "others", models.Namesakes, (X,)),
@@ -117,6 +120,7 @@ EXERCISE = Exercise(
         model_case("redraw: the method", "method", models.MethodRelu, (T(1, 4),), hidden=True),
         model_case("redraw: a module", "module", models.TrainedBlock, (WIDE,), hidden=True),
         model_case("redraw: shared", "shared", models.SharedRelu, (T(1, 3),), hidden=True),
+        model_case("redraw: a leaf", "shared", models.OwnedByALeaf, (T(2, 3, 4),), hidden=True),
         model_case("redraw: others", "others", models.OtherModules, (T(1, 3),), hidden=True),
     ),
     rubric=f"{__package__}.rubric",

@@ -189,6 +189,47 @@ class TrainedBlock(nn.Module):
         return self.block(x)
 
 
+class InsideALeaf(nn.Module):
+    """FX calls the decoder as a whole; the activation inside is its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.decoder = decoder(nn.ReLU())
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        return self.act(self.decoder(x, x.sin()))
+
+
+class SharedWithALeaf(nn.Module):
+    """The decoder uses the activation, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU()
+        self.decoder = decoder(self.act)
+
+    def forward(self, x):
+        return self.decoder(self.act(x), x.sin())
+
+
+class OwnedByALeaf(nn.Module):
+    """FX calls the activation `decoder.activation`, its first name."""
+
+    def __init__(self):
+        super().__init__()
+        self.decoder = decoder(nn.ReLU())
+        self.act = self.decoder.activation
+
+    def forward(self, x):
+        return self.act(self.decoder(x, x.sin())) - self.act(x)
+
+
+def decoder(activation: nn.Module) -> nn.Module:
+    """A layer of PyTorch's own, which FX keeps as a leaf."""
+    return nn.TransformerDecoderLayer(4, 2, 8, 0.0, activation, batch_first=True)
+
+
 def traced_block() -> fx.GraphModule:
     """A `GraphModule` that somebody else traced."""
     return fx.symbolic_trace(TrainedBlock())

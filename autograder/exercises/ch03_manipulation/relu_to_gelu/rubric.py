@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.oracles import exchanging
 from autograder.rules.passes import PASS
-from autograder.rules.replacements import no_relu_left
+from autograder.rules.replacements import leaves_as_they_are, no_relu_left
 
 
 class GeluForRelu(fx.Interpreter):
@@ -32,4 +32,11 @@ class GeluForRelu(fx.Interpreter):
         return value * (1 + torch.erf(value / 2**0.5)) / 2
 
 
-KEY = AnswerKey((*PASS, no_relu_left), exchanging(GeluForRelu))
+KEY = AnswerKey(
+    (
+        *PASS,
+        no_relu_left,
+        leaves_as_they_are.because("names the leaf, where others see only a wrong result"),
+    ),
+    exchanging(GeluForRelu),
+)

@@ -9,6 +9,7 @@ from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, model_case
 
 X, WIDE = T(2, 3), T(4, 3)
+LAYERED = T(1, 3, 4)
 LINE, PLANE, SPACE = T(2, 3, 3), T(2, 2, 3, 3), T(1, 2, 2, 2, 2)
 
 HINTS = (
@@ -106,6 +107,9 @@ EXERCISE = Exercise(
         model_case("shared and nested", "places", models.SharedDropout, (X,)),
         model_case("several readers", "places", models.SeveralReaders, (X,)),
         model_case("read by nobody", "places", models.DeadDropout, (X,)),
+        model_case("inside a leaf", "places", models.InsideALeaf, (LAYERED,)),
+        model_case("shared with a leaf", "places", models.SharedWithALeaf, (LAYERED,)),
+        model_case("owned by a leaf", "places", models.OwnedByALeaf, (LAYERED,)),
         model_case("training mode", "caller", models.OneDropout, (X,), training=True),
         model_case(
             "functions in training mode", "caller", models.ListensToTraining, (X,), training=True
@@ -114,6 +118,14 @@ EXERCISE = Exercise(
         model_case("a graph module", "caller", models.traced_chain, (X,)),
         model_case("a probability of zero", "rest", models.ZeroDropout, (X,)),
         model_case("misleading names", "rest", models.Namesakes, (X,)),
+        model_case(
+            "names that speak of it",
+            "rest",
+            models.SpeaksOfDropout,
+            (X,),
+            functions={"undo_dropout": models.undo_dropout},
+        ),
+        model_case("an identity of the model's own", "rest", models.WithIdentity, (X,)),
         model_case("a weight that is read", "rest", models.ReadWeight, (X,)),
         model_case("a call in place that nobody reads", "rest", models.UnreadInPlace, (X,)),
         model_case("parameters with defaults", "rest", models.DefaultDropout, (X,), (X, 3.0)),
@@ -121,6 +133,7 @@ EXERCISE = Exercise(
         model_case("redraw: a relative", "kinds", models.Dropouts1d, (T(1, 2, 4),), hidden=True),
         model_case("redraw: a function", "function", models.AlwaysActive, (T(7),), hidden=True),
         model_case("redraw: places", "places", models.ChainOutput, (T(7),), hidden=True),
+        model_case("redraw: a leaf", "places", models.OwnedByALeaf, (T(2, 3, 4),), hidden=True),
         model_case(
             "redraw: training mode", "caller", models.Chain, (WIDE,), training=True, hidden=True
         ),

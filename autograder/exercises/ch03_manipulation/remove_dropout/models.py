@@ -9,6 +9,9 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
+# FX records calls of it instead of tracing into it.
+fx.wrap("undo_dropout")
+
 
 class OneDropout(nn.Module):
     def __init__(self):
@@ -238,6 +241,72 @@ class DeadDropout(nn.Module):
         self.drop(x)
         F.dropout(x)
         return x.sin()
+
+
+class InsideALeaf(nn.Module):
+    """FX calls the encoder as a whole; its three dropouts are its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(self.encoder(x)).sin()
+
+
+class SharedWithALeaf(nn.Module):
+    """The encoder uses the dropout, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+        self.encoder = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+        self.encoder.dropout1 = self.drop
+
+    def forward(self, x):
+        return self.encoder(self.drop(x.sin()))
+
+
+class OwnedByALeaf(nn.Module):
+    """FX calls the dropout `encoder.dropout2`, its first name."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+        self.drop = self.encoder.dropout2
+
+    def forward(self, x):
+        return self.encoder(x.cos()) * self.drop(x)
+
+
+def undo_dropout(x: torch.Tensor) -> torch.Tensor:
+    """A function of the case, which may stand in a graph."""
+    return x * 0.5
+
+
+class SpeaksOfDropout(nn.Module):
+    """A parameter, a function and modules that have the word in their names."""
+
+    def __init__(self):
+        super().__init__()
+        self.dropout_rate = nn.Parameter(torch.zeros(3))
+        self.no_dropout = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5))
+
+    def forward(self, x):
+        return undo_dropout(self.no_dropout(x)) * self.dropout_rate
+
+
+class WithIdentity(nn.Module):
+    """An `nn.Identity` of the model's own, which is no dropout."""
+
+    def __init__(self):
+        super().__init__()
+        self.skip = nn.Identity()
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(self.skip(x)).sin()
 
 
 def traced_chain() -> fx.GraphModule:

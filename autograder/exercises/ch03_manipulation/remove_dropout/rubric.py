@@ -12,7 +12,11 @@ from autograder.core.outcome import Reference
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.oracles import model_itself
 from autograder.rules.passes import PASS
-from autograder.rules.replacements import no_dropout_left
+from autograder.rules.replacements import (
+    leaves_as_they_are,
+    no_dropout_left,
+    nothing_for_dropout,
+)
 
 DROPOUTS = frozenset(
     (F.dropout, F.dropout1d, F.dropout2d, F.dropout3d, F.alpha_dropout, F.feature_alpha_dropout)
@@ -38,4 +42,4 @@ def without_dropout(trial: Trial) -> Reference:
         return model_itself(trial)
 
 
-KEY = AnswerKey((*PASS, no_dropout_left), without_dropout)
+KEY = AnswerKey((*PASS, no_dropout_left, leaves_as_they_are, nothing_for_dropout), without_dropout)

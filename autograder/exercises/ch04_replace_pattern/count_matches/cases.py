@@ -42,9 +42,11 @@ def count_case(
     pattern: models.Pattern,
     *,
     hidden: bool = False,
+    training: bool = False,
+    prepare: Callable[[nn.Module], None] | None = None,
 ) -> Case:
     """A case of `count_matches`: the places of one pattern in one model."""
-    plain = model_case(name, aspect, make, hidden=hidden)
+    plain = model_case(name, aspect, make, hidden=hidden, training=training, prepare=prepare)
     return replace(plain, make=models.Counted(plain.make, pattern))
 
 
@@ -116,6 +118,24 @@ EXERCISE = Exercise(
         count_case("a constant in the pattern", "rules", models.Constants, models.shifted),
         count_case("modules in the pattern", "rules", models.NamedAlike, models.ActThenNorm),
         count_case("in submodules", "rules", models.Residual, models.sin_plus),
+        count_case(
+            "in training mode", "caller", models.MoreWhileTraining, models.sin_plus, training=True
+        ),
+        count_case(
+            "in training mode but for a part",
+            "caller",
+            models.MoreWhileTraining,
+            models.sin_plus,
+            training=True,
+            prepare=models.head_in_eval,
+        ),
+        count_case(
+            "redraw: in eval mode",
+            "caller",
+            models.MoreWhileTraining,
+            models.sin_plus,
+            hidden=True,
+        ),
         count_case("a graph module", "caller", Traced(models.ThreeWaves), models.sin_plus),
         count_case(
             "model and pattern are graph modules",

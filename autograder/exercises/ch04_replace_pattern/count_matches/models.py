@@ -153,6 +153,28 @@ class NamedAlike(nn.Module):
         return self.norm(self.act(second))
 
 
+class MoreWhileTraining(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = OneWave()
+        self.head = HeadByMode()
+
+    def forward(self, x, y):
+        if self.training:
+            y = torch.sin(y) + x
+        return self.head(self.inner(x, y), y)
+
+
+class HeadByMode(nn.Module):
+    def forward(self, x, y):
+        return x if self.training else torch.sin(torch.sin(x) + y) + y
+
+
+def head_in_eval(model: nn.Module) -> None:
+    """Put one part into eval mode."""
+    model.head.eval()
+
+
 class Residual(nn.Module):
     def __init__(self):
         super().__init__()

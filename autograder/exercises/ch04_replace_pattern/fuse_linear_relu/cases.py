@@ -103,6 +103,7 @@ EXERCISE = Exercise(
         model_case("what is not nn.Linear", "types", models.NotLinear, X3),
         model_case("other activations", "types", models.OtherActivations, X3),
         model_case("names that are taken", "types", models.NamesTaken, X3),
+        model_case("numbered names that are taken", "types", models.NumberedNames, X3),
         model_case("torchvision's MLP", "types", models.Perceptron, (T(2, 4),)),
         model_case("a transformer layer and a head", "types", models.Encoder, (T(2, 2, 4),)),
         model_case("fused in part", "types", models.Fused, X3),

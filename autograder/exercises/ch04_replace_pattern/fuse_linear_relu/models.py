@@ -256,6 +256,31 @@ class NamesTaken(nn.Module):
         return self.fc_fused(self.relu(self.fc_relu(x)))
 
 
+class NumberedNames(nn.Module):
+    """Modules and parameters have the numbered names that come to mind."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        self.out = nn.Linear(3, 3)
+        for i in range(3):
+            for name in ("linear_relu", "fused", "fused_linear_relu", "fc_relu", "fc_linear_relu"):
+                setattr(self, f"{name}_{i}", nn.Softplus())
+            for name in ("linear_relu", "fused", "relu", "linearrelu", "fc_fused"):
+                setattr(self, f"{name}{i}", nn.Parameter(torch.ones(3)))
+        self.register_buffer("linear_relu", torch.ones(3))
+        self.register_buffer("fused", torch.ones(3))
+
+    def forward(self, x):
+        x = torch.relu(self.fc(x)) + self.fused - self.linear_relu
+        for i in range(3):
+            for name in ("linear_relu", "fused", "fused_linear_relu", "fc_relu", "fc_linear_relu"):
+                x = getattr(self, f"{name}_{i}")(x)
+            for name in ("linear_relu", "fused", "relu", "linearrelu", "fc_fused"):
+                x = x * getattr(self, f"{name}{i}")
+        return torch.relu(self.out(x))
+
+
 class Fused(nn.Module):
     """A model in which the work has been done already, in part."""
 

@@ -98,6 +98,7 @@ EXERCISE = Exercise(
     aspects=(
         Aspect("task", 2, "the pattern is replaced until it matches nowhere"),
         Aspect("count", 2, "the replacements of all rounds are counted"),
+        Aspect("modes", 1, "the result is in the mode of the model, part by part"),
         Aspect("limit", 2, "after `limit` rounds it ends: with the result, or a `RuntimeError`"),
     ),
     cases=(
@@ -118,10 +119,45 @@ EXERCISE = Exercise(
         until_case(
             "a replacement that makes new matches", "count", models.Factors, models.EXPAND, 3, THREE
         ),
+        until_case(
+            "a model in training mode",
+            "modes",
+            models.Normed,
+            models.CANCEL,
+            1,
+            (T(4, 3),),
+            training=True,
+        ),
+        until_case(
+            "a frozen part",
+            "modes",
+            models.Normed,
+            models.CANCEL,
+            1,
+            (T(4, 3),),
+            training=True,
+            prepare=models.norm_in_eval,
+        ),
+        until_case(
+            "a branch on the mode",
+            "modes",
+            models.MoreWhileTraining,
+            models.CANCEL,
+            2,
+            training=True,
+        ),
         until_case("another spelling", "count", models.PlusOne, models.RESPELL, 2),
         until_case("twelve rounds", "limit", partial(models.Passing, 12), models.PASS_BY, 12),
         until_case(
             "as many rounds as allowed", "limit", models.Passing, models.PASS_BY, 3, limit=(3,)
+        ),
+        until_case(
+            "two places in the one round that is allowed",
+            "limit",
+            models.NegChain,
+            models.CANCEL,
+            2,
+            limit=(1,),
         ),
         until_case("one round too few", "limit", models.Passing, models.PASS_BY, None, limit=(2,)),
         until_case(
@@ -153,6 +189,16 @@ EXERCISE = Exercise(
         ),
         until_case(
             "redraw: a longer chain", "task", partial(ReluChain, 7), models.COLLAPSE, 6, hidden=True
+        ),
+        until_case(
+            "redraw: modes",
+            "modes",
+            models.Normed,
+            models.CANCEL,
+            1,
+            (T(5, 3),),
+            training=True,
+            hidden=True,
         ),
         until_case(
             "redraw: an odd chain",

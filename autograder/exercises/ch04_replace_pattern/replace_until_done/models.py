@@ -109,6 +109,28 @@ class PlusOne(nn.Module):
         return (x + 1) * (x + 2) + 1
 
 
+class Normed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(torch.neg(torch.neg(self.norm(x))))
+
+
+class MoreWhileTraining(nn.Module):
+    def forward(self, x):
+        if self.training:
+            x = torch.neg(torch.neg(x.sin()))
+        return torch.neg(torch.neg(x))
+
+
+def norm_in_eval(model: nn.Module) -> None:
+    """Freeze the statistics, as fine-tuning does."""
+    model.norm.eval()
+
+
 # ------------------------------------------------------------------ arguments
 
 Pair = tuple[Callable[..., Any], Callable[..., Any]]

@@ -68,6 +68,25 @@ def nothing_matches(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
+@rule("modes kept", Stage.STRUCTURE)
+def modes_kept(evidence: Evidence) -> Iterable[Finding]:
+    """The result, and each module that it calls, is in the mode that the model has it in."""
+    want, got = (
+        {row["path"]: row["training"] for row in data["modules"] if "training" in row}
+        for data in (evidence.traced_graph, evidence.graph)
+    )
+    for path, training in want.items():
+        if got.get(path, training) != training:
+            what = f"its module `{path}`" if path else "it"
+            yield evidence.finding(
+                "mode-changed",
+                f"In the model that {evidence.you} was given, {what} is in "
+                f"{'training' if training else 'eval'} mode; in the result it is not.",
+                "Modes are the caller's business: leave each part in its own.",
+            )
+            return
+
+
 @rule("right count", Stage.RESULT)
 def right_count(evidence: Evidence) -> Iterable[Finding]:
     """The number of replacements of all rounds together."""
@@ -112,6 +131,7 @@ KEY = AnswerKey(
         runs,
         same_result,
         copies,
+        modes_kept,
         nothing_matches.because("says what is wrong where the count or the result only show it"),
         right_count,
     ),

@@ -92,6 +92,19 @@ def keywords(x):
     return torch.add(input=shifted, other=x.mul(other=x)) - torch.neg(input=torch.exp(input=x))
 
 
+def alphas(x):
+    y = torch.add(torch.sin(x), torch.exp(x), alpha=2)
+    return torch.sub(y, x, alpha=-0.5)
+
+
+def alphas_of_methods(x):
+    return x.cos().add(x.sin(), alpha=0.5).sub(x.exp(), alpha=3)
+
+
+def alphas_of_numbers(x):
+    return torch.add(torch.sub(x, 2, alpha=3) * x, x, alpha=1)
+
+
 def total(x):
     y = x * x
     y += torch.cos(x)

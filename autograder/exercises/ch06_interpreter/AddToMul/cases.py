@@ -67,6 +67,10 @@ EXERCISE = Exercise(
         class_case("an alpha in a method", "alpha", additions.AlphaMethod, (X, X)),
         class_case("an alpha of 1", "alpha", additions.AlphaOne, (X, X)),
         class_case("keywords and an alpha of 1", "alpha", additions.AlphaOneKeywords, (X, X)),
+        class_case("an alpha of 1.0", "alpha", additions.AlphaFloatOne, (X, X)),
+        class_case(
+            "an alpha that is computed", "alpha", additions.AlphaComputed, (X, X), (X, X, 3)
+        ),
         class_case("an alpha of 0, and of -1", "alpha", additions.AlphaZero, (X, X)),
         class_case("in place", "in place", additions.InPlaceAdd, (X, X)),
         class_case("an operator in place", "in place", additions.InPlaceOperator, (X, X)),

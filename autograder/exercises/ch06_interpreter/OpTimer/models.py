@@ -25,6 +25,13 @@ def slow(x: torch.Tensor, times: int = 1) -> torch.Tensor:
 
 
 @fx.wrap
+def wait(x: torch.Tensor, times: int = 1) -> torch.Tensor:
+    """Return `x + 1` after a while in which the processor has nothing to do."""
+    time.sleep(SPIN * times)
+    return x + 1
+
+
+@fx.wrap
 def refuse_negative(x: torch.Tensor) -> torch.Tensor:
     """Return `x`, or raise a `ValueError` if its sum is negative."""
     if float(x.sum()) < 0:
@@ -40,6 +47,13 @@ class OneSlow(nn.Module):
         y = slow(y)
         y = torch.relu(y).abs()
         return torch.relu(y) * y.tanh()
+
+
+class OneWaits(nn.Module):
+    """A function that waits, as for a disk, and one that works."""
+
+    def forward(self, x):
+        return slow(wait(torch.relu(x), times=3)).abs()
 
 
 class EveryKind(nn.Module):

@@ -114,8 +114,11 @@ EXERCISE = Exercise(
         run_case("more dimensions", "task", models.OneLinear, T(2, 3, 4)),
         run_case("a single row", "task", models.OneLinear, T(4)),
         run_case("what does not count", "task", models.Cheap, T(5, 3)),
+        run_case("what is on no list", "task", models.NotCounted, T(3, 4)),
         run_case("nothing to count", "task", NothingToSwap, X),
         run_case("one convolution", "convolutions", models.OneConv, T(2, 3, 7, 8)),
+        run_case("an image without a batch", "convolutions", models.OneConv, T(3, 9, 8)),
+        run_case("transposed convolutions", "convolutions", models.Upwards, T(2, 2, 4, 5)),
         run_case("groups", "convolutions", models.Grouped, T(2, 4, 5, 6)),
         run_case(
             "redraw: products", "products", models.MatmulSpellings, T(4, 3), T(3, 3), hidden=True

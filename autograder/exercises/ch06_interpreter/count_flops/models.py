@@ -143,6 +143,34 @@ class Broadcast(nn.Module):
         return x @ y, torch.matmul(y.transpose(1, 2), x.transpose(2, 3))
 
 
+class NotCounted(nn.Module):
+    """One layer that counts, and operations that multiply, too, but are on no list."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+        self.pair = nn.Bilinear(4, 4, 4)
+        self.weight = nn.Parameter(torch.rand(4, 4))
+
+    def forward(self, x):
+        y = self.pair(self.layer(x), x)
+        z = torch.einsum("ij,jk->ik", y, self.weight)
+        return F.scaled_dot_product_attention(z[None], y[None], x[None])
+
+
+class Upwards(nn.Module):
+    """A convolution, and transposed ones, which are not on the list."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 3, 2)
+        self.up = nn.ConvTranspose2d(3, 2, 2, stride=2)
+        self.weight = nn.Parameter(torch.rand(2, 3, 2, 2))
+
+    def forward(self, x):
+        return F.conv_transpose2d(self.up(self.conv(x)), self.weight)
+
+
 def by_hand() -> fx.GraphModule:
     """A graph module with a dead product and names that mislead."""
     graph = fx.Graph()

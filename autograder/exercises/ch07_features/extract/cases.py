@@ -226,6 +226,21 @@ EXERCISE = Exercise(
             places.ThroughDropout,
             {"linear": "before", "mul": "after"},
         ),
+        take("swapped axes", "alias", places.ThroughSwap, {"linear": "before", "mul": "after"}),
+        take(
+            "casts that do nothing",
+            "alias",
+            places.ThroughCasts,
+            {"linear": "before", "mul": "after"},
+        ),
+        take("an einsum", "alias", places.ThroughEinsum, {"linear": "before", "mul": "after"}),
+        take(
+            "the second of two inputs",
+            "alias",
+            places.ThroughBroadcast,
+            {"linear": "before", "mul": "after"},
+        ),
+        take("and, or", "pruned", places.PureLogic, {"gt": "positive", "or_": "either"}),
         take(
             "a result in place",
             "alias",

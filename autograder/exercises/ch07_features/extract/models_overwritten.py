@@ -212,6 +212,71 @@ class ThroughDropout(nn.Module):
         return y * 2
 
 
+class ThroughSwap(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        F.relu(torch.moveaxis(y.swapaxes(0, 1), 0, 1), inplace=True)
+        return y * 2
+
+
+class ThroughCasts(nn.Module):
+    """A cast to the dtype that is there already gives the tensor itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        z = y.cpu().double().type_as(y)
+        z.relu_()
+        return y * 2
+
+
+class ThroughEinsum(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        left, _ = torch.einsum("ij->ji", y).hsplit([1])
+        left.relu_()
+        return y * 2
+
+
+class ThroughBroadcast(nn.Module):
+    """Which of the two inputs a result lies in is seen nowhere in the graph."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        _, second = torch.broadcast_tensors(x.sum(), y)
+        second.relu_()
+        return y * 2
+
+
+class PureLogic(nn.Module):
+    """`&` and `|` are called `and_` and `or_`, and change nothing."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        positive, small = y > 0, y < 1
+        positive & small
+        return (positive | small) * y
+
+
 class ThroughResult(nn.Module):
     def __init__(self):
         super().__init__()

@@ -31,6 +31,8 @@ from autograder.rules.wellformed import known_targets, wellformed
 
 _COPIES = ("clone", "copy_of")
 """Names of what copies: PyTorch's own, and what stands in for a copy by the learner's code."""
+_CUTS = ("detach", "detach_")
+"""Names of what gives a value without its gradient."""
 _WAYS = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
 
 
@@ -192,6 +194,23 @@ def _leaf_of(target: Plain) -> str:
     return target_text(target).rpartition(".")[2]
 
 
+@rule("gradients flow", Stage.COPY)
+def gradients_flow(evidence: Evidence) -> Iterable[Finding]:
+    """No node cuts a value off from its gradient that the model does not cut off."""
+    before, after = (
+        [row["name"] for row in data["nodes"] if _leaf_of(row["target"]) in _CUTS]
+        for data in (evidence.traced_graph, evidence.graph)
+    )
+    if len(after) > len(before):
+        new = next(name for name in reversed(after))
+        yield evidence.finding(
+            "gradient-lost",
+            f"`{new}` cuts a value off from its gradient, which the model does not do.",
+            "A snapshot is a `clone`: whoever trains with the returned value wants its gradient.",
+            nodes=(new,),
+        )
+
+
 def as_computed(trial: Trial) -> Reference:
     """The wanted values, each copied as soon as it is there."""
     _, wanted = trial.args
@@ -216,6 +235,7 @@ KEY = AnswerKey(
         no_unused_modules,
         runs,
         wanted_values,
+        gradients_flow,
         copies,
     ),
     as_computed,
