@@ -93,4 +93,4 @@ def test_a_trace_that_alone_is_wrong_leads_to_its_code() -> None:
         if answer.exercise == "sign_flip" and answer.finding == "wrong-result"
     }
     assert "fx.symbolic_trace(sign_flip).code" in looks["a power of minus one"]
-    assert "What is its sum" in looks["the sign of the sum"]
+    assert "The sum of all entries decides" in looks["the sign of the sum"]
