@@ -241,6 +241,18 @@ def test_flood_is_bounded(room: Path) -> None:
     assert path.stat().st_size < 15_000_000
 
 
+def test_every_check_has_its_card(room: Path) -> None:
+    """Drawn in a box, where no file can be read any more."""
+    _, nb, log = graded(room, fill("after", AFTER), fill("half", "def half(number):\n    return 0"))
+    for grade_id in ("check-after", "check-half"):
+        (cell,) = (
+            c for c in nb.cells if c.metadata.get("nbgrader", {}).get("grade_id") == grade_id
+        )
+        (output,) = cell.outputs
+        assert "<div" in output.data["text/html"]
+    assert "could not be drawn" not in log
+
+
 def test_seed_is_the_students_own_and_noted(room: Path) -> None:
     works = {name: edited(rooms.released(room, numbers.CHAPTER), *GOOD) for name in ("ann", "bo")}
     numbers.grade(room, works)

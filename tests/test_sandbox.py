@@ -90,6 +90,22 @@ def test_waiting_has_an_end(wire: tuple[socket.socket, socket.socket]) -> None:
         receive(ours, time.monotonic() + 0.05)
 
 
+def test_what_is_printed_in_a_box_fills_no_pipe() -> None:
+    """Nobody reads it: a judge that logs a lot would wait until its time is up."""
+    program = (
+        "import os; from autograder.sandbox.fork_server import _print_to_nobody as quiet; quiet();"
+        "[os.write(number, b'x' * 1_000_000) for number in (1, 2)]"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    try:
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+    assert process.communicate()[0] == b""
+
+
 # ------------------------------------------------------------------ what it knows
 
 KNOWS = """

@@ -8,7 +8,6 @@ raised is escaped by the template; no style or script stands outside the element
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +85,7 @@ def card_html(verdict: Verdict, exercise: Exercise, *, here: bool = False) -> st
     example = verdict.example if failed else None
     others, left = other_findings(verdict)
     cases = {each.case: each for each in verdict.others}
-    return _template().render(
+    return _CARD.render(
         look=OUTCOMES[verdict.status],
         exercise=exercise,
         stars=stars_and_minutes(exercise),
@@ -113,7 +112,6 @@ def card_html(verdict: Verdict, exercise: Exercise, *, here: bool = False) -> st
     )
 
 
-@cache
 def _template() -> Any:
     """The template, which escapes all that is no `Markup`."""
     environment = Environment(
@@ -141,6 +139,10 @@ def _block(text: Any, lines: int = 60) -> Markup:
 def _clean(value: Any) -> Any:
     """What a template puts into the page, without what changes how text is read."""
     return html.clean(value) if type(value) is str else value
+
+
+_CARD = _template()
+"""Read when this is imported: where a class is graded, no file can be read later."""
 
 
 def _picture(example: Example, nodes: tuple[str, ...]) -> dict[str, Any] | None:

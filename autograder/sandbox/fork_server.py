@@ -143,10 +143,22 @@ def _reap() -> None:
         pass
 
 
+def _print_to_nobody() -> None:
+    """Standard output and errors lead nowhere from here on.
+
+    Nobody reads the server's pipe once it is up: whoever fills it would wait until time is up.
+    """
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+
+
 def _be_boxed(entry: Entry, talk: socket.socket, word: socket.socket) -> NoReturn:
     """Become the process of one box; never returns."""
     try:
         syscalls.die_with_parent()
+        _print_to_nobody()
 
         def work() -> None:
             resource_limits.take_on(entry.limits)
