@@ -162,10 +162,11 @@ def assert_close(model, inputs):
     except Exception:
         return False
     for args in inputs:
-        torch.manual_seed(0)
-        a = model(*copy.deepcopy(args))
-        torch.manual_seed(0)
-        b = trace(*copy.deepcopy(args))
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            a = model(*copy.deepcopy(args))
+            torch.manual_seed(0)
+            b = trace(*copy.deepcopy(args))
         try:
             torch.testing.assert_close(a, b, equal_nan=True)
         except AssertionError:
@@ -180,10 +181,11 @@ def deep_results(model, inputs):
     except Exception:
         return False
     for args in inputs:
-        torch.manual_seed(0)
-        a = copy.deepcopy(model(*copy.deepcopy(args)))
-        torch.manual_seed(0)
-        b = copy.deepcopy(trace(*copy.deepcopy(args)))
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            a = copy.deepcopy(model(*copy.deepcopy(args)))
+            torch.manual_seed(0)
+            b = copy.deepcopy(trace(*copy.deepcopy(args)))
         if type(a) is not type(b) or not torch.equal(a, b):
             return False
     return True
