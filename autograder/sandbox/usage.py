@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 _MAP = 256  # bytes, about
 _LOCKS = 1 << 19  # bytes of text: some ten thousand locks
+_LOOK_AT_LOCKS = 1.0
+"""Seconds between two looks: whoever reads them stops all locking of files on the machine."""
 
 Key = tuple[int, str]
 """A process: its number, and when it began, since numbers come again."""
@@ -113,10 +116,11 @@ class Memory:
         self._sockets = _sockets()
         self._socket = _room_of_a_socket()
         self._maps = Maps(_maps(first))
+        self._locks_at = 0.0
 
     def exceeds(self, processes: list[int], most: int) -> bool:
         """Whether it is more than so many bytes."""
-        if _too_many_locks():
+        if self._holds_too_many_locks():
             return True
         found = [_resident(process) for process in processes]
         tables = sum(tables for _, tables in found) - self._tables
@@ -128,6 +132,13 @@ class Memory:
         if above + kernel <= most:
             return False
         return self._own(processes) + kernel > most
+
+    def _holds_too_many_locks(self) -> bool:
+        now = time.monotonic()
+        if now < self._locks_at:
+            return False
+        self._locks_at = now + _LOOK_AT_LOCKS
+        return _too_many_locks()
 
     @staticmethod
     def _own(processes: list[int]) -> int:
