@@ -54,7 +54,7 @@ print(torch.__version__)
 # Each chapter begins with a cell like this one.
 # Run it first. Every output in this course comes from PyTorch 2.14.1.
 #
-# ## 0.1 Your first green card (8 minutes)
+# ## 0.1 Your first green card (7 minutes)
 #
 # `fx.symbolic_trace` turns a model into a **graph**: a list of **nodes**, one for each step of `forward`.
 # Each node has a **name**.
@@ -261,7 +261,7 @@ print(built.code)
 torch.testing.assert_close(built(x), (-x.tanh()).exp())
 
 # %% [markdown]
-# ## 0.3 What FX is used for (3 minutes)
+# ## 0.3 What FX is used for (2 minutes)
 #
 # Whatever needs to *see* or to *change* a model that somebody else wrote can be built on FX.
 # PyTorch and torchvision do it in these places, among others:
