@@ -205,7 +205,7 @@ assert F.gelu is torch._C._nn.gelu
 
 # %% [markdown]
 # **Predict the graph.**
-# Which of these is a node of `gm.graph`?
+# Which of these are nodes of `gm.graph`?
 #
 # <details><summary>The matrix multiplication inside <code>nn.Linear</code></summary>
 #
@@ -217,13 +217,14 @@ assert F.gelu is torch._C._nn.gelu
 # No. The weight is used inside the linear layer, and the layer is one node.
 # The weight still exists, as a parameter of the module <code>gm.linear</code>.
 # </details>
-# <details><summary>The multiplication <code>x * …</code></summary>
+# <details><summary>The multiplication <code>x * …</code>, but not the statement <code>return</code></summary>
+#
+# Half of it. The multiplication is a node, and the <code>return</code> is one too: its opcode is <code>output</code>.
+# </details>
+# <details><summary>The multiplication <code>x * …</code> and the statement <code>return</code></summary>
 #
 # Right. The operator <code>*</code> meets a stand-in, and FX records it as a call of the function <code>operator.mul</code>.
-# </details>
-# <details><summary>The <code>forward</code> method itself</summary>
-#
-# No. The graph is what <code>forward</code> did, step by step. The <code>return</code> is its last node, with the opcode <code>output</code>.
+# The <code>return</code> is the last node. Its opcode is <code>output</code>, and every trace has exactly one.
 # </details>
 
 # %%

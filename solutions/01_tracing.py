@@ -667,7 +667,7 @@ else:
 
 # %% [markdown]
 # This was the first failure of the story.
-# The long text beside the output is printed by FX: when the code of a `GraphModule` fails, it shows the line of the generated `forward`.
+# The long text in the middle is printed by FX: when the code of a `GraphModule` fails, it shows the line of the generated `forward`.
 #
 # **2. `isinstance`.** A Proxy is not a `Tensor`.
 #
