@@ -264,7 +264,7 @@ torch.testing.assert_close(built(x), (-x.tanh()).exp())
 # %% [markdown]
 # ## 0.3 What FX is used for (2 minutes)
 #
-# Whatever needs to *see* or to *change* a model that somebody else wrote can be built on FX.
+# A tool that must *see* or *change* a model that somebody else wrote can be built on FX.
 # PyTorch and torchvision do it in these places, among others:
 #
 # | use | what the pass does | in PyTorch | here |
@@ -491,7 +491,7 @@ compile(gm.code, "generated", "exec")  # the code of a GraphModule is Python
 # ### Four statements that are often made
 #
 # **"FX keeps Python's dynamic behaviour."** It does not.
-# The trace has seen one path through your code and knows no other.
+# The trace has seen one path through your code and does not know any other.
 #
 # **"Symbolic tracing computes nothing."** Stand-ins are not computed.
 # But your `forward` runs for real, and what it does with real tensors or with plain Python happens for real, once, while tracing.

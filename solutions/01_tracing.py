@@ -97,7 +97,7 @@ assert tape == ["v0 = mul(x, 2)", "v1 = sigmoid(v0)", "v2 = mul(x, v1)"]
 # `nn.Module.__call__` and `nn.Module.__getattr__`. So it sees each call of a submodule, and each parameter that is read.
 #
 # `fx.Proxy` is this object, made complete.
-# Each Proxy stands for one node, `proxy.node`, and each operation on it adds a node to the graph and returns a Proxy for that node.
+# Each Proxy belongs to one node, `proxy.node`, and each operation on it adds a node to the graph and returns a Proxy for that node.
 # `fx.symbolic_trace` makes a Proxy for each parameter of `forward`, runs `forward`, and takes what it returns as the output.
 
 
@@ -983,7 +983,7 @@ def is_faithful(model: nn.Module, inputs: list[tuple]) -> bool:
         Exception: whatever the model itself raises on one of the argument tuples.
     """
     ### BEGIN SOLUTION
-    SEED = 20240229  # any number that nobody else is likely to use
+    SEED = 20240229  # any number that is unlikely to be used elsewhere
 
     def frozen(value):
         """A copy that shares no memory with the model and has no gradient history."""
@@ -1380,7 +1380,7 @@ print("forward takes", inspect.signature(half_done.forward))
 # </details>
 # <details><summary>Only _assert: the others disappear with it</summary>
 #
-# No. Erasing removes one node. <code>eq</code> would stay and be computed for nobody, and the parameter would stay in the signature.
+# No. Erasing removes one node. <code>eq</code> would stay and be computed without any use, and the parameter would stay in the signature.
 # </details>
 
 # %%
@@ -1461,7 +1461,7 @@ def specialize(fn, **constants) -> fx.GraphModule:
         A module whose ``forward`` takes the other parameters.
 
     Raises:
-        TypeError: for a name that is no parameter of ``fn``.
+        TypeError: for a name that is not a parameter of ``fn``.
     """
     ### BEGIN SOLUTION
     forward = fn.forward if isinstance(fn, nn.Module) else fn
@@ -1519,6 +1519,7 @@ table = node_table(network)
 print(len(table), "nodes; the value with most readers:", max(table, key=lambda row: row[3]))
 assert len(table) == 199
 
+# %%
 print("faithful in eval mode:", is_faithful(network, images))
 assert is_faithful(network, images)
 

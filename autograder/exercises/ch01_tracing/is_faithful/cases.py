@@ -32,7 +32,7 @@ def run(module, args):         # from the same start each time
     args = ...                 # a copy
     ...                        # buffers back, seed set
     result = module(*args)
-    return ...                 # what is to be compared
+    return ...                 # what you compare
 
 try:
     trace = ...
@@ -115,7 +115,7 @@ TASK = (
     faithful("layers and a default", "task", models.Affine, [(T(4, 3),), (T(2, 3), 0.5)],
              "it has no branch at all", _COMPARE),
     faithful("one side of a branch", "task", models.AbsIfTensor, [X],
-             "the trace has no `abs`, for a Proxy is not a Tensor", _EACH),
+             "the trace lacks the `abs`, because a Proxy is not a Tensor", _EACH),
     faithful("a branch on a sum", "task", models.FlipBySum, [X],
              "this model cannot be traced at all", _ERRORS),
     faithful("a difference in the second tuple", "task", models.AbsIfTensor, [(ONES,), (MIXED,)],
