@@ -1245,7 +1245,7 @@ except NotImplementedError as error:
 # Builtins can be wrapped in the same way. `len` is the usual example, because `len(x)` fails otherwise (section 1.5).
 # The generated code then begins with a line `torch.fx._symbolic_trace.wrap("len")`, so that the result can be traced again.
 #
-# `wrap` works on a Python file or notebook as a whole, and it cannot be taken back until Python restarts.
+# `wrap` is about one name in one Python file or notebook, and there is no call that takes it back.
 # To keep `len` in *this* notebook as it is, the next cell makes a small module of its own for the example.
 
 # %%
@@ -1272,6 +1272,13 @@ print(gm.code)
 assert 'wrap("len")' in gm.code and "halve_if_long(" in gm.code
 assert gm(torch.ones(3)) == 1 and gm(torch.ones(4)) == 0.5
 assert len(fx.symbolic_trace(gm).graph.nodes) == len(gm.graph.nodes)  # traced again
+
+try:
+    fx.symbolic_trace(lambda x: x / len(x))  # in this notebook, `len` is not wrapped
+except RuntimeError as error:
+    print("RuntimeError -", str(error)[:60])
+else:
+    raise AssertionError("len is wrapped here, too")
 
 # %% [markdown]
 # A wrapped function is a closed box for later passes.
@@ -1581,7 +1588,7 @@ assert not torch.equal(gm(-torch.ones(2)), Pick()(-torch.ones(2)))
 # %% [markdown]
 # ### "Switch to eval mode after tracing"
 #
-# `gm.eval()` reaches leaf modules. It does not reach a flag that was read while tracing.
+# `gm.eval()` reaches leaf modules, and these are the caller's. It does not reach a flag that was read while tracing.
 # Put the model into the mode you need **before** tracing, or use `nn.Dropout` in the model.
 
 # %%

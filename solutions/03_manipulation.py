@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 and 2: you can trace a model and read its graph |
-# | **Time** | about 185 minutes: 100 to read and run, 85 for the exercises; the minutes of a section include its exercises. Take two sittings, with a break after 3.4 |
+# | **Time** | about 190 minutes: 105 to read and run, 85 for the exercises; the minutes of a section include its exercises. Take two sittings, with a break after 3.4 |
 #
 # **When you are done, you can**
 #
@@ -1697,7 +1697,7 @@ check(sound_dce)
 hint("sound_dce")
 
 # %% [markdown]
-# ## 3.8 Passes in a row (8 minutes)
+# ## 3.8 Passes in a row (9 minutes)
 #
 # A real job needs several passes, and the result of one is the model of the next.
 # Each pass of this chapter begins with `symbolic_trace`, so the second pass traces the *generated code* of the first.
@@ -1839,6 +1839,25 @@ kept.clear()
 assert probes_in(own_graph(probed)) == 3 and kept == []
 assert own_graph(whole).pair is whole.pair
 assert own_graph(opened.eval()).pair.training is False
+
+# %% [markdown]
+# And the third way. The module that comes back is the one that was given, with its names and notes:
+
+
+# %%
+def sin_to_cos_in_place(gm: fx.GraphModule) -> fx.GraphModule:
+    """Replace `torch.sin` by `torch.cos` **in the module that is given**, and return it."""
+    for node in gm.graph.nodes:
+        if node.op == "call_function" and node.target is torch.sin:
+            node.target = torch.cos
+    gm.recompile()
+    return gm
+
+
+given = fx.symbolic_trace(Wave())
+node_called(given, "sin").meta["note"] = "looked at"
+assert sin_to_cos_in_place(given) is given and "torch.cos" in given.code
+assert node_called(given, "sin").meta["note"] == "looked at"
 
 # %% [markdown]
 # ## 3.9 The other team's network (9 minutes)
@@ -2189,6 +2208,23 @@ def keeps_probes(node: fx.Node) -> bool:
 gm = show_modules(nn.Sequential(nn.Linear(4, 4)))
 gm.graph.eliminate_dead_code(is_impure_node=keeps_probes)
 assert any(n.target is show_size for n in gm.graph.nodes)
+
+# %% [markdown]
+# FX also has `torch.fx.node.has_side_effect`, which marks a function as impure. The mark is for every graph of the process,
+# and PyTorch does not promise to keep this function.
+
+
+# %%
+@fx.node.has_side_effect
+def shout(value: Any) -> None:
+    print("HERE", value)
+
+
+gm = fx.symbolic_trace(scores)
+with gm.graph.inserting_before(node_called(gm, "exp").next):
+    gm.graph.call_function(shout, (node_called(gm, "exp"),))
+gm.graph.eliminate_dead_code()
+assert any(n.target is shout for n in gm.graph.nodes)  # it stays
 
 # %% [markdown]
 # ## Recap

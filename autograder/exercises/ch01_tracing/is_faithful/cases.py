@@ -20,11 +20,13 @@ HINTS = (
     "The sentence on the card says what differs, or that nothing does. Run the model of the card "
     "and its trace by hand, one after the other, and look at all that a run can touch: what is "
     "returned, the arguments afterwards, the random numbers, the buffers.",
-    "You need `copy.deepcopy` for the arguments, `torch.manual_seed` before each of the two runs "
-    "(and not before tracing), a note of all buffers and a way to put them back, "
-    "`torch.testing.assert_close(..., equal_nan=True)` for tensors, and a small recursive function "
-    "of your own for tuples, lists, dictionaries and everything else. `try`/`finally` puts things "
-    "back on every way out.",
+    """Three small functions, tried one by one, are easier than one large one.
+
+- **Compare**: `torch.testing.assert_close(..., equal_nan=True)` for tensors; a recursive function
+  of your own for tuples, lists and dictionaries; type and value for everything else.
+- **Run**: `copy.deepcopy` of the arguments, the buffers put back, `torch.manual_seed` before each
+  of the two runs, and not before tracing.
+- **Clean up**: note all buffers first; `try`/`finally` puts things back on every way out.""",
     """```python
 def same(a, b): ...            # tensors; containers, item by item; the rest
 
