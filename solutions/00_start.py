@@ -561,7 +561,7 @@ assert of_model.seen == of_trace.seen
 #
 # <details><summary>2: the input and the output</summary>
 #
-# Yes. In eval mode <code>forward</code> returns <code>x</code> itself.
+# Right. In eval mode <code>forward</code> returns <code>x</code> itself.
 # The tensor <code>noise</code> is made all the same, but it never meets a stand-in, so FX does not notice it.
 # </details>
 # <details><summary>3: there is a node for <code>torch.full</code> too</summary>
