@@ -3,15 +3,17 @@
 #
 # **After this chapter you can read every FX graph, build one by hand, and say exactly what is wrong with a broken one.**
 #
-# * **You need:** chapter 1, *Tracing*: `symbolic_trace`, `GraphModule`, what a Proxy records.
-# * **Time:** about 120 minutes, 75 of them for the exercises.
+# | | |
+# |---|---|
+# | **You need** | chapter 1, *Tracing*: `symbolic_trace`, `GraphModule`, what a Proxy records |
+# | **Time** | about 140 minutes: 65 to read and run, 75 for the exercises; the minutes of a section include its exercises. A good place for a break is after 2.4 |
 #
 # **When you are done, you can**
 #
 # 1. name the six opcodes and say what `target`, `args` and `kwargs` mean for each;
 # 2. tell a node's *name* from its *target*, and say which of the two you may search for;
 # 3. list everything that a node reads, however deeply it is nested;
-# 4. find the nodes whose value nobody needs;
+# 4. find the nodes whose value is never needed;
 # 5. build a working `GraphModule` with all six opcodes and without tracing;
 # 6. list the faults that `Graph.lint()` does not find, and find them yourself.
 
@@ -19,20 +21,21 @@
 # ## A story
 #
 # A colleague sends you a `GraphModule`.
-# She swapped one operation in a model that neither of you wrote.
+# She swapped one operation in GoogLeNet, the other team's network.
 # The printed graph shows the new operation.
-# `graph.lint()` has no complaint.
+# `graph.lint()` does not complain.
 # The module still computes the old result.
 #
 # To find out why, you must read what she edited: the graph, node by node.
-# A pass is a program that reads and edits nodes, so everything in the later chapters stands on this one.
+# A pass is a program that reads and edits nodes, so all later chapters need this one.
 # At the end you write `wellformed`, a checker that finds what `lint()` overlooks.
-# It will find the fault in her module too.
+# In section 2.8 it finds the faults in her module.
 
 # %%
 import copy
 import inspect
 import operator
+from collections import Counter
 
 import torch
 from torch import fx, nn
@@ -44,7 +47,7 @@ print(torch.__version__)
 
 
 # %% [markdown]
-# ## 2.1 A graph is a list of nodes (12 minutes)
+# ## 2.1 A graph is a list of nodes (15 minutes)
 #
 # The **IR** (intermediate representation) of FX is small.
 # A `Graph` is a list of `Node`s in execution order.
@@ -72,14 +75,14 @@ affine.graph.print_tabular()
 # %% [markdown]
 # Read the table from top to bottom: it is the forward pass.
 #
-# | `op` | what the node does | `target` | `args` and `kwargs` |
-# |---|---|---|---|
-# | `placeholder` | takes a parameter of `forward` | the parameter's name (a string) | `()`, or the default value |
-# | `get_attr` | reads a tensor from the module | the tensor's path, such as `"block.weight"` (a string) | always empty |
-# | `call_function` | calls a function | **the function object itself** | the arguments of the call |
-# | `call_method` | calls a method of a value | the method's name (a string) | the object comes first, then the arguments |
-# | `call_module` | calls a submodule | the submodule's path, such as `"block.0"` (a string) | the arguments, without `self` |
-# | `output` | returns | `"output"` | one item: the whole return value |
+# | `op` | what the node does | `target` | `args` and `kwargs` | in `Affine` |
+# |---|---|---|---|---|
+# | `placeholder` | takes a parameter of `forward` | the parameter's name (a string) | `()`, or the default value | `x`, `scale=2.0` |
+# | `get_attr` | reads a tensor from the module | the tensor's path, such as `"block.weight"` (a string) | always empty | `self.weight` |
+# | `call_function` | calls a function | **the function object itself** | the arguments of the call | `+`, `*`, `torch.tanh(…)` |
+# | `call_method` | calls a method of a value | the method's name (a string) | the object comes first, then the arguments | `.mean(dim=-1)` |
+# | `call_module` | calls a submodule | the submodule's path, such as `"block.0"` (a string) | the arguments, without `self` | `self.proj(…)` |
+# | `output` | returns | `"output"` | one item: the whole return value | `return` |
 #
 # Only `call_function` has a target that is not a string.
 
@@ -92,11 +95,16 @@ for node in affine.graph.nodes:
 opcodes = {"placeholder", "get_attr", "call_function", "call_method", "call_module", "output"}
 assert {node.op for node in affine.graph.nodes} == opcodes
 
+examples = [(node.op, str(node.target)) for node in affine.graph.nodes]
+assert ("placeholder", "scale") in examples and ("get_attr", "weight") in examples
+assert ("call_method", "mean") in examples and ("call_module", "proj") in examples
+assert sum(op == "call_function" for op, _ in examples) == 3  # +, *, tanh
+
 # %% [markdown]
 # The same graph has two more written forms.
 # `print(gm.graph)` is the exact one: it marks every node with `%` and shows how many nodes read it.
 # `gm.code` is the Python that FX generates from the graph.
-# A call looks like a call again there, and `x = None` frees a value after its last reader.
+# A call looks like a call again there, and `x = None` gives a value's memory back after its last reader.
 
 # %%
 print(affine.graph)
@@ -173,7 +181,7 @@ assert is_relu == []
 # ### Worked example: how many readers does a value have?
 #
 # Most questions about a graph are one loop over `graph.nodes`.
-# This one counts how many nodes are read by nobody, by one node, and by several.
+# This one counts how many nodes are read by no other node, by one, and by several.
 # All three keys are always there, which makes the result easy to use.
 
 
@@ -192,6 +200,28 @@ readers(Affine())
 
 # %% [markdown]
 # The one node without a reader is the output.
+#
+# Another loop gives a short report about a model that you do not know: what it calls, and how often.
+# For modules the type says more than the path, so we look the module up with `gm.get_submodule(node.target)`.
+
+
+# %%
+def report(model: nn.Module) -> Counter:
+    """How often each function, method and type of module is called."""
+    gm = fx.symbolic_trace(model)
+    called = Counter()
+    for node in gm.graph.nodes:
+        if node.op == "call_function":
+            called[node.target.__name__] += 1
+        elif node.op == "call_method":
+            called["." + node.target] += 1
+        elif node.op == "call_module":
+            called[type(gm.get_submodule(node.target)).__name__] += 1
+    return called
+
+
+assert report(Affine()) == {"add": 1, "mul": 1, "tanh": 1, ".mean": 1, "Linear": 1}
+report(Affine())
 
 # %% [markdown] card="count_ops"
 # Count the nodes of a model by opcode.
@@ -204,9 +234,10 @@ readers(Affine())
 # **Do not** change the model.
 
 # %%
-draw(fx.symbolic_trace(nn.Sequential(nn.Linear(4, 4), nn.ReLU())))
 # For this model the answer is:
-# {"placeholder": 1, "get_attr": 0, "call_function": 0, "call_method": 0, "call_module": 2, "output": 1}
+wanted = dict.fromkeys(sorted(opcodes), 0) | {"placeholder": 1, "call_module": 2, "output": 1}
+print(wanted)
+draw(fx.symbolic_trace(nn.Sequential(nn.Linear(4, 4), nn.ReLU())))
 
 
 # %% solve="count_ops"
@@ -228,12 +259,12 @@ check(count_ops)
 hint("count_ops")
 
 # %% [markdown]
-# ## 2.2 What a node reads, and who reads it (22 minutes)
+# ## 2.2 What a node reads, and who reads it (21 minutes)
 #
 # `node.args` is a tuple and `node.kwargs` is a dictionary, as in a Python call.
 # Their items are ordinary Python values: numbers, strings, dtypes, `None`, and **nodes**.
 # A node among them means "the value of that node".
-# Nodes may stand inside tuples, lists, dictionaries and slices, to any depth.
+# Nodes may be inside tuples, lists, dictionaries and slices, to any depth.
 
 
 # %%
@@ -259,7 +290,7 @@ draw(window)
 # ### The other direction: users
 #
 # `node.users` holds the nodes that read `node`.
-# It is a dictionary, used as an ordered set: its keys are the readers, its values say nothing.
+# It is a dictionary, used as an ordered set: its keys are the readers, and its values have no meaning.
 # So each reader counts once, even if it reads the same value twice.
 #
 # **Predict the graph.**
@@ -276,7 +307,7 @@ draw(window)
 # </details>
 # <details><summary>None, because <code>x</code> is a placeholder.</summary>
 #
-# No. Placeholders have users as every other node has. It is inputs that they lack.
+# No. A placeholder can have users, like any other node. What it does not have is inputs.
 # </details>
 
 # %%
@@ -310,7 +341,7 @@ cat.args[0].append(neg)
 add.args = (x, 1)
 assert list(x.users) == [add]
 add.update_arg(0, 2)
-assert add.args == (2, 1) and list(x.users) == []  # nobody reads x any more
+assert add.args == (2, 1) and list(x.users) == []  # no node reads x any more
 add.args = (x, x)
 assert list(x.users) == [add]
 
@@ -352,7 +383,7 @@ assert numbers_of(roll) == [1, 2, 0, -1]
 # They may be nested to any depth in tuples, lists, dictionaries and slices.
 # A slice counts as start, stop, step.
 #
-# **Do not** use `all_input_nodes` or `_input_nodes`, by whatever way. The text of your answer is looked at, too.
+# **Do not** use `all_input_nodes` or `_input_nodes` in any way. The text of your answer is looked at, too.
 
 
 # %%
@@ -398,7 +429,7 @@ check(inputs_of)
 hint("inputs_of")
 
 # %% [markdown]
-# ## 2.3 The ends of a graph: placeholders, attributes, output (6 minutes)
+# ## 2.3 The ends of a graph: placeholders, attributes, output (5 minutes)
 #
 # ### Placeholders are the signature
 #
@@ -498,7 +529,17 @@ print(output.args[0])
 assert output.args[0]["parts"][1][1:] == (3, "done")
 
 # %% [markdown]
-# ## 2.4 Building a graph by hand (22 minutes)
+# The value of a *call* may be a tuple as well. `torch.topk` returns two tensors, and it is still one node.
+# Each tensor that is used is taken out by a node of its own, a call of `operator.getitem`.
+
+# %%
+largest = fx.symbolic_trace(lambda x: torch.topk(x, 2)[0])
+print(largest.graph)
+x, topk, getitem, output = largest.graph.nodes
+assert (getitem.target, getitem.args) == (operator.getitem, (topk, 0))
+
+# %% [markdown]
+# ## 2.4 Building a graph by hand (24 minutes)
 #
 # `Graph` has a method for each kind of node.
 # Each method makes one node, puts it at the **insertion point**, and returns it.
@@ -514,7 +555,7 @@ assert output.args[0]["parts"][1][1:] == (3, "done")
 # | `graph.output(value)` | the return; it takes the value itself |
 #
 # All six call `graph.create_node(op, target, args, kwargs)`.
-# Values flow by handing nodes on: what one method returns is an argument of the next.
+# The node that one method returns is an argument of the next.
 
 # %%
 graph = fx.Graph()
@@ -526,9 +567,26 @@ flat = graph.call_method("flatten", (shifted,), {"start_dim": 1})
 graph.output(flat)
 print(graph)
 
+
+# %%
+class Noting(fx.Graph):
+    """A graph that notes what `create_node` is asked for."""
+
+    made = []
+
+    def create_node(self, op, *args, **kwargs):
+        self.made.append(op)
+        return super().create_node(op, *args, **kwargs)
+
+
+noting = Noting()
+node = noting.call_function(torch.relu, (noting.placeholder("x"),))
+noting.output(noting.call_method("sub", (noting.call_module("m", (node,)), noting.get_attr("b"))))
+assert set(Noting.made) == opcodes and len(Noting.made) == 6
+
 # %% [markdown]
-# So far these are only words.
-# The graph names `norm` and `bias`, and no module has them yet.
+# So far there is only a list of nodes.
+# The graph names `norm` and `bias`, but there is no module yet that has them.
 # `fx.GraphModule(root, graph)` takes them from `root`.
 # The root is a module, or a dictionary from path to object.
 # A parameter in such a dictionary stays a parameter; any other tensor becomes a buffer.
@@ -542,6 +600,9 @@ torch.testing.assert_close(built(x), (norm(x) - bias_tensor).flatten(start_dim=1
 assert built.norm is norm  # the module given, not a copy
 assert "bias" in dict(built.named_buffers())
 print(built.code)
+
+learned = fx.GraphModule({"norm": norm, "bias": nn.Parameter(bias_tensor)}, copy.deepcopy(graph))
+assert "bias" in dict(learned.named_parameters())  # a parameter stays a parameter
 
 # %% [markdown]
 # The other kind of root is a module on which you register things yourself.
@@ -602,8 +663,8 @@ fx.GraphModule({"norm": norm}, broken)
 # %% [markdown]
 # ### Where a new node goes
 #
-# A graph that was traced is complete: its insertion point stands behind the output.
-# A node that you add without thinking lands there, where it can no longer matter.
+# In a graph that was traced, the insertion point is behind the output.
+# A node that you add without choosing a place goes there, where it can no longer matter.
 # `with graph.inserting_before(node):` moves the insertion point for a moment.
 # Chapter 3 is about editing; here you only need to know that the insertion point exists.
 
@@ -644,7 +705,7 @@ class Wanted(nn.Module):
         return torch.relu(self.proj(x) * scale + self.shift).sum(dim=-1)
 
 
-# What tracing would give; you are to get there without it.
+# This is what tracing would give. You must build it without tracing.
 draw(fx.symbolic_trace(Wanted(nn.Linear(3, 4), torch.rand(4))))
 
 
@@ -672,9 +733,9 @@ check(build_by_hand)
 hint("build_by_hand")
 
 # %% [markdown]
-# ## 2.5 Following values through a graph (13 minutes)
+# ## 2.5 Following values through a graph (15 minutes)
 #
-# Nodes stand in execution order: a node reads only nodes that stand before it.
+# Nodes are in execution order: a node reads only nodes that come before it.
 # Therefore one pass over the list is enough to follow values.
 # Go *forward* to find what depends on a value.
 # Go *backward* to find what a value depends on.
@@ -720,7 +781,7 @@ draw(fx.symbolic_trace(Gate()))
 #
 # <details><summary>Both.</summary>
 #
-# No. `stack` reads `neg`, so `neg` has a user. A value can be of no use although somebody reads it.
+# No. `stack` reads `neg`, so `neg` has a user. A value can be of no use although a node reads it.
 # </details>
 # <details><summary>One: <code>stack</code>.</summary>
 #
@@ -755,7 +816,8 @@ class Clean(nn.Module):
         self.act = nn.Sigmoid()
 
     def forward(self, x, mask):
-        return self.up(x) * self.act(mask)
+        gate = self.act(mask)
+        return self.up(x) * gate
 
 
 # `dead_nodes(Gate())` is ["neg", "stack"]: what the first graph has and the second has not.
@@ -782,7 +844,7 @@ check(dead_nodes)
 hint("dead_nodes")
 
 # %% [markdown]
-# ## 2.6 Graph and code are two things (4 minutes)
+# ## 2.6 Graph and code are two things (3 minutes)
 #
 # A `GraphModule` runs its **code**, not its graph.
 # The code is generated once, when the module is made.
@@ -840,10 +902,10 @@ assert fx.Interpreter(edited).run(value).tolist() == [0.0, 2.0]
 assert copy.deepcopy(edited)(value).tolist() == [0.0, 2.0]
 
 # %% [markdown]
-# ## 2.7 `lint`, and what it misses (38 minutes)
+# ## 2.7 `lint`, and what it misses (45 minutes)
 #
 # `graph.lint()` raises an exception if it finds a fault.
-# It checks, in short: each node belongs to this graph; what a node reads stands before it; names are unique; targets exist.
+# It checks, in short: each node belongs to this graph; what a node reads comes before it; names are unique; targets exist.
 # Let us break one model in many ways and ask `lint` each time.
 
 
@@ -880,7 +942,7 @@ draw(sound)
 # %% [markdown]
 # ### What `lint` finds
 #
-# First the faults that it does find: a node that is used before it is defined, a node of another graph, and a target that does not exist.
+# First the faults that it does find: a node that is used before it is defined, a node of another graph, a target that does not exist, and a name that is given twice.
 
 # %%
 gm = fx.symbolic_trace(Block())
@@ -896,6 +958,10 @@ assert "does not belong to this Graph" in lint_says(gm)
 gm = fx.symbolic_trace(Block())
 parts(gm)["layers_0"].target = "layers.7"
 assert "references nonexistent attribute" in lint_says(gm)
+
+gm = fx.symbolic_trace(Block())
+parts(gm)["layers_0"].name = "x"
+assert "redefined name x" in lint_says(gm)
 
 # %% [markdown]
 # `lint` stops at the first fault it meets.
@@ -922,7 +988,7 @@ assert gm(torch.rand(2, 4)) is None
 # %% [markdown]
 # ### Missed: an output that is not last
 #
-# What stands behind the `return` never runs.
+# What comes after the `return` never runs.
 
 # %%
 gm = fx.symbolic_trace(Block())
@@ -935,8 +1001,8 @@ assert gm.code.index("return cat") < gm.code.index("torch.relu")
 # ### Missed: a raw tensor among the arguments
 #
 # Code can spell out a number, but not a tensor.
-# FX writes something that looks like a tensor and is no valid expression.
-# An `Interpreter` hands the object on as it is, so it runs the same graph without trouble.
+# FX writes the text of the tensor, and that text is not a valid expression.
+# An `Interpreter` passes the object itself, so it runs the same graph without an error.
 
 # %%
 gm = fx.symbolic_trace(Block())
@@ -955,8 +1021,8 @@ gm(torch.rand(2, 4))
 # ### Missed: users in another graph, and erased users
 #
 # `lint` looks at what a node reads, never at who reads it.
-# Below, a node of another graph reads `add`, and so enters its `users`.
-# Whoever walks along `users` leaves the graph without noticing.
+# Below, a node of another graph reads `add`, and so it is among the `users` of `add`.
+# A pass that follows `users` leaves the graph without noticing.
 
 # %%
 gm = fx.symbolic_trace(Block())
@@ -970,7 +1036,7 @@ assert lint_says(gm) == ""
 # `graph.erase_node` takes a node out of the list; a Python variable may still hold it.
 # If that node is given arguments again, it counts as a reader, though it never runs.
 # Its `.graph` is still this graph.
-# So the safe test for "is it one of ours?" is to look whether it is among `graph.nodes`.
+# So the safe test for "does it belong to this graph?" is whether it is among `graph.nodes`.
 
 # %%
 gm = fx.symbolic_trace(Block())
@@ -987,7 +1053,25 @@ assert lint_says(gm) == ""
 # A path such as `layers.0` leads from module to module.
 # Each module keeps its own children in `_modules`, under keys without dots.
 # `setattr` with a dotted name makes a *new key* on the root, and the nested module stays what it was.
-# `_parameters` and `_buffers` can be spoiled in the same way.
+#
+# For parameters and buffers PyTorch refuses a dotted name, and a plain tensor becomes an ordinary attribute.
+# A key with a dot comes into `_parameters` or `_buffers` only if somebody writes into these dictionaries directly.
+
+# %%
+gm = fx.symbolic_trace(Block())
+for value in (nn.Parameter(torch.ones(4)), nn.Buffer(torch.ones(4))):
+    try:
+        setattr(gm, "layers.offset", value)
+    except KeyError as error:
+        print("KeyError -", error)
+    else:
+        raise AssertionError("a dotted name was accepted")
+
+setattr(gm, "layers.offset", torch.ones(4))  # no error, and neither a parameter nor a buffer
+assert "layers.offset" in vars(gm) and "layers.offset" not in gm.state_dict()
+
+gm._buffers["layers.offset"] = torch.ones(4)  # the key itself
+assert lint_says(gm) == "" and "layers.offset" in gm.state_dict()
 
 # %%
 gm = fx.symbolic_trace(Block())
@@ -1000,10 +1084,19 @@ assert type(dict(gm.named_modules())["layers.0"]) is nn.Identity  # two modules,
 # %% [markdown]
 # The last line shows why paths cannot tell the two apart.
 # You must look at the keys of each module.
-# `gm.named_modules()` gives every module of the tree with its path.
-# `gm.modules()` gives the same modules without paths, each once, however deep they are.
+# `gm.modules()` gives every module of the tree, each once, at any depth.
+# `gm.named_modules()` gives the same modules with **one** path each. A module that has two paths appears under the first of them only;
+# `gm.named_modules(remove_duplicate=False)` gives every path.
+# So to ask whether a path exists, follow it step by step. Do not look it up among the names.
 
 # %%
+act = nn.ReLU()
+two_paths = nn.ModuleDict({"first": act, "second": act})
+assert [path for path, _ in two_paths.named_modules()] == ["", "first"]
+every_path = [path for path, _ in two_paths.named_modules(remove_duplicate=False)]
+assert every_path == ["", "first", "second"]
+assert two_paths.get_submodule("second") is act  # the path exists all the same
+
 for path, module in sound.named_modules():
     children, buffers = list(module._modules), list(module._buffers)
     print(f"{path or '(root)':10} children {children}  buffers {buffers}")
@@ -1012,13 +1105,13 @@ for path, module in sound.named_modules():
 # ### Worked example: a checker for one more fault
 #
 # Nothing stops you from putting a placeholder in the middle of a graph.
-# It works, but it is hard to read: the parameters no longer stand together.
+# It works, but it is hard to read: the parameters are no longer together.
 # This checker finds it; `lint` does not.
 
 
 # %%
 def placeholders_first(gm: fx.GraphModule) -> list[str]:
-    """`["late-placeholder"]` if a placeholder stands behind another kind of node."""
+    """`["late-placeholder"]` if a placeholder comes after another kind of node."""
     found = set()
     only_placeholders_so_far = True
     for node in gm.graph.nodes:
@@ -1038,7 +1131,7 @@ assert placeholders_first(gm) == ["late-placeholder"]
 assert placeholders_first(sound) == []
 
 # %% [markdown] card="wellformed"
-# Say everything that is wrong with a `GraphModule`.
+# Report everything that is wrong with a `GraphModule`.
 #
 # **Given** a `GraphModule`, sound or broken in one way or in several.
 #
@@ -1049,7 +1142,7 @@ assert placeholders_first(sound) == []
 # | `stale-code` | `gm.code` is not what the graph generates |
 # | `output` | there is no output node, or more than one, or it is not last |
 # | `foreign-node` | an argument or a user belongs to another graph, or was erased |
-# | `raw-tensor` | a tensor stands among `args` or `kwargs`, nested or not |
+# | `raw-tensor` | there is a tensor among `args` or `kwargs`, nested or not |
 # | `undefined-use` | a node of this graph is used before it is defined; a foreign or erased one is only `foreign-node` |
 # | `missing-target` | the target of a `call_module` or `get_attr` does not resolve; a registered parameter or buffer that is `None` is there |
 # | `dotted-name` | a module of the tree, at any depth, has a key with a dot in its own `_modules`, `_parameters` or `_buffers`, whether saved with the model or not |
@@ -1059,7 +1152,7 @@ assert placeholders_first(sound) == []
 # **Do not** change the module, and do not recompile it.
 
 # %%
-# Three modules that `lint` accepts, and what `wellformed` is to say about them.
+# Three modules that `lint` accepts, and what `wellformed` must report about them.
 stale = fx.symbolic_trace(Block())
 parts(stale)["cat"].kwargs = {"dim": 0}  # ["stale-code"]
 
@@ -1135,10 +1228,70 @@ check(wellformed)
 hint("wellformed")
 
 # %% [markdown]
+# ## 2.8 Her module (4 minutes)
+#
+# Back to the story. The colleague's module is GoogLeNet, and here is what she did to it.
+# First, what you know about the sound network, with the functions of this chapter.
+# (If a cell here raises `NotImplementedError`, the exercise it uses is still open.)
+
+# %%
+from torchvision.models import googlenet
+
+torch.manual_seed(0)
+network = googlenet(weights=None, init_weights=False).eval()
+traced = fx.symbolic_trace(network)
+
+print(count_ops(network))
+print(report(network).most_common())
+print("dead:", dead_nodes(network), " faults:", wellformed(traced))
+assert count_ops(network)["call_module"] == 130 and report(network)["relu"] == 57
+assert dead_nodes(network) == [] and wellformed(traced) == []
+
+cat = next(node for node in traced.graph.nodes if node.target is torch.cat)
+print("the first concatenation reads", inputs_of(cat))
+assert len(inputs_of(cat)) == 4  # the four branches of an inception block
+
+# %% [markdown]
+# She wanted the first activation to be `torch.tanh`, and the first BatchNorm to be gone.
+
+# %%
+hers = fx.symbolic_trace(network)
+relu = next(node for node in hers.graph.nodes if node.name == "relu")
+relu.target, relu.kwargs = torch.tanh, {}
+setattr(hers, "conv1.bn", nn.Identity())
+
+image = torch.randn(1, 3, 64, 64)
+with torch.no_grad():
+    original = network(image)
+    assert torch.equal(hers(image), original)  # nothing has changed
+assert "tanh" in str(hers.graph) and lint_says(hers) == ""
+
+print(wellformed(hers))
+assert wellformed(hers) == ["dotted-name", "stale-code"]
+
+# %% [markdown]
+# Both faults have a name now, and each name says what to do.
+# `stale-code`: recompile. `dotted-name`: put the module where the path leads; `add_submodule` follows the dots.
+
+# %%
+del hers._modules["conv1.bn"]
+hers.add_submodule("conv1.bn", nn.Identity())
+hers.recompile()
+assert wellformed(hers) == []
+
+# The same two changes, made by hand in a copy of the model:
+by_hand = copy.deepcopy(network)
+by_hand.conv1.forward = lambda x: torch.tanh(by_hand.conv1.conv(x))
+with torch.no_grad():
+    assert not torch.equal(hers(image), original)
+    torch.testing.assert_close(hers(image), by_hand(image))
+print("wrong before:", original[0, :3].tolist(), " right now:", hers(image)[0, :3].tolist())
+assert isinstance(network.conv1.bn, nn.BatchNorm2d)  # the other team's model is as it was
+
+# %% [markdown]
 # ## Common mistakes
 #
 # Some of these end with an error; the worse ones do not.
-# Tutorials on the web still teach several of them.
 #
 # ### Looking only at the top level of `args`
 #
@@ -1221,7 +1374,7 @@ assert "torch.relu(x)" in graph.python_code("self").src
 # %% [markdown]
 # ### `get_attr` for a submodule
 #
-# `get_attr` hands on the module *object*; it does not call it.
+# `get_attr` passes the module *object*; it does not call it.
 # `lint` accepts that: the target exists.
 
 # %%
@@ -1292,7 +1445,24 @@ assert len(pair(torch.ones(1))) == 2
 # `node.meta`, which carries shapes and stack traces: chapter 6.
 # `graph.find_nodes` and `graph.output_node` exist, but PyTorch does not promise to keep them.
 #
-# **In PyTorch's documentation**: the page *torch.fx*, sections *Graph*, *Node* and *GraphModule*, and the docstring of `Graph.lint`.
+# ### Cheat sheet
+#
+# | you want | you write |
+# |---|---|
+# | nodes of one kind | `[n for n in graph.nodes if n.op == "call_function" and n.target is torch.relu]` |
+# | the module behind a node | `gm.get_submodule(node.target)` |
+# | what a node reads, who reads it | `node.all_input_nodes`, `node.users` |
+# | to change an argument | `node.args = (...)`, `node.update_arg(0, value)`, `node.update_kwarg("dim", 1)` |
+# | a new graph | `graph = fx.Graph()`, `graph.placeholder("x")`, …, `graph.output(value)` |
+# | a module around it | `fx.GraphModule({"path": module_or_tensor}, graph)` |
+# | new code after an edit | `gm.recompile()` |
+# | to see whether code and graph agree | `gm.code == gm.graph.python_code("self").src` |
+# | a first test | `gm.graph.lint()`, then your `wellformed(gm)` |
+#
+# **Sources and further reading**
+#
+# * PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), the reference of `Graph`, `Node` and `GraphModule`, and the docstring of `Graph.lint`.
+# * The paper [torch.fx](https://arxiv.org/abs/2112.08429), describes the IR and its six opcodes.
 
 # %%
 progress()

@@ -20,11 +20,13 @@ HINTS = (
     "The sentence on the card says what differs, or that nothing does. Run the model of the card "
     "and its trace by hand, one after the other, and look at all that a run can touch: what is "
     "returned, the arguments afterwards, the random numbers, the buffers.",
-    "You need `copy.deepcopy` for the arguments, `torch.manual_seed` before each of the two runs "
-    "(and not before tracing), a note of all buffers and a way to put them back, "
-    "`torch.testing.assert_close(..., equal_nan=True)` for tensors, and a small recursive function "
-    "of your own for tuples, lists, dictionaries and everything else. `try`/`finally` puts things "
-    "back on every way out.",
+    """Three small functions, tried one by one, are easier than one large one.
+
+- **Compare**: `torch.testing.assert_close(..., equal_nan=True)` for tensors; a recursive function
+  of your own for tuples, lists and dictionaries; type and value for everything else.
+- **Run**: `copy.deepcopy` of the arguments, the buffers put back, `torch.manual_seed` before each
+  of the two runs, and not before tracing.
+- **Clean up**: note all buffers first; `try`/`finally` puts things back on every way out.""",
     """```python
 def same(a, b): ...            # tensors; containers, item by item; the rest
 
@@ -32,7 +34,7 @@ def run(module, args):         # from the same start each time
     args = ...                 # a copy
     ...                        # buffers back, seed set
     result = module(*args)
-    return ...                 # what is to be compared
+    return ...                 # what you compare
 
 try:
     trace = ...
@@ -115,7 +117,7 @@ TASK = (
     faithful("layers and a default", "task", models.Affine, [(T(4, 3),), (T(2, 3), 0.5)],
              "it has no branch at all", _COMPARE),
     faithful("one side of a branch", "task", models.AbsIfTensor, [X],
-             "the trace has no `abs`, for a Proxy is not a Tensor", _EACH),
+             "the trace lacks the `abs`, because a Proxy is not a Tensor", _EACH),
     faithful("a branch on a sum", "task", models.FlipBySum, [X],
              "this model cannot be traced at all", _ERRORS),
     faithful("a difference in the second tuple", "task", models.AbsIfTensor, [(ONES,), (MIXED,)],

@@ -43,7 +43,7 @@ EXERCISE = Exercise(
     points=2,
     procedure="traced function",
     aspects=(
-        Aspect("task", 1, "the sign is flipped unless the sum is above zero, anew for each input"),
+        Aspect("task", 1, "the sign is flipped unless the sum is above zero, again for each input"),
         Aspect("sums", 1, "sums that are zero, NaN or infinite"),
         Aspect("shapes", 1, "tensors without dimensions and without entries"),
         Aspect("dtypes", 1, "every floating and integer dtype is kept, and summed without loss"),

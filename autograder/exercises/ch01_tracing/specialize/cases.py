@@ -23,12 +23,12 @@ HINTS = (
     "Print the graph that `fx.Tracer().trace(fn, concrete_args=constants)` gives for the function "
     "of the card. Which nodes should not be there? Which of them reads which?",
     "`inspect.signature` gives the names and the order of the parameters; for a module, ask "
-    "`fn.forward`. Placeholders stand in the order of the parameters, whatever FX calls them. "
+    "`fn.forward`. Placeholders are in the order of the parameters, under any names. "
     "`graph.erase_node` removes a node without users. `fx.GraphModule(root, graph)` makes the "
     "module; a tracer's `.root` is a suitable root.",
     """```python
 names = ...                          # of all parameters
-...                                  # a name that is no parameter
+...                                  # a name that is not a parameter
 tracer = fx.Tracer()
 graph = tracer.trace(...)
 placeholders = ...
@@ -113,7 +113,7 @@ EXERCISE = Exercise(
         Aspect("signature", 1, "the other parameters keep names, order and defaults"),
         Aspect("names", 1, "names that resemble each other are told apart"),
         Aspect("assertions", 1, "the function's own assertions stay"),
-        Aspect("errors", 1, "a name that is no parameter is a TypeError"),
+        Aspect("errors", 1, "a name that is not a parameter is a TypeError"),
     ),
     cases=(
         fixed("a flag, true", "task", models.relu_or_neg, {"flag": True}, (X,), (T(4),)),

@@ -15,7 +15,7 @@ from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.wrapped import Wrapped
 
 HINTS = (
-    "Section 2.2 lists the four containers in which a node can stand. "
+    "Section 2.2 lists the four containers in which a node can be. "
     "`numbers_of` looks into two of them.",
     "`isinstance` tells a node, a tuple or list, a dictionary and a slice apart. "
     "A slice has `.start`, `.stop` and `.step`. "
@@ -93,7 +93,7 @@ EXERCISE = Exercise(
     aspects=(
         Aspect("task", 2, "the nodes in args are listed"),
         Aspect("nested", 1, "nodes in lists, tuples, dictionaries, slices and kwargs are found"),
-        Aspect("once", 1, "each node stands there once, in order of first appearance"),
+        Aspect("once", 1, "each node is listed once, in order of first appearance"),
     ),
     cases=(
         graph_case("one call after the other", "task", shared.AllSix),

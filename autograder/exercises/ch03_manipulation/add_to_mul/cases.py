@@ -24,7 +24,7 @@ dictionary where `alpha` must go.""",
 ```python
 gm = ...
 for node in gm.graph.nodes:
-    if ...:                                # an addition that is to stay
+    if ...:                                # an addition that must stay
         continue
     if node.op == "call_function" and ...:
         node.target = ...
@@ -80,7 +80,7 @@ EXERCISE = Exercise(
         Aspect("operator", 2, "so does `a + b`, with numbers on either side"),
         Aspect("method", 2, "so does `a.add(b)`, also of a buffer"),
         Aspect("alpha", 2, "`alpha=1` goes, any other `alpha` keeps the addition"),
-        Aspect("in place", 1, "additions in place, and what is no addition, stay"),
+        Aspect("in place", 1, "additions in place, and what is not an addition, stay"),
         Aspect("rest", 1, "models of every kind"),
     ),
     cases=(

@@ -18,7 +18,7 @@ Sections 3.2 and 3.4 show how the other spellings are recorded, and what `F.relu
     """**What to use.** `isinstance(gm.get_submodule(node.target), nn.ReLU)` for modules,
 a new `call_function` node, `replace_all_uses_with`, `graph.erase_node`,
 `gm.delete_all_unused_submodules()`.
-The value stands in `node.args` or in `node.kwargs["input"]`.""",
+The value is in `node.args` or in `node.kwargs["input"]`.""",
     """**A skeleton.**
 
 ```python
