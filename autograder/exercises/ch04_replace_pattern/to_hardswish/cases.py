@@ -19,7 +19,7 @@ HINTS = (
     "Section 4.3 rewrites one operation in several forms: one pattern for each form. "
     "How many forms are there here? Two orders, and two numbers that are an int or a float each.",
     "A function inside a function may read the variables around it: "
-    "`def pattern(x): return x + three` records the number that `three` stands for while it is "
+    "`def pattern(x): return x + three` records the number that `three` is while it is "
     "traced. So you can make patterns in a loop.",
     "`F.hardswish` has a second parameter, `inplace`. As a replacement you need a function with "
     "one parameter that calls it.",
