@@ -1430,8 +1430,8 @@ gm = rewritten(googlenet, ConvBN(), JustConv(), places=0)
 # ### The Conv-BN pattern that drops BatchNorm
 #
 # A fused convolution computes a convolution and a BatchNorm at once. (How much that saves is a question for a
-# measurement, in chapter 10.) PyTorch's own test of `replace_pattern` uses such a pattern, and it is easy to copy:
-# a pattern `ConvBN`, a replacement with one convolution. It runs, and it prints a match. Is it right?
+# measurement, in chapter 10.) With `replace_pattern` the fusion looks easy: a pattern `ConvBN`, a replacement with one convolution.
+# It runs, and it prints a match. Is it right?
 
 # %%
 model = ConvBN().eval()
@@ -1471,7 +1471,9 @@ assert gm.conv is model.conv
 # %% [markdown]
 # The first test did not see it, because a fresh BatchNorm is nearly the identity:
 # mean 0, variance 1, weight 1, bias 0. **Never test a pass on a model with fresh statistics.**
-# Chapter 10 does this fusion properly.
+# Chapter 10 does this fusion properly. So does PyTorch's tutorial
+# [Building a Convolution/Batch Norm fuser in FX](https://docs.pytorch.org/tutorials/intermediate/fx_conv_bn_fuser.html),
+# with a loop over the nodes and arithmetic on the weights, not with a pattern.
 #
 # **Predict.** The replacement calls its one submodule `fused` instead of `conv`. Does that help?
 #
