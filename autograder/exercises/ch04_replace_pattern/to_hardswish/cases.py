@@ -84,7 +84,7 @@ EXERCISE = Exercise(
     aspects=(
         Aspect("task", 2, "`x * F.relu6(x + 3) / 6` becomes `F.hardswish(x)`"),
         Aspect("forms", 2, "the factors in either order, the numbers int or float"),
-        Aspect("many", 1, "wherever it stands, and several times"),
+        Aspect("many", 1, "wherever it is, and several times"),
         Aspect("stays", 3, "what is not that computation stays as it is"),
     ),
     cases=(
