@@ -1,21 +1,22 @@
 # %% [markdown]
-# # 4. Find and replace: subgraph rewriting
+# # 4 · Find and replace: subgraph rewriting
 #
-# **Write what you look for as one function, and what you want instead as another.**
+# **After this chapter you can write what you look for as one function, what you want instead as another, and let FX do the rest.**
 #
-# * **You need:** chapters 1 to 3. You can trace a model, read its graph, and edit single nodes.
-# * **Time:** about 165 minutes: 65 for the exercises, the rest to read and run. Sections 4.1 to 4.4 are a good
-#   first sitting (65 minutes). Each section says how long it takes.
+# | | |
+# |---|---|
+# | **You need** | chapters 1 to 3: traces, reading a graph, editing single nodes |
+# | **Time** | about 165 minutes: 100 to read and run, 65 for the exercises; the minutes of a section include its exercises. Sections 4.1 to 4.4 are a good first sitting (65 minutes) |
 #
-# At the end of this chapter you can
+# **When you are done, you can**
 #
-# 1. replace a group of nodes with `fx.replace_pattern`, and read what it returns,
-# 2. predict, for a pattern and a graph, which places match and why the others do not,
-# 3. cover one computation with several patterns, and repeat a rewriting until nothing matches,
-# 4. refuse matches with a filter, for conditions that no pattern can express,
-# 5. explain why a pattern with modules asks for names, and what goes wrong with Conv-BN,
-# 6. write a matcher of your own for what patterns cannot reach: types, spellings, numbers,
-# 7. say what an operation in place does to a match, and refuse such a match,
+# 1. replace a group of nodes with `fx.replace_pattern`, and read what it returns;
+# 2. predict, for a pattern and a graph, which places match and why the others do not;
+# 3. cover one computation with several patterns, and repeat a rewriting until nothing matches;
+# 4. refuse matches with a filter, for conditions that no pattern can express;
+# 5. explain why a pattern with modules asks for names, and what goes wrong with Conv-BN;
+# 6. write a matcher of your own for what patterns cannot reach: types, spellings, numbers;
+# 7. say what an operation in place does to a match, and refuse such a match;
 # 8. run several passes one after the other, and say what a new trace between them loses.
 
 # %%
@@ -44,7 +45,7 @@ torch.manual_seed(4)
 print(torch.__version__)
 
 # %% [markdown]
-# ## The story
+# ## A story
 #
 # The library for your chip is fast if you use its large operations.
 # It has one call for a hard swish, one for a product and a sum, and one for a linear layer with its ReLU.
@@ -1725,9 +1726,21 @@ assert copied.fused is gm.fused and copied.graph is not gm.graph  # the weights 
 # If the second pass traces, as the passes of other people do, you have two ways:
 #
 # * run passes that introduce modules of your own **last**, or
-# * trace with a tracer that knows them: `fx.GraphModule(gm, FusedCalls().trace(gm))`. Many tools take such a class as an
-#   argument, often called `tracer_class`.
-#
+# * trace with a tracer that knows them. PyTorch's documentation writes passes like this, with the tracer's class as an argument:
+
+
+# %%
+def sqrt_free(model: nn.Module, tracer_class: type[fx.Tracer] = fx.Tracer) -> fx.GraphModule:
+    """A pass that lets its caller say which modules stay leaves."""
+    gm = fx.GraphModule(model, tracer_class().trace(model))
+    fx.replace_pattern(gm, lambda a: torch.sqrt(a), lambda a: a**0.5)
+    return gm
+
+
+assert len(sqrt_free(gm).graph.nodes) == len(gm.graph.nodes) + 1  # opened
+assert len(sqrt_free(gm, FusedCalls).graph.nodes) == len(gm.graph.nodes)
+
+# %% [markdown]
 # One more trap has to do with sharing. All these results use the **caller's modules**. So does a switch of their mode:
 
 # %%

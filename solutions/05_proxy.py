@@ -1,24 +1,23 @@
 # %% [markdown]
-# # 5. Proxy and retracing
+# # 5 · Proxy and retracing
 #
-# **Write a change to a graph as ordinary Python, and let FX make the nodes.**
+# **After this chapter you can write a change to a graph as ordinary Python, and let FX make the nodes.**
 #
-# * **You need:** chapters 1 to 3. You can trace a model, read its graph, and copy and insert nodes.
-#   Chapter 4 helps, but you can do without it.
-# * **Time:** about 105 minutes for sections 5.1 to 5.4, the first part, with *Common mistakes*. Sections 5.5 and 5.6 are a second part,
-#   *programs about programs*: about 100 minutes more, optional, and no later chapter needs them.
-#   Each section says how long it takes, with its exercises.
+# | | |
+# |---|---|
+# | **You need** | chapters 1 to 3: traces, reading a graph, copying and inserting nodes; chapter 4 helps, but you can do without it |
+# | **Time** | about 105 minutes for sections 5.1 to 5.4 with *Common mistakes*, 43 of them for the exercises. Sections 5.5 and 5.6 are a second part, *programs about programs*: about 100 minutes more, optional, and no later chapter needs them |
 #
-# At the end of this chapter you can
+# **When you are done, you can**
 #
-# 1. build a graph by running Python on Proxies, without tracing anything,
-# 2. build a model from a configuration, modules and parameters included,
-# 3. replace the calls of a function by what a rule records, whatever the arguments of the call are,
-# 4. say which lines of a rule run while the graph is made, and which run with the model,
-# 5. write rules that are right for tiny and for large numbers, for infinities and NaN,
-# 6. say what a new graph loses, and rewrite in place where that matters,
-# 7. put the graph of a submodule in place of its call,
-# 8. compute the derivative of a function as a graph.
+# 1. build a graph by running Python on Proxies, without tracing anything;
+# 2. build a model from a configuration, modules and parameters included;
+# 3. replace the calls of a function by what a rule records, whatever the arguments of the call are;
+# 4. say which lines of a rule run while the graph is made, and which run with the model;
+# 5. write rules that are right for tiny and for large numbers, for infinities and NaN;
+# 6. say what a new graph loses, and rewrite in place where that matters;
+# 7. put the graph of a submodule in place of its call (second part);
+# 8. compute the derivative of a function as a graph (second part).
 
 # %%
 import copy
@@ -42,7 +41,7 @@ torch.manual_seed(5)
 print(torch.__version__)
 
 # %% [markdown]
-# ## The story
+# ## A story
 #
 # You write the back end of a compiler for a new chip.
 # The chip can do some forty operations: arithmetic, comparisons, `exp`, sums and little else.

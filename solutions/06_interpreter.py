@@ -302,7 +302,7 @@ check(NegSigmSwap)
 hint("NegSigmSwap")
 
 # %% [markdown]
-# ## 6.3 `run`, `run_node` and `env` (7 minutes)
+# ## 6.3 `run`, `run_node` and `env` (9 minutes)
 #
 # Handlers see a target, but not the node. One method sees the node itself:
 #
@@ -425,6 +425,23 @@ relu = node_called(scorer, "relu")
 silent = {relu: torch.zeros(2, 3)}
 result = fx.Interpreter(scorer).run(x, initial_env=silent)
 torch.testing.assert_close(result, torch.full((2, 3), 1 / 3))  # the softmax of zeros
+
+# %% [markdown]
+# Researchers call this **ablation**: switch off one part, and see how much the result depends on it.
+# Here each residual block of ResNet-18 loses what it adds, one block at a time:
+
+# %%
+branches = [node for node in resnet.graph.nodes if node.name.endswith("_bn2")]
+values = fx.Interpreter(resnet, garbage_collect_values=False)
+with torch.no_grad():
+    whole = values.run(image)
+    for node in branches:
+        without = {node: torch.zeros_like(values.env[node])}
+        result = fx.Interpreter(resnet).run(image, initial_env=without)
+        change = ((result - whole).norm() / whole.norm()).item()
+        print(f"without {node.name:12} the result changes by {change:6.1%}")
+        assert 0 < change
+assert len(branches) == 8
 
 # %% [markdown]
 # The dictionary that you hand over **becomes** `env`: values are added to it, and deleted.
@@ -1516,7 +1533,7 @@ assert notes(transformed)["relu"] == ["custom"]
 assert notes(transformed)["output"] == ["mine", "custom"]
 
 # %% [markdown]
-# Read the table, because it has three different lines (run with torch 2.14):
+# The lines are of three kinds (run with torch 2.14):
 #
 # * **Placeholders** lose everything.
 # * **The output** keeps everything.
