@@ -1169,7 +1169,7 @@ torch.testing.assert_close(gm(x), f(x))
 #
 # ### A matcher of your own
 #
-# One pattern for each spelling, for each side, for each keyword: soon there are dozens.
+# One pattern for each spelling, for each side, for each keyword: you soon have dozens.
 # Then a loop over the nodes is shorter, and it can ask any question.
 # The recipe:
 #

@@ -653,7 +653,7 @@ torch.testing.assert_close(textbook_tanh(numbers[:2]), torch.tanh(numbers[:2]))
 assert textbook_tanh(numbers)[2:].isnan().all()  # inf / inf, at 1000 already
 
 # %% [markdown]
-# A first cure: rearrange the formula so that a large exponential is only in the *denominator*.
+# A first way out: rearrange the formula so that a large exponential is only in the *denominator*.
 # Multiply numerator and denominator by `exp(x)`, then split off the 1.
 #
 # `tanh(x)  =  (exp(2x) - 1) / (exp(2x) + 1)  =  1 - 2 / (exp(2x) + 1)`
@@ -669,7 +669,7 @@ torch.testing.assert_close(better_tanh(numbers), torch.tanh(numbers), equal_nan=
 
 # %% [markdown]
 # The infinities are right now. With `x = inf`: `exp` is `inf`, `2 / inf` is 0, and the result is 1.
-# With `-inf`: `2 / (0 + 1)` is 2, and the result is -1. With NaN, every step is NaN. The check is content.
+# With `-inf`: `2 / (0 + 1)` is 2, and the result is -1. With NaN, every step is NaN. The check passes.
 #
 # **Predict the result.** What does `better_tanh` give for `x = 1e-8`, in float32? (`tanh(x)` is nearly `x` there.)
 #
@@ -714,7 +714,7 @@ assert worst(textbook_tanh, torch.tanh) == math.inf
 assert worst(better_tanh, torch.tanh) >= 1  # 100 percent
 
 # %% [markdown]
-# The second cure uses `expm1`, which keeps the digits of a tiny result. With `t = exp(2x) - 1`:
+# The second way out uses `expm1`, which keeps the digits of a tiny result. With `t = exp(2x) - 1`:
 #
 # `tanh(x)  =  t / (t + 2)`
 #
@@ -764,7 +764,7 @@ assert not textbook_logsumexp(scores, 1).isfinite().all()
 
 # %% [markdown]
 # Now the infinities. A row of a mask may be `-inf` everywhere, and then `top` is `-inf`: the rule computes `-inf - -inf`, which is NaN.
-# The same happens to a row with `+inf` in it. The cure: subtract 0 where the largest entry is infinite.
+# The same happens to a row with `+inf` in it. The way out: subtract 0 where the largest entry is infinite.
 
 
 # %%
@@ -1010,7 +1010,7 @@ torch.testing.assert_close(gm(x), y * y * y)  # wrong: Grow()(y) is y * y * 3.0
 # %% [markdown]
 # So ask for each placeholder what its value must be: an argument of the call, or its default.
 # What you need is in the node. Its `target` is the name of the parameter.
-# Its `args` hold the default: `(3.0,)`, or `()` where there is none.
+# Its `args` hold the default: `(3.0,)`, or `()` if there is no default.
 #
 # One detail: `node.name` may differ from the parameter's name, `node.target` never does.
 # FX does not give a node the name of a Python builtin, such as `input`.
@@ -1119,7 +1119,7 @@ assert called == ["parts.0", "parts.1"]
 machine.get_submodule("parts.2")
 
 # %% [markdown]
-# Now trace a `Part` by itself. It does not know where it lives in the machine:
+# Now trace a `Part` by itself. It does not know where it is in the machine:
 
 # %%
 part = machine.get_submodule("parts.1")
@@ -1183,7 +1183,7 @@ assert gm() is part.gain  # the machine's own parameter: it is shared
 # * If there is no such submodule: `AttributeError`. If it is never called: the graph as it was traced.
 #
 # (No submodule here branches on its arguments, not on one that the call leaves out either, such as `mask=None`: its own
-# trace would hold a Proxy there. And none lives under two names.)
+# trace would hold a Proxy there. And no submodule here has two names.)
 #
 # **Do not** change the model you were given.
 
@@ -1587,7 +1587,7 @@ hint("derivative")
 #
 # (10 minutes)
 #
-# PyTorch's own documentation once had the first one ([issue 78705](https://github.com/pytorch/pytorch/issues/78705), mended since),
+# PyTorch's own documentation once had the first one ([issue 78705](https://github.com/pytorch/pytorch/issues/78705), fixed since),
 # and translations of it on the web still teach it. The second one is
 # [issue 68195](https://github.com/pytorch/pytorch/issues/68195).
 #

@@ -25,7 +25,7 @@
 # Another team's model has run for weeks without a fault.
 # Now one client gets NaN, and another one complains that it is slow.
 # The source code is not yours, so you cannot put `print` into it.
-# Forward hooks show you what modules return. But not every operation is a module: a line of `forward` between two modules is none.
+# Forward hooks show you what modules return. But not every operation is a module: a line of `forward` between two modules is not.
 #
 # A graph has every operation in it.
 # In this chapter you run the graph, one node after the other, and look at each value as it passes.

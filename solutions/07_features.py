@@ -906,7 +906,7 @@ assert negatives(both["norm"]) == negatives(hooked) == 0
 # What you get depends on what *else* you ask for. Alone, the value is right: nothing after `bn1` was needed, so the ReLU was deleted.
 # Hooks have the same fault, for the same reason.
 #
-# The cure is a copy at the right moment: a node `clone` **directly after** the node whose value is wanted.
+# What helps is a copy at the right moment: a node `clone` **directly after** the node whose value is wanted.
 # A `clone` at the end, before the output, copies what the ReLU has left.
 #
 # The other readers keep reading the original. (*Common mistakes* shows why.)
@@ -1078,7 +1078,7 @@ assert all("relu" in name for name in found)
 # 3. it writes into a memory that a needed node reads later.
 #
 # We name each piece of memory after the node that made it. `lin` makes new memory, and it is called `lin`.
-# `relu_` writes into it and returns it, so the value of `relu_` lies in the memory `lin`, too.
+# `relu_` writes into it and returns it, so the value of `relu_` is in the memory `lin`, too.
 # By hand, for `Unread` and the wanted value `mul`:
 #
 # | node, from the end | needed? | memories that are read later |
