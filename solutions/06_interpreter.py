@@ -483,8 +483,9 @@ assert "proj" in ran.names and "relu" not in ran.names
 # ## 6.4 Shapes (29 minutes)
 #
 # A trace has no shapes: it is right for inputs of many shapes. One run with a sample input tells you the shapes of that run.
-# This is **shape propagation**. PyTorch's documentation of `torch.fx` once wrote it by hand, in its section *The Interpreter Pattern*,
-# and translations of that page still do. Read this version of it, and look for what it forgets. There are four faults.
+# This is **shape propagation**. The first releases of `torch.fx` had the following class for it, in
+# [shape_prop.py](https://github.com/pytorch/pytorch/blob/088d670085752958c75fd5fe3d3ced990f2be6ad/torch/fx/experimental/shape_prop.py),
+# and copies of it are still on the web. Read it, and look for what it forgets. There are four faults.
 
 
 # %%
@@ -1836,7 +1837,8 @@ assert Copied(fx.symbolic_trace(one_more)).run(x) is None  # no error, no result
 #
 # ### The handler gets the node
 #
-# `super().call_function(n)` looks natural, but handlers take target, args and kwargs.
+# `super().call_function(n)` was for years in the example of
+# [PyTorch's own reference](https://docs.pytorch.org/docs/1.11/_modules/torch/fx/interpreter.html). But handlers take target, args and kwargs.
 # Only `run_node` takes a node.
 
 
@@ -1847,6 +1849,8 @@ class HandsOnTheNode(fx.Interpreter):
             return super().call_function(n)
         return super().run_node(n)
 
+
+assert "call_function(n)" not in fx.Interpreter.__doc__  # today's example is right
 
 # %% raises="TypeError"
 HandsOnTheNode(fx.symbolic_trace(one_more)).run(x)
