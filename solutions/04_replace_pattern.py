@@ -1,22 +1,27 @@
 # %% [markdown]
-# # 4. Find and replace: subgraph rewriting
+# # 4 · Find and replace: subgraph rewriting
 #
-# **Describe what you look for as a function, and what shall stand there as another one.**
+# **After this chapter you can write what you look for as one function, what you want instead as another, and let FX do the rest.**
 #
-# * **You need:** chapters 1 to 3. You can trace a model, read its graph, and edit single nodes.
-# * **Time:** about 110 minutes. Each section says how long it takes.
+# | | |
+# |---|---|
+# | **You need** | chapters 1 to 3: traces, reading a graph, editing single nodes |
+# | **Time** | about 165 minutes: 100 to read and run, 65 for the exercises; the minutes of a section include its exercises. Sections 4.1 to 4.4 are a good first sitting (65 minutes) |
 #
-# At the end of this chapter you can
+# **When you are done, you can**
 #
-# 1. replace a group of nodes with `fx.replace_pattern`, and read what it returns,
-# 2. predict, for a pattern and a graph, which places match and why the others do not,
-# 3. cover one computation with several patterns, and repeat a rewriting until nothing matches,
-# 4. refuse matches with a filter, for conditions that no pattern can express,
-# 5. explain why a pattern with modules asks for names, and what goes wrong with Conv-BN,
-# 6. write a matcher of your own for what patterns cannot reach: types, spellings, numbers.
+# 1. replace a group of nodes with `fx.replace_pattern`, and read what it returns;
+# 2. predict, for a pattern and a graph, which places match and why the others do not;
+# 3. cover one computation with several patterns, and repeat a rewriting until nothing matches;
+# 4. refuse matches with a filter, for conditions that no pattern can express;
+# 5. explain why a pattern with modules asks for names, and what goes wrong with Conv-BN;
+# 6. write a matcher of your own for what patterns cannot reach: types, spellings, numbers;
+# 7. say what an operation in place does to a match, and refuse such a match;
+# 8. run several passes one after the other, and say what a new trace between them loses.
 
 # %%
 import contextlib
+import copy
 import io
 import itertools
 import operator
@@ -26,7 +31,11 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 import torchvision
+from IPython.display import display
 from torch import fx, nn
+from torch.fx.experimental.normalize import NormalizeArgs
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.passes.shape_prop import ShapeProp
 from torch.fx.subgraph_rewriter import replace_pattern_with_filters
 
 from autograder import check, draw, hint, progress
@@ -36,20 +45,21 @@ torch.manual_seed(4)
 print(torch.__version__)
 
 # %% [markdown]
-# ## The story
+# ## A story
 #
 # The library for your chip is fast if you use its large operations.
 # It has one call for a hard swish, one for a product and a sum, and one for a linear layer with its ReLU.
 #
-# The models that you are handed do not use them.
+# The models that other teams give you do not use them.
 # They compute the same in small steps: an addition here, a clamp there, a division at the end.
-# You know what such a group of steps looks like. It stands in the models a hundred times.
+# You know what such a group of steps looks like. A model may contain it a hundred times.
+# At the end of this chapter you rewrite three of their models, and count what is left.
 #
 # In chapter 3 you changed single nodes.
 # For groups of nodes you want what every text editor has: **find and replace**.
 
 # %% [markdown]
-# ## 4.1 Find and replace (12 minutes)
+# ## 4.1 Find and replace (14 minutes)
 #
 # `fx.replace_pattern(gm, pattern, replacement)` takes three things:
 #
@@ -91,9 +101,9 @@ draw.diff(model, gm)
 # %% [markdown]
 # Two places were found and rewritten. Look at three details:
 #
-# * The parameter `a` of the pattern is a **wildcard**: once it stood for `linear`, once for `y`.
+# * The parameter `a` of the pattern is a **wildcard**: it matched `linear` in one place, and `y` in the other.
 # * `gm` was edited in place, and its code is up to date. `replace_pattern` calls `recompile` for you.
-# * `model` is as it was, because you traced it first.
+# * `model` did not change, because you traced it first.
 #
 # What came back?
 
@@ -107,8 +117,8 @@ assert len(matches) == 2
 #
 # | field | what it is |
 # |---|---|
-# | `anchor` | the last node **of the pattern**, where the search began |
-# | `nodes_map` | for each node of the pattern, the node of your graph that it stood for |
+# | `anchor` | the last node **of the pattern**, where the search began (for a pattern with several results, one of their nodes) |
+# | `nodes_map` | for each node of the pattern, the node of your graph that it matched |
 #
 # **Predict.** You look at `match.nodes_map` after the call.
 # It maps the pattern's `log1p` to a node of your graph. What can you do with that node?
@@ -121,7 +131,7 @@ assert len(matches) == 2
 # </details>
 # <details><summary>Nothing much: it is not in the graph any more</summary>
 #
-# Right. The inner nodes of the match were erased. Only what the wildcards stood for is still there.
+# Right. The inner nodes of the match were erased. Only what the wildcards matched is still there.
 #
 # </details>
 # <details><summary>It is the new node, <code>softplus</code></summary>
@@ -134,14 +144,60 @@ assert len(matches) == 2
 # %%
 names = {key.name: value for key, value in matches[0].nodes_map.items()}
 assert names["log1p"] not in list(gm.graph.nodes)  # erased
-assert names["a"] in list(gm.graph.nodes)  # what the wildcard stood for
+assert names["a"] in list(gm.graph.nodes)  # what the wildcard matched
 
 # %% [markdown]
-# No match is no error. You get an empty list, and a graph that is as it was.
-# So look at the length of the list, always.
+# If nothing matches, that is no error. You get an empty list, and the graph does not change.
+# So always look at the length of the list.
+
+# %%
+code = gm.code
+assert fx.replace_pattern(gm, lambda a: torch.erf(a), replacement) == []
+assert gm.code == code
+
+# %% [markdown]
+# A pattern works on any model, however large, and whoever wrote it.
+# GoogLeNet is the other team's model in this course. All its ReLUs write in place.
+# Chapter 3 showed what that can do to a pass. So exchange them for ReLUs that do not:
+
+
+# %%
+def other_teams_model() -> nn.Module:
+    """GoogLeNet with random weights, and with the statistics that BatchNorm finds in some images."""
+    net = torchvision.models.googlenet(
+        weights=None, aux_logits=False, init_weights=False, num_classes=10
+    )
+    for module in net.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            module.momentum = 1.0  # the statistics become those of the next batch
+    with torch.no_grad():
+        net.train()(torch.rand(4, 3, 64, 64))
+    return net.eval()
+
+
+def relu_in_place(a):
+    return F.relu(a, inplace=True)
+
+
+def relu_of_its_own(a):
+    return F.relu(a)
+
+
+googlenet = other_teams_model()
+gm = fx.symbolic_trace(googlenet)
+matches = fx.replace_pattern(gm, relu_in_place, relu_of_its_own)
+print(len(matches), "places in a graph of", len(gm.graph.nodes), "nodes")
+assert len(matches) == 57
+
+image = torch.rand(1, 3, 64, 64)
+with torch.no_grad():
+    torch.testing.assert_close(gm(image), googlenet(image))
+
+# %% [markdown]
+# (ReLU keeps the sign and the value of positive numbers, so nothing was lost: the value before the ReLU had no other reader.)
 #
-# Patterns do not mind how large the model is, or who wrote it.
-# MobileNetV2 adds the input of some of its blocks to their output. How many?
+# MobileNetV2 adds the input of some of its blocks to their output, with `+`. A compiler that knows only `torch.add`
+# wants these in its own spelling. How many are there?
 
 
 # %%
@@ -164,7 +220,7 @@ assert len(matches) == 10
 # **Return** the number of non-overlapping places that `replace_pattern` would rewrite in the traced model.
 # The model is traced in the mode that it is in.
 #
-# **Do not** change the model or the pattern. The model may be a `GraphModule` that somebody else uses.
+# **Do not** change the model or the pattern. The model may be a `GraphModule` that other code uses, too.
 
 
 # %%
@@ -176,7 +232,7 @@ class Waves(nn.Module):
 
 
 # count_matches(Waves(), lambda a, b: torch.sin(a) + b) is 2: the nodes `add` and `add_1`.
-draw(Waves(), title="sin(a) + b stands here twice")
+draw(Waves(), title="sin(a) + b is here twice")
 
 
 # %% solve="count_matches"
@@ -201,10 +257,10 @@ check(count_matches)
 hint("count_matches")
 
 # %% [markdown]
-# ## 4.2 The rules of matching (18 minutes)
+# ## 4.2 The rules of matching (15 minutes)
 #
 # A pattern that does not match is silent. So you must know the rules.
-# There are eight, and each gets a picture.
+# There are nine. The first eight say what matches, and each of them gets a picture. The ninth says when a match is a trap.
 #
 # In every picture the function on the left has two places that *compute* what the pattern computes.
 # On the right you see which of them were found.
@@ -223,7 +279,8 @@ def rewritten(function: Any, pattern: Any, replacement: Any, places: int) -> fx.
 # %% [markdown]
 # ### Rule 1: what counts is who reads whom
 #
-# Names of variables do not matter. Lines that stand in between do not matter, either.
+# Names of variables do not matter. Other lines between those of the pattern do not hinder a match, either.
+# (They can make the match *wrong*, if one of them writes in place: that is rule 9.)
 # The matcher starts at the last node of the pattern and follows the arguments backwards.
 
 
@@ -295,7 +352,8 @@ draw.diff(f, rewritten(f, log_of_softmax, log_softmax, places=1), title="rule 4:
 # %% [markdown]
 # Even the order of the keywords counts.
 # Operators of `torch.ops.aten`, as `torch.export` records them, are an exception:
-# for them, FX fills in the defaults from the operator's schema.
+# for them, FX reads the operator's schema. It fills in defaults, and neither the order of keywords counts
+# nor whether an argument is positional.
 
 
 # %%
@@ -316,7 +374,12 @@ def f(x, y):
     return aten_add(x, y, alpha=1)  # the default, written out
 
 
-gm = rewritten(f, lambda a, b: aten_add(a, b), plus, places=1)
+def named(x, y):
+    return aten_add(other=y, self=x)  # two keywords, in another order
+
+
+for function in (f, named):
+    gm = rewritten(function, lambda a, b: aten_add(a, b), plus, places=1)
 
 # %% [markdown]
 # ### Rule 5: a number matches only the same number of the same type
@@ -347,12 +410,12 @@ draw.diff(f, rewritten(f, doubled, sum_with_itself, places=1), title="rule 5: 2 
 #
 # <details><summary>None, because 2 and 2.0 are no tensors</summary>
 #
-# No. The matcher knows nothing of tensors. A wildcard takes whatever stands there.
+# No. The matcher knows nothing about tensors. A wildcard takes whatever it finds there.
 #
 # </details>
 # <details><summary>Two</summary>
 #
-# Right. In both places `b` stands for the number.
+# Right. In both places `b` matches the number.
 # If your replacement needs a tensor there, as `torch.addcmul` does, the rewritten model raises when it runs.
 # Section 4.5 is about that.
 #
@@ -375,9 +438,9 @@ assert [node.args[1] for node in gm.graph.nodes if node.target is torch.mul] == 
 # %% [markdown]
 # ### Rule 6: two parameters are two different nodes
 #
-# A wildcard that stands for a node cannot share it with another one.
+# Two wildcards cannot match the same node.
 # So `a + b` does not match `x + x`.
-# And a parameter that is used twice must stand for the same node both times.
+# And a parameter that is used twice must match the same node both times.
 
 
 # %%
@@ -392,7 +455,7 @@ draw.diff(f, rewritten(f, plus, torch_add, places=1), title="rule 6: a and b dif
 #
 # ### Rule 7: inner values must not escape
 #
-# A match is replaced as a whole. So nobody outside may read a value inside, the output included.
+# A match is replaced as a whole. So no node outside may read a value inside, and the output may not either.
 # Only what the pattern *returns* may have other readers.
 
 
@@ -422,6 +485,9 @@ gm = rewritten(f, both, both_replaced, places=2)
 x, y = torch.randn(3), torch.randn(3)
 for got, want in zip(gm(x, y), f(x, y), strict=True):
     torch.testing.assert_close(got, want)
+
+(match, _) = fx.replace_pattern(fx.symbolic_trace(f), both, both_replaced)
+assert match.anchor.name == "log1p"  # two results, and one of them is named as the anchor
 
 # %% [markdown]
 # ### Rule 8: where places overlap, the first wins
@@ -461,7 +527,7 @@ def f(x):
 draw.diff(f, rewritten(f, silu_form, silu, places=2), title="back to back")
 
 # %% [markdown]
-# **Predict.** The pattern is `relu_of_relu`. Five ReLUs stand in a row. How many places are rewritten in one call?
+# **Predict.** The pattern is `relu_of_relu`. The function applies ReLU five times. How many places are rewritten in one call?
 #
 # <details><summary>Four, each pair of neighbours</summary>
 #
@@ -491,17 +557,92 @@ gm = rewritten(f, relu_of_relu, one_relu, places=2)
 assert sum(node.target is torch.relu for node in gm.graph.nodes) == 3
 
 # %% [markdown]
-# ## 4.3 One computation, several patterns (15 minutes)
+# ### Rule 9: the matcher does not see writes
+#
+# The eight rules speak about *who reads whom*. An operation in place changes a value without that:
+# `x.mul_(2)` may have no reader at all, and it changes what every later node reads from `x`.
+#
+# **Predict.** Here is a SiLU with a write in the middle. What does `replace_pattern` do with it?
+#
+# ```python
+# def f(x):
+#     gate = torch.sigmoid(x)
+#     x.mul_(2)
+#     return x * gate
+# ```
+#
+# <details><summary>It refuses the match, because <code>x</code> changes on the way</summary>
+#
+# No. It compares opcodes, targets and arguments. None of them says that <code>x</code> changes.
+#
+# </details>
+# <details><summary>It rewrites the place, and the result is another one</summary>
+#
+# Right. The function multiplies <code>2 * x</code> by <code>sigmoid(x)</code>. The replacement is <code>F.silu</code>
+# of what <code>x</code> holds then, and that is <code>2 * x</code> in both factors.
+#
+# </details>
+# <details><summary>It rewrites the place, and the result is the same</summary>
+#
+# No. One factor is computed before the write, and the other one after it. <code>F.silu</code> reads both at one time.
+#
+# </details>
+
+
+# %%
+def f(x):
+    gate = torch.sigmoid(x)
+    x.mul_(2)
+    return x * gate
+
+
+gm = rewritten(f, silu_form, silu, places=1)
+print(gm.code)
+gm.graph.lint()  # no complaint
+x = torch.tensor([1.0, -1.0])
+print("right:", f(x.clone()), "  rewritten:", gm(x.clone()))
+assert not torch.allclose(gm(x.clone()), f(x.clone()))
+assert torch.equal(gm(x.clone()), F.silu(2 * x))
+
+# %% [markdown]
+# A write *behind* the group is just as bad.
+# FX inserts the replacement before the first **reader** of the old result, and that may come after the write:
+
+
+# %%
+def f(x):
+    y = torch.log1p(torch.exp(x))
+    x.mul_(2)
+    return y + x
+
+
+gm = rewritten(f, pattern, replacement, places=1)
+order = [node.name for node in gm.graph.nodes]
+assert order.index("mul_") < order.index("softplus")  # it was the other way round
+assert not torch.allclose(gm(x.clone()), f(x.clone()))
+draw(gm, title="softplus reads x too late")
+
+# %% [markdown]
+# What to do about it:
+#
+# * Make the model free of writes first, as you did with GoogLeNet's ReLUs in section 4.1. Or
+# * refuse such a match: section 4.5 has a filter for it.
+#
+# Section 3.7 was about writes and dead code, and chapter 7 is about writes and features. It is the same trap each time:
+# a graph shows who reads whom, and not who overwrites what.
+
+# %% [markdown]
+# ## 4.3 One computation, several patterns (16 minutes)
 #
 # A pattern says one thing exactly. If people write a computation in four ways, write four patterns.
 # They are ordinary functions, so you can make them in a loop.
 #
-# Here every SiLU is found, in both orders, with the factor `1` or `1.0` that some models carry along:
+# Here every SiLU is found, in both orders, with the factor `1` or `1.0` that some models have:
 
 
 # %%
 def to_silu(model: nn.Module) -> fx.GraphModule:
-    """Let `x * sigmoid(x * 1)` be `F.silu(x)`, in both orders, for 1 and 1.0."""
+    """Replace `x * sigmoid(x * 1)` by `F.silu(x)`, in both orders, for 1 and 1.0."""
 
     def patterns(one):
         def gate_last(a):
@@ -564,19 +705,19 @@ assert message == "AssertionError: Placeholder count mismatch: 1 vs 2"
 
 # %% [markdown]
 # One parameter in the pattern, two in the replacement: an error, but only where something matches.
-# The call on `f` found nothing, and said nothing.
+# The call on `f` found nothing, and so it did not complain.
 
 # %% [markdown] card="to_hardswish"
-# MobileNetV3 made the hard swish popular. Many models still spell it out.
+# MobileNetV3 made the hard swish popular. Its first ports to PyTorch wrote it out, because there was no `F.hardswish` yet.
 #
 # **Given** a model that computes `x * F.relu6(x + 3) / 6` or `F.relu6(x + 3) * x / 6`.
 # Each of `3` and `6` may be an int or a float.
 #
 # **Return** a new `GraphModule` in which each of these is one call of `F.hardswish(x)`.
 #
-# * A place of which an inner value is read elsewhere stays as it is.
+# * A place whose inner value is read elsewhere stays as it is.
 # * So does a place where the two `x` are different values, and one with other numbers.
-# * Other spellings (`3 + x`, `torch.add`, `nn.ReLU6`) are not tried.
+# * Other spellings (`3 + x`, `torch.add`, `nn.ReLU6`) are never tested.
 #
 # **Do not** change the model you were given.
 
@@ -597,7 +738,7 @@ draw.diff(Before(), After())
 
 # %% solve="to_hardswish"
 def to_hardswish(model: nn.Module) -> fx.GraphModule:
-    """Let every hard swish that is written out be one call of `F.hardswish`."""
+    """Replace every hard swish that is written out by one call of `F.hardswish`."""
 
     ### BEGIN SOLUTION
     def patterns(three, six):
@@ -628,10 +769,10 @@ check(to_hardswish)
 hint("to_hardswish")
 
 # %% [markdown]
-# ## 4.4 Until nothing matches (13 minutes)
+# ## 4.4 Until nothing matches (16 minutes)
 #
-# One call makes one **round**. A round can leave new matches behind:
-# rule 8 dropped places that overlap, or a replacement became part of a new match.
+# One call makes one **round**. After a round there can be new matches,
+# because rule 8 dropped places that overlap, or because a replacement is now part of a match.
 #
 # If you repeat the rounds until nothing changes, you have reached a **fixpoint**.
 
@@ -661,7 +802,7 @@ assert sum(node.target is torch.neg for node in gm.graph.nodes) == 1
 draw(gm)
 
 # %% [markdown]
-# Three disjoint pairs went in the first round. With the ReLUs of rule 8 it takes longer:
+# The first round removed three disjoint pairs. With the ReLUs of rule 8 it takes longer:
 
 
 # %%
@@ -682,7 +823,7 @@ assert sum(node.target is torch.relu for node in gm.graph.nodes) == 1
 # %% [markdown]
 # **Predict.** What does the same loop do with the pattern `a + b` and the replacement `b + a`?
 #
-# <details><summary>It stops after two rounds, when the sum is as it was</summary>
+# <details><summary>It stops after two rounds, when the sum is <code>a + b</code> again</summary>
 #
 # No. The loop does not compare graphs. It asks whether the pattern matches, and a sum always matches.
 #
@@ -690,7 +831,7 @@ assert sum(node.target is torch.relu for node in gm.graph.nodes) == 1
 # <details><summary>It never ends</summary>
 #
 # Right. The replacement contains the pattern. Every round makes what the next one finds.
-# A loop of this kind needs a bound, and a clear word when the bound is reached.
+# Such a loop needs a limit, and a clear error when it reaches the limit.
 #
 # </details>
 
@@ -767,7 +908,7 @@ check(replace_until_done)
 hint("replace_until_done")
 
 # %% [markdown]
-# ## 4.5 What a pattern cannot say (27 minutes)
+# ## 4.5 What a pattern cannot say (43 minutes)
 #
 # A wildcard matches anything. Here is where that hurts.
 # `torch.hypot(a, b)` computes `sqrt(a*a + b*b)` without overflow in between. It wants two tensors.
@@ -799,7 +940,7 @@ print(message)
 assert message.startswith("TypeError")
 
 # %% [markdown]
-# `n` is a Python number when the model runs. To FX it is a node like any other.
+# `n` is a Python number when the model runs. For FX it is a node like any other.
 # No pattern can say "but not a number here". A **filter** can.
 #
 # `replace_pattern_with_filters` calls your function for every match.
@@ -831,7 +972,7 @@ def is_size(value: Any) -> bool:
 
 
 def no_sizes(match: Any, graph: fx.Graph, pattern_graph: fx.Graph) -> bool:
-    """Refuse a match in which a wildcard stands for a size."""
+    """Refuse a match in which a wildcard matches a size."""
     print("candidate:", match.placeholder_nodes)
     return not any(map(is_size, match.placeholder_nodes))
 
@@ -847,10 +988,60 @@ for got, want in zip(gm(x, y), f(x, y), strict=True):
 draw(gm, title="one place rewritten, one refused")
 
 # %% [markdown]
-# `match.placeholder_nodes` lists what the wildcards stand for, in the order of the pattern's parameters.
-# What comes back has a field more than a `Match`: `replacements`, the new nodes.
-# (Further options: `ignore_literals=True` lets any number match any other,
+# `match.placeholder_nodes` lists what the wildcards match, in the order of the pattern's parameters.
+# What comes back has one field more than a `Match`: `replacements`, the new nodes.
+# (There are more options: with `ignore_literals=True` any number matches any other,
 # and `replacement_callback` makes a replacement for each match.)
+#
+# ### A filter against writes
+#
+# Rule 9 showed a match that is wrong because something is written in the meantime.
+# This filter refuses a match if any node writes between the first node of the match and the first reader of its result.
+# It is careful: it also refuses some matches that would be right, because it does not ask *what* is written.
+
+
+# %%
+def writes(node: fx.Node, graph: fx.Graph) -> bool:
+    """Whether a node may write into a tensor that it was given."""
+    if node.op == "call_module":
+        return getattr(graph.owning_module.get_submodule(node.target), "inplace", False)
+    if node.op not in ("call_function", "call_method"):
+        return False
+    name = node.target if isinstance(node.target, str) else node.target.__name__
+    ends_in_one = name.endswith("_") and not name.endswith("__")
+    return ends_in_one or node.kwargs.get("inplace", False) or "out" in node.kwargs
+
+
+def no_writes(match: Any, graph: fx.Graph, pattern_graph: fx.Graph) -> bool:
+    """Refuse a match if a node writes before the result of the match is read."""
+    place = {node: i for i, node in enumerate(graph.nodes)}
+    calls = [key for key in match.nodes_map if key.op not in ("placeholder", "output")]
+    inside = [place[match.nodes_map[key]] for key in calls]
+    readers = [place[user] for node in match.returning_nodes for user in node.users]
+    last = max(max(inside), min(readers))
+    return not any(writes(n, graph) for n, i in place.items() if min(inside) < i < last)
+
+
+def f(x, y):
+    p = torch.exp(x)
+    x.mul_(2)  # between the two nodes of a match
+    p = torch.log1p(p)
+    q = torch.log1p(torch.exp(y))
+    y.add_(1)  # between a match and its first reader
+    return p + q + torch.log1p(torch.exp(y))
+
+
+x, y = torch.randn(3), torch.randn(3)
+for filters, places in ((None, 3), ([no_writes], 1)):
+    gm = fx.symbolic_trace(f)
+    done = replace_pattern_with_filters(gm, pattern, replacement, match_filters=filters)
+    same = torch.allclose(gm(x.clone(), y.clone()), f(x.clone(), y.clone()))
+    print(len(done), "places rewritten, the same result:", same)
+    assert len(done) == places and same == (filters is not None)
+
+# %% [markdown]
+# (The names of PyTorch's own operations in place end in `_`. A function of your own may write under any name,
+# and `operator.iadd` writes, too. Chapter 7 comes back to this question.)
 #
 # ### Where numbers come from
 #
@@ -866,25 +1057,20 @@ def f(x, scale=2.0):
 
 
 gm = fx.symbolic_trace(f)
-values = {}
-
-
-class Note(fx.Interpreter):
-    def run_node(self, n):
-        values[n.name] = super().run_node(n)
-        return values[n.name]
-
-
-Note(gm).run(torch.ones(2, 6))
+ShapeProp(gm).propagate(torch.ones(2, 6), 2.0)  # runs the graph, and notes the type of each value
 for node in gm.graph.nodes:
     if node.op != "output":
-        kind = type(values[node.name]).__name__
-        print(f"{node.name:10} {node.op:14} {node.target!s:28.28} {kind}")
+        print(f"{node.name:10} {node.op:14} {node.target!s:28.28} {node.meta['type'].__name__}")
+types = {node.name: node.meta["type"] for node in gm.graph.nodes}
+assert all(types[name] is int for name in ("getitem", "floordiv", "dim", "numel"))
+assert types["item"] is types["scale"] is float and types["getattr_1"] is torch.Size
 
 # %% [markdown]
-# | a node holds a number (or a size) if | examples |
+# (`ShapeProp` runs the graph once. Chapter 6 shows how it does that.)
+#
+# | a node holds a number (or a size) if it is | examples |
 # |---|---|
-# | a method that asks for one | `size`, `dim`, `numel`, `item` |
+# | a call of a method that asks for one | `size`, `dim`, `ndimension`, `numel`, `nelement`, `stride`, `item` |
 # | `getattr` of such an attribute | `shape`, `ndim` |
 # | a parameter of `forward` with a number as default | `scale=2.0` |
 # | an operator, or a function of `math`, of which **every** argument is a number | `columns * 4`, `half + 1`, an item of a shape |
@@ -893,13 +1079,97 @@ for node in gm.graph.nodes:
 # And `x.reshape(rows, columns)` or `torch.ones(rows)` read numbers only to make a tensor.
 
 # %%
-assert [values[name] for name in ("getitem", "floordiv", "dim", "item")] == [2, 3, 2, 12.0]
+x = torch.ones(2, 6)
+asked = [getattr(x, name)() for name in ("dim", "ndimension", "numel", "nelement", "stride")]
+assert not any(isinstance(answer, torch.Tensor) for answer in asked)
+assert isinstance(x * 3, torch.Tensor) and isinstance(torch.ones(2), torch.Tensor)
 assert operator.mul.__module__ == "_operator"  # how you know an operator
 
 # %% [markdown]
+# ### Normalise, then match
+#
+# Rules 2 to 5 make you write a pattern for each spelling. Often it is better to change the *graph* first,
+# so that there is only one spelling. `make_fx` runs a function on tensors and records which ATen operators really run.
+# (`torch.export` gives you such graphs for whole models: chapter 11.) Here are four spellings of one computation:
+
+
+# %%
+def four_spellings(x, y, z):
+    return (
+        torch.relu(x * y + z),
+        F.relu(torch.add(x.mul(y), z)),
+        (x * y).add(z).relu(),
+        F.relu(torch.mul(x, other=y) + z),
+    )
+
+
+aten = torch.ops.aten
+
+
+def relu_of_sum(a, b, c):
+    return aten.relu.default(aten.add.Tensor(aten.mul.Tensor(a, b), c))
+
+
+def relu_of_addcmul(a, b, c):
+    return aten.relu.default(aten.addcmul.default(c, a, b))
+
+
+inputs = [torch.randn(3) for _ in range(3)]
+
+
+def as_traced(a, b, c):
+    return torch.relu(a * b + c)
+
+
+assert len(fx.replace_pattern(fx.symbolic_trace(four_spellings), as_traced, as_traced)) == 1
+
+gm = make_fx(four_spellings)(*inputs)
+found = fx.replace_pattern(gm, relu_of_sum, relu_of_addcmul)
+print("one pattern,", len(found), "of 4 places")
+assert len(found) == 4
+for got, want in zip(gm(*inputs), four_spellings(*inputs), strict=True):
+    torch.testing.assert_close(got, want)
+
+# %% [markdown]
+# The price: such a graph belongs to the inputs it was made with. What depends on their shape is fixed in it.
+#
+# If you want to stay with the graph of `symbolic_trace`, you can at least normalise **arguments**.
+# `node.normalized_arguments(gm)` tells you a call's arguments by name. `NormalizeArgs` writes them so for all nodes.
+# (Both are not promised to stay as they are.)
+
+
+# %%
+def f(x):
+    return torch.log(torch.softmax(x, -1)) + torch.log(torch.softmax(x, dim=-1))
+
+
+gm = fx.symbolic_trace(f)
+first = next(node for node in gm.graph.nodes if node.target is torch.softmax)
+print(
+    first.args,
+    first.kwargs,
+    "->",
+    first.normalized_arguments(gm, normalize_to_only_use_kwargs=True),
+)
+
+gm = NormalizeArgs(gm).transform()
+calls = [node for node in gm.graph.nodes if node.target is torch.softmax]
+print([call.kwargs for call in calls])
+assert calls[0].kwargs == calls[1].kwargs and not calls[0].args
+
+
+alike = NormalizeArgs(fx.symbolic_trace(log_of_softmax)).transform()  # the pattern, too
+assert len(fx.replace_pattern(gm, alike, log_softmax)) == 2
+x = torch.randn(2, 3)
+torch.testing.assert_close(gm(x), f(x))
+
+# %% [markdown]
+# So why write a matcher by hand? Because you may need the model as its authors wrote it, with its modules and for all shapes,
+# and because a matcher can ask questions that no pattern can.
+#
 # ### A matcher of your own
 #
-# A pattern per spelling, per side, per keyword: soon there are dozens.
+# One pattern for each spelling, for each side, for each keyword: you soon have dozens.
 # Then a loop over the nodes is shorter, and it can ask any question.
 # The recipe:
 #
@@ -923,7 +1193,7 @@ def operands(node: Any, functions: tuple[Callable[..., Any], ...]) -> tuple[Any,
 
 
 def sqrt_to_rsqrt(model: nn.Module) -> fx.GraphModule:
-    """Let a division by a square root be a multiplication by `torch.rsqrt`."""
+    """Replace a division by a square root by a multiplication by `torch.rsqrt`."""
     gm = fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):
         pair = operands(node, (operator.truediv, torch.div))
@@ -975,15 +1245,29 @@ draw.diff(small, sqrt_to_rsqrt(small))
 # <details><summary>An error, because <code>same</code> is still read when it is erased</summary>
 #
 # Right. The new product reads `same` as its first operand.
-# `erase_node` refuses to erase a node that somebody reads.
+# `erase_node` refuses to erase a node that another node reads.
 #
 # </details>
 
+
 # %%
-gm = fx.symbolic_trace(f)
-division = list(gm.graph.nodes)[-2]
-root = division.args[0]
+def same_twice(x):
+    same = torch.sqrt(x)
+    return same / same
+
+
+gm = fx.symbolic_trace(same_twice)
+x, root, division, output = gm.graph.nodes
 assert division.args == (root, root) and len(root.users) == 1
+
+with gm.graph.inserting_before(division):
+    inverse = gm.graph.call_function(torch.rsqrt, (x,))
+    scaled = gm.graph.call_function(operator.mul, (root, inverse))
+division.replace_all_uses_with(scaled)
+gm.graph.erase_node(division)
+message = error_of(lambda: gm.graph.erase_node(root))
+print(message)
+assert message.startswith("RuntimeError: Tried to erase Node sqrt but it still had 1 users")
 
 # %% [markdown] card="fuse_addcmul"
 # `torch.addcmul(c, a, b)` computes `c + a * b` in one go.
@@ -994,11 +1278,12 @@ assert division.args == (root, root) and len(root.users) == 1
 #
 # * the product is a call of `operator.mul` or `torch.mul`, the sum one of `operator.add` or `torch.add`,
 #   with positional or keyword arguments, without `alpha` and without `out`,
-# * the product stands on either side of the sum,
+# * the product is on either side of the sum,
 # * `a`, `b` and `c` are nodes that hold tensors: no Python numbers, no sizes,
-# * nobody but the sum reads the product, and the sum reads it once.
+# * only the sum reads the product, and it reads it once.
 #
-# `x * x + z` and `x * y + x` count as well. Everything else stays as it is, the methods `.mul` and `.add` too.
+# `x * x + z` and `x * y + x` count as well. Everything else stays as it is, the methods `.mul` and `.add` too:
+# they would need a second way to find operands, and teach you nothing new.
 # The models use one floating dtype. Shapes may broadcast. Nothing is changed in place.
 #
 # **Do not** change the model you were given.
@@ -1019,12 +1304,13 @@ class After(nn.Module):
         return b * 2 + z
 
 
-draw.diff(Before(), After())
+display(draw(Before(), title="given"))
+draw(After(), title="asked for")
 
 
 # %% solve="fuse_addcmul"
 def fuse_addcmul(model: nn.Module) -> fx.GraphModule:
-    """Let every sum of a product and a tensor be one call of `torch.addcmul`."""
+    """Replace every sum of a product and a tensor by one call of `torch.addcmul`."""
     ### BEGIN SOLUTION
     number_methods = {"size", "dim", "numel", "nelement", "ndimension", "stride", "item"}
 
@@ -1079,10 +1365,10 @@ check(fuse_addcmul)
 hint("fuse_addcmul")
 
 # %% [markdown]
-# ## 4.6 Modules: names instead of types (25 minutes)
+# ## 4.6 Modules: names instead of types (36 minutes)
 #
 # A pattern may be a module, and then it may call submodules. What does such a node match?
-# The target of a `call_module` node is a *name*. So the matcher compares names, and nothing else.
+# The target of a `call_module` node is a *name*. So the matcher compares names, and no types.
 
 
 # %%
@@ -1133,10 +1419,19 @@ draw.diff(OtherTypes(), gm, title="attribute names, not types")
 # The Conv and the BatchNorm under other names were **not** found.
 # The Tanh and the Identity under the right names **were**.
 #
+# GoogLeNet has 57 pairs of a Conv and a BatchNorm. Each class that holds a pair calls them `conv` and `bn`, as our pattern does.
+# But the target of a node is the whole path, such as `inception3a.branch1.conv`:
+
+# %%
+gm = fx.symbolic_trace(googlenet)
+kinds = [type(gm.get_submodule(n.target)) for n in gm.graph.nodes if n.op == "call_module"]
+assert kinds.count(nn.Conv2d) == kinds.count(nn.BatchNorm2d) == 57
+gm = rewritten(googlenet, ConvBN(), JustConv(), places=0)
+#
 # ### The Conv-BN pattern that drops BatchNorm
 #
-# A fused convolution computes a convolution and a BatchNorm at once. It makes a network faster.
-# Tutorials on the web do it like this: a pattern `ConvBN`, a replacement with one convolution.
+# A fused convolution computes a convolution and a BatchNorm at once. (How much that saves is a question for a
+# measurement, in chapter 10.) With `replace_pattern` the fusion looks easy: a pattern `ConvBN`, a replacement with one convolution.
 # It runs, and it prints a match. Is it right?
 
 # %%
@@ -1153,7 +1448,7 @@ print(f"largest difference: {gap:.1e}")
 assert gap < 1e-4
 
 # %% [markdown]
-# A difference of about 0.00001: it seems to work. Now give the BatchNorm values as training would leave them.
+# A difference of about 0.00001: it seems to work. Now give the BatchNorm values such as it has after training.
 
 # %%
 with torch.no_grad():
@@ -1168,7 +1463,7 @@ with torch.no_grad():
 # %% [markdown]
 # The BatchNorm is **gone**, and nothing was fused. Why?
 #
-# * `replace_pattern` moves nodes. It does no arithmetic on weights. Nobody computed a fused weight.
+# * `replace_pattern` moves nodes. It does no arithmetic on weights, so no fused weight was ever computed.
 # * The replacement's `conv` was not even used. Where a name exists in your module already, the existing one stays:
 
 # %%
@@ -1177,7 +1472,9 @@ assert gm.conv is model.conv
 # %% [markdown]
 # The first test did not see it, because a fresh BatchNorm is nearly the identity:
 # mean 0, variance 1, weight 1, bias 0. **Never test a pass on a model with fresh statistics.**
-# Chapter 10 does this fusion properly.
+# Chapter 10 does this fusion properly. So does PyTorch's tutorial
+# [Building a Convolution/Batch Norm fuser in FX](https://docs.pytorch.org/tutorials/intermediate/fx_conv_bn_fuser.html),
+# with a loop over the nodes and arithmetic on the weights, not with a pattern.
 #
 # **Predict.** The replacement calls its one submodule `fused` instead of `conv`. Does that help?
 #
@@ -1189,7 +1486,7 @@ assert gm.conv is model.conv
 # <details><summary>No, the result is a convolution with random weights</summary>
 #
 # Right. `fused` does not exist in the model, so a copy of the replacement's module is put there.
-# It knows nothing of the weights of the model.
+# It knows nothing about the weights of the model.
 #
 # </details>
 
@@ -1218,7 +1515,7 @@ assert not torch.equal(gm.fused.weight, model.conv.weight)
 # put the new module under a name that is **free**.
 #
 # The example: `torch.log` of an `nn.Softmax` becomes an `nn.LogSoftmax`.
-# That one stays finite where a probability is too small to be told from zero.
+# Its result stays finite where a probability is so small that it is rounded to zero.
 # The softmax may have any name, at any depth.
 
 
@@ -1298,12 +1595,12 @@ assert torch.equal(fused(x), torch.relu(linear(x)))
 # **Return** a new `GraphModule` in which every call of an `nn.Linear` whose **only reader** is a ReLU
 # is, together with that ReLU, one `call_module` of a `LinearReLU` that holds this linear layer.
 #
-# * The ReLU is an `nn.ReLU`, `F.relu`, `torch.relu` or `.relu()`. In-place ReLU is not tried.
+# * The ReLU is an `nn.ReLU`, `F.relu`, `torch.relu` or `.relu()`. A ReLU in place is never tested.
 # * The layer is found by its type, whatever its name and however deep in the model.
 # * A layer that is called in several places is handled at each of them.
 # * Whether modules that nothing calls any more stay is up to you.
 #
-# **Do not** change the model you were given. Do not overwrite anything that it has: a submodule, a parameter or a buffer may
+# **Do not** change the model you were given. Do not overwrite anything in it: a submodule, a parameter or a buffer may
 # have any name, `fused`, `linear_relu` and `linear_relu_1` too.
 
 
@@ -1383,16 +1680,196 @@ check(fuse_linear_relu)
 hint("fuse_linear_relu")
 
 # %% [markdown]
+# ## 4.7 One pass after the other (10 minutes)
+#
+# Each pass of this chapter begins with `fx.symbolic_trace(model)`. For one pass, that is a copy that you may edit.
+# For the second pass, it is a **new trace of the first pass's result**. What does a new trace lose?
+
+
+# %%
+class Fused(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fused = LinearReLU(nn.Linear(3, 8))
+
+    def forward(self, x):
+        return torch.tanh(self.fused(x))
+
+
+model = Fused()
+gm = fx.GraphModule(model, FusedCalls().trace(model))  # as a pass would leave it
+call = next(node for node in gm.graph.nodes if node.op == "call_module")
+call.meta["mine"] = "made by the first pass"
+
+again = fx.symbolic_trace(gm)
+print(gm.code, again.code)
+assert [node.name for node in gm.graph.nodes] == ["x", "fused", "tanh", "output"]
+assert [node.name for node in again.graph.nodes] == ["x", "fused_linear", "relu", "tanh", "output"]
+assert not any("mine" in node.meta for node in again.graph.nodes)
+
+# %% [markdown]
+# Three things are lost:
+#
+# * **Leaf modules of your own.** The standard tracer went into `LinearReLU`, because it is no module of `torch.nn`. The fusion is undone.
+# * **Notes.** The nodes are new, and `meta` is empty.
+# * **Names.** They are made anew. So a name that you noted before may mean another node now, or none.
+#
+# If the second pass only needs a graph that it may edit, **copy the graph** instead. That keeps all three:
+
+# %%
+copied = fx.GraphModule(gm, copy.deepcopy(gm.graph))
+assert [node.name for node in copied.graph.nodes] == [node.name for node in gm.graph.nodes]
+assert [node.meta.get("mine") for node in copied.graph.nodes][1] == "made by the first pass"
+assert copied.fused is gm.fused and copied.graph is not gm.graph  # the weights are shared
+
+# %% [markdown]
+# If the second pass traces, as the passes of other people do, you have two ways:
+#
+# * run passes that introduce modules of your own **last**, or
+# * trace with a tracer that knows them. PyTorch's documentation writes passes like this, with the tracer's class as an argument:
+
+
+# %%
+def sqrt_free(model: nn.Module, tracer_class: type[fx.Tracer] = fx.Tracer) -> fx.GraphModule:
+    """A pass that lets its caller say which modules stay leaves."""
+    gm = fx.GraphModule(model, tracer_class().trace(model))
+    fx.replace_pattern(gm, lambda a: torch.sqrt(a), lambda a: a**0.5)
+    return gm
+
+
+assert len(sqrt_free(gm).graph.nodes) == len(gm.graph.nodes) + 1  # opened
+assert len(sqrt_free(gm, FusedCalls).graph.nodes) == len(gm.graph.nodes)
+
+# %% [markdown]
+# One more trap has to do with sharing. All these results use the **caller's modules**. So does a switch of their mode:
+
+# %%
+drop = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5)).train()
+result = fx.symbolic_trace(drop)
+result.eval()  # meant for the result …
+assert not drop[1].training and drop.training  # … and the caller's dropout is off now
+drop.train()  # puts it right
+
+# %% [markdown]
+# **What to do:** switch the mode of a result only if you own the model. Else work on `copy.deepcopy(model)`, which has
+# modules of its own.
+
+# %%
+result = fx.symbolic_trace(copy.deepcopy(drop))
+result.eval()
+assert drop[1].training
+
+# %% [markdown]
+# ### The other teams' models
+#
+# Back to the story. Here is a MobileNetV3 whose hard swishes are written out, as in its first ports, and an encoder of
+# transformer blocks. GoogLeNet has no place for the passes of this chapter, except its ReLUs.
+
+
+# %%
+class SpelledOut(nn.Module):
+    """A hard swish in four operations."""
+
+    def forward(self, x):
+        return x * F.relu6(x + 3) / 6
+
+
+def spell_out(module: nn.Module) -> None:
+    """Put `SpelledOut` in place of every `nn.Hardswish`."""
+    for name, child in module.named_children():
+        if isinstance(child, nn.Hardswish):
+            setattr(module, name, SpelledOut())
+        else:
+            spell_out(child)
+
+
+class Block(nn.Module):
+    """A transformer's block, with a learned gain for each branch."""
+
+    def __init__(self, width: int = 16):
+        super().__init__()
+        self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.gain1, self.gain2 = nn.Parameter(torch.rand(width)), nn.Parameter(torch.rand(width))
+
+    def forward(self, x):
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        weights = torch.softmax(q @ k.transpose(-2, -1) / 4.0, dim=-1)
+        x = x + self.gain1 * self.proj(weights @ v)
+        return x + self.gain2 * self.down(torch.relu(self.up(x)))
+
+
+mobile = torchvision.models.mobilenet_v3_small(weights=None, num_classes=10).eval()
+spell_out(mobile)
+encoder = nn.Sequential(*[Block() for _ in range(4)]).eval()
+tokens = torch.randn(2, 5, 16)
+
+
+def calls_of(gm: fx.GraphModule, what: Any) -> int:
+    """How many nodes call this function, or a module of this class."""
+    modules = dict(gm.named_modules())
+    return sum(
+        type(modules[n.target]) is what if n.op == "call_module" else n.target is what
+        for n in gm.graph.nodes
+    )
+
+
+# %% [markdown]
+# This cell uses your three functions. Run it again when the checks have passed.
+
+# %%
+try:
+    swished = to_hardswish(mobile)
+    once = fuse_addcmul(encoder)
+    right_order = fuse_linear_relu(once)  # the pass that introduces modules comes last
+    wrong_order = fuse_addcmul(fuse_linear_relu(encoder))
+except NotImplementedError:
+    print("one of the three is not written yet")
+else:
+    with torch.no_grad():
+        torch.testing.assert_close(swished(image), mobile(image))
+        torch.testing.assert_close(right_order(tokens), encoder(tokens))
+        torch.testing.assert_close(wrong_order(tokens), encoder(tokens))
+    nodes = [len(fx.symbolic_trace(m).graph.nodes) for m in (mobile, encoder)]
+    print(f"MobileNetV3: {nodes[0]} nodes, then {len(swished.graph.nodes)}:", end=" ")
+    print(calls_of(swished, F.hardswish), "calls of hardswish")
+    print(f"encoder: {nodes[1]} nodes, then {len(right_order.graph.nodes)}:", end=" ")
+    print(
+        calls_of(right_order, torch.addcmul),
+        "addcmul and",
+        calls_of(right_order, LinearReLU),
+        "LinearReLU",
+    )
+    print("in the wrong order:", calls_of(wrong_order, LinearReLU), "LinearReLU are left")
+
+# %% [markdown]
+# In the wrong order, all values are right and the fusion is gone. No test of values can find that. **Count your nodes at the end.**
+#
+# A part of the picture, for one block: two sums became `addcmul`, and one linear layer has its ReLU with it.
+
+# %%
+try:
+    block = fuse_linear_relu(fuse_addcmul(encoder[0]))
+except NotImplementedError:
+    block = encoder[0]
+draw(block)
+
+# %% [markdown]
 # ## Common mistakes
 #
-# Each of these has been in a tutorial, a forum or a released program. Here you see them fail.
+# Here you see each of them fail. (10 minutes)
 #
 # ### The caller's graph is rewritten
 #
-# `replace_pattern` works in place. If the model is a `GraphModule` already, it is somebody's model.
+# `replace_pattern` works in place. If the model is a `GraphModule` already, other code may still use it.
+
 
 # %%
-theirs = fx.symbolic_trace(f)
+def g(x):
+    return torch.sqrt(x)
+
+
+theirs = fx.symbolic_trace(g)
 before = theirs.code
 fx.replace_pattern(theirs, lambda a: torch.sqrt(a), lambda a: a**0.5)
 assert theirs.code != before  # not the copy you had in mind
@@ -1452,9 +1929,9 @@ print(message)
 assert message.startswith("AttributeError")
 
 # %% [markdown]
-# Tracing `add_one` made a constant of the tensor. It belongs to the replacement's module, and nobody carried it over.
+# When `add_one` was traced, its tensor became a constant of the *replacement*. `replace_pattern` did not copy it into `gm`.
 #
-# **Right:** a Python number, or a *module* as the replacement, with the tensor as its buffer: modules and tensors of a module are copied.
+# **Right:** a Python number, or a *module* as the replacement, with the tensor as its own buffer. That one is copied:
 
 
 # %%
@@ -1472,9 +1949,46 @@ fx.replace_pattern(gm, lambda a: torch.sqrt(a), AddOne())
 assert torch.equal(gm(torch.ones(2)), torch.full((2,), 2.0))
 
 # %% [markdown]
+# There are two limits. A replacement cannot read a parameter of its *submodule* directly: FX tries to register it
+# under its dotted name. And where the pattern matches twice, both places share **one** copy.
+
+
+# %%
+class AddNested(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(2, 2)
+
+    def forward(self, a):
+        return a + self.inner.bias
+
+
+gm = fx.symbolic_trace(g)
+message = error_of(lambda: fx.replace_pattern(gm, lambda a: torch.sqrt(a), AddNested()))
+print(message)
+assert message.startswith("KeyError: 'parameter name can")
+
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, a):
+        return self.layer(a)
+
+
+gm = fx.symbolic_trace(lambda x: torch.sqrt(torch.sqrt(x)))
+assert len(fx.replace_pattern(gm, lambda a: torch.sqrt(a), Layer())) == 2
+assert [n.target for n in gm.graph.nodes if n.op == "call_module"] == ["layer", "layer"]
+assert len(list(gm.named_modules())) == 2  # the root and one layer
+
+# %% [markdown]
+# **Right:** if each place needs weights of its own, write a loop, as in `fuse_log_softmax`.
+#
 # ### A list as a wildcard, back to back
 #
-# A wildcard may stand for a list of nodes. Back to back, that breaks the graph, without a word:
+# A wildcard may match a list of nodes. Back to back, that breaks the graph without any error:
 
 
 # %%
@@ -1492,14 +2006,14 @@ def g(x, y):
 
 gm = fx.symbolic_trace(g)
 assert len(fx.replace_pattern(gm, cat, concat)) == 2
-print(gm.code)  # `cat` is read, but nobody computes it any more
+print(gm.code)  # `cat` is read, but no line computes it any more
 
 message = error_of(gm.graph.lint)
 print(message)
 assert "used before it has been defined" in message
 
 # %% [markdown]
-# PyTorch knows about it (issue 159613), and torch 2.14 still does it.
+# This is PyTorch's issue [159613](https://github.com/pytorch/pytorch/issues/159613), and torch 2.14 still has it.
 # **Right:** write the items as parameters, `torch.cat([a, b])`, or use a loop over the nodes. And call `gm.graph.lint()`.
 #
 # ### `ignore_literals=True`, and any number will do
@@ -1541,7 +2055,7 @@ torch.testing.assert_close(gm(torch.ones(1)), h(torch.ones(1)))
 # ### `meta` of the replaced nodes
 #
 # Nodes carry notes in `node.meta`: shapes, the source line, whatever a pass wrote there.
-# The nodes of a replacement come with empty notes.
+# The new nodes of a replacement have none of them.
 
 # %%
 gm = fx.symbolic_trace(g)
@@ -1561,8 +2075,22 @@ assert len(new) == 2 and all("mine" not in node.meta for node in new)
 # 1. `fx.replace_pattern(gm, pattern, replacement)` edits `gm` in place and returns one `Match` for each place.
 # 2. A pattern says one thing exactly: order, spelling, keywords, and numbers with their type all count.
 # 3. Parameters are wildcards for anything, but for different nodes. Inner values must not escape. The first of overlapping places wins.
-# 4. One round may leave new matches. Repeat to a fixpoint, with a bound.
-# 5. Modules match by attribute name. For types, numbers and many spellings, write a loop, and test on weights that are not fresh.
+#    The matcher does not see writes in place.
+# 4. One round may leave new matches. Repeat to a fixpoint, with a limit.
+# 5. Modules match by attribute name. For types, numbers and many spellings, normalise the graph or write a loop,
+#    and test on weights that are not fresh. Between two passes, copy the graph instead of tracing again.
+#
+# ## Cheat sheet
+#
+# | call | what it does |
+# |---|---|
+# | `fx.replace_pattern(gm, pattern, replacement)` | edits `gm`, returns a list of `Match` |
+# | `replace_pattern_with_filters(gm, p, r, match_filters=[f])` | asks `f(match, graph, pattern_graph)` for each match (experimental) |
+# | `match.nodes_map`, `match.placeholder_nodes` | what each node of the pattern, each wildcard, matched |
+# | `make_fx(f)(*inputs)` | a graph of ATen operators: one spelling for each operation |
+# | `node.normalized_arguments(gm)`, `NormalizeArgs(gm).transform()` | arguments by name |
+# | `gm.get_submodule(node.target)` | the module that a node calls: ask for its type |
+# | `fx.GraphModule(gm, copy.deepcopy(gm.graph))` | a copy of the graph with names and `meta`, on the same weights |
 #
 # See how far you are:
 
@@ -1579,8 +2107,12 @@ progress()
 # | testing a pass so that you can trust it | chapter 9 |
 # | Conv-BN fusion with the right arithmetic | chapter 10 |
 #
-# In PyTorch's documentation: *torch.fx*, section *Subgraph Rewriting With replace_pattern()*, and the reference of
-# `torch.fx.replace_pattern`.
+# | quantization, a rewriting with patterns such as those of this chapter | chapter 14 |
+#
+# In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), section *Subgraph Rewriting With
+# replace_pattern()*, and the reference of [torch.fx.replace_pattern](https://docs.pytorch.org/docs/stable/fx.html#torch.fx.replace_pattern).
+# More examples of PyTorch's own are in the repository
+# [pytorch/examples, folder fx](https://github.com/pytorch/examples/tree/main/fx).
 # The matcher behind it, `SubgraphMatcher` in `torch.fx.passes.utils.matcher_utils`, and
 # `torch.fx.passes.utils.source_matcher_utils`, which finds groups by the module they came from, are internal and may change.
 # The compiler behind `torch.compile` has a pattern matcher of its own, for graphs of ATen operators.

@@ -1,34 +1,39 @@
 # %% [markdown]
-# # 5. Proxy and retracing
+# # 5 · Proxy and retracing
 #
-# **Write a change to a graph as ordinary Python, and let FX make the nodes.**
+# **After this chapter you can write a change to a graph as ordinary Python, and let FX make the nodes.**
 #
-# * **You need:** chapters 1 to 3. You can trace a model, read its graph, and copy and insert nodes.
-#   Chapter 4 helps, but you can do without it.
-# * **Time:** about 120 minutes, and 50 more for section 5.6, which is a stretch.
-#   Each section says how long it takes, with its exercises.
+# | | |
+# |---|---|
+# | **You need** | chapters 1 to 3: traces, reading a graph, copying and inserting nodes; chapter 4 helps, but you can do without it |
+# | **Time** | about 105 minutes for sections 5.1 to 5.4 with *Common mistakes*, 43 of them for the exercises. Sections 5.5 and 5.6 are a second part, *programs about programs*: about 100 minutes more, optional, and no later chapter needs them |
 #
-# At the end of this chapter you can
+# **When you are done, you can**
 #
-# 1. build a graph by running Python on Proxies, without tracing anything,
-# 2. build a model from a configuration, modules and parameters included,
-# 3. replace the calls of a function by what a rule records, whatever the arguments of the call are,
-# 4. say which lines of a rule run while the graph is made, and which run with the model,
-# 5. write rules that are right for large numbers, infinities and NaN,
-# 6. put the graph of a submodule in place of its call,
-# 7. compute the derivative of a function as a graph.
+# 1. build a graph by running Python on Proxies, without tracing anything;
+# 2. build a model from a configuration, modules and parameters included;
+# 3. replace the calls of a function by what a rule records, whatever the arguments of the call are;
+# 4. say which lines of a rule run while the graph is made, and which run with the model;
+# 5. write rules that are right for tiny and for large numbers, for infinities and NaN;
+# 6. say what a new graph loses, and rewrite in place where that matters;
+# 7. put the graph of a submodule in place of its call (second part);
+# 8. compute the derivative of a function as a graph (second part).
 
 # %%
+import copy
 import math
 import operator
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import torch
 import torch.nn.functional as F
+from IPython.display import display
 from torch import fx, nn
 from torch.fx.node import map_arg
 from torch.fx.proxy import GraphAppendingTracer
+from torchvision.models import googlenet
 
 from autograder import check, draw, hint, progress
 
@@ -36,25 +41,27 @@ torch.manual_seed(5)
 print(torch.__version__)
 
 # %% [markdown]
-# ## The story
+# ## A story
 #
 # You write the back end of a compiler for a new chip.
 # The chip can do some forty operations: arithmetic, comparisons, `exp`, sums and little else.
-# The models that you are handed use hundreds of operations: `relu`, `silu`, `softmax`, `lerp`.
+# The models that other teams give you use hundreds of operations: `relu`, `silu`, `softmax`, `lerp`.
 #
-# For each of them you know how to say it in simple operations, on one line of Python.
-# In chapter 3, each of these lines would become ten lines of `graph.call_function(...)`,
+# For each of them you can write it with simple operations, in one line of Python.
+# With the tools of chapter 3, each of these lines would become ten lines of `graph.call_function(...)`,
 # with an insertion point, arguments and a new reader each time.
 #
-# You have seen a machine that makes nodes from Python: tracing.
+# You know something that makes nodes from Python: tracing.
 # In chapter 1, `symbolic_trace` made the Proxies. In this chapter you make them yourself.
+# At the end of section 5.4, two models run on the chip.
 
 # %% [markdown]
 # ## 5.1 A graph from Proxies (14 minutes)
 #
-# A **Proxy** stands for a node. Each operation on a Proxy adds a node to a graph and returns a Proxy for that node.
+# A **Proxy** represents a node. Each operation on a Proxy adds a node to a graph and returns a Proxy for that node.
 # To which graph? A Proxy asks its **tracer**, and the tracer knows the graph.
-# `GraphAppendingTracer(graph)` is the smallest tracer there is: it appends each node to the end of `graph`.
+# `GraphAppendingTracer(graph)` is the smallest tracer there is: it adds each node at the graph's **insertion point**.
+# That is the end of the graph, unless you say otherwise with `graph.inserting_before(node)`.
 #
 # With it, a graph is made in five steps:
 
@@ -78,6 +85,15 @@ assert result.node.graph is graph and result.tracer is tracer
 assert [n.op for n in graph.nodes] == ["placeholder", *["call_function"] * 3, "output"]
 
 # %% [markdown]
+# The insertion point works for Proxies as it works for `graph.call_function`:
+
+# %%
+with graph.inserting_before(x.node.next):  # directly after `x`
+    torch.neg(x)
+print([n.name for n in graph.nodes])
+assert [n.name for n in graph.nodes][:3] == ["x", "neg", "mul"]
+
+# %% [markdown]
 # **Each operation leaves a node, whether you use its result or not.**
 # FX cannot know that you will throw it away.
 
@@ -87,7 +103,7 @@ tracer = GraphAppendingTracer(graph)
 x = fx.Proxy(graph.placeholder("x"), tracer)
 y = fx.Proxy(graph.placeholder("y"), tracer)
 both = torch.cat([x, y])
-forgotten = both + 1  # nobody reads this
+forgotten = both + 1  # no other node reads this
 graph.output(torch.tanh(both).node)
 gm = fx.GraphModule(nn.Module(), graph)
 print(gm.code)
@@ -134,7 +150,7 @@ assert len(graph.nodes) == 1 + 3 + 2
 # **Return** a `GraphModule` whose `forward(x, y)` returns `torch.neg(torch.tanh(torch.cat([x, y])))`.
 # Make it with `fx.Proxy` and `GraphAppendingTracer`. No node in it is unused.
 #
-# **Do not** trace anything. For calls that trace, the text of your answer is looked at, too.
+# **Do not** trace anything. The check also reads the text of your answer, and looks for calls that trace.
 
 
 # %%
@@ -166,17 +182,17 @@ check(build_with_proxies)
 hint("build_with_proxies")
 
 # %% [markdown]
-# ## 5.2 A model from a configuration (10 minutes)
+# ## 5.2 A model from a configuration (5 minutes)
 #
-# While the graph is made, all of Python is at your disposal: loops, branches, dictionaries.
-# So you can build a model from a list that came out of a file.
+# While the graph is made, you can use all of Python: loops, branches, dictionaries.
+# So you can build a model from a list that you read from a file.
 #
 # Functions and operators are recorded by running them. For the other two kinds of node, ask the tracer:
 #
 # * `tracer.create_proxy("call_module", name, args, kwargs)` records the call of a module,
 # * `tracer.create_proxy("get_attr", name, (), {})` reads a parameter or buffer.
 #
-# The modules and parameters themselves go into the root. A dictionary serves as root, as in chapter 2.
+# The modules and parameters themselves go into the root. A dictionary can be the root, as in chapter 2.
 
 # %%
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
@@ -218,9 +234,8 @@ draw(gm)
 x = torch.randn(2, 4)
 hidden = torch.tanh(gm.linear0(x))
 torch.testing.assert_close(gm(x), (torch.relu(gm.linear2(hidden)) + hidden) * gm.scale5)
-assert {name for name, _ in gm.named_parameters()} == {
-    "scale5", "linear0.weight", "linear0.bias", "linear2.weight", "linear2.bias",
-}  # fmt: skip
+layers = [f"linear{i}.{part}" for i in (0, 2) for part in ("weight", "bias")]
+assert {name for name, _ in gm.named_parameters()} == {"scale5", *layers}
 
 # %% [markdown]
 # **Predict the graph.** Where in `gm.graph` are the loop and the branches of `from_config`?
@@ -238,7 +253,7 @@ assert {name for name, _ in gm.named_parameters()} == {
 # </details>
 # <details><summary>In the module's <code>forward</code>, which runs <code>from_config</code></summary>
 #
-# No. <code>forward</code> is generated from the graph, and the graph knows nothing of your function.
+# No. <code>forward</code> is generated from the graph, and the graph knows nothing about your function.
 #
 # </details>
 
@@ -248,17 +263,17 @@ assert "for" not in gm.code.replace("forward", "") and "if" not in gm.code
 assert len(gm.graph.nodes) == 1 + 2 + 2 + 1 + 2 + 1
 
 # %% [markdown]
-# ## 5.3 Retracing: a rule in place of a node (32 minutes)
+# ## 5.3 Retracing: a rule in place of a node (36 minutes)
 #
-# Now the compiler's task. A graph is there already, and some of its calls are to become other operations.
+# Now the compiler's task. You have a graph, and some of its calls must become other operations.
 # The idea is called **retracing**:
 #
 # * Walk over the old graph, from the first node to the last, and fill a **new** graph.
-# * A node that is not meant is **copied**.
-# * For a node that is meant, do not copy it: run a Python function on Proxies of the *new* graph.
-#   Whatever this function records stands in the new graph in place of the node.
+# * A node without a rule is **copied**.
+# * A node with a rule is not copied. Run its rule, a Python function, on Proxies of the *new* graph.
+#   Whatever the rule records is in the new graph in place of the node.
 #
-# Such a function is a **rule**. Here is the rule that PyTorch's documentation and many tutorials show for ReLU.
+# Here is the rule that PyTorch's documentation of `torch.fx` shows for ReLU, in its section *Proxy/Retracing*.
 # It prints its argument, so that you can see when it runs:
 
 
@@ -274,13 +289,13 @@ def my_relu(x):
 
 # %% [markdown]
 # `graph.node_copy(node, f)` copies a node of another graph to the end of `graph`.
-# For every node `n` that `node` reads, it calls `f(n)`, and the copy reads that in its place.
+# For every node `n` that `node` reads, it calls `f(n)`, and the copy reads `f(n)` instead.
 # So the pass keeps a dictionary from each old node to the new one:
 
 
 # %%
 def decompose_relu(model: nn.Module) -> fx.GraphModule:
-    """Let every `torch.relu(x)` be what `my_relu` records."""
+    """Replace every `torch.relu(x)` by what `my_relu` records."""
     gm = fx.symbolic_trace(model)
     graph = fx.Graph()
     tracer = GraphAppendingTracer(graph)  # of the new graph
@@ -306,7 +321,8 @@ class Example(nn.Module):
 model = Example()
 gm = decompose_relu(model)
 print(gm.code)
-draw.diff(fx.symbolic_trace(model), gm)
+display(draw(model, title="old graph"))
+draw(gm, title="new graph: relu has become gt and mul")
 
 # %%
 x, y = torch.randn(2, 3), torch.randn(2, 3)
@@ -318,8 +334,9 @@ assert torch.relu not in [n.target for n in gm.graph.nodes]
 #
 # * The new graph needs no `recompile()`: `fx.GraphModule(gm, graph)` generates its code from the finished graph.
 #   The first argument is the root: modules and parameters that the graph names are taken from there.
-# * The placeholders and the output are copied, too, and with them the signature and the structure of the result.
-# * `new[node]` is the old node's **value** in the new graph. What read the old node now reads the value.
+# * The placeholders and the output are copied, too. So the signature and the result keep their structure.
+#   (There is one exception, in *Common mistakes*.)
+# * `new[node]` is the old node's **value** in the new graph. What read the old node now reads this value.
 #
 # **When does a rule run?** Look at what `my_relu` printed above: `Proxy(add)`.
 #
@@ -333,7 +350,7 @@ assert torch.relu not in [n.target for n in gm.graph.nodes]
 # <details><summary>Nothing</summary>
 #
 # Right. The rule ran once for each call in the graph, while the graph was made.
-# What was recorded are the operations on Proxies. <code>print</code> is none: it ran then, and shows a Proxy.
+# What it recorded are the operations on Proxies. <code>print</code> is no such operation: it ran at once, and showed a Proxy.
 #
 # </details>
 # <details><summary><code>my_relu: Proxy(add)</code>, once more</summary>
@@ -350,7 +367,7 @@ gm(x, y)
 assert seen == ["Proxy(add)"]  # and never again
 
 # %% [markdown]
-# So a rule has two times, like `forward` under tracing.
+# So different parts of a rule run at different times, as in a `forward` that is traced.
 # Its Python runs when the graph is made: a branch on a number or a string is decided then.
 # Its operations on Proxies run with the model.
 #
@@ -358,10 +375,10 @@ assert seen == ["Proxy(add)"]  # and never again
 #
 # `decompose_relu` looks at `node.args[0]`, and that is enough for `torch.relu(x)`.
 # Other calls have several arguments, keyword arguments, numbers, lists of nodes.
-# A rule is to be called with all of them **as they stand**, except that each node has become a Proxy.
+# You must call a rule with all of them **as they are in the node**, except that each node has become a Proxy.
 #
 # `map_arg(args, f)` from `torch.fx.node` does this. It puts `f(n)` in place of every node `n`,
-# however deep it is nested, and leaves all else as it is:
+# however deep it is nested, and changes nothing else:
 
 
 # %%
@@ -382,7 +399,7 @@ assert (args, kwargs) == (("X",), {"end": "Y", "weight": 0.25})
 #
 # ### Whatever the rule returns
 #
-# A rule need not return a Proxy. Here are three rules that are perfectly fine:
+# A rule does not have to return a Proxy. These three rules are all right:
 
 
 # %%
@@ -408,16 +425,16 @@ mean_rule(x, 1)
 print(graph)
 
 # %% [markdown]
-# `3` has no `.node`. Where a rule returns a constant, the readers of the old node must get that constant:
-# `node_copy` takes it without complaint, because a number is a fine argument.
+# `3` has no `.node`. Where a rule returns a constant, the readers of the old node must get that constant.
+# `node_copy` accepts that, because a number may be an argument of a node.
 #
 # **Predict the graph.** `rules` has a rule for `torch.sub` which returns `torch.add(x, torch.neg(y))`,
 # and one for `torch.add`. The model calls `torch.sub` once. What does one walk over the model's graph leave?
 #
 # <details><summary><code>torch.add</code> and <code>torch.neg</code></summary>
 #
-# Right. The walk visits the nodes of the <em>old</em> graph. What a rule records goes into the new one
-# and is not visited. To go on until nothing is left, apply the pass again to its own result.
+# Right. The walk visits the nodes of the <em>old</em> graph. What a rule records goes into the new graph
+# and is not visited. To continue until nothing is left, apply the pass again to its own result.
 #
 # </details>
 # <details><summary><code>torch.neg</code> and what the rule for <code>torch.add</code> records</summary>
@@ -444,7 +461,7 @@ print(graph)
 # * A rule may return a Proxy, one that it was given, or a Python constant. Readers then get that.
 # * What a rule returns may be the result of the model.
 # * Rules are applied once, not to their own output.
-# * Names of nodes need not be kept.
+# * The names of nodes may change.
 #
 # **Do not** change the model you were given.
 
@@ -503,9 +520,78 @@ check(decompose)
 hint("decompose")
 
 # %% [markdown]
-# ## 5.4 Rules that are right for every number (24 minutes)
+# ### What the new graph loses, and a way that loses less
 #
-# `(x > 0) * x` is ReLU, is it not? Try the infinities and NaN as well:
+# `decompose` begins with a trace, and then fills a new graph. Both steps make new nodes, and new nodes know little.
+# Here is what becomes of the notes in `node.meta` if you only fill a new graph:
+
+
+# %%
+def named(gm: fx.GraphModule) -> dict[str, fx.Node]:
+    """The nodes of a graph by name."""
+    return {node.name: node for node in gm.graph.nodes}
+
+
+noted = fx.symbolic_trace(model)
+for node in noted.graph.nodes:
+    node.meta["mine"] = f"a note on {node.name}"
+
+graph = fx.Graph()
+tracer = GraphAppendingTracer(graph)
+new = {}
+for node in noted.graph.nodes:
+    if node.target is torch.relu:
+        new[node] = my_relu(fx.Proxy(new[node.args[0]], tracer)).node
+    else:
+        new[node] = graph.node_copy(node, new.__getitem__)
+filled = fx.GraphModule(noted, graph)
+print({name: node.meta.get("mine") for name, node in named(filled).items()})
+assert named(filled)["linear"].meta["mine"] == "a note on linear"  # copied nodes keep theirs
+assert "mine" not in named(filled)["gt"].meta  # recorded nodes have none
+assert not any(
+    "mine" in node.meta for node in fx.symbolic_trace(noted).graph.nodes
+)  # a trace: all gone
+
+# %% [markdown]
+# A second way makes no new graph at all. Copy the graph, set the insertion point, and let the rule record **there**:
+
+
+# %%
+def relu_in_the_middle(gm: fx.GraphModule) -> fx.GraphModule:
+    """What `my_relu` records in place of `torch.relu(x)`; all other nodes keep name and notes."""
+    graph = copy.deepcopy(gm.graph)  # on the same weights
+    tracer = GraphAppendingTracer(graph)
+    for node in list(graph.nodes):
+        if node.target is torch.relu:
+            with graph.inserting_before(node):
+                result = my_relu(fx.Proxy(node.args[0], tracer)).node
+            result.meta.update(node.meta)
+            node.replace_all_uses_with(result)
+            graph.erase_node(node)
+    return fx.GraphModule(gm, graph)
+
+
+gm = relu_in_the_middle(noted)
+print(gm.code)
+left, right = torch.randn(2, 3), torch.randn(2, 3)
+torch.testing.assert_close(gm(left, right), model(left, right))
+notes = {name: node.meta.get("mine") for name, node in named(gm).items()}
+assert notes["add"] == "a note on add" and notes["mul"] == "a note on mul"
+assert notes["mul_1"] == "a note on relu" and named(noted)["relu"]  # the given graph is as it was
+
+# %% [markdown]
+# | | a new trace | a new graph, filled by `node_copy` | a copy, edited in place |
+# |---|---|---|---|
+# | notes of untouched nodes | lost | kept | kept |
+# | notes of recorded nodes | lost | none | none, unless you copy them |
+# | leaf modules of your own | opened (section 4.7) | kept | kept |
+#
+# Which one is better? A new graph cannot be left half done, so it is easier to get right. Editing in place loses less.
+
+# %% [markdown]
+# ## 5.4 Rules that are right for every number (33 minutes)
+#
+# Is `(x > 0) * x` the same as ReLU? Try the infinities and NaN as well:
 
 # %%
 numbers = torch.tensor([2.0, -1.0, -math.inf, math.inf, math.nan])
@@ -517,25 +603,34 @@ assert ((numbers > 0) * numbers)[2].isnan()  # 0 * -inf
 # %% [markdown]
 # `-inf` has become NaN. Attention masks are full of `-inf`, so this is no rare case.
 #
-# (The second number is printed as `-0.`. That is harmless: `-0.0 == 0.0`, and the rule is not wrong there.)
+# (The second number is printed as `-0.`. It is equal to 0, and a check of values accepts it.
+# But it is not the same in every use: `1 / -0.` is `-inf`, and `1 / 0.` is `inf`.)
 #
-# A formula that holds on paper for all real numbers has four ways to go wrong in floating point:
+# A formula that is right on paper for all real numbers can go wrong in five ways in floating point:
 #
 # | trap | example | what happens |
 # |---|---|---|
 # | indeterminate forms | `0 * inf`, `inf - inf`, `inf / inf` | NaN where the true result is a number |
 # | overflow on the way | `exp(1000)`, `3e38 + 3e38` in float32 | `inf`, and then one of the forms above |
+# | cancellation | `exp(x) - 1` for a tiny `x` | two numbers are nearly equal, and the digits that differ are lost |
 # | comparisons with NaN | `nan > 0`, `nan <= 0`, `nan == nan` | all false: a NaN takes the branch "otherwise" |
 # | dtypes | `x.float()`, a tensor of ones in float32 | float64 loses its digits |
 
 # %%
-inf, nan = torch.tensor(math.inf), torch.tensor(math.nan)
+inf, nan, tiny = torch.tensor(math.inf), torch.tensor(math.nan), torch.tensor(1e-8)
 assert all(bad.isnan() for bad in (0 * inf, inf - inf, inf / inf))
 assert torch.exp(torch.tensor(1000.0)) == inf
+assert (
+    torch.exp(tiny) - 1 == 0 and torch.expm1(tiny) == tiny
+)  # expm1 is exp(x) - 1, with all digits
 assert not (nan > 0) and not (nan <= 0) and not (nan == nan)
+digits = torch.tensor(0.1, dtype=torch.float64)
+assert digits.float().double() != digits
+minus = torch.tensor(-0.0)
+assert minus == 0 and 1 / minus == -inf
 
 # %% [markdown]
-# **A NaN that is lost is a bug, too.** The original would have told you that something is broken:
+# **It is also a bug if a NaN gets lost.** The original would have told you that something is broken:
 
 # %%
 print(torch.where(numbers > 0, numbers, 0.0))
@@ -558,23 +653,92 @@ torch.testing.assert_close(textbook_tanh(numbers[:2]), torch.tanh(numbers[:2]))
 assert textbook_tanh(numbers)[2:].isnan().all()  # inf / inf, at 1000 already
 
 # %% [markdown]
-# The cure is to rearrange the formula so that a large exponential can only stand *below* a fraction:
-# multiply numerator and denominator by `exp(x)`, then take the whole part out.
+# A first way out: rearrange the formula so that a large exponential is only in the *denominator*.
+# Multiply numerator and denominator by `exp(x)`, then split off the 1.
 #
 # `tanh(x)  =  (exp(2x) - 1) / (exp(2x) + 1)  =  1 - 2 / (exp(2x) + 1)`
 
 
 # %%
-def tanh_rule(x):
+def better_tanh(x):
     return 1 - 2 / (torch.exp(2 * x) + 1)
 
 
-print(tanh_rule(numbers))
-torch.testing.assert_close(tanh_rule(numbers), torch.tanh(numbers), equal_nan=True)
+print(better_tanh(numbers))
+torch.testing.assert_close(better_tanh(numbers), torch.tanh(numbers), equal_nan=True)
 
 # %% [markdown]
-# Walk through it with `x = inf`: `exp` is `inf`, `2 / inf` is 0, and the result is 1. With `-inf`: `2 / (0 + 1)` is 2, and the result is -1.
-# With NaN, every step is NaN. Walk through each of your rules like this.
+# The infinities are right now. With `x = inf`: `exp` is `inf`, `2 / inf` is 0, and the result is 1.
+# With `-inf`: `2 / (0 + 1)` is 2, and the result is -1. With NaN, every step is NaN. The check passes.
+#
+# **Predict the result.** What does `better_tanh` give for `x = 1e-8`, in float32? (`tanh(x)` is nearly `x` there.)
+#
+# <details><summary><code>1e-8</code></summary>
+#
+# That is the true value. But <code>exp(2e-8) + 1</code> is rounded to 2 on the way.
+#
+# </details>
+# <details><summary><code>0</code></summary>
+#
+# Right. It computes <code>1 - 2 / 2</code>. All digits of the result are lost: this is cancellation.
+# The check did not see it, because <code>assert_close</code> allows an absolute error of 1e-5 in float32.
+#
+# </details>
+# <details><summary>NaN</summary>
+#
+# No. Nothing overflows here, and nothing is infinite.
+#
+# </details>
+
+# %%
+assert better_tanh(tiny) == 0 and torch.tanh(tiny) == tiny
+torch.testing.assert_close(better_tanh(tiny), torch.tanh(tiny))  # no complaint
+
+# %% [markdown]
+# So **compare relatively**, with `atol=0`, and let random numbers of all sizes look for the worst place:
+
+
+# %%
+def worst(rule: Callable, truth: Callable, dtype: torch.dtype = torch.float32) -> float:
+    """The largest relative error of a rule, for 100,000 numbers between 1e-12 and 1000."""
+    sizes = 10 ** (15 * torch.rand(100_000, dtype=torch.float64) - 12)
+    x = (sizes * torch.randn(100_000).sign()).to(dtype)
+    right = truth(x)
+    errors = ((rule(x) - right) / right).abs()
+    return errors.nan_to_num(nan=math.inf).max().item()  # a NaN is the worst of all
+
+
+for rule in (textbook_tanh, better_tanh):
+    print(f"{rule.__name__:14} {worst(rule, torch.tanh):.1e}")
+assert worst(textbook_tanh, torch.tanh) == math.inf
+assert worst(better_tanh, torch.tanh) >= 1  # 100 percent
+
+# %% [markdown]
+# The second way out uses `expm1`, which keeps the digits of a tiny result. With `t = exp(2x) - 1`:
+#
+# `tanh(x)  =  t / (t + 2)`
+#
+# For large `x` that would be `inf / inf`. But beyond 20, `tanh` is 1 in float64, to the last digit. So we can cut `x` off there.
+# (`clamp` keeps a NaN.)
+
+
+# %%
+def tanh_rule(x):
+    t = torch.expm1(2 * x.clamp(-20, 20))
+    return t / (t + 2)
+
+
+for dtype in (torch.float32, torch.float64):
+    print(f"{dtype}: {worst(tanh_rule, torch.tanh, dtype):.1e}")
+    assert worst(tanh_rule, torch.tanh, dtype) < 4 * torch.finfo(dtype).eps  # a few roundings
+    all_kinds = torch.tensor([0.0, -0.0, 1e-30, *numbers.tolist()], dtype=dtype)
+    torch.testing.assert_close(
+        tanh_rule(all_kinds), torch.tanh(all_kinds), rtol=1e-6, atol=0, equal_nan=True
+    )
+assert 1 / tanh_rule(minus) == -inf  # even the sign of zero
+
+# %% [markdown]
+# Do both for each of your rules: think through every kind of number, and let random numbers search.
 #
 # A second example, for a function with `dim`. The logarithm of a sum of exponentials overflows early.
 # Subtract the largest entry first, and no exponent is above 0:
@@ -585,16 +749,38 @@ def textbook_logsumexp(x, dim):
     return torch.log(torch.exp(x).sum(dim))
 
 
-def logsumexp_rule(x, dim):
+def better_logsumexp(x, dim):
     # keepdim: one number for each slice, in a shape that broadcasts
     top = x.amax(dim, keepdim=True)
     return (x - top).exp().sum(dim).log() + top.squeeze(dim)
 
 
 scores = torch.tensor([[1000.0, 999.0], [0.5, -2.0], [-1000.0, -1000.0]])
-print(textbook_logsumexp(scores, 1), logsumexp_rule(scores, 1))
-torch.testing.assert_close(logsumexp_rule(scores, 1), torch.logsumexp(scores, 1))
+print(textbook_logsumexp(scores, 1), better_logsumexp(scores, 1))
+torch.testing.assert_close(
+    better_logsumexp(scores, 1), torch.logsumexp(scores, 1), atol=0, rtol=1e-6
+)
 assert not textbook_logsumexp(scores, 1).isfinite().all()
+
+# %% [markdown]
+# Now the infinities. A row of a mask may be `-inf` everywhere, and then `top` is `-inf`: the rule computes `-inf - -inf`, which is NaN.
+# The same happens to a row with `+inf` in it. The way out: subtract 0 where the largest entry is infinite.
+
+
+# %%
+def logsumexp_rule(x, dim):
+    top = x.amax(dim, keepdim=True)
+    top = torch.where(top.abs() == math.inf, 0.0, top)  # a NaN stays
+    return (x - top).exp().sum(dim).log() + top.squeeze(dim)
+
+
+masked = torch.tensor([[-inf, -inf], [inf, 1.0], [inf, -inf], [-inf, 3.0], [nan, 1.0]])
+print(torch.logsumexp(masked, 1), better_logsumexp(masked, 1), logsumexp_rule(masked, 1), sep="\n")
+assert better_logsumexp(masked, 1)[:3].isnan().all()  # -inf, inf and inf would be right
+for rows in (scores, masked, masked.double()):
+    torch.testing.assert_close(
+        logsumexp_rule(rows, 1), torch.logsumexp(rows, 1), rtol=1e-6, atol=0, equal_nan=True
+    )
 
 # %% [markdown]
 # **Predict the result.** Someone takes `x.amax()`, the largest entry of *all*, for `top`. Which of the three rows is wrong?
@@ -628,7 +814,7 @@ assert wrong.isfinite().tolist() == [True, False, False]
 #
 # * A rule uses elementary operations: arithmetic, comparisons, `exp`, `clamp`, `where`, `sum`, `amax`, `sigmoid` and the like.
 #   It uses neither the function itself nor a sibling that does the work (`F.relu6`, `threshold`, `log_softmax`).
-# * In float32 and in float64, the result equals the original wherever that is finite, for large values, too.
+# * In float32 and in float64, the result equals the original wherever the original is finite, for large values, too.
 #   Where the original is NaN, it is NaN.
 #
 # `F.silu(x)` is `x * sigmoid(x)`. Softmax along a dimension is `exp(x)` divided by its sum along that dimension.
@@ -680,11 +866,81 @@ check(decomposition_rules)
 hint("decomposition_rules")
 
 # %% [markdown]
-# The industry does the same on a larger scale. `torch.export` and `torch.compile` take operators apart
-# with tables of such rules; chapter 11 shows one at work.
+# `torch.export` and `torch.compile` take operators apart with tables of such rules; chapter 11 shows one at work.
+#
+# ### Two models for the chip
+#
+# Back to the story. GoogLeNet is the other team's model. Its ReLUs are calls of `F.relu` with `inplace=True`.
+# The second model is an attention layer that may only look back. Its mask is `-inf`.
+
+
+# %%
+class Attention(nn.Module):
+    """Attention to earlier places, and a gated layer."""
+
+    def __init__(self, width: int = 16, places: int = 5):
+        super().__init__()
+        self.qkv = nn.Linear(width, 3 * width)
+        self.up, self.down = nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
+        self.register_buffer("later", torch.ones(places, places).triu(1).bool())
+
+    def forward(self, x):
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        scores = (q @ k.transpose(-2, -1)).masked_fill(self.later, -math.inf)
+        return self.down(F.silu(self.up(torch.softmax(scores, dim=-1) @ v)))
+
+
+def functions_of(gm: nn.Module) -> Counter:
+    """How often a graph calls which function."""
+    nodes = fx.symbolic_trace(gm).graph.nodes
+    return Counter(n.target.__name__ for n in nodes if n.op == "call_function")
+
+
+def textbook_softmax(x, dim):
+    return torch.exp(x) / torch.exp(x).sum(dim, keepdim=True)
+
+
+net = googlenet(weights=None, aux_logits=False, init_weights=False, num_classes=10).eval()
+image = torch.rand(1, 3, 64, 64)
+attention = Attention().eval()
+tokens = 40 * torch.randn(2, 5, 16)  # large, so that the scores are large, too
 
 # %% [markdown]
-# ## 5.5 Paste one graph into another (40 minutes)
+# This cell uses your `decompose` and your rules. Run it again when both checks have passed.
+
+# %%
+try:
+    rules = decomposition_rules()
+    relu = rules[torch.relu]
+    chip_net = decompose(net, {F.relu: lambda x, inplace=False: relu(x)})
+    chip_attention = decompose(attention, rules)
+    wrong = decompose(attention, rules | {torch.softmax: textbook_softmax})
+except NotImplementedError:
+    print("one of the two is not written yet")
+else:
+    with torch.no_grad():
+        torch.testing.assert_close(chip_net(image), net(image))
+        torch.testing.assert_close(chip_attention(tokens), attention(tokens))
+        print("with the textbook's softmax:", int(wrong(tokens).isnan().sum()), "values are NaN")
+        print("with yours:", int(chip_attention(tokens).isnan().sum()))
+        assert wrong(tokens).isnan().any()
+    print("GoogLeNet:", dict(functions_of(net)), "->", dict(functions_of(chip_net)))
+    print("attention:", dict(functions_of(attention)), "->", dict(functions_of(chip_attention)))
+    assert "relu" not in functions_of(chip_net)
+
+# %% [markdown]
+# What is left of GoogLeNet's functions is `cat` and `flatten`, which only move numbers.
+# (Convolutions, linear layers and pools are modules. The chip has a unit of its own for them.)
+#
+# The ReLUs of GoogLeNet wrote in place, and your rule does not. That is right here, because no other node reads the value
+# before the ReLU. Chapter 7 shows what happens where one does.
+
+# %% [markdown]
+# ## Second part: programs about programs (optional)
+#
+# No later chapter needs the next two sections. They are for those who want to see how far a graph of Proxies goes.
+#
+# ## 5.5 Paste one graph into another (45 minutes)
 #
 # A rule of `decompose` is Python code that records new nodes.
 # Often the new nodes are there already, in another graph.
@@ -707,7 +963,7 @@ def followed_by(first: nn.Module, second: nn.Module) -> fx.GraphModule:
     inside: dict[fx.Node, Any] = {}  # the second graph has a dictionary of its own
     for node in fx.symbolic_trace(second).graph.nodes:
         if node.op == "placeholder":
-            inside[node] = env[result]  # no copy: it stands for a value that is there
+            inside[node] = env[result]  # no copy: this value is there already
         else:
             inside[node] = graph.node_copy(node, inside.__getitem__)
     return fx.GraphModule(nn.Module(), graph)
@@ -734,7 +990,7 @@ class Grow(nn.Module):
 # </details>
 # <details><summary><code>y * y * y</code></summary>
 #
-# Yes, and without any error. <em>Each</em> placeholder of the second graph stands for the result of
+# Right, and without any error. <em>Each</em> placeholder of the second graph becomes the result of
 # the first, the placeholder of <code>factor</code> too.
 #
 # </details>
@@ -752,9 +1008,9 @@ y = Shrink()(x)
 torch.testing.assert_close(gm(x), y * y * y)  # wrong: Grow()(y) is y * y * 3.0
 
 # %% [markdown]
-# So ask for each placeholder what it is to stand for: an argument of the call, or its default.
+# So ask for each placeholder what its value must be: an argument of the call, or its default.
 # What you need is in the node. Its `target` is the name of the parameter.
-# Its `args` hold the default: `(3.0,)`, or `()` where there is none.
+# Its `args` hold the default: `(3.0,)`, or `()` if there is no default.
 #
 # One detail: `node.name` may differ from the parameter's name, `node.target` never does.
 # FX does not give a node the name of a Python builtin, such as `input`.
@@ -769,8 +1025,8 @@ print(f"name {node.name:8} target {node.target:8} args {node.args}")
 assert (node.name, node.target) == ("input_1", "input")
 
 # %% [markdown]
-# In this chapter's `env` dictionaries, a node of the old graph stands for *whatever* it is in the new one.
-# That may be a node, but also a number, `None`, or a tuple of nodes. `node_copy` puts it where the node stood:
+# In this chapter's `env` dictionaries, the value of an old node is *whatever* it has become in the new graph.
+# That may be a node, but also a number, `None`, or a tuple of nodes. `node_copy` puts it where the old node was:
 
 
 # %%
@@ -801,8 +1057,8 @@ x = torch.randn(4)
 torch.testing.assert_close(gm(x), pair_sum(x))
 
 # %% [markdown]
-# `(sin, cos)[0]` looks strange, but it is a sound graph: the target is `operator.getitem`, its first
-# argument a tuple of two nodes.
+# `(sin, cos)[0]` looks strange, but the graph is right: the target is `operator.getitem`, and its first
+# argument is a tuple of two nodes.
 #
 # To look up nodes yourself, however deeply they are nested, use `map_arg` from section 5.3 with the
 # dictionary's lookup as its function:
@@ -857,13 +1113,13 @@ assert called == ["parts.0", "parts.1"]
 
 # %% [markdown]
 # `is_leaf_module` gets two arguments: the module, and its **qualified name**, the dotted path from the root.
-# `module.get_submodule(path)` follows such a path. Where it leads nowhere, it raises an `AttributeError`.
+# `module.get_submodule(path)` follows such a path. If there is no such module, it raises an `AttributeError`.
 
 # %% raises="AttributeError"
 machine.get_submodule("parts.2")
 
 # %% [markdown]
-# Now trace a `Part` by itself. It does not know where it lives in the machine:
+# Now trace a `Part` by itself. It does not know where it is in the machine:
 
 # %%
 part = machine.get_submodule("parts.1")
@@ -891,7 +1147,7 @@ assert "parts.1.gain" in in_machine and "gain" not in in_machine
 # its own. Then nothing fails, and the graph reads the wrong one.
 #
 # </details>
-# <details><summary>FX finds out that <code>parts.1.gain</code> is meant</summary>
+# <details><summary>FX finds <code>parts.1.gain</code> by itself</summary>
 #
 # No. <code>node_copy</code> copies the target as it is.
 #
@@ -910,7 +1166,7 @@ assert gm() is part.gain  # the machine's own parameter: it is shared
 
 # %% [markdown]
 # The last line is important. `fx.GraphModule(machine, graph)` takes over what the graph names,
-# and shares it with the machine. If somebody trains the machine, the graph sees the new values.
+# and shares it with the machine. If you train the machine, the graph sees the new values.
 
 # %% [markdown] card="inline"
 # **Given** a model and the qualified name of a submodule, such as `"stages.1.block"`.
@@ -927,44 +1183,29 @@ assert gm() is part.gain  # the machine's own parameter: it is shared
 # * If there is no such submodule: `AttributeError`. If it is never called: the graph as it was traced.
 #
 # (No submodule here branches on its arguments, not on one that the call leaves out either, such as `mask=None`: its own
-# trace would hold a Proxy there. And none lives under two names.)
+# trace would hold a Proxy there. And no submodule here has two names.)
 #
 # **Do not** change the model you were given.
 
 
 # %%
-class Affine(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.slope = nn.Parameter(torch.ones(4))
-
-    def forward(self, x, shift=1.0):
-        return torch.exp(x) * self.slope + shift
-
-
 class Before(nn.Module):
     def __init__(self):
         super().__init__()
-        self.affine = Affine()
+        self.lin = nn.Linear(4, 4)
 
     def forward(self, x):
-        return self.affine(x).relu()
+        return torch.tanh(self.lin(x))
 
 
-class KeepAffine(fx.Tracer):
-    def is_leaf_module(self, m, module_qualified_name):
-        return isinstance(m, Affine) or super().is_leaf_module(m, module_qualified_name)
+class After(Before):
+    def forward(self, x):
+        return torch.tanh(F.linear(x, self.lin.weight, self.lin.bias))
 
 
-# What is asked of inline(model, "affine"):
-model = Before()
-before = fx.GraphModule(model, KeepAffine().trace(model))
-draw.diff(before, fx.symbolic_trace(model))
-
-
-# %% [markdown]
-# (For this model, `symbolic_trace` alone gives the right-hand side. It would not if the submodule were an
-# `nn.Linear`: that one is a leaf.)
+# What is asked of inline(Before(), "lin"): no trace goes into an nn.Linear, and inline does.
+display(draw(Before(), title="given"))
+draw(After(), title="asked for")
 
 
 # %% solve="inline"
@@ -1008,7 +1249,7 @@ def inline(model: nn.Module, target: str) -> fx.GraphModule:
                     inside[node].target = f"{target}.{node.target}"
 
     calls = {n for n in outer.nodes if n.op == "call_module" and n.target == target}
-    # A container that nobody calls may have no `forward` to trace.
+    # A container that is never called may have no `forward` to trace.
     inner = fx.Tracer().trace(submodule) if calls else None
     for node in outer.nodes:
         if node in calls:
@@ -1027,7 +1268,7 @@ check(inline)
 hint("inline")
 
 # %% [markdown]
-# ## 5.6 Two values for each node (50 minutes)
+# ## 5.6 Two values for each node (53 minutes)
 #
 # So far, one node of the old graph became one value in the new one.
 # You can keep more than one. Then the new graph computes something *about* the old one, beside it.
@@ -1105,7 +1346,7 @@ x = torch.randn(2, 3, dtype=torch.float64)
 assert torch.equal(gm(x), torch.ones(2, 3, dtype=torch.float64))
 
 # %% [markdown]
-# One trap: do not compare a Proxy. `b == 0` is no answer but a new node of the graph.
+# One trap: do not compare a Proxy. `b == 0` gives no answer, it adds a node to the graph.
 # Ask for the type first.
 
 # %%
@@ -1117,11 +1358,67 @@ is_zero = not isinstance(b, fx.Proxy) and b == 0
 assert is_zero is False
 
 # %% [markdown]
+# ### From one example to many: `vmap`
+#
+# `torch.vmap(fn)` makes a function for a whole **batch** from a function that was written for one example.
+# A small version of it is a second program of this kind. Beside each value, keep whether it has a batch dimension (in front):
+#
+# | value | rule for the batch |
+# |---|---|
+# | `v + w`, `v * w`, `sin(v)` | the same operation; it has a batch if one of its arguments has one |
+# | `v.sum()` | the sum over all dimensions, except the one of the batch |
+# | `torch.dot(v, w)` | the sum of the products along the last dimension |
+
+
+# %%
+def batched(fn: Callable[..., Any], in_batch: tuple[bool, ...]) -> fx.GraphModule:
+    """`fn`, a function of vectors and numbers, for a batch of the arguments that `in_batch` marks."""
+    graph = fx.Graph()
+    tracer = GraphAppendingTracer(graph)
+    marks = iter(in_batch)
+    values: dict[fx.Node, tuple[Any, bool]] = {}  # a Proxy, and whether it has a batch
+
+    def look_up(arg: Any) -> tuple[Any, bool]:
+        return values[arg] if isinstance(arg, fx.Node) else (arg, False)
+
+    for node in fx.symbolic_trace(fn).graph.nodes:
+        if node.op == "placeholder":
+            values[node] = fx.Proxy(graph.placeholder(node.target), tracer), next(marks)
+            continue
+        args, marked = zip(*map(look_up, node.args), strict=True)
+        if node.op == "output":
+            graph.output(args[0].node)
+        elif node.target is torch.dot:
+            values[node] = (args[0] * args[1]).sum(-1), any(marked)
+        elif node.target == "sum":
+            values[node] = args[0].flatten(1).sum(1) if marked[0] else args[0].sum(), marked[0]
+        else:  # elementwise: the shapes broadcast
+            values[node] = node.target(*args), any(marked)
+    return fx.GraphModule(nn.Module(), graph)
+
+
+def loss(x, weight):
+    return torch.sin(torch.dot(x, weight)) + (x * x).sum()
+
+
+gm = batched(loss, (True, False))
+print(gm.code)
+examples, weight = torch.randn(7, 3), torch.randn(3)
+one_by_one = torch.stack([loss(x, weight) for x in examples])
+torch.testing.assert_close(gm(examples, weight), one_by_one)
+torch.testing.assert_close(
+    gm(examples, weight), torch.vmap(loss, in_dims=(0, None))(examples, weight)
+)
+
+# %% [markdown]
+# (This small version is right for vectors and for numbers made from vectors. The real one knows some thousand operations,
+# and it does not work on FX graphs: it runs the function on tensors that know which of their dimensions is the batch.)
+#
 # ### The rules of calculus
 #
-# The derivative of a function is made the same way. Carry the **slope** of each value: its derivative with
-# respect to the parameter. Each operation gives the slope of its result from the values and slopes that
-# go in. With `v'` for the slope of `v`:
+# The derivative of a function is made the same way. For each value, keep its **slope**: its derivative with
+# respect to the parameter. Each operation gives the slope of its result from the values and slopes of its
+# arguments. With `v'` for the slope of `v`:
 #
 # | value | slope |
 # |---|---|
@@ -1135,8 +1432,8 @@ assert is_zero is False
 # | `cos(v)` | `-sin(v) * v'` |
 # | `exp(v)` | `exp(v) * v'` |
 #
-# This is **forward-mode** differentiation. (`loss.backward()` goes through the graph the other way,
-# from the output to the inputs: reverse mode.)
+# This is **forward-mode** differentiation, as in `torch.func.jvp`. (`loss.backward()` and `torch.func.grad` go through the
+# graph the other way, from the output to the inputs: reverse mode.)
 #
 # **Predict the result.** The function is `y = x * x` and then `y + y`. What is the slope of the sum?
 #
@@ -1157,7 +1454,7 @@ assert is_zero is False
 #
 # </details>
 #
-# PyTorch can tell you the truth, one number for each entry of the input:
+# PyTorch can compute the true slope, one number for each entry of the input:
 
 
 # %%
@@ -1190,7 +1487,7 @@ torch.testing.assert_close(true_slope(double_square, x), 4 * x)
 # * `derivative(derivative(fn))` works: your function can read what it has written.
 # * The parameter keeps its name.
 #
-# The graph is made of operations of PyTorch, and all the work is done in it. No other operations are tried
+# The graph is made of operations of PyTorch, and all the work is done in it. No other operations are ever tested
 # (nothing in place).
 #
 # **Do not** change a `GraphModule` that you were given.
@@ -1205,8 +1502,8 @@ def after(x):
     return torch.cos(x) + x * -torch.sin(x)
 
 
-# One of many right results of derivative(before):
-draw.diff(fx.symbolic_trace(before), fx.symbolic_trace(after))
+display(draw(before, title="given"))
+draw(after, title="one of many right results of derivative(before)")
 
 
 # %% solve="derivative"
@@ -1288,12 +1585,16 @@ hint("derivative")
 # %% [markdown]
 # ## Common mistakes
 #
-# The first two stood in PyTorch's own documentation, and documents on the web still teach them.
+# (10 minutes)
+#
+# PyTorch's own documentation once had the first one ([issue 78705](https://github.com/pytorch/pytorch/issues/78705), fixed since),
+# and translations of it on the web still teach it. The second one is
+# [issue 68195](https://github.com/pytorch/pytorch/issues/68195).
 #
 # ### The tracer of the old graph
 #
 # One word is wrong here: `GraphAppendingTracer(gm.graph)`.
-# What the rule records goes to the end of the *old* graph, behind its output, while you walk over it.
+# What the rule records goes to the end of the *old* graph, after its output, while you walk over it.
 
 
 # %%
@@ -1327,12 +1628,12 @@ broken.graph.lint()  # "does not belong to this Graph"
 broken(torch.ones(2), torch.ones(2))
 
 # %% [markdown]
-# The loop walked on to the nodes behind the old output and copied them, too: that is the code after `return`.
+# The loop walked on to the nodes after the old output and copied them, too: that is the code after `return`.
 # **Right:** the tracer of the graph that you fill, `GraphAppendingTracer(graph)`.
 #
 # ### A tracer for each Proxy
 #
-# `fx.Proxy(node)` without a tracer makes a new one each time. With *one* Proxy, nobody notices:
+# `fx.Proxy(node)` without a tracer makes a new tracer each time. With *one* Proxy, you do not notice:
 
 # %%
 graph = fx.Graph()
@@ -1380,8 +1681,18 @@ broken(torch.ones(2))
 
 # %% [markdown]
 # `symbolic_trace` would have registered the tensor as a buffer. A `GraphAppendingTracer` has no module to put it into,
-# so it becomes an argument that no code can spell. The same happens to the weights of a module that you call on such a Proxy.
-# **Right:** a Python number, or an operation on the Proxy such as `torch.zeros_like(x)`.
+# so it becomes an argument that cannot be written as code. The same happens to the weights of a module that you call on such a Proxy:
+
+# %%
+graph = fx.Graph()
+x = fx.Proxy(graph.placeholder("x"), GraphAppendingTracer(graph))
+graph.output(nn.Linear(2, 2)(x).node)
+broken = fx.GraphModule(nn.Module(), graph)
+assert "torch.Tensor(size=[2, 2], dtype=float32)" in broken.code
+
+# %% [markdown]
+# **Right:** a Python number, an operation on the Proxy such as `torch.zeros_like(x)`, or, for a module,
+# `tracer.create_proxy("call_module", …)` as in section 5.2.
 #
 # ### Only `args` reach the rule
 
@@ -1415,9 +1726,57 @@ assert torch.equal(sub_rule(x, y, alpha=2), f(x, y))  # the rule is right
 assert torch.equal(without_keywords(f, {torch.sub: sub_rule})(x, y), torch.zeros(2))  # wrong
 
 # %% [markdown]
-# No error: the rule has a default, and `alpha=2` is lost in silence.
+# No error: the rule has a default, and nothing tells you that `alpha=2` is lost.
 # **Right:** `args` *and* `kwargs`, both through `map_arg`.
 #
+# ### ReLU as a product, or with `where`
+#
+# Section 5.4 showed what is wrong: a product makes NaN of `-inf`, and `where(x > 0, x, 0)` loses a NaN.
+
+# %%
+x = torch.tensor([2.0, -1.0, -math.inf, math.inf, math.nan])
+assert ((x > 0) * x).isnan().tolist() == [False, False, True, False, True]
+assert not torch.where(x > 0, x, 0.0).isnan().any()
+torch.testing.assert_close(x.clamp(min=0), torch.relu(x), rtol=0, atol=0, equal_nan=True)
+
+# %% [markdown]
+# **Right:** `x.clamp(min=0)`. It needs no product, and it keeps a NaN.
+#
+# ### A graph whose `forward` takes a dictionary
+#
+# If you trace with `concrete_args` for the items of a dictionary, the graph has one placeholder for each **item**, and its
+# *code generator* packs and unpacks them. A new graph has the standard code generator:
+
+
+# %%
+class TakesDict(nn.Module):
+    def forward(self, pair):
+        return pair["a"] + pair["b"].relu()
+
+
+taker = TakesDict()
+old = fx.Tracer().trace(taker, concrete_args={"pair": {"a": fx.PH, "b": fx.PH}})
+pair = {"a": torch.ones(2), "b": -torch.ones(2)}
+assert torch.equal(fx.GraphModule(taker, old)(pair), torch.ones(2))
+
+graph, new = fx.Graph(), {}
+for node in old.nodes:
+    new[node] = graph.node_copy(node, new.__getitem__)
+broken = fx.GraphModule(taker, graph)
+
+# %% raises="TypeError"
+broken(pair)  # missing 1 required positional argument
+
+# %% [markdown]
+# **Right:** edit a copy of the graph in place (its code generator is copied with it), or hand the generator on
+# (`set_codegen` is not promised to stay as it is):
+
+# %%
+assert torch.equal(fx.GraphModule(taker, copy.deepcopy(old))(pair), torch.ones(2))
+graph.set_codegen(old._codegen)
+assert torch.equal(fx.GraphModule(taker, graph)(pair), torch.ones(2))
+
+# %% [markdown]
 # ### A rule asks for a value
 
 
@@ -1442,10 +1801,22 @@ relu_by_branch(x)
 #
 # 1. A Proxy is a node and a tracer. Operations on it add nodes to the tracer's graph, used or not. One graph, one tracer.
 # 2. While the graph is made, all of Python runs: loops, branches, `print`. Only operations on Proxies are left in the graph.
-# 3. Retracing: walk over the old graph, copy what is not meant, and run a rule on Proxies of the *new* graph for what is.
-#    A rule gets `args` and `kwargs` as they stand, nodes as Proxies, and may return a Proxy or a constant.
-# 4. A rule must be right for infinities, NaN and large numbers, too. Walk through it with each of them.
-# 5. What stands for an old node may be any value: a graph pasted behind an argument, or a slope beside a value.
+# 3. Retracing: walk over the old graph, copy the nodes without a rule, and run the rules on Proxies of the *new* graph.
+#    A rule gets `args` and `kwargs` as they are in the node, nodes as Proxies, and may return a Proxy or a constant.
+# 4. A rule must be right for tiny and large numbers, infinities and NaN. Think it through for each, and search with random numbers.
+# 5. The new value of an old node may be anything: what a pasted graph returns, or a value together with its slope.
+#
+# ## Cheat sheet
+#
+# | call | what it does |
+# |---|---|
+# | `tracer = GraphAppendingTracer(graph)` | records at the insertion point of `graph` |
+# | `fx.Proxy(node, tracer)`, `proxy.node` | from a node to a Proxy, and back |
+# | `tracer.create_proxy("call_module", name, args, kwargs)` | records a node of any opcode |
+# | `graph.node_copy(node, f)` | a copy of a node of another graph; `f` says what it reads |
+# | `map_arg(args, f)` | puts `f(n)` in place of each node, however deep |
+# | `graph.inserting_before(node)` | sets the insertion point, for Proxies too |
+# | `fx.GraphModule(root, graph)` | a module; what the graph names is taken from `root` |
 #
 # See how far you are:
 
@@ -1462,6 +1833,7 @@ progress()
 # | testing a pass so that you can trust it | chapter 9 |
 # | tables of rules in PyTorch itself: `run_decompositions`, `make_fx` | chapter 11 |
 #
-# In PyTorch's documentation: *torch.fx*, section *Proxy/Retracing*, and the reference of
-# `torch.fx.Proxy`, `torch.fx.Tracer` and `torch.fx.Graph.node_copy`.
-# (`GraphAppendingTracer` lives in `torch.fx.proxy`, `map_arg` in `torch.fx.node`.)
+# In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), section *Proxy/Retracing*, and the
+# reference of `torch.fx.Proxy`, `torch.fx.Tracer` and `torch.fx.Graph.node_copy` on the same page.
+# On derivatives and batches of functions: [torch.func](https://docs.pytorch.org/docs/stable/func.html).
+# (`GraphAppendingTracer` is in `torch.fx.proxy`, `map_arg` in `torch.fx.node`.)

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, passes; chapter 5 for section 6.8 |
-# | **Time** | about 120 minutes, 80 of them for the exercises |
+# | **Time** | about 175 minutes, 80 of them for the exercises; sections 6.1 to 6.4 are a good first sitting (55 minutes), and 6.6 can wait |
 #
 # **When you are done, you can**
 #
@@ -16,20 +16,20 @@
 # 4. record the shape of every value, however deeply it is nested;
 # 5. measure the time of each node and show it in a chart that a person can read;
 # 6. count floating-point operations, and compare your count with PyTorch's;
-# 7. find the operation in which a NaN or an infinity begins;
-# 8. write a pass as a `Transformer`, and say what it does to `node.meta`.
+# 7. find the operation in which a NaN or an infinity begins, and the line of source code that wrote it;
+# 8. write a pass as a `Transformer`, and say what it does to `node.meta`, to names and to leaf modules.
 
 # %% [markdown]
 # ## A story
 #
-# A model has run for weeks without a fault.
+# Another team's model has run for weeks without a fault.
 # Now one client gets NaN, and another one complains that it is slow.
-# The source code belongs to another team, so you cannot put `print` into it.
-# Forward hooks show you the modules, but the fault is in a `softmax` between two modules, and that is no module.
+# The source code is not yours, so you cannot put `print` into it.
+# Forward hooks show you what modules return. But not every operation is a module: a line of `forward` between two modules is not.
 #
-# A graph knows every operation.
-# In this chapter you do not edit the graph.
-# You run it, one node after the other, and look at each value as it passes.
+# A graph has every operation in it.
+# In this chapter you run the graph, one node after the other, and look at each value as it passes.
+# Section 6.9 answers both complaints.
 
 # %%
 import math
@@ -43,13 +43,17 @@ from typing import Any
 import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
+from IPython.display import display
 from torch import fx, nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.node import map_arg
+from torch.fx.passes.fake_tensor_prop import FakeTensorProp
 from torch.fx.passes.shape_prop import ShapeProp
 from torch.utils.flop_counter import FlopCounterMode
-from torchvision.models import resnet18
+from torchvision.models import googlenet, resnet18
 
 from autograder import check, draw, hint, progress
+from autograder.given import LinearReLU
 
 torch.manual_seed(6)
 print(torch.__version__)
@@ -124,7 +128,7 @@ torch.testing.assert_close(fx.Interpreter(scorer).run(x), scorer(x))
 # </details>
 # <details><summary>0 and 1: the call is stale, the Interpreter is not.</summary>
 #
-# Yes. So a test that only uses an Interpreter misses a forgotten <code>recompile()</code>, and a test that only calls the module misses arguments that an Interpreter refuses. The checks of this course try both.
+# Right. So a test that only uses an Interpreter misses a forgotten <code>recompile()</code>, and a test that only calls the module misses arguments that an Interpreter refuses. The checks of this course try both.
 # </details>
 # <details><summary>1 and 1: both see the edit.</summary>
 #
@@ -147,7 +151,7 @@ assert gm(zero).item() == 0.0
 assert fx.Interpreter(gm).run(zero).item() == 1.0
 
 # %% [markdown]
-# ## 6.2 Six handlers (10 minutes)
+# ## 6.2 Six handlers (11 minutes)
 #
 # An Interpreter has one method for each opcode.
 # Each receives the node's target and its arguments, in which every node is already replaced by its **value**.
@@ -191,7 +195,7 @@ torch.testing.assert_close(gm(x), wave(x))  # the module is as it was
 # * The keyword call `torch.sin(input=x)` works without extra care, because `kwargs` is handed on.
 # * `x.sin()` is a method call. It goes to another handler, with the *string* `"sin"` as its target.
 #
-# A handler may also only watch. This one writes a log, and changes nothing:
+# A handler can also just watch. This one writes a log, and changes nothing:
 
 
 # %%
@@ -230,7 +234,7 @@ assert result.shape == (2, 3)
 # </details>
 # <details><summary><code>None</code>, without any error.</summary>
 #
-# Yes. The last addition is "run" by the same handler, so its value is <code>None</code>, whatever went in. Nothing complains.
+# Right. The last addition is "run" by the same handler, so its value is <code>None</code>, whatever went in. Nothing complains.
 # </details>
 
 
@@ -251,7 +255,7 @@ assert SinToCosOnly(gm).run(x) is None
 # This holds for the functions `torch.neg` and `torch.sigmoid`, and for the methods `x.neg()` and `x.sigmoid()`.
 # Every other operation runs as it is, an `nn.Sigmoid` module too.
 #
-# (The operator `-x`, `torch.negative`, and in-place forms are not tried.)
+# (The operator `-x`, `torch.negative`, and forms in place are never tested.)
 #
 # **Do not** change the graph module you were given.
 
@@ -267,8 +271,8 @@ class After(nn.Module):
         return torch.relu(torch.neg(x) + y).sigmoid()
 
 
-# What NegSigmSwap(before) runs when it is given the left graph:
-draw.diff(fx.symbolic_trace(Before()), fx.symbolic_trace(After()))
+display(draw(Before(), title="the graph that NegSigmSwap is given"))
+draw(After(), title="what its run computes")
 
 
 # %% solve="NegSigmSwap"
@@ -298,7 +302,7 @@ check(NegSigmSwap)
 hint("NegSigmSwap")
 
 # %% [markdown]
-# ## 6.3 `run`, `run_node` and `env` (5 minutes)
+# ## 6.3 `run`, `run_node` and `env` (9 minutes)
 #
 # Handlers see a target, but not the node. One method sees the node itself:
 #
@@ -314,7 +318,7 @@ hint("NegSigmSwap")
 # ```
 #
 # `run_node(n)` returns the value of node `n`. Every node passes through it, whatever its opcode.
-# So it is the place for all that concerns *values*, or the *names* of nodes.
+# So use it for everything that has to do with *values*, or with the *names* of nodes.
 
 
 # %%
@@ -355,10 +359,16 @@ fx.Interpreter(gm).run()  # Expected positional argument for parameter x
 fx.Interpreter(gm).run(one, scale=3.0)  # keywords are not accepted
 
 # %% [markdown]
+# (Errors of an Interpreter end with two lines, *Original traceback: None* and a hint about *tlparse*, a tool of `torch.compile`.
+# FX can note where each operation was written. Section 6.7 switches that on, and then the traceback is there.)
+#
 # One trap: arguments that no placeholder takes are ignored. The call of the module would raise a `TypeError`.
 
 # %%
 assert fx.Interpreter(scorer).run(x, 2.0, "one too many").shape == (2, 3)
+
+# %% raises="TypeError"
+scorer(x, 2.0, "one too many")
 
 # %% [markdown]
 # ### The environment, and who cleans it up
@@ -417,6 +427,23 @@ result = fx.Interpreter(scorer).run(x, initial_env=silent)
 torch.testing.assert_close(result, torch.full((2, 3), 1 / 3))  # the softmax of zeros
 
 # %% [markdown]
+# Researchers call this **ablation**: switch off one part, and see how much the result depends on it.
+# Here each residual block of ResNet-18 loses what it adds, one block at a time:
+
+# %%
+branches = [node for node in resnet.graph.nodes if node.name.endswith("_bn2")]
+values = fx.Interpreter(resnet, garbage_collect_values=False)
+with torch.no_grad():
+    whole = values.run(image)
+    for node in branches:
+        without = {node: torch.zeros_like(values.env[node])}
+        result = fx.Interpreter(resnet).run(image, initial_env=without)
+        change = ((result - whole).norm() / whole.norm()).item()
+        print(f"without {node.name:12} the result changes by {change:6.1%}")
+        assert 0 < change
+assert len(branches) == 8
+
+# %% [markdown]
 # The dictionary that you hand over **becomes** `env`: values are added to it, and deleted.
 # So make a new one for each run.
 
@@ -433,7 +460,7 @@ assert relu not in silent  # deleted after its last reader, like any other value
 # </details>
 # <details><summary>Yes: only <code>relu</code> itself is skipped.</summary>
 #
-# Yes. To skip what is not needed any more, make a copy of the graph and delete it there: that is a pass, chapter 3.
+# Right. To skip what is not needed any more, make a copy of the graph and delete it there: that is a pass, chapter 3.
 # </details>
 
 
@@ -453,11 +480,12 @@ ran.run(x, initial_env={relu: torch.zeros(2, 3)})
 assert "proj" in ran.names and "relu" not in ran.names
 
 # %% [markdown]
-# ## 6.4 Shapes (20 minutes)
+# ## 6.4 Shapes (29 minutes)
 #
-# A trace has no shapes: it holds for inputs of many shapes. One run with a sample input tells you those of that run.
-# This is **shape propagation**, and you find the following class for it in several tutorials.
-# Read it, and look for what it forgets. There are four faults.
+# A trace has no shapes: it is right for inputs of many shapes. One run with a sample input tells you the shapes of that run.
+# This is **shape propagation**. The first releases of `torch.fx` had the following class for it, in
+# [shape_prop.py](https://github.com/pytorch/pytorch/blob/088d670085752958c75fd5fe3d3ced990f2be6ad/torch/fx/experimental/shape_prop.py),
+# and copies of it are still on the web. Read it, and look for what it forgets. There are four faults.
 
 
 # %%
@@ -554,9 +582,9 @@ except RuntimeError as error:
     assert str(error).endswith("nonexistent target ")  # and no name at all
 
 # %% [markdown]
-# Each of the four was mended long ago, in `fx.Interpreter`.
-# It has a handler for the output, its placeholders know defaults and `*args`, and its message says `atoms[: i + 1]`.
-# What is left for you is the one line about shapes. (A node's own notes belong into `node.meta`, not into new attributes.)
+# `fx.Interpreter` has none of the four faults.
+# It has a handler for the output, its placeholders know defaults and `*args`, and its message names the whole target.
+# What is left for you is the one line about shapes. (Put your notes about a node into `node.meta`, not into new attributes.)
 
 
 # %%
@@ -623,7 +651,7 @@ assert "tensor_meta" not in size.meta and size.meta["type"] is int
 # </details>
 # <details><summary>A class of FX's own, made from <code>list</code></summary>
 #
-# Yes, an `immutable_list`. The arguments of a node cannot be edited in place, and replacing nodes by values keeps their class. Dictionaries are treated in the same way. So ask with `isinstance`.
+# Right, an `immutable_list`. The arguments of a node cannot be edited in place, and replacing nodes by values keeps their class. Dictionaries are treated in the same way. So ask with `isinstance`.
 # </details>
 
 
@@ -646,7 +674,7 @@ assert isinstance(value, list) and type(value) is not list
 # * for a list, a tuple or a dictionary, the same with the shapes of its items in their places, however deeply nested;
 # * for anything else, `None`.
 #
-# Default arguments and `*args` work. (Values that are a `torch.Size` are not tried.)
+# Default arguments and `*args` work. (Values that are a `torch.Size` are never tested.)
 
 
 # %%
@@ -715,11 +743,28 @@ hint("record_shapes")
 
 # %% [markdown]
 # For large models there is a way without any computing: with *fake tensors*, which have a shape and a dtype but no numbers.
-# `torch.fx.passes.fake_tensor_prop.FakeTensorProp` is an Interpreter that uses them.
-# `torch.export` and `torch.compile` find all their shapes in this way.
+# `FakeTensorProp` is an Interpreter that uses them, and writes them into `node.meta["val"]`.
+# The weights of the model are ordinary tensors, so you must allow them beside fake ones:
+
+# %%
+gm = fx.symbolic_trace(resnet18())
+batch = torch.empty(64, 3, 224, 224)
+FakeTensorProp(gm, FakeTensorMode(allow_non_fake_inputs=True)).propagate(batch)
+value = node_called(gm, "layer4_1_conv2").meta["val"]
+print(type(value).__name__, tuple(value.shape), value.dtype)
+assert value.shape == (64, 512, 7, 7)
 
 # %% [markdown]
-# ## 6.5 Time (20 minutes)
+# Without this mode, it refuses any model that has weights:
+
+# %% raises="AssertionError"
+FakeTensorProp(gm).propagate(batch)  # Please convert all Tensors to FakeTensors first
+
+# %% [markdown]
+# (`torch.export` and `torch.compile` use fake tensors as well, but already while they trace.)
+
+# %% [markdown]
+# ## 6.5 Time (23 minutes)
 #
 # Where does a model spend its time?
 # Read a clock before and after each node. `time.perf_counter()` is the clock for that.
@@ -747,8 +792,8 @@ class KindTimer(fx.Interpreter):
 
 
 # %% [markdown]
-# Two rules for measuring. **Warm up:** the first run pays for memory and for choices that later runs reuse.
-# **Repeat:** one run says little, the machine does other things, too.
+# Two rules for measuring. **Warm up:** the first run allocates memory and makes choices that later runs reuse.
+# **Repeat:** one run says little, because the machine also does other things.
 
 # %%
 timer = KindTimer(resnet)
@@ -784,15 +829,25 @@ for kind, seconds in kinds:
     print(f"{kind:18} {1000 * seconds / 5:7.2f} ms  {seconds / total:5.1%}")
 
 # %% [markdown]
-# Convolutions take most of the time, on nearly every machine.
+# Which kind takes most of the time on your machine? (On ours it is the convolutions.)
 # Your numbers differ from run to run. That is why no exercise of this course grades speed.
 #
 # What such times do *not* say:
 #
-# * An Interpreter adds some microseconds of its own to each node. For tiny operations that is most of what you see.
+# * An Interpreter needs some time of its own for each node. For tiny operations that can be most of what you see.
+#   The next cell measures it.
 # * On a GPU a call returns before the work is done. Call `torch.cuda.synchronize()` before you read the clock.
 # * `torch.compile` merges operations. Its time cannot be split by the nodes of this graph.
-#
+
+# %%
+nothing = fx.symbolic_trace(nn.Sequential(*[nn.Identity() for _ in range(1000)]))
+interpreter, zero = fx.Interpreter(nothing), torch.zeros(1)
+interpreter.run(zero)
+start = time.perf_counter()
+interpreter.run(zero)
+print(f"{1e6 * (time.perf_counter() - start) / 1000:.1f} microseconds for a node that does nothing")
+
+# %% [markdown]
 # **Predict the keys.** A model calls `torch.relu` in two places. How many entries does `KindTimer` have for them, and how many nodes are there?
 #
 # <details><summary>Two entries, two nodes.</summary>
@@ -801,7 +856,7 @@ for kind, seconds in kinds:
 # </details>
 # <details><summary>One entry, two nodes.</summary>
 #
-# Yes. Times of one target are added up. To keep nodes apart, use <code>n.name</code>: names are unique in a graph.
+# Right. Times of one target are added up. To keep nodes apart, use <code>n.name</code>: names are unique in a graph.
 # </details>
 
 
@@ -827,7 +882,7 @@ assert list(timer.seconds) == ["x", "relu", "sub", "output"]
 # Whether the other kinds of node are there is up to you.
 #
 # An operation that raises is not counted: neither its call nor its time. Its error passes through as it is.
-# Two timers know nothing of each other. Nobody checks how fast anything is.
+# Two timers share nothing. The check does not look at how fast anything is.
 
 
 # %%
@@ -882,7 +937,7 @@ check(OpTimer)
 hint("OpTimer")
 
 # %% [markdown]
-# ## 6.6 Floating-point operations (25 minutes)
+# ## 6.6 Floating-point operations (30 minutes)
 #
 # Time depends on the machine. The number of **floating-point operations** (FLOPs) does not.
 # It is counted from shapes, with one convention: a multiplication and the addition that follows are *two* operations.
@@ -903,7 +958,32 @@ with FlopCounterMode(display=False) as counter, torch.no_grad():
 assert counter.get_total_flops() == 2 * 3 * 5 * 4
 
 # %% [markdown]
-# It leaves out what is cheap: biases, activations, norms, sums. In most networks they are a few percent.
+# It leaves out what is cheap: biases, activations, norms, sums. How much is that? This Interpreter counts one operation for each
+# number that they give, and four for each number of a BatchNorm:
+
+
+# %%
+class LeftOut(fx.Interpreter):
+    """Counts, roughly, what PyTorch's counter leaves out."""
+
+    total = 0
+
+    def run_node(self, n):
+        value = super().run_node(n)
+        module = self.fetch_attr(n.target) if n.op == "call_module" else None
+        if n.op.startswith("call") and not isinstance(module, (nn.Conv2d, nn.Linear)):
+            self.total += value.numel() * (4 if isinstance(module, nn.BatchNorm2d) else 1)
+        return value
+
+
+rest = LeftOut(resnet)
+with FlopCounterMode(display=False) as counter, torch.no_grad():
+    rest.run(torch.randn(1, 3, 224, 224))
+print(f"left out in ResNet-18: {rest.total / counter.get_total_flops():.2%}")
+assert rest.total < counter.get_total_flops() / 100
+
+# %% [markdown]
+# In ResNet-18, that is less than one percent.
 #
 # To count in an Interpreter, you need the shapes of operands and results. A handler has both.
 # It has them as *values*, but an operand may come by position or by keyword. A small helper finds it:
@@ -911,7 +991,7 @@ assert counter.get_total_flops() == 2 * 3 * 5 * 4
 
 # %%
 def operand(args: tuple, kwargs: dict, position: int, name: str) -> Any:
-    """The argument that stands at a position or under a name."""
+    """The argument at this position, or with this name."""
     return args[position] if position < len(args) else kwargs[name]
 
 
@@ -956,7 +1036,7 @@ assert counter.total == 3 * 2 * 5
 # </details>
 # <details><summary>Half of it.</summary>
 #
-# Yes. With two groups, each output channel sees only two of the four input channels. Look at the weight: its shape is (6, 2, 3, 3) instead of (6, 4, 3, 3).
+# Right. With two groups, each output channel sees only two of the four input channels. Look at the weight: its shape is (6, 2, 3, 3) instead of (6, 4, 3, 3).
 # </details>
 # <details><summary>Twice as much: it is done for each group.</summary>
 #
@@ -990,8 +1070,8 @@ assert grouped.weight.shape == (6, 2, 3, 3)
 # Arguments may be given by keyword. A layer that is called twice counts twice. Everything else counts zero.
 # On models made of these operations you agree with `torch.utils.flop_counter`.
 #
-# So do transposed convolutions, `einsum` and attention, though PyTorch's counter counts them. (Vectors as operands of a
-# product are not tried.)
+# Transposed convolutions, `einsum` and attention count zero, too, though PyTorch's counter counts them. (Vectors as operands of a
+# product are never tested.)
 
 
 # %%
@@ -1010,7 +1090,7 @@ x = torch.randn(1, 2, 8)
 conv = 2 * (6 * 6) * (2 * 3)  # the result has shape (1, 6, 6)
 product = 2 * (6 * 6) * 6  # (1, 6, 6) @ (1, 6, 6)
 head = 2 * (6 * 4) * 6  # the result has shape (1, 6, 4)
-print("count_flops(Example(), x) is to be", conv + product + head)
+print("count_flops(Example(), x) must be", conv + product + head)
 assert flops(Example(), x) == conv + product + head
 draw(fx.symbolic_trace(Example()))
 
@@ -1088,10 +1168,10 @@ print(counter.get_table(depth=1))
 assert 3.6e9 < counter.get_total_flops() < 3.7e9
 
 # %% [markdown]
-# ## 6.7 Where a NaN begins (15 minutes)
+# ## 6.7 Where a NaN begins (20 minutes)
 #
-# A NaN spreads: whatever reads it becomes NaN as well. At the end everything is NaN, and nothing tells you where it began.
-# Often it does not begin as a NaN either:
+# A NaN spreads: nearly everything that is computed from it is NaN as well. At the end everything is NaN, and nothing tells you
+# where it began. Often it does not begin as a NaN either:
 
 
 # %%
@@ -1117,7 +1197,7 @@ assert softmax_by_hand(scores).isnan().any()
 # </details>
 # <details><summary><code>exp</code>: it gives infinity.</summary>
 #
-# Yes. The largest float32 is about 3.4e38, and exp(100) is about 2.7e43. Its input is finite and its value is not, so this is the place to mend: subtract the largest score first.
+# Right. The largest float32 is about 3.4e38, and exp(100) is about 2.7e43. Its input is finite and its value is not, so this is the place to mend: subtract the largest score first.
 # </details>
 #
 # An Interpreter can show how the values grow. This one notes the largest absolute value of each tensor.
@@ -1145,8 +1225,8 @@ print(values.largest)
 assert values.largest["x"] == 100.0 and values.largest["exp"] == float("inf")
 
 # %% [markdown]
-# The same for a network that is well. Each residual block adds to what came before, and the norms hold it down.
-# A curve that climbs without end would be a warning, long before the first infinity.
+# Now the same for a healthy network. Each residual block adds to what came before, and the norms keep the values small.
+# If the curve climbed all the way, that would be a warning, long before the first infinity.
 
 # %%
 values = Largest(resnet)
@@ -1164,6 +1244,7 @@ axes.set_title("ResNet-18 with random weights: how large do the values get?")
 axes.spines[["top", "right"]].set_visible(False)
 figure.tight_layout()
 plt.show()
+print({name: round(values.largest[name], 2) for name in values.largest if name.startswith("add")})
 assert max(values.largest.values()) < 1e4
 
 # %% [markdown] card="first_nonfinite"
@@ -1175,9 +1256,9 @@ assert max(values.largest.values()) < 1e4
 # * Values may be nested: tuples, lists, dictionaries.
 # * Integers and booleans are finite, as tensors too. Python floats count as tensors do.
 # * An input that is not finite counts as found at its placeholder, a parameter or buffer at its `get_attr` node.
-#   Weights inside of a leaf module belong to the call of that module.
+#   Weights inside a leaf module belong to the call of that module.
 #
-# In-place operations are not tried.
+# Operations in place are never tested.
 
 
 # %%
@@ -1240,9 +1321,64 @@ hint("first_nonfinite")
 
 # %% [markdown]
 # For gradients there is `torch.autograd.detect_anomaly`. It names the forward call whose *backward* gave a NaN.
+#
+# ### From a node to a line of source code
+#
+# A name such as `exp` does not tell you where the operation was written. A tracer can note that: set its attribute
+# `record_stack_traces`. Then each node that records an operation has a `stack_trace`, and every error of an Interpreter shows it.
+# (It is off by default, because it makes tracing slower.)
+
+
+# %%
+class Located(fx.Tracer):
+    """Notes for each node the lines of source code that made it."""
+
+    record_stack_traces = True
+
+
+class Normalised(nn.Module):
+    def forward(self, x):
+        return softmax_by_hand(x)
+
+
+def written_at(node: fx.Node) -> str:
+    """The innermost place outside of PyTorch where a node was written."""
+    lines = (node.stack_trace or "").splitlines()
+    places = [
+        f"{place.strip()}: {code.strip()}"
+        for place, code in zip(lines, lines[1:], strict=False)
+        if place.lstrip().startswith("File") and "/torch/" not in place.replace("\\", "/")
+    ]
+    return places[-1] if places else "not known"
+
+
+model = Normalised()
+gm = fx.GraphModule(model, Located().trace(model))
+for name in ("exp", "sum_1", "truediv"):
+    print(f"{name:8}", written_at(node_called(gm, name)))
+assert "in softmax_by_hand" in written_at(node_called(gm, "exp"))
+assert node_called(fx.symbolic_trace(model), "exp").stack_trace is None  # without it
 
 # %% [markdown]
-# ## 6.8 Transformer (20 minutes)
+# An error in such a graph says where to look. Here a vector of length 0 has no largest entry:
+
+
+# %%
+class Broken(nn.Module):
+    def forward(self, x):
+        return x - x.amax(0)
+
+
+model = Broken()
+try:
+    fx.Interpreter(fx.GraphModule(model, Located().trace(model))).run(torch.ones(0))
+except (RuntimeError, IndexError) as error:
+    text = str(error)
+print(text[text.index("While executing") :][:300])
+assert "in forward" in text and "Original traceback:\nNone" not in text
+
+# %% [markdown]
+# ## 6.8 Transformer (30 minutes)
 #
 # What happens if an Interpreter runs a graph on **Proxies** instead of tensors?
 # Each operation then records a node, as in chapter 5, and at the end there is a new graph.
@@ -1266,12 +1402,12 @@ x = torch.randn(3)
 torch.testing.assert_close(transformed(x), SinToCos(gm).run(x))
 torch.testing.assert_close(gm(x), wave(x))  # the given module is as it was
 assert [n.name for n in transformed.graph.nodes if "cos" in n.name] == ["cos", "cos_1"]
-draw.diff(gm, transformed)
+display(draw(gm, title="the given graph"))
+draw(transformed, title="the new graph")
 
 # %% [markdown]
-# The picture compares nodes by name, and a Transformer names its new nodes after what they call: `sin` became `cos`.
-# Compare the class with the Interpreter of section 6.2: only the base class is another one.
-# The Interpreter computes once, now. The Transformer makes a module that you can keep.
+# Compare the class with the Interpreter of section 6.2: only the base class is different.
+# The Interpreter computes one result, at once. The Transformer makes a module that you can keep.
 #
 # In a handler of a Transformer, values are Proxies. So you may write Python with them, and it is recorded:
 
@@ -1317,7 +1453,62 @@ assert transformed.get_submodule("0") is gm.get_submodule("0")
 assert "1" in dict(gm.named_modules()) and "1" not in dict(transformed.named_modules())
 
 # %% [markdown]
-# ### What becomes of `meta`
+# ### Backwards: undo a model
+#
+# A handler can also *wait*. This Transformer records nothing while it runs. It notes the steps, and when it comes to the output,
+# it records their inverses, from the last step to the first. So it makes the inverse of a chain of operations.
+# (Generative models that are called *normalizing flows* need that.)
+
+# %%
+INVERSES = {
+    operator.add: operator.sub,
+    operator.sub: operator.add,
+    operator.mul: operator.truediv,
+    operator.truediv: operator.mul,
+    torch.exp: torch.log,
+    torch.log: torch.exp,
+    torch.tanh: torch.atanh,
+    torch.atanh: torch.tanh,
+}
+
+
+class Invert(fx.Transformer):
+    """Makes the inverse of a chain: each step takes the value before it as its first argument."""
+
+    def __init__(self, module):
+        super().__init__(module)
+        self.steps = []
+
+    def call_function(self, target, args, kwargs):
+        if target not in INVERSES or kwargs or any(isinstance(a, fx.Proxy) for a in args[1:]):
+            raise ValueError(f"there is no inverse of {target.__name__} with these arguments")
+        value, *numbers = args
+        self.steps.append((INVERSES[target], numbers))
+        return value  # nothing is recorded: every step returns the Proxy of the input
+
+    def output(self, target, args, kwargs):
+        value = args[0]
+        for inverse, numbers in reversed(self.steps):
+            value = inverse(value, *numbers)  # now it is recorded
+        return super().output(target, (value,), kwargs)
+
+
+def flow(x):
+    return torch.tanh(torch.exp(x) * 0.5 + 0.25)
+
+
+gm = fx.symbolic_trace(flow)
+inverse = Invert(gm).transform()
+print(inverse.code)
+x = torch.randn(5, dtype=torch.float64)
+torch.testing.assert_close(inverse(flow(x)), x)
+torch.testing.assert_close(Invert(inverse).transform()(x), flow(x))  # the inverse of the inverse
+
+# %% raises="ValueError"
+Invert(fx.symbolic_trace(wave)).transform()  # sin has no inverse
+
+# %% [markdown]
+# ### What becomes of `meta`, names and leaf modules
 #
 # Tools keep notes in `node.meta`: shapes, places in the source code, marks of other passes.
 # A Transformer makes new nodes. Do they have the notes of the old ones?
@@ -1343,11 +1534,31 @@ assert notes(transformed)["relu"] == ["custom"]
 assert notes(transformed)["output"] == ["mine", "custom"]
 
 # %% [markdown]
-# Read the table, because it has three different lines (run with torch 2.14):
+# The lines are of three kinds (run with torch 2.14):
 #
 # * **Placeholders** lose everything.
 # * **The output** keeps everything.
 # * **All other nodes** keep only what FX itself knows, such as `custom`, `nn_module_stack` and `stack_trace`. Your own keys are gone.
+#
+# **Names** are made anew, after what a node calls. **Leaf modules** stay, and that is different from a new trace (section 4.7):
+# a Transformer calls each module that the graph calls, and never goes into it.
+
+
+# %%
+class OneCall(fx.Tracer):
+    """Keeps a `LinearReLU` as one call."""
+
+    def is_leaf_module(self, m, module_qualified_name):
+        return isinstance(m, LinearReLU) or super().is_leaf_module(m, module_qualified_name)
+
+
+fused = nn.Sequential(LinearReLU(nn.Linear(4, 4)))
+kept = fx.GraphModule(fused, OneCall().trace(fused))
+assert [n.op for n in fx.Transformer(kept).transform().graph.nodes][1:-1] == ["call_module"]
+assert [n.op for n in fx.symbolic_trace(kept).graph.nodes][1:-1] == ["call_module", "call_function"]
+
+# %% [markdown]
+# So between two passes that are Transformers, nothing of yours is lost but names and your own notes. About the notes you can do something:
 #
 # **Predict the result.** `run_node` is overridden like this, to copy the notes. Which node has the wrong ones afterwards?
 #
@@ -1370,7 +1581,7 @@ assert notes(transformed)["output"] == ["mine", "custom"]
 # </details>
 # <details><summary>The node that is returned.</summary>
 #
-# Yes. For the output, <code>run_node</code> returns what is handed to it: the Proxy of the last value. Its node gets the notes of the output, on top of its own.
+# Right. For the output, <code>run_node</code> returns what is handed to it: the Proxy of the last value. Its node gets the notes of the output, on top of its own.
 # </details>
 
 
@@ -1398,7 +1609,7 @@ assert node_called(careless, "softmax").meta["mine"] == "a note on output"
 # * `torch.add(a, b)`, `a + b` and `a.add(b)`, with numbers, buffers and keyword arguments, become products of the same two values;
 # * an addition with an `alpha` other than 1 stays; `alpha=1` is allowed, and no multiplication gets it;
 # * in-place additions stay: `a.add_(b)`, and nodes that call `operator.iadd`;
-# * sums of sizes (`x.shape[0] + 1`) are no additions of tensors. They are not tried.
+# * sums of sizes (`x.shape[0] + 1`) are no additions of tensors. They are never tested.
 #
 # Every node of the result that came from a node of `gm` has that node's `meta`, with all its keys.
 # This holds for every opcode, placeholders and the output too.
@@ -1495,13 +1706,105 @@ hint("AddToMul")
 # | a new module, several nodes at once | a pass: chapters 3 and 4 |
 
 # %% [markdown]
+# ## 6.9 Two complaints, answered (6 minutes)
+#
+# Here is the other team's service: GoogLeNet, and a `forward` that turns its scores into probabilities.
+# (The weights are random. The statistics of its BatchNorms come from some images with pixels between 0 and 1.)
+
+
+# %%
+class Service(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = googlenet(weights=None, aux_logits=False, init_weights=False, num_classes=10)
+        for module in self.net.modules():
+            if isinstance(module, nn.BatchNorm2d):
+                module.momentum = 1.0  # the statistics become those of the next batch
+        with torch.no_grad():
+            self.net.train()(torch.rand(4, 3, 64, 64))
+
+    def forward(self, images):
+        powers = torch.exp(self.net(images))
+        return powers / powers.sum(dim=-1, keepdim=True)
+
+
+service = Service().eval()
+image = torch.rand(1, 3, 64, 64)
+good, bad = image, 255 * image  # one client sends pixels between 0 and 255
+with torch.no_grad():
+    print("one client: ", service(good)[0, :4])
+    print("the other:  ", service(bad)[0, :4])
+    assert service(good).isfinite().all() and service(bad).isnan().any()
+
+# %% [markdown]
+# **The NaN.** Your `first_nonfinite` names the node, and a trace with `record_stack_traces` tells the line.
+# (This cell and the last one use your answers. Run them again when the checks have passed.)
+
+# %%
+located = fx.GraphModule(service, Located().trace(service))
+try:
+    with torch.no_grad():
+        found = first_nonfinite(service, bad)
+        assert first_nonfinite(service, good) is None
+except NotImplementedError:
+    print("first_nonfinite is not written yet")
+else:
+    print(found, "|", written_at(node_called(located, found)))
+    assert found == "exp"
+print("inside GoogLeNet:", written_at(node_called(located, "net_conv1_conv")))
+assert "googlenet.py" in written_at(node_called(located, "net_conv1_conv"))
+
+# %% [markdown]
+# `exp` overflows for scores above 88. You cannot edit the class of the other team, but you can edit the graph.
+# A Transformer subtracts the largest score, and the result for all others stays the same:
+
+
+# %%
+class StableExp(fx.Transformer):
+    """Takes the exponential of each row's distance to its largest entry."""
+
+    def call_function(self, target, args, kwargs):
+        if target is torch.exp:
+            (scores,) = args
+            args = (scores - scores.amax(-1, keepdim=True),)
+        return super().call_function(target, args, kwargs)
+
+
+mended = StableExp(located).transform()
+with torch.no_grad():
+    torch.testing.assert_close(mended(good), service(good))
+    torch.testing.assert_close(mended(bad), torch.softmax(service.net(bad), dim=-1))
+    print(len(located.graph.nodes), "nodes, now", len(mended.graph.nodes), mended(bad)[0, :4])
+assert len(mended.graph.nodes) == len(located.graph.nodes) + 2
+
+# %% [markdown]
+# **The speed.** Your `OpTimer` says where the time goes, and your `count_flops` says what the model has to compute.
+# A client who sends images of twice the width and height asks for four times as much:
+
+# %%
+try:
+    timer = OpTimer(mended)
+    with torch.no_grad():
+        for _ in range(4):
+            timer.run(image)
+    small, large = (count_flops(service, torch.rand(1, 3, size, size)) for size in (64, 128))
+except NotImplementedError:
+    print("one of the two is not written yet")
+else:
+    print(
+        "slowest:", {name: f"{1000 * timer.seconds[name] / 4:.2f} ms" for name in timer.slowest(3)}
+    )
+    print(f"{small:,} operations, and {large:,} for the large image")
+    assert 3.9 < large / small < 4.1
+
+# %% [markdown]
 # ## Common mistakes
 #
-# Each of these stands in a tutorial, in an older documentation page or in a test. Here you see them fail.
+# Here you see each of them fail. (8 minutes)
 #
 # ### The handler forgets `super()`
 #
-# This class has been copied often. On `sigmoid(x).neg()`, the one function it was tried on, it is right:
+# This class is on several web pages about the Interpreter. On `sigmoid(x).neg()`, its only example there, it is right:
 
 
 # %%
@@ -1534,7 +1837,8 @@ assert Copied(fx.symbolic_trace(one_more)).run(x) is None  # no error, no result
 #
 # ### The handler gets the node
 #
-# `super().call_function(n)` looks natural, and one of PyTorch's own tests had it. Handlers take target, args and kwargs.
+# `super().call_function(n)` was for years in the example of
+# [PyTorch's own reference](https://docs.pytorch.org/docs/1.11/_modules/torch/fx/interpreter.html). But handlers take target, args and kwargs.
 # Only `run_node` takes a node.
 
 
@@ -1545,6 +1849,8 @@ class HandsOnTheNode(fx.Interpreter):
             return super().call_function(n)
         return super().run_node(n)
 
+
+assert "call_function(n)" not in fx.Interpreter.__doc__  # today's example is right
 
 # %% raises="TypeError"
 HandsOnTheNode(fx.symbolic_trace(one_more)).run(x)
@@ -1568,9 +1874,24 @@ assert fx.Interpreter(fx.symbolic_trace(total)).run(x).shape == (3,)
 assert LosesKeywords(fx.symbolic_trace(total)).run(x).shape == ()  # summed over everything
 
 # %% [markdown]
+# ### One `meta` for two graphs
+#
+# `new.meta = old.meta` copies nothing: both nodes have the same dictionary. What a tool notes on one graph is then on the other, too.
+
+# %%
+given = fx.symbolic_trace(total)
+made = fx.Transformer(given).transform()
+for old, new in zip(given.graph.nodes, made.graph.nodes, strict=True):
+    new.meta = old.meta
+ShapeProp(made).propagate(torch.ones(2, 3))
+assert "tensor_meta" in node_called(given, "sum_1").meta  # the given graph has changed
+
+# %% [markdown]
+# **Right:** `new.meta.update(old.meta)`.
+#
 # ### A comparison that is out of date
 #
-# Older pages compare results with `torch.testing.assert_allclose`. It still exists, and it warns:
+# Old code compares results with `torch.testing.assert_allclose`. It still exists, and it warns:
 
 # %%
 with warnings.catch_warnings(record=True) as caught:
@@ -1640,7 +1961,7 @@ assert second.calls["relu"] == 2  # it has run once
 #
 # ### The clock is read around the wrong thing
 #
-# A call that raises is counted although it gave nothing, when the note stands in a `finally`:
+# If the note is in a `finally`, a call that raises is counted, although it gave nothing:
 
 
 # %%
@@ -1675,6 +1996,20 @@ assert timer.calls["_0"] == 1
 # 4. Shapes, times, operations and NaN are each a few lines in `run_node` or in a handler.
 # 5. A Transformer is an Interpreter on Proxies. It shares the submodules, and loses your `meta` unless you copy it.
 #
+# ## Cheat sheet
+#
+# | call | what it does |
+# |---|---|
+# | `fx.Interpreter(gm).run(*args)` | runs the graph; `garbage_collect_values=False` keeps all values in `env` |
+# | `run(*args, initial_env={node: value})` | begins with these values |
+# | `def run_node(self, n)` | one node; return `super().run_node(n)` |
+# | `def call_function(self, target, args, kwargs)` | one of six handlers; return `super().call_function(…)` |
+# | `self.fetch_attr(target)` | a module, parameter or buffer by its path |
+# | `ShapeProp(gm).propagate(*args)` | notes `tensor_meta` and `type` |
+# | `FakeTensorProp(gm, FakeTensorMode(allow_non_fake_inputs=True)).propagate(*args)` | notes `val`, without computing |
+# | `tracer.record_stack_traces = True` | notes the source line in `node.stack_trace` |
+# | `MyTransformer(gm).transform()` | a new module, recorded by your handlers |
+#
 # See how far you are:
 
 # %%
@@ -1685,12 +2020,14 @@ progress()
 #
 # | topic | where |
 # |---|---|
-# | features from inside of a model | chapter 7 |
+# | features from inside a model | chapter 7 |
 # | why a trace may be wrong before you run it | chapters 1 and 8 |
 # | debugging a pass, comparing two models | chapter 9 |
 # | measuring two models against each other | chapter 10 |
 # | `boxed_run`, which frees the inputs early; running graphs of `torch.export` | chapter 11 |
 #
-# In PyTorch's documentation: *torch.fx*, section *The Interpreter Pattern*, the reference of `torch.fx.Interpreter` and
-# `torch.fx.Transformer`, and *Profiling with the FX Interpreter* among the tutorials.
+# In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), section *The Interpreter Pattern*, and the
+# reference of `torch.fx.Interpreter` and `torch.fx.Transformer` on the same page. Among the tutorials:
+# [Building a simple CPU performance profiler with FX](https://docs.pytorch.org/tutorials/intermediate/fx_profiling_tutorial.html).
+# PyTorch's own way to invert a model is in [pytorch/examples, invert.py](https://github.com/pytorch/examples/blob/main/fx/invert.py).
 # (`ShapeProp` and `FakeTensorProp` are in `torch.fx.passes`, which is not promised to stay as it is.)

@@ -28,7 +28,7 @@ HINTS = (
     "It needs a replacement, and you want none. Which replacement has the same parameters and the "
     "same number of results as any pattern there is?",
     "```python\n"
-    "gm = ...  # a graph that nobody else uses\n"
+    "gm = ...  # a graph of your own\n"
     "matches = fx.replace_pattern(gm, pattern, ...)\n"
     "return ...\n"
     "```",

@@ -19,7 +19,7 @@ HINTS = (
     "Section 4.3 rewrites one operation in several forms: one pattern for each form. "
     "How many forms are there here? Two orders, and two numbers that are an int or a float each.",
     "A function inside a function may read the variables around it: "
-    "`def pattern(x): return x + three` records the number that `three` stands for while it is "
+    "`def pattern(x): return x + three` records the number that `three` is while it is "
     "traced. So you can make patterns in a loop.",
     "`F.hardswish` has a second parameter, `inplace`. As a replacement you need a function with "
     "one parameter that calls it.",
@@ -84,7 +84,7 @@ EXERCISE = Exercise(
     aspects=(
         Aspect("task", 2, "`x * F.relu6(x + 3) / 6` becomes `F.hardswish(x)`"),
         Aspect("forms", 2, "the factors in either order, the numbers int or float"),
-        Aspect("many", 1, "wherever it stands, and several times"),
+        Aspect("many", 1, "wherever it is, and several times"),
         Aspect("stays", 3, "what is not that computation stays as it is"),
     ),
     cases=(

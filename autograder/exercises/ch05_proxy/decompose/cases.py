@@ -34,7 +34,7 @@ values = {}                                # old node: new node, or a Python con
 
 
 def proxy_of(node):
-    ...                                    # what a rule is to see in place of an old node
+    ...                                    # what a rule gets in place of an old node
 
 
 for node in gm.graph.nodes:

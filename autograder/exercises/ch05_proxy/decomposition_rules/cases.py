@@ -14,9 +14,9 @@ INF, NAN = float("inf"), float("nan")
 F32, F64 = torch.float32, torch.float64
 
 HINTS = (
-    """**Where to look.** Section 5.4 takes `torch.tanh` apart twice: once so that it fails for
-large numbers, and once so that it does not. Its list of traps says where a NaN comes from,
-and where one is lost.""",
+    """**Where to look.** Section 5.4 takes `torch.tanh` apart three times, and the third time
+is right for every number. Its table of traps says where a NaN comes from, and where one gets
+lost.""",
     """**What to use.** ReLU: which elementary operation puts a floor under a value and keeps a NaN?
 Or which side of a comparison does a NaN take?
 SiLU is `x * sigmoid(x)`.

@@ -22,11 +22,11 @@ _MISSING = "What does `model.get_submodule` do with a name that leads nowhere?"
 HINTS = (
     """**Where to look.** `followed_by` in section 5.5 pastes one graph behind another.
 Here you paste the graph of the submodule at each place where it is called.
-What do its placeholders stand for at such a place, and what do its names lack?""",
+Which values do its placeholders get at such a place, and what is missing in its names?""",
     """**What to use.** A tracer with an `is_leaf_module` of its own, as `WithParts` in section 5.5.
 `model.get_submodule(target)`; `fx.Tracer().trace(submodule)` gives the inner graph.
 
-Make one dictionary a call, from inner nodes to what they stand for outside. Begin with the
+Make one dictionary for each call, from inner nodes to their values outside. Begin with the
 placeholders: the next positional argument, or the keyword of that name (`node.target`), or
 the default (`node.args`). Ask whether a keyword *is there*, not whether its value is true.
 

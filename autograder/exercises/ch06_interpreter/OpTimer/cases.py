@@ -16,7 +16,7 @@ from autograder.models import T, networks
 HINTS = (
     "`run_node` knows the node, and with it the name and the opcode. "
     "Read the clock before and after what the method of the base class does.",
-    "`time.perf_counter()` is the clock for this. What stands after the operation in your method "
+    "`time.perf_counter()` is the clock for this. What comes after the operation in your method "
     "is not reached when the operation raises, unless you put it into a `finally`. "
     "`sorted(names, key=..., reverse=True)` sorts.",
     "```python\n"

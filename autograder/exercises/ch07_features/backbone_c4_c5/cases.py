@@ -19,8 +19,8 @@ and names three places in it. What is different here: the network may have any n
 blocks in a stage, of either kind.
 Which names do all these networks share?""",
     """**What to use.** `create_feature_extractor(model, {node: key})`.
-A name need not be that of a node: the name of a module stands for the last node inside.
-Mind that the module you get shares its layers with the model: switch no mode.""",
+A name may also be that of a module, and then it means the last node inside.
+The module you get shares its layers with the model, so do not switch its mode.""",
     """**A skeleton.**
 
 ```python

@@ -27,8 +27,8 @@ Which values are overwritten later?
 Answer them in this order, each with a loop of its own.""",
     """**What to use.** For the first question, go through the nodes once and let a later call of a
 module replace the earlier one. For the second, go through `reversed(gm.graph.nodes)` with a set of
-nodes that are needed and a set of memories that are still to be read.
-A node's *memory* is the node that made it: for a view, that of the node it looks at.
+nodes that are needed and a set of memories that are read later.
+A node's *memory* has the name of the node that made it: a view has the memory of its input.
 For the third, `graph.call_method("clone", (node,))` directly after the node.""",
     """**A skeleton.**
 
@@ -66,7 +66,7 @@ def take(
 def unknown(name: str, make: type[nn.Module], missing: str, *known: str, **options: Any) -> Case:
     """A case with a name that its model does not have."""
     wanted = {each: each for each in (*known, missing)}
-    look = f"No node and no leaf module is called {missing!r}. Whoever asks is to know."
+    look = f"No node and no leaf module is called {missing!r}. Your function must say so."
     expect = Expect(raises="ValueError", names=missing, look=look)
     return take(name, "errors", make, wanted, expect=expect, **options)
 
@@ -132,11 +132,11 @@ EXERCISE = Exercise(
     procedure="transform",
     aspects=(
         Aspect("names", 3, "names of nodes and of modules mean what they are to mean"),
-        Aspect("order", 1, "the keys stand in the order of `wanted`"),
+        Aspect("order", 1, "the keys come in the order of `wanted`"),
         Aspect("pruned", 3, "what no wanted value needs is gone"),
         Aspect("in place", 3, "values are returned as they were when computed"),
         Aspect("alias", 3, "through an alias, too"),
-        Aspect("errors", 1, "an unknown name is told"),
+        Aspect("errors", 1, "an unknown name gets an error"),
         Aspect("rest", 2, "signatures, modes, and models of every kind"),
     ),
     cases=(
