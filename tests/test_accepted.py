@@ -8,6 +8,7 @@ import pytest
 
 from autograder.classroom.grade_submission import Untrue, _accepted, notes_in, plain_text, shares_in
 from autograder.submission.contract import Chapter, Terms, Unit
+from autograder.submission.result import Result, SubmissionStatus
 from autograder.submission.source_cells import Master
 
 CHECK = Master("check-x", "code", "check(x)", None, True, True, False, False, 2.0)
@@ -27,9 +28,9 @@ def accepted(**change: Any) -> Any:
 
 def test_what_can_be_true_is_taken() -> None:
     found = accepted()
-    assert (found.student, found.status, found.points, found.notes) == (
-        "ann", "graded", 1.5, ("fine",)
-    )  # fmt: skip
+    assert found.result == Result(
+        "ann", "c", SubmissionStatus.GRADED, 1.5, 2.0, notes=("fine",), seconds=1.0
+    )
     assert accepted(scores={"check-x": None}).scores["check-x"].points is None
 
 

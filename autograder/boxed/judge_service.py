@@ -45,6 +45,7 @@ from autograder.sandbox.wire import Broken, receive, send
 from autograder.submission.contract import Terms, Unit
 from autograder.submission.repair import is_unreadable, read_forgivingly, repair
 from autograder.submission.repair_steps import Kind, Repair
+from autograder.submission.result import SubmissionStatus
 from autograder.submission.scores import auto_score
 from autograder.submission.seeds import code_of, note_seed
 from autograder.submission.verdict_outputs import show_verdicts
@@ -257,9 +258,10 @@ def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]
         if utils.is_grade(cell) or utils.is_task(cell)
     }
     if unit.text is None:
-        status, repairs = "refused", []
+        status, repairs = SubmissionStatus.REFUSED, []
     elif unreadable:
-        status, repairs = "unreadable", repairs[:1]  # that every cell is missing, too, says nothing
+        # That every cell is missing, too, says nothing.
+        status, repairs = SubmissionStatus.UNREADABLE, repairs[:1]
     else:
         status = _status(ends, repairs)
     notes += [found.sentence for found in repairs]
@@ -313,16 +315,16 @@ def _unanswered(nb: NotebookNode) -> list[str]:
     return [cell.metadata["nbgrader"]["grade_id"] for cell in same]
 
 
-def _status(ends: list[End], repairs: list[Repair]) -> str:
+def _status(ends: list[End], repairs: list[Repair]) -> SubmissionStatus:
     kinds = {found.kind for found in repairs}
     if Kind.FORGED in kinds:
-        return "tampered"
+        return SubmissionStatus.TAMPERED
     if End.OUT_OF_MEMORY in ends:
-        return "out of memory"
+        return SubmissionStatus.OUT_OF_MEMORY
     if End.OUT_OF_TIME in ends:
-        return "timed out"
+        return SubmissionStatus.TIMED_OUT
     if ends:
-        return "crashed"
+        return SubmissionStatus.CRASHED
     if Kind.RESTORED in kinds:
-        return "restored"
-    return "graded after repair" if Kind.MENDED in kinds else "graded"
+        return SubmissionStatus.RESTORED
+    return SubmissionStatus.REPAIRED if Kind.MENDED in kinds else SubmissionStatus.GRADED

@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.classroom.grade_submission import Boxes, grade_submission
 from autograder.sandbox.client import NoBox
 from autograder.submission.contract import Chapter, Patience, Terms, Unit
+from autograder.submission.result import SubmissionStatus
 from autograder.submission.source_cells import CHECK, Master
 
 CHAPTER = "canary"
@@ -129,10 +130,11 @@ def prove(boxes: Boxes, ready: Chapter) -> None:
         for name, right in names().items()
         if graded.scores[f"{CHECK}{name}"].points != float(right)
     ]
-    if wrong or graded.status != "graded":
-        said = "; ".join([*wrong[:3], *graded.notes[:3]])
+    result = graded.result
+    if wrong or result.status is not SubmissionStatus.GRADED:
+        said = "; ".join([*wrong[:3], *result.notes[:3]])
         raise NoBox(
             "Nothing was graded: a notebook whose marks are known does not get them on this "
-            f"machine, in {len(wrong)} of {len(names())} answers ({graded.status}; {said}). Run "
+            f"machine, in {len(wrong)} of {len(names())} answers ({result.status}; {said}). Run "
             "'fxcourse doctor'. If it finds nothing, install the course anew, in a new environment."
         )

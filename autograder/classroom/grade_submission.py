@@ -21,14 +21,12 @@ from autograder.sandbox.client import ForkServer, Image, Lost, Process, Unboxed
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.sandbox.wire import Broken, send
 from autograder.submission.contract import (
-    STATUSES,
     Chapter,
-    Graded,
-    Score,
     Terms,
     Unit,
-    nothing_from,
+    failed_result,
 )
+from autograder.submission.result import GradedNotebook, Result, Score, SubmissionStatus
 from autograder.submission.seeds import seed_of
 
 JUDGE = Bounds(memory=4096 * MIB, disk=MIB, processes=16, cpu=1200.0, wall=7200.0)
@@ -123,7 +121,7 @@ class Boxes:
             self._students.close()
 
 
-def grade_submission(unit: Unit, terms: Terms, boxes: Boxes) -> Graded:
+def grade_submission(unit: Unit, terms: Terms, boxes: Boxes) -> GradedNotebook:
     """Grade a submission; whatever is in it, there is a result.
 
     Raises:
@@ -137,7 +135,7 @@ def grade_submission(unit: Unit, terms: Terms, boxes: Boxes) -> Graded:
             return _accepted(said, text, unit, terms, time.perf_counter() - start)
         except (Lost, Untrue) as error:
             how = str(error)
-    return nothing_from(unit, terms, _LOST.format(how=_line(how)), final=True)
+    return failed_result(unit, terms, _LOST.format(how=_line(how)), final=True)
 
 
 def ask(step: str, unit: Unit, terms: Terms, boxes: Boxes, nb: bytes = b"") -> tuple[Any, bytes]:
@@ -219,29 +217,37 @@ def shares_in(said: Mapping[str, Any], terms: Terms) -> dict[str, float | None]:
 
 def _accepted(
     said: Mapping[str, Any], text: bytes, unit: Unit, terms: Terms, seconds: float
-) -> Graded:
+) -> GradedNotebook:
     """What a judge says, if it can be true.
 
     Raises:
         Untrue: it cannot.
     """
     most = {m.name: m.points or 0.0 for m in terms.masters.values() if m.grade or m.task}
-    scores, status = said.get("scores"), said.get("status")
+    scores = said.get("scores")
     if not isinstance(scores, dict) or set(scores) != set(most):
         raise Untrue("a judge gave points to other cells than there are")
     for name, points in scores.items():
         if points is not None and not _is_between(points, 0.0, most[name]):
             raise Untrue("a judge gave points that are not there")
-    if type(status) is not str or status not in STATUSES:
-        raise Untrue("a judge named no state")
     unanswered = said.get("unanswered")
     if not isinstance(unanswered, list) or not set(map(str, unanswered)) <= set(terms.masters):
         raise Untrue("a judge spoke of cells that are not there")
-    return Graded(
-        unit.student, terms.chapter, status, text.decode("utf-8", "replace"),
+    notes = (*unit.notes, *notes_in(said))
+    result = Result(unit.student, terms.chapter, _status_in(said), notes=notes, seconds=seconds)
+    return GradedNotebook.of(
+        result,
+        text.decode("utf-8", "replace"),
         {name: Score(points, most[name]) for name, points in scores.items()},
-        tuple(map(str, unanswered)), (*unit.notes, *notes_in(said)), seconds,
-    )  # fmt: skip
+        tuple(map(str, unanswered)),
+    )
+
+
+def _status_in(said: Mapping[str, Any]) -> SubmissionStatus:
+    status = said.get("status")
+    if not isinstance(status, str) or status not in list(SubmissionStatus):
+        raise Untrue("a judge named no state")
+    return SubmissionStatus(status)
 
 
 def notes_in(said: Mapping[str, Any]) -> tuple[str, ...]:

@@ -15,12 +15,13 @@ from concurrent.futures import Future
 from autograder.classroom.canary import prove
 from autograder.classroom.grade_submission import Boxes, grade_submission
 from autograder.sandbox.client import NoBox
-from autograder.submission.contract import Graded, Terms, Unit, nothing_from
+from autograder.submission.contract import Terms, Unit, failed_result
+from autograder.submission.result import GradedNotebook
 
 _log = logging.getLogger(__name__)
 
 
-def in_lanes(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]:
+def in_lanes(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[GradedNotebook]:
     """Grade submissions side by side, and yield each as it is done.
 
     Args:
@@ -32,7 +33,7 @@ def in_lanes(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]
         NoBox: notebooks cannot be boxed here, or known answers do not get their marks.
     """
     source, taking = iter(units), threading.Lock()
-    done: queue.Queue[Graded | BaseException | None] = queue.Queue()
+    done: queue.Queue[GradedNotebook | BaseException | None] = queue.Queue()
     stop = threading.Event()
     first = next(source, None)
     if first is None:
@@ -85,7 +86,7 @@ def in_lanes(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]
         boxes.close()
 
 
-def grade(unit: Unit, terms: Terms, boxes: Boxes) -> Graded:
+def grade(unit: Unit, terms: Terms, boxes: Boxes) -> GradedNotebook:
     """Grade a submission; what goes wrong on our side costs no other submission.
 
     Raises:
@@ -98,4 +99,4 @@ def grade(unit: Unit, terms: Terms, boxes: Boxes) -> Graded:
     except Exception as error:
         _log.exception("The notebook of %s could not be graded", unit.student)
         why = f"It could not be graded: {type(error).__name__}: {error}"[:500]
-        return nothing_from(unit, terms, f"{why} Please report this, with the notebook.")
+        return failed_result(unit, terms, f"{why} Please report this, with the notebook.")

@@ -13,6 +13,7 @@ import nbformat
 
 from autograder.sandbox.resource_limits import Bounds
 from autograder.submission.repair import read_forgivingly, repair
+from autograder.submission.result import GradedNotebook, Result, Score, SubmissionStatus
 from autograder.submission.source_cells import Master
 
 
@@ -104,69 +105,12 @@ class Unit:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Score:
-    """What one graded cell earns: points, or ``None`` where a person must look at it."""
-
-    points: float | None
-    most: float
-
-
-@dataclass(frozen=True)
-class Graded:
-    """What became of a submission.
-
-    Attributes:
-        student: whose it is.
-        chapter: the chapter.
-        status: how it ended; see `STATUSES`.
-        text: the graded notebook, as a file's text.
-        scores: by grade id.
-        unanswered: grade ids of answers that are as they were given out.
-        notes: what was repaired or happened, a sentence each.
-        seconds: how long it took.
-        final: whether that stays until the submission changes; the next run tries again what a
-            grader could not get to the end of.
-    """
-
-    student: str
-    chapter: str
-    status: str
-    text: str
-    scores: dict[str, Score]
-    unanswered: tuple[str, ...]
-    notes: tuple[str, ...]
-    seconds: float
-    final: bool = True
-
-    @property
-    def points(self) -> float:
-        """Points in all."""
-        return sum(score.points or 0.0 for score in self.scores.values())
-
-
-STATUSES = {
-    "graded": "",
-    "graded after repair": "yellow",
-    "restored": "yellow",
-    "tampered": "red",
-    "timed out": "red",
-    "out of memory": "red",
-    "crashed": "red",
-    "unreadable": "red",
-    "refused": "red",
-}
-"""How a submission can end, from harmless to bad, and the colour that it is shown in."""
-
-
-def nothing_from(unit: Unit, terms: Terms, why: str, *, final: bool = False) -> Graded:
+def failed_result(unit: Unit, terms: Terms, why: str, *, final: bool = False) -> GradedNotebook:
     """What is given to a submission that could not be graded: no points so far, and a reason."""
     nb = read_forgivingly(b"")
     repair(nb, terms.masters)
     scores = {
         m.name: Score(0.0, m.points or 0.0) for m in terms.masters.values() if m.grade or m.task
     }
-    text = nbformat.writes(nb)
-    return Graded(
-        unit.student, terms.chapter, "crashed", text, scores, (), (why,), 0.0, final=final
-    )
+    crashed = Result(unit.student, terms.chapter, SubmissionStatus.CRASHED, notes=(why,))
+    return GradedNotebook.of(crashed, nbformat.writes(nb), scores, final=final)

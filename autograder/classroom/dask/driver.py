@@ -23,7 +23,8 @@ from autograder.classroom.dask.worker import (
 )
 from autograder.classroom.grade_class import CannotGrade
 from autograder.classroom.journal import course
-from autograder.submission.contract import Graded, Terms, Unit, nothing_from
+from autograder.submission.contract import Terms, Unit, failed_result
+from autograder.submission.result import GradedNotebook, Result
 
 ANSWER = 10.0
 """Seconds in which a scheduler must answer."""
@@ -48,7 +49,7 @@ _LOST = (
 )
 
 
-def on_cluster(units: Iterable[Unit], terms: Terms, address: str) -> Iterator[Graded]:
+def on_cluster(units: Iterable[Unit], terms: Terms, address: str) -> Iterator[GradedNotebook]:
     """Grade submissions on the workers of a cluster, and yield each as it is done.
 
     A submission whose worker is lost is graded by another one; after a few such losses it is
@@ -131,7 +132,7 @@ class _Work:
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._workers_seen = time.monotonic()
 
-    def graded(self) -> Iterator[Graded]:
+    def graded(self) -> Iterator[GradedNotebook]:
         """Grade them all."""
         self._send()
         while self._under_way:
@@ -179,14 +180,14 @@ class _Work:
         elif time.monotonic() - self._workers_seen > WORKERS:
             raise CannotGrade(f"{_no_workers(self._address)} {_KEPT}")
 
-    def _fetch(self, future: Any, unit: Unit) -> Graded | None:
+    def _fetch(self, future: Any, unit: Unit) -> GradedNotebook | None:
         """What became of a submission; nothing where it is on its way again."""
         from distributed import CancelledError, KilledWorker
 
         try:
             found = future.result(timeout=WORKERS)
         except KilledWorker:
-            return nothing_from(unit, self._terms, _LOST)
+            return failed_result(unit, self._terms, _LOST)
         except TimeoutError:  # its worker was lost after it was done; another one does it again
             self._look()
             self._ended.put(future.key)
@@ -198,10 +199,12 @@ class _Work:
         except Exception as error:
             what = "does not have this course, or not all of it" if _is_missing(error) else "failed"
             raise CannotGrade(f"A worker {what} ({_short(error)}). {_KEPT}") from None
-        expected = (unit.student, self._terms.chapter)
-        if not isinstance(found, Graded) or (found.student, found.chapter) != expected:
+        if not isinstance(found, GradedNotebook) or not self._is_about(unit, found.result):
             raise CannotGrade(f"A worker sent back something that is no result. {_KEPT}")
         return found
+
+    def _is_about(self, unit: Unit, result: Result) -> bool:
+        return (result.student, result.chapter) == (unit.student, self._terms.chapter)
 
 
 def _missing(error: object) -> str:

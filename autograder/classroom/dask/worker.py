@@ -18,7 +18,8 @@ from autograder.classroom.journal import course
 
 if TYPE_CHECKING:
     from autograder.classroom.grade_submission import Boxes
-    from autograder.submission.contract import Graded, Terms
+    from autograder.submission.contract import Terms
+    from autograder.submission.result import GradedNotebook
 
 _kept: dict[bytes, Boxes] = {}
 _making = threading.Lock()
@@ -52,7 +53,7 @@ def show(boxed: bool) -> Worker:
     return Worker(course(), (boxed and why_no_box()) or "")
 
 
-def grade_there(unit: bytes, terms: bytes, wanted: str) -> Graded:
+def grade_there(unit: bytes, terms: bytes, wanted: str) -> GradedNotebook:
     """Grade a submission on this worker.
 
     Args:
