@@ -259,8 +259,7 @@ def not_tried(exercise: Exercise, tried: Tried) -> Verdict:
 
 def is_missing(verdict: Verdict) -> bool:
     """Whether the answer was not there yet, so that it may still come further down."""
-    codes = {finding.code for finding in verdict.findings}
-    return verdict.status == "not attempted" or "undefined" in codes
+    return verdict.status == "not attempted" or not verdict.defined
 
 
 def _undefined(exercise: Exercise) -> Verdict:
@@ -269,7 +268,7 @@ def _undefined(exercise: Exercise) -> Verdict:
         "Restart the kernel and run the notebook from top to bottom: the cell that defines it "
         "may be missing, or may raise an error."
     )
-    return _nothing(exercise, "failed", "undefined", message, look)
+    return replace(_nothing(exercise, "failed", "undefined", message, look), defined=False)
 
 
 def _not_callable(exercise: Exercise, kind: str) -> Verdict:

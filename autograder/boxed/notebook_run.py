@@ -14,7 +14,7 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from nbformat.notebooknode import NotebookNode, from_dict
 from nbformat.v4 import new_output
@@ -50,7 +50,10 @@ HANG_UP = 5.0
 
 Files = Mapping[str, bytes]
 
-_STATES: dict[str, State] = {
+SetAside = Literal["parked", "undefined", "not callable", "untried", "lost"]
+"""What came of setting an answer aside."""
+
+_STATES: dict[SetAside, State] = {
     "undefined": "undefined",
     "not callable": "not callable",
     "untried": "untried",
@@ -80,7 +83,7 @@ class Parked:
         how: how its process ended.
     """
 
-    state: str
+    state: SetAside
     kind: str = ""
     child: Process | None = None
     pid: int = 0

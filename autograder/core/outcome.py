@@ -10,14 +10,48 @@ import base64
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, get_args
+from typing import Any, BinaryIO, Literal, NamedTuple, get_args
 
 import torch
 
 from autograder.core.codec import Plain
 
 Ended = Literal["returned", "raised", "out of time", "not attempted"]
+
+
+class Part(StrEnum):
+    """A part of the caller's objects. Programs compare these; words are for people."""
+
+    GRAPH = "graph"
+    """A graph module's graph, its code, or whose graph it is."""
+    TRAINING_FLAG = "training flag"
+    MODULE = "module"
+    """Anything else of a module: submodules, parameters, buffers, attributes, hooks."""
+    META = "meta"
+    """What a node carries in its `meta`."""
+    ARGUMENT = "argument"
+    TENSOR = "tensor"
+    """An input tensor, or one within an argument."""
+    RANDOM_STATE = "random state"
+
+
+class Change(NamedTuple):
+    """Something of the caller's that a call has changed.
+
+    Attributes:
+        part: what it is a part of.
+        words: what happened to it, such as ``the model's code was changed``.
+    """
+
+    part: Part
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
 MAX_HEADER = 64 * 1024 * 1024
 MAX_TENSORS = 1024 * 1024 * 1024
 
@@ -35,7 +69,7 @@ class Outcome:
             under the key ``graph_module``.
         runs: one record for each input: ``forward``, ``interpreter``, ``copy``, each with
             ``value`` or ``error``, the ``args`` afterwards, and the ``log`` of the case.
-        changed: what the call changed about the caller's objects, in words.
+        changed: what the call changed about the caller's objects.
         used: forbidden attributes that the answer used.
         printed: what the learner's code printed, cut to size.
         tensors: the table that ``{"tensor": i}`` refers to.
@@ -46,7 +80,7 @@ class Outcome:
     error: dict[str, Any] | None = None
     value: Plain = None
     runs: list[Plain] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
+    changed: list[Change] = field(default_factory=list)
     used: list[str] = field(default_factory=list)
     printed: str = ""
     tensors: list[torch.Tensor] = field(default_factory=list)
@@ -98,6 +132,7 @@ class Outcome:
             raise ValueError("the outcome's header has the wrong fields")
         if not all(is_sound(header[name]) for name, is_sound in _SOUND.items()):
             raise ValueError("the outcome's header has fields of the wrong types")
+        header["changed"] = [Change(Part(part), words) for part, words in header["changed"]]
         header["tensors"] = _read_tensors(file, header["tensors"])
         return cls(**header)
 
@@ -106,12 +141,20 @@ def _are_texts(value: object) -> bool:
     return type(value) is list and all(type(item) is str for item in value)
 
 
+def _are_changes(value: object) -> bool:
+    return type(value) is list and all(_are_texts(row) and _is_change(row) for row in value)
+
+
+def _is_change(row: list[str]) -> bool:
+    return len(row) == 2 and row[0] in list(Part)
+
+
 _SOUND: dict[str, Callable[[Any], bool]] = {
     "case": lambda value: type(value) is str,
     "ended": lambda value: value in get_args(Ended) and type(value) is str,
     "error": lambda value: value is None or type(value) is dict,
     "runs": lambda value: type(value) is list and all(type(run) is dict for run in value),
-    "changed": _are_texts,
+    "changed": _are_changes,
     "used": _are_texts,
     "printed": lambda value: type(value) is str,
     "tensors": lambda value: type(value) is list and all(type(row) is dict for row in value),

@@ -107,7 +107,7 @@ def _judge(
     unlooked = all(finding.code == UNLISTED for findings in found.values() for finding in findings)
     if unlooked:
         shares = tuple(replace(share, held=False) for share in shares)
-    asked_for = found[worst.name][0].code == "name-not-told"  # to raise was right
+    asked_for = found[worst.name][0].asked_for
     redactions = {
         case.name: Redaction(Evidence(exercise, case, outcomes[case.name], seed, runner, key))
         for case in cases

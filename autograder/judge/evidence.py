@@ -18,6 +18,7 @@ from autograder.core.outcome import Outcome, Reference
 from autograder.core.own_code import STAND_INS, own_calls, taken_for
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey, key_of
+from autograder.judge.error_words import error_text
 from autograder.judge.form import Form
 from autograder.judge.splice import with_rules_applied
 
@@ -61,10 +62,25 @@ class Evidence:
         return f"`{self.exercise.name}`"
 
     def finding(
-        self, code: str, message: str, look: str = "", nodes: Iterable[str] = ()
+        self,
+        code: str,
+        message: str,
+        look: str = "",
+        nodes: Iterable[str] = (),
+        *,
+        error: Plain = None,
     ) -> Finding:
-        """A finding about this case."""
-        return Finding(code, message, look, case=self.case.name, nodes=tuple(nodes))
+        """A finding about this case.
+
+        Args:
+            code: its stable key.
+            message: what is wrong.
+            look: where to look.
+            nodes: the nodes that it is about.
+            error: the record of the exception that it tells of, if it tells of one.
+        """
+        raised = error_text(error) if error else ""
+        return Finding(code, message, look, case=self.case.name, nodes=tuple(nodes), raised=raised)
 
     @cached_property
     def trial(self) -> Trial:

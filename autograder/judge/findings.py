@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from autograder.core.exercise import Case, Exercise
@@ -42,7 +43,7 @@ def findings_of(
         return []
     ended = _ending(evidence)
     if ended is not None:
-        return ended or _left_behind(evidence)
+        return ended or [replace(each, asked_for=True) for each in _left_behind(evidence)]
     stage = None
     found: list[Finding] = []
     for prop in sorted(evidence.key.rules, key=lambda prop: prop.stage):
@@ -130,6 +131,7 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
                 f"the exercise asks for `{wanted}`.{came_from(error)}",
                 f"Which line should raise `{wanted}` in this case, and does it come before the "
                 "one that raises now?",
+                error={"type": error.get("type")},  # its message differs from case to case
             )
         ]
     if wanted and outcome.ended == "returned":
@@ -141,13 +143,10 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
             )
         ]
     if outcome.ended == "raised":
-        return [
-            evidence.finding(
-                "crashed",
-                f"{evidence.you} raised {error_text(outcome.error)}.",
-                _advice(evidence, outcome.error or {}),
-            )
-        ]
+        error = outcome.error or {}
+        message = f"{evidence.you} raised {error_text(error)}."
+        crash = evidence.finding("crashed", message, _advice(evidence, error), error=error)
+        return [replace(crash, tells_error=True)]
     if outcome.ended == "out of time":
         return [_out_of_time(evidence, outcome.error or {})]
     if outcome.ended == "not attempted":
@@ -188,13 +187,12 @@ def _message(evidence: Evidence, error: dict[str, Any]) -> list[Finding]:
     name = evidence.case.expect.names
     if name in error.get("says", ""):
         return []
-    return [
-        evidence.finding(
-            "name-not-told",
-            f"{evidence.you} raised {error_text(error)} here; the message does not name `{name}`.",
-            "Whoever reads the message wants to know which name is meant.",
-        )
-    ]
+    found = evidence.finding(
+        "name-not-told",
+        f"{evidence.you} raised {error_text(error)} here; the message does not name `{name}`.",
+        "Whoever reads the message wants to know which name is meant.",
+    )
+    return [replace(found, asked_for=True)]
 
 
 def _advice(evidence: Evidence, error: dict[str, Any]) -> str:

@@ -45,12 +45,13 @@ class Redaction:
         self._own = _own_words(module_of(evidence.exercise))
 
     def finding(self, found: Finding) -> Finding:
-        """A finding, with its message, its advice and its nodes redacted."""
+        """A finding, with its texts and its nodes redacted."""
         return replace(
             found,
             message=self.text(found.message),
             look=self.text(found.look),
             nodes=tuple(name for name in found.nodes if self._is_known(name)),
+            raised=self.text(found.raised),
         )
 
     def text(self, text: str) -> str:
@@ -86,7 +87,8 @@ class Redaction:
     def _texts_said(self) -> list[str]:
         """The student's own texts: those that are no names of the case or of a library."""
         outcome = self._evidence.claimed
-        records = (outcome.error, outcome.value, outcome.runs, outcome.changed, outcome.used)
+        changed = [change.words for change in outcome.changed]
+        records = (outcome.error, outcome.value, outcome.runs, changed, outcome.used)
         texts = {text for text in _texts(records) if len(text) > 2}
         return [text for text in texts if not self._is_known(text) and text not in self._own]
 
