@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from autograder.boxed.claims import sound_result
+from autograder.core.case_builder import builder_of
 from autograder.core.exercise import Case
 from autograder.core.graph_jobs import Result
 from autograder.core.outcome import Outcome
@@ -23,18 +24,7 @@ take long end sooner, by the processor time that one may take."""
 LIVES = 2
 """How many processes the graphs of one answer may use up."""
 
-_BUILDER = "builder"
 _GONE = {"not admitted": "running it took too much time or memory, or ended Python"}
-
-
-def builder_of(case: Case) -> bytes:
-    """What builds the objects of a case, to be unpickled elsewhere; made once.
-
-    It names functions and classes of modules of models, with arguments: no code is sent.
-    """
-    if _BUILDER not in case.known:
-        case.known[_BUILDER] = pickle.dumps(case.make)
-    return case.known[_BUILDER]
 
 
 class _Reading(pickle.Unpickler):

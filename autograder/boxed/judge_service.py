@@ -29,9 +29,10 @@ from nbgrader import utils
 from nbgrader.preprocessors import LimitOutput
 
 import autograder
-from autograder.boxed.graphs_elsewhere import builder_of, modules_of
+from autograder.boxed.graphs_elsewhere import modules_of
 from autograder.boxed.late_imports import import_late
 from autograder.boxed.notebook_run import NotebookRun, Supply
+from autograder.core.case_builder import builder_of
 from autograder.core.ending import End
 from autograder.core.exercise import Case, Exercise
 from autograder.core.limits import bounded_output

@@ -20,7 +20,8 @@ from nbformat.notebooknode import NotebookNode, from_dict
 from nbformat.v4 import new_output
 
 from autograder.boxed.claims import sound_outcome
-from autograder.boxed.graphs_elsewhere import GraphsElsewhere, builder_of
+from autograder.boxed.graphs_elsewhere import GraphsElsewhere
+from autograder.core.case_builder import builder_of
 from autograder.core.ending import End, Ending
 from autograder.core.exercise import Case, Exercise
 from autograder.core.outcome import Outcome
