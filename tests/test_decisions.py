@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import io
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -99,13 +101,19 @@ def test_changes_pass_through_a_file_and_others_do_not() -> None:
     stream = io.BytesIO()
     outcome.write(stream)
     stream.seek(0)
-    assert Outcome.read(stream).changed == outcome.changed
-    for odd in (["words alone"], [["a part of tomorrow", "x"]], [["graph"]], [[3, "x"]]):
-        stream = io.BytesIO()
-        Outcome("one", changed=odd).write(stream)  # type: ignore[arg-type]
-        stream.seek(0)
-        with pytest.raises(ValueError, match="wrong types"):
-            Outcome.read(stream)
+    (read,) = Outcome.read(stream).changed
+    assert (read, read.part) == ("the model's code was changed", Part.GRAPH)
+    again = copy.deepcopy(read)
+    assert (again, again.part) == (read, read.part)
+
+
+@pytest.mark.parametrize("part", ["a part of tomorrow", "", 3, None, ["graph"]])
+def test_a_change_of_nothing_known_is_not_read(part: Any) -> None:
+    stream = io.BytesIO()
+    Outcome("one", changed=[Change(part, "something")]).write(stream)
+    stream.seek(0)
+    with pytest.raises(ValueError, match="wrong types"):
+        Outcome.read(stream)
 
 
 # ------------------------------------------------------------------ what a card shows

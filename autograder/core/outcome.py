@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple, get_args
+from typing import Any, BinaryIO, Literal, get_args
 
 import torch
 
@@ -37,19 +37,24 @@ class Part(StrEnum):
     RANDOM_STATE = "random state"
 
 
-class Change(NamedTuple):
-    """Something of the caller's that a call has changed.
+class Change(str):
+    """Something of the caller's that a call has changed: what happened to it, in words.
 
     Attributes:
-        part: what it is a part of.
-        words: what happened to it, such as ``the model's code was changed``.
+        part: what it is a part of. Programs decide on this, and not on the words.
     """
 
     part: Part
-    words: str
 
-    def __str__(self) -> str:
-        return self.words
+    def __new__(cls, part: Part, words: str) -> Change:
+        """Make it of such words as ``the model's code was changed``."""
+        self = super().__new__(cls, words)
+        self.part = part
+        return self
+
+    def __getnewargs__(self) -> tuple[Part, str]:  # type: ignore[override]
+        """What copies of it are made from."""
+        return self.part, str(self)
 
 
 MAX_HEADER = 64 * 1024 * 1024
@@ -94,6 +99,7 @@ class Outcome:
         """Write the outcome to a binary stream."""
         blobs = [tensor_bytes(tensor) for tensor in self.tensors]
         header = vars(self) | {
+            "changed": [[change.part, change] for change in self.changed],
             "tensors": [
                 {
                     "dtype": str(t.dtype).removeprefix("torch."),
@@ -101,7 +107,7 @@ class Outcome:
                     "bytes": len(blob),
                 }
                 for t, blob in zip(self.tensors, blobs, strict=True)
-            ]
+            ],
         }
         head = json.dumps(header).encode()
         file.write(len(head).to_bytes(8, "little") + head)

@@ -87,8 +87,7 @@ class Redaction:
     def _texts_said(self) -> list[str]:
         """The student's own texts: those that are no names of the case or of a library."""
         outcome = self._evidence.claimed
-        changed = [change.words for change in outcome.changed]
-        records = (outcome.error, outcome.value, outcome.runs, changed, outcome.used)
+        records = (outcome.error, outcome.value, outcome.runs, outcome.changed, outcome.used)
         texts = {text for text in _texts(records) if len(text) > 2}
         return [text for text in texts if not self._is_known(text) and text not in self._own]
 
