@@ -12,10 +12,10 @@ from autograder.judge import canary_exercises as judged
 from autograder.runner.procedures import PROCEDURES
 from autograder.sandbox.client import NoBox
 from autograder.sandbox.probe import why_no_box
-from autograder.submission.contract import Chapter
+from autograder.submission.contract import PreloadSpec
 from autograder.submission.result import GradedNotebook, Result, Score, SubmissionStatus
 
-CHAPTER = Chapter("00_start")
+CHAPTER = PreloadSpec("00_start")
 
 needs_box = pytest.mark.skipif(
     why_no_box() is not None, reason=f"no box on this machine: {why_no_box()}"

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from autograder.classroom.dask import driver
-from autograder.classroom.dask.worker import Unfit, grade_there
+from autograder.classroom.dask.worker import WorkerUnfit, grade_on_worker
 from autograder.classroom.grade_class import CannotGrade
 from autograder.classroom.journal import course as own_course
-from autograder.submission.contract import Chapter, Terms, Unit
+from autograder.submission.contract import GradingConfig, PreloadSpec, Submission
 from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from tests import dask_cluster, numbers_room
 from tests.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results
@@ -214,8 +214,8 @@ def test_worker_without_a_box_is_named_and_one_that_comes_later_is_seen_through(
     from distributed import Client
 
     with Client(machines.address, set_as_default=False) as client:
-        future = client.submit(grade_there, b"", b"", "an older course", pure=False)
-        with pytest.raises(Unfit, match="worker tcp://.*another version"):
+        future = client.submit(grade_on_worker, b"", b"", "an older course", pure=False)
+        with pytest.raises(WorkerUnfit, match="worker tcp://.*another version"):
             future.result(timeout=30)
 
 
@@ -232,12 +232,12 @@ class FakeClient:
         return {"one": 1, "two": 2}
 
     def submit(self, do: object, unit: bytes, terms: bytes, course: str, *, pure: bool):
-        assert do is grade_there and course == own_course() and not pure
+        assert do is grade_on_worker and course == own_course() and not pure
         return FakeFuture(driver.pickle.loads(unit))
 
 
 class FakeFuture:
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: Submission) -> None:
         self.key, self.unit = unit.student, unit
 
     def add_done_callback(self, tell: Callable[[FakeFuture], None]) -> None:
@@ -252,13 +252,13 @@ def test_a_large_class_is_never_in_memory() -> None:
     pytest.importorskip("distributed", exc_type=ImportError)
     taken = 0
 
-    def units() -> Iterator[Unit]:
+    def units() -> Iterator[Submission]:
         nonlocal taken
         for number in range(2000):
             taken += 1
-            yield Unit(f"student {number}", b"")
+            yield Submission(f"student {number}", b"")
 
-    terms = Terms("07_numbers", {}, Chapter("07_numbers"))
+    terms = GradingConfig("07_numbers", {}, PreloadSpec("07_numbers"))
     work = driver._Work(FakeClient(), terms, NOBODY, units())
     for done, _ in enumerate(work.graded()):
         assert taken - done <= 3 * driver.AHEAD + 1

@@ -14,7 +14,7 @@ from rich.console import Console
 from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.grade_class import grade_class
 from autograder.classroom.progress_report import line_about
-from autograder.submission.contract import Terms, Unit
+from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
 from tests import numbers_room as numbers
@@ -35,13 +35,15 @@ def test_only_what_prints_is_left() -> None:
 
 @pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # nbgrader's
 def test_notes_and_names_are_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def graded(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[GradedNotebook]:
+    def graded(
+        units: Iterable[Submission], terms: GradingConfig, jobs: int
+    ) -> Iterator[GradedNotebook]:
         for unit in units:
             status = SubmissionStatus.GRADED
             result = Result(unit.student, terms.chapter, status, notes=(EVIL,))
             yield GradedNotebook(result, unit.text.decode(), {})
 
-    monkeypatch.setattr("autograder.classroom.grade_class.in_lanes", graded)
+    monkeypatch.setattr("autograder.classroom.grade_class.grade_in_parallel", graded)
     monkeypatch.setattr("autograder.classroom.grade_class.no_box", lambda: None)
     room = numbers.room(tmp_path)
     rooms.hand_in(room, "ann\x1b[2J", numbers.CHAPTER, new_notebook())

@@ -16,7 +16,7 @@ from autograder.boxed.notebook_run import NotebookRun, is_failed
 from autograder.classroom.create import create
 from autograder.sandbox.probe import why_no_box
 from autograder.sandbox.resource_limits import MIB, Bounds
-from autograder.submission.contract import Patience
+from autograder.submission.contract import Timeouts
 from autograder.submission.scores import auto_score
 from tests import graded_class, numbers_room
 from tests.graded_class import CHAPTER
@@ -25,7 +25,7 @@ from tests.submissions.edits import Edit, delete, edited, fill
 from tests.submissions.room import hand_in, released
 
 BOUNDS = Bounds(memory=512 * MIB, disk=8 * MIB, processes=32, cpu=60.0, wall=60.0)
-SHORT = Patience(cell_cpu=0.5, cell_wall=5.0)
+SHORT = Timeouts(cell_cpu=0.5, cell_wall=5.0)
 
 needs_box = pytest.mark.skipif(
     why_no_box() is not None, reason=f"no box on this machine: {why_no_box()}"
@@ -43,7 +43,7 @@ def worked_through(warm: Notebooks, *cells: str) -> tuple[bool, NotebookRun]:
     """Whether the last of these cells failed, and how the notebook was worked through."""
     nb = new_notebook(cells=[new_code_cell(cell) for cell in cells])
     run = NotebookRun(nb, {}, warm, patience=SHORT)
-    run.hold()
+    run.run()
     return is_failed(nb.cells[-1]), run
 
 

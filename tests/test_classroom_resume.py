@@ -18,7 +18,7 @@ from autograder.classroom import gradebook_writer
 from autograder.classroom.fork_servers import no_box
 from autograder.classroom.grade_class import grade_class
 from autograder.classroom.journal import Journal
-from autograder.submission.contract import Terms, Unit, failed_result
+from autograder.submission.contract import GradingConfig, Submission, failed_result
 from autograder.submission.result import GradedNotebook, Result, Score, SubmissionStatus
 from tests.classes import commands, two_questions
 from tests.classes.exam import names
@@ -59,11 +59,13 @@ def with_gradebook(room: Path, student: str, act: Callable[[Any], None]) -> None
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Graders that know what everybody gets; no notebook is run."""
-    monkeypatch.setattr("autograder.classroom.grade_class.in_lanes", _known_at_once)
+    monkeypatch.setattr("autograder.classroom.grade_class.grade_in_parallel", _known_at_once)
     monkeypatch.setattr("autograder.classroom.grade_class.no_box", lambda: None)
 
 
-def _known_at_once(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[GradedNotebook]:
+def _known_at_once(
+    units: Iterable[Submission], terms: GradingConfig, jobs: int
+) -> Iterator[GradedNotebook]:
     for unit in units:
         points = work_of(unit.student, seed=3).points
         scores = {f"check-{name}": Score(value, 6.0) for name, value in points.items()}
@@ -79,11 +81,13 @@ def again(room: Path, **options: Any) -> set[str]:
 def test_what_a_grader_could_not_finish_is_tried_again(
     room: Path, quick: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lost(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[GradedNotebook]:
+    def lost(
+        units: Iterable[Submission], terms: GradingConfig, jobs: int
+    ) -> Iterator[GradedNotebook]:
         yield from (failed_result(unit, terms, "Its grader was lost.") for unit in units)
 
     with monkeypatch.context() as patch:
-        patch.setattr("autograder.classroom.grade_class.in_lanes", lost)
+        patch.setattr("autograder.classroom.grade_class.grade_in_parallel", lost)
         assert again(room) == {FIRST, SECOND, THIRD, FOURTH}
     assert set(rooms.points(room, CHAPTER)[FIRST].values()) == {0}
     assert again(room) == {FIRST, SECOND, THIRD, FOURTH}
@@ -136,11 +140,11 @@ def half_way(real: Does) -> Does:
 
 
 STOPS: dict[str, tuple[Any, str, Callable[[Does], Does]]] = {
-    "before anything is written": (gradebook_writer.Ledger, "write", at_once),
+    "before anything is written": (gradebook_writer.GradebookWriter, "write", at_once),
     "before the folder has its name": (gradebook_writer.os, "replace", at_once),
     "after the first folder": (gradebook_writer.os, "replace", after(1)),
     "after the second folder": (gradebook_writer.os, "replace", after(2)),
-    "before the grades": (gradebook_writer.Ledger, "_write_grades", at_once),
+    "before the grades": (gradebook_writer.GradebookWriter, "_write_grades", at_once),
     "before the journal": (Journal, "add", at_once),
     "in a line of the journal": (Journal, "add", half_way),
     "after the journal": (Journal, "add", after(1)),

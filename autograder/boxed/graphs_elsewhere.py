@@ -12,7 +12,7 @@ from autograder.core.case_builder import builder_of
 from autograder.core.exercise import Case
 from autograder.core.graph_jobs import Result
 from autograder.core.outcome import Outcome
-from autograder.sandbox.client import Lost, Process
+from autograder.sandbox.client import Process, ProcessLost
 
 if TYPE_CHECKING:
     from autograder.boxed.notebook_run import Supply
@@ -74,7 +74,7 @@ class GraphsElsewhere:
                 self._process = self._supply.process("graphs")
             blobs = [builder_of(case), stream.getvalue()]
             _, answer = self._process.step(step, blobs, patience=PATIENCE)
-        except Lost:
+        except ProcessLost:
             self.close()
             return _GONE, []
         return sound_result(job, answer, inputs)

@@ -15,7 +15,7 @@ from autograder.builder.source import read
 from autograder.core.case_builder import CannotBeSent, builder_of
 from autograder.core.codec import Plain
 from autograder.core.exercise import Case, Exercise
-from autograder.core.global_state import kept_state
+from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Reference
 from autograder.exercises import of_chapter
@@ -215,7 +215,7 @@ def knows(exercise: Exercise, case: Case, made: Reference) -> bool:
     if oracle is None or isinstance(oracle, OfChoice):
         return False
     try:
-        with kept_state(), bounded_output(0):
+        with preserve_global_state(), bounded_output(0):
             return _same(oracle(case.make(0)), made)
     except Exception:
         return False  # it is made for random models, and wants something that they have

@@ -27,12 +27,12 @@ from autograder.classroom.gradebook_url import (
     what_failed,
     with_driver,
 )
-from autograder.classroom.gradebook_writer import Ledger, clean_up
+from autograder.classroom.gradebook_writer import GradebookWriter, clean_up
 from autograder.classroom.journal import Journal, digest_of
-from autograder.classroom.preflight import Handed, look_at, students_of
-from autograder.classroom.worker_pool import in_lanes
+from autograder.classroom.preflight import RawSubmission, read_submission, students_of
+from autograder.classroom.worker_pool import grade_in_parallel
 from autograder.sandbox.client import NoBox
-from autograder.submission.contract import Terms, Unit
+from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
 from autograder.submission.seeds import key_of
@@ -110,7 +110,7 @@ def grade_class(
                 f"The gradebook does not answer any more: {why} What is graded is kept."
             ) from None
         finally:
-            marking.ledger.close()
+            marking.writer.close()
     return Summary(tuple(results), time.perf_counter() - start)
 
 
@@ -132,7 +132,7 @@ class _Marking:
         self.execute = ExecuteChecks(config=self.config)
         self.source = Path(course.format_path(course.source_directory, ".", "."))
         try:
-            self.ledger = Ledger(room, self.config, self.db_url, course.course_id)
+            self.writer = GradebookWriter(room, self.config, self.db_url, course.course_id)
         except SQLAlchemyError as error:
             why = what_failed(error, self.db_url)
             raise CannotGrade(f"The gradebook cannot be used: {why}") from None
@@ -167,7 +167,7 @@ class _Marking:
         return sorted(results, key=lambda result: (result.chapter, result.student))
 
     def _choose(self, chapters: Sequence[str] | None) -> list[str]:
-        known = self.ledger.chapters()
+        known = self.writer.chapters()
         if not known:
             raise CannotGrade(
                 "The gradebook has no chapters. Is this the right gradebook? To begin a new one "
@@ -187,23 +187,23 @@ class _Marking:
     def _grade_chapter(
         self, chapter: str, students: list[str], jobs: int, force: bool, cluster: str | None
     ) -> Iterator[Result]:
-        why_not = _why_not(chapter, self.ledger.notebooks(chapter))
+        why_not = _why_not(chapter, self.writer.notebooks(chapter))
         if why_not:
             for student in students:
                 yield _refused(student, chapter, *why_not)
             return
         terms = self._terms(chapter)
         given = files_beside(self.source / chapter)
-        graded_before = set() if force else self.ledger.graded_students(chapter)
-        beside: dict[str, tuple[Handed, str]] = {}
+        graded_before = set() if force else self.writer.graded_students(chapter)
+        beside: dict[str, tuple[RawSubmission, str]] = {}
         old: list[Result] = []
 
-        def units() -> Iterator[Unit]:
+        def submissions() -> Iterator[Submission]:
             for student in students:
                 if not is_storable(student):
                     old.append(_refused(student, chapter, _NO_NAME))
                     continue
-                handed = look_at(self.room, student, chapter)
+                handed = read_submission(self.room, student, chapter)
                 key = key_of(self.execute.secret, student)
                 files = handed.files | given  # the course's own files come last, and win
                 digest = digest_of(handed.text or b"", sorted(files.items()), key, terms)
@@ -212,9 +212,9 @@ class _Marking:
                     old.append(before)
                     continue
                 beside[student] = replace(handed, files=files), digest
-                yield Unit(student, handed.text, files, key, notes=handed.notes)
+                yield Submission(student, handed.text, files, key, notes=handed.notes)
 
-        for graded in self._graded(units(), terms, min(jobs, len(students)), cluster):
+        for graded in self._graded(submissions(), terms, min(jobs, len(students)), cluster):
             while old:
                 yield old.pop()
             handed, digest = beside.pop(graded.result.student)
@@ -222,32 +222,36 @@ class _Marking:
         yield from old
 
     def _graded(
-        self, units: Iterator[Unit], terms: Terms, jobs: int, cluster: str | None
+        self,
+        submissions: Iterator[Submission],
+        terms: GradingConfig,
+        jobs: int,
+        cluster: str | None,
     ) -> Iterator[GradedNotebook]:
         if cluster:
             from autograder.classroom.dask.driver import on_cluster
 
-            return on_cluster(units, terms, cluster)
-        return in_lanes(units, terms, max(1, jobs))
+            return on_cluster(submissions, terms, cluster)
+        return grade_in_parallel(submissions, terms, max(1, jobs))
 
-    def _terms(self, chapter: str) -> Terms:
-        masters = self.ledger.masters(chapter)
+    def _terms(self, chapter: str) -> GradingConfig:
+        source_cells = self.writer.source_cells(chapter)
         ready = self.execute.chapter(chapter, chapter)
-        return Terms(
-            chapter, masters, ready, self.execute.patience(), self.execute.sandbox,
+        return GradingConfig(
+            chapter, source_cells, ready, self.execute.patience(), self.execute.sandbox,
             proof=self.execute.proof,
         )  # fmt: skip
 
     def _has_folder(self, student: str, chapter: str) -> bool:
         return (self.room / "autograded" / student / chapter / f"{chapter}.ipynb").is_file()
 
-    def _write(self, graded: GradedNotebook, handed: Handed, digest: str) -> Result:
+    def _write(self, graded: GradedNotebook, handed: RawSubmission, digest: str) -> Result:
         stamp = handed.folder / "timestamp.txt"
         timestamp = ""
         if stamp.is_file() and not stamp.is_symlink() and not handed.folder.is_symlink():
             with contextlib.suppress(OSError):
                 timestamp = stamp.read_bytes()[:200].decode(errors="replace")
-        said = (*graded.result.notes, *self.ledger.write(graded, handed.files, timestamp))
+        said = (*graded.result.notes, *self.writer.write(graded, handed.files, timestamp))
         result = replace(graded.result, notes=tuple(map(in_a_line, said)))
         if graded.final:
             self.journal.add(result, digest)

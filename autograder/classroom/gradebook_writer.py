@@ -17,13 +17,13 @@ from traitlets.config import Config
 
 from autograder.classroom.released import given_out
 from autograder.submission.result import GradedNotebook, Result
-from autograder.submission.source_cells import Master, masters_in
+from autograder.submission.source_cells import SourceCell, source_cells_in
 
 _PAGES = frozenset(".htm .html .mht .mhtml .shtml .svg .svgz .swf .xht .xhtml .xml .xsl".split())
 """Files that a browser would run; Formgrader shows graded folders from its own address."""
 
 
-class Ledger:
+class GradebookWriter:
     """Writes what graders have found; one submission at a time, whole or not at all.
 
     Args:
@@ -41,14 +41,14 @@ class Ledger:
         """Let go of the gradebook."""
         self.gradebook.close()
 
-    def masters(self, chapter: str) -> dict[str, Master]:
+    def source_cells(self, chapter: str) -> dict[str, SourceCell]:
         """The tracked cells of a chapter, by grade id.
 
         Raises:
             nbgrader.api.MissingEntry: the gradebook has no such chapter.
         """
         given = given_out(CourseDirectory(config=self.config), chapter, chapter)
-        return masters_in(self.gradebook, chapter, chapter, given)
+        return source_cells_in(self.gradebook, chapter, chapter, given)
 
     def chapters(self) -> list[str]:
         """The assignments that the gradebook has."""

@@ -17,7 +17,7 @@ from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
 from autograder.core.codec import Encoder, Plain
 from autograder.core.execution import run_both, run_once
 from autograder.core.exercise import Case, Trial
-from autograder.core.global_state import kept_state
+from autograder.core.global_state import preserve_global_state
 from autograder.core.graph_program import NotAdmitted, NotListed, Program, admitted
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
@@ -70,7 +70,7 @@ def do_job(job: str, trial: Trial, value: Plain, tensors: list[torch.Tensor]) ->
     try:
         functions = {**trial.functions, **STAND_INS}
         programs = [admitted(data, tensors, functions) for data in graphs_in(value)]
-        with kept_state(), bounded_output(0), torch.random.fork_rng(devices=[]):
+        with preserve_global_state(), bounded_output(0), torch.random.fork_rng(devices=[]):
             return JOBS[job](programs, trial, encoder), encoder.tensors
     except NotListed as error:
         return {"not listed": error.operation}, []

@@ -11,7 +11,7 @@ from dataclasses import replace
 from torch import fx, nn
 
 from autograder.core.exercise import Case, Exercise
-from autograder.core.global_state import kept_state
+from autograder.core.global_state import preserve_global_state
 from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
@@ -59,7 +59,7 @@ def judge(
     """
     cases = exercise.cases if cases is None else cases
     # FX prints whole tracebacks when a rebuilt graph's code fails; the findings say it better.
-    with kept_state(), bounded_output(0):
+    with preserve_global_state(), bounded_output(0):
         by_case = {outcome.case: outcome for outcome in outcomes}
         verdict = _judge(exercise, by_case, cases, seed, held, runner, key or key_of(exercise))
     return verdict if source is None else _with_text(verdict, source_findings(exercise, source))

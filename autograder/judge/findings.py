@@ -39,11 +39,13 @@ def findings_of(
     evidence = Evidence(exercise, case, outcome, seed, runner, key)
     if misfit(exercise.procedure, evidence) is not None:
         return [_unrecorded(evidence)]
-    if says_nothing(evidence):
+    if is_vacuous(evidence):
         return []
     ended = _ending(evidence)
     if ended is not None:
-        return ended or [replace(each, asked_for=True) for each in _left_behind(evidence)]
+        return ended or [
+            replace(each, asked_for=True) for each in _findings_after_exception(evidence)
+        ]
     stage = None
     found: list[Finding] = []
     for prop in sorted(evidence.key.rules, key=lambda prop: prop.stage):
@@ -81,7 +83,7 @@ def _unlisted(evidence: Evidence) -> list[Finding]:
     ]
 
 
-def says_nothing(evidence: Evidence) -> bool:
+def is_vacuous(evidence: Evidence) -> bool:
     """Whether this is a random model that cannot be run as the task wants it.
 
     What is drawn fits together, but a replaced function may give another shape, and a fixed
@@ -94,7 +96,7 @@ def says_nothing(evidence: Evidence) -> bool:
     return any("error" in run for run in evidence.reference.runs)
 
 
-def _left_behind(evidence: Evidence) -> list[Finding]:
+def _findings_after_exception(evidence: Evidence) -> list[Finding]:
     """What is wrong after the exception that the case asks for: it names what still holds then."""
     still = evidence.case.expect.still
     rules = (prop for prop in evidence.key.rules if prop.name in still)

@@ -16,7 +16,7 @@ from autograder.runner.call import call_watched
 from autograder.runner.exceptions import is_stub, record_of
 from autograder.runner.functions import transform
 
-ASKED = (1, 2, 3, 0, 1_000)
+SLOWEST_ASKED = (1, 2, 3, 0, 1_000)
 """The arguments with which a timer's `slowest` is asked."""
 
 
@@ -132,6 +132,6 @@ def _timed_run(runner: Any, inputs: Any, trial: Trial, encoder: Encoder) -> Plai
             "wall": walls[-1],
             "seconds": encoder.encode(runner.seconds),
             "calls": encoder.encode(runner.calls),
-            "slowest": [[n, encoder.encode(runner.slowest(n))] for n in ASKED],
+            "slowest": [[n, encoder.encode(runner.slowest(n))] for n in SLOWEST_ASKED],
         },
     }
