@@ -259,7 +259,7 @@ def test_a_large_class_is_never_in_memory() -> None:
             yield Submission(f"student {number}", b"")
 
     terms = GradingConfig("07_numbers", {}, PreloadSpec("07_numbers"))
-    work = driver._Work(FakeClient(), terms, NOBODY, units())
+    work = driver._UnderWay(FakeClient(), terms, NOBODY, units())
     for done, _ in enumerate(work.graded()):
         assert taken - done <= 3 * driver.AHEAD + 1
     assert taken == 2000

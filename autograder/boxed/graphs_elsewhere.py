@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from autograder.boxed.claims import sound_result
 from autograder.core.case_builder import builder_of
 from autograder.core.exercise import Case
-from autograder.core.graph_jobs import Result
+from autograder.core.graph_jobs import JobResult
 from autograder.core.outcome import Outcome
 from autograder.sandbox.client import Process, ProcessLost
 
@@ -61,7 +61,7 @@ class GraphsElsewhere:
         self._supply, self._left = supply, LIVES
         self._process: Process | None = None
 
-    def __call__(self, job: str, case: Case, outcome: Outcome, seed: int, inputs: int) -> Result:
+    def __call__(self, job: str, case: Case, outcome: Outcome, seed: int, inputs: int) -> JobResult:
         """Do a job; see `core.graph_jobs.do_job`."""
         stream = io.BytesIO()
         outcome.write(stream)

@@ -36,9 +36,9 @@ def builder_of(case: Case) -> bytes:
     Raises:
         CannotBeSent: it is, or holds, what has no name in a module.
     """
-    if _BUILDER not in case.known:
+    if _BUILDER not in case.cache:
         try:
-            case.known[_BUILDER] = pickle.dumps(case.make)
+            case.cache[_BUILDER] = pickle.dumps(case.make)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise CannotBeSent(case, error) from error
-    return case.known[_BUILDER]
+    return case.cache[_BUILDER]

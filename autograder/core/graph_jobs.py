@@ -24,7 +24,7 @@ from autograder.core.outcome import Outcome
 from autograder.core.own_code import STAND_INS
 from autograder.core.storage import needed, recorded_program
 
-Result = tuple[Plain, list[torch.Tensor]]
+JobResult = tuple[Plain, list[torch.Tensor]]
 """What a job found, and the table of the tensors in it."""
 
 Job = Callable[[list[Program], Trial, Encoder], Plain]
@@ -38,7 +38,7 @@ class GraphRunner(Protocol):
 
     def __call__(
         self, job: str, case: Case, outcome: Outcome, seed: int, inputs: int
-    ) -> Result: ...
+    ) -> JobResult: ...
 
 
 def trial_for(job: str, make: Callable[[int], Trial], seed: int) -> Trial:
@@ -48,12 +48,12 @@ def trial_for(job: str, make: Callable[[int], Trial], seed: int) -> Trial:
     return make(seed)
 
 
-def do_here(job: str, case: Case, outcome: Outcome, seed: int, inputs: int) -> Result:
+def do_here(job: str, case: Case, outcome: Outcome, seed: int, inputs: int) -> JobResult:
     """Do a job in this process; see `do_job`."""
     return do_job(job, trial_for(job, case.make, seed), outcome.value, outcome.tensors)
 
 
-def do_job(job: str, trial: Trial, value: Plain, tensors: list[torch.Tensor]) -> Result:
+def do_job(job: str, trial: Trial, value: Plain, tensors: list[torch.Tensor]) -> JobResult:
     """Do a job with the described graphs in a value.
 
     Args:

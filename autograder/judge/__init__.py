@@ -162,9 +162,9 @@ def _first_shown(exercise: Exercise, failing: list[Case], seed: int) -> Case | N
 
 def _size(case: Case, seed: int) -> int:
     key = "size", seed
-    if key not in case.known:
-        case.known[key] = _number_of_nodes(case.make(seed).model)
-    return case.known[key]
+    if key not in case.cache:
+        case.cache[key] = _number_of_nodes(case.make(seed).model)
+    return case.cache[key]
 
 
 def _number_of_nodes(model: nn.Module | None) -> int:

@@ -11,7 +11,7 @@ from torch import fx, nn
 
 from autograder.core.codec import Encoder, Plain
 from autograder.core.exercise import Case, Exercise, Expect, Trial
-from autograder.core.graph_jobs import GraphRunner, Result, do_here
+from autograder.core.graph_jobs import GraphRunner, JobResult, do_here
 from autograder.core.graph_program import NotListed, Program, admitted
 from autograder.core.graph_record import describe, signature_of
 from autograder.core.outcome import Outcome, Reference
@@ -48,7 +48,7 @@ class Evidence:
         self.exercise, self.case, self.claimed = exercise, case, outcome
         self.key = key or key_of(exercise)
         self._seed, self._runner = seed, runner
-        self._jobs: dict[str, Result] = {}
+        self._jobs: dict[str, JobResult] = {}
 
     @cached_property
     def outcome(self) -> Outcome:
@@ -142,9 +142,9 @@ class Evidence:
     def _known(self, what: str, work_out: Callable[[], Any]) -> Any:
         """Something about the case itself, worked out for the first answer that is judged."""
         key = what, self._seed
-        if key not in self.case.known:
-            self.case.known[key] = work_out()
-        return self.case.known[key]
+        if key not in self.case.cache:
+            self.case.cache[key] = work_out()
+        return self.case.cache[key]
 
     @cached_property
     def graph_to_run(self) -> Plain:

@@ -71,7 +71,7 @@ def on_cluster(
         return
     with _connected(address) as client:
         _examine(client, terms, address)
-        yield from _Work(client, terms, address, chain([first], waiting)).graded()
+        yield from _UnderWay(client, terms, address, chain([first], waiting)).graded()
 
 
 @contextlib.contextmanager
@@ -124,7 +124,7 @@ def _why_unfit(worker: Worker | BaseException, own: str) -> str:
     return worker.no_box if worker.course == own else OTHER_COURSE
 
 
-class _Work:
+class _UnderWay:
     """The submissions of one chapter, and those that are under way."""
 
     def __init__(
