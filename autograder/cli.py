@@ -46,8 +46,10 @@ def build(
         files = generate.generate(names or [])
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+    except FileNotFoundError as error:
+        raise _stopped(error) from None
     except generate.CourseRefused as refused:
-        _print_refusals(refused.refusals)
+        _print_refusals("built", refused.refusals)
         raise typer.Exit(1) from None
     if check:
         stale = generate.differing(files)
@@ -78,6 +80,8 @@ def solutions(
         chosen = choose(names or [])
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+    except FileNotFoundError as error:
+        raise _stopped(error) from None
     failed = 0
     for path in chosen:
         out.print(f"{path.stem}: running every cell ...")
@@ -105,8 +109,18 @@ def references(
 ) -> None:
     """Make the reference outputs that answers are held against, from solutions/*.py."""
     from autograder.builder.generate_references import write_all
+    from autograder.builder.problems import CourseRefused
+    from autograder.judge.references import MissingReference
 
-    changed = write_all(check_only=check, only=tuple(names or ()))
+    try:
+        changed = write_all(check_only=check, only=names or ())
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    except (FileNotFoundError, MissingReference) as error:
+        raise _stopped(error) from None
+    except CourseRefused as refused:
+        _print_refusals("written", refused.refusals)
+        raise typer.Exit(1) from None
     for exercise in changed:
         out.print(f"{'differs' if check else 'wrote'}  the references of {exercise}")
     if not changed:
@@ -221,7 +235,13 @@ if (Path(__file__).parent / "classroom" / "commands.py").exists():
     _pass_on("classroom", "autograder.classroom.commands", "Make and run an nbgrader classroom.")
 
 
-def _print_refusals(refusals: tuple) -> None:
+def _stopped(error: Exception) -> typer.Exit:
+    """Say why a command cannot do its work."""
+    err.print(f"[red]Stopped.[/red] {escape(str(error))}")
+    return typer.Exit(1)
+
+
+def _print_refusals(done: str, refusals: tuple) -> None:
     from autograder.builder.paths import shown
 
     for refusal in refusals:
@@ -230,7 +250,7 @@ def _print_refusals(refusals: tuple) -> None:
             err.print(f"[bold]{escape(place)}[/bold] {escape(problem.message)}")
             err.print(f"        -> {escape(problem.mend)}")
     count = sum(len(refusal.problems) for refusal in refusals)
-    err.print(f"\nNothing was built: {count} problem{'s' if count > 1 else ''} to mend.")
+    err.print(f"\nNothing was {done}: {count} problem{'s' if count > 1 else ''} to mend.")
 
 
 def _with_scripts_on_path() -> dict[str, str]:

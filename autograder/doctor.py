@@ -22,7 +22,7 @@ REINSTALL = (
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """What a check found.
 
     Attributes:
@@ -49,28 +49,28 @@ def pins() -> dict[str, str]:
     return dict(line.strip().split("==") for line in plain if "==" in line)
 
 
-def python(version: tuple[int, int] = sys.version_info[:2]) -> Finding:
+def python(version: tuple[int, int] = sys.version_info[:2]) -> Diagnosis:
     """Whether the course supports this Python."""
     said = ".".join(map(str, version))
     if (3, 11) <= version < (3, 14):
-        return Finding("Python", "ok", f"Python {said} at {sys.executable}.")
+        return Diagnosis("Python", "ok", f"Python {said} at {sys.executable}.")
     mend = "Install Python 3.11, make a new environment with it, and install the course there."
-    return Finding("Python", "broken", f"Python {said} is not 3.11, 3.12 or 3.13.", mend)
+    return Diagnosis("Python", "broken", f"Python {said} is not 3.11, 3.12 or 3.13.", mend)
 
 
-def packages() -> Finding:
+def packages() -> Diagnosis:
     """Whether every pinned package is there in its pinned version."""
     name = "Packages"
     try:
         wanted = pins()
     except metadata.PackageNotFoundError:
         says = "The course is not installed in this Python."
-        return Finding(name, "broken", says, REINSTALL)
+        return Diagnosis(name, "broken", says, REINSTALL)
     wrong = [text for package, pin in wanted.items() if (text := _differs(package, pin))]
     if wrong:
-        return Finding(name, "broken", "; ".join(wrong) + ".", REINSTALL)
+        return Diagnosis(name, "broken", "; ".join(wrong) + ".", REINSTALL)
     torch = f"torch {wanted['torch']} with torchvision {wanted['torchvision']}"
-    return Finding(name, "ok", f"all {len(wanted)} have the pinned version; {torch}.")
+    return Diagnosis(name, "ok", f"all {len(wanted)} have the pinned version; {torch}.")
 
 
 def _differs(package: str, pin: str) -> str:
@@ -82,7 +82,7 @@ def _differs(package: str, pin: str) -> str:
     return "" if version.split("+")[0] == pin else f"{package} is {version} and must be {pin}"
 
 
-def torch_and_torchvision() -> Finding:
+def torch_and_torchvision() -> Diagnosis:
     """Whether the two import together: builds that do not match fail only then."""
     # In a process of its own, because a broken build can end the process that imports it.
     code = "import torch, torchvision; torchvision.ops.nms; print(torch.__version__)"
@@ -90,20 +90,20 @@ def torch_and_torchvision() -> Finding:
     failed = _fails(code)
     if failed:
         mend = "Install both again, in one command, with the versions in pyproject.toml."
-        return Finding(name, "broken", f"They do not import together: {failed}", mend)
-    return Finding(name, "ok", "They import together.")
+        return Diagnosis(name, "broken", f"They do not import together: {failed}", mend)
+    return Diagnosis(name, "ok", "They import together.")
 
 
-def matplotlib() -> Finding:
+def matplotlib() -> Diagnosis:
     """Whether pictures can be drawn."""
     code = "import matplotlib; matplotlib.use('agg'); import matplotlib.pyplot as p; p.figure()"
     failed = _fails(code)
     if failed:
-        return Finding("matplotlib", "broken", f"It cannot draw: {failed}", REINSTALL)
-    return Finding("matplotlib", "ok", "It draws.")
+        return Diagnosis("matplotlib", "broken", f"It cannot draw: {failed}", REINSTALL)
+    return Diagnosis("matplotlib", "ok", "It draws.")
 
 
-def kernel() -> Finding:
+def kernel() -> Diagnosis:
     """Whether a notebook's kernel starts, answers, and is this Python."""
     code = (
         "from jupyter_client.manager import start_new_kernel as start\n"
@@ -118,32 +118,32 @@ def kernel() -> Finding:
     )
     failed = _fails(code)
     if failed:
-        return Finding("Jupyter kernel", "broken", f"It does not run: {failed}", REINSTALL)
-    return Finding("Jupyter kernel", "ok", "It starts, and it is this Python.")
+        return Diagnosis("Jupyter kernel", "broken", f"It does not run: {failed}", REINSTALL)
+    return Diagnosis("Jupyter kernel", "ok", "It starts, and it is this Python.")
 
 
-def nbgrader() -> Finding:
+def nbgrader() -> Diagnosis:
     """Whether nbgrader and alembic, which it calls, are commands here."""
     for command in ("nbgrader", "alembic"):
         found = shutil.which(command)
         if not found:
             says = f"The command '{command}' is not on your PATH; instructors need it."
-            return Finding("nbgrader", "broken", says, _activate())
+            return Diagnosis("nbgrader", "broken", says, _activate())
         done = subprocess.run([found, "--version"], capture_output=True)
         if done.returncode:
             says = f"The command '{command}' does not run: {found}"
-            return Finding("nbgrader", "broken", says, REINSTALL)
-    return Finding("nbgrader", "ok", "The commands nbgrader and alembic are on your PATH.")
+            return Diagnosis("nbgrader", "broken", says, REINSTALL)
+    return Diagnosis("nbgrader", "ok", "The commands nbgrader and alembic are on your PATH.")
 
 
-def box() -> Finding:
+def box() -> Diagnosis:
     """Whether students' notebooks can be boxed; only instructors need it."""
     from autograder.sandbox.probe import why_no_box
 
     why_not = why_no_box()
     if why_not:
-        return Finding("Box", "info", f"Only for grading a class: {why_not}")
-    return Finding("Box", "ok", "Students' notebooks can be graded in a box.")
+        return Diagnosis("Box", "info", f"Only for grading a class: {why_not}")
+    return Diagnosis("Box", "ok", "Students' notebooks can be graded in a box.")
 
 
 def _activate() -> str:
@@ -153,7 +153,7 @@ def _activate() -> str:
     return f"Activate the environment first: source '{scripts / 'activate'}'"
 
 
-def write_access(folder: Path = COURSE) -> Finding:
+def write_access(folder: Path = COURSE) -> Diagnosis:
     """Whether notebooks can be saved."""
     try:
         with tempfile.NamedTemporaryFile(dir=folder):
@@ -161,17 +161,17 @@ def write_access(folder: Path = COURSE) -> Finding:
     except OSError as error:
         mend = "Give yourself the right to write there, or clone the project into your own folder."
         says = f"Nothing can be saved in {folder}: {error.strerror}."
-        return Finding("Write access", "broken", says, mend)
-    return Finding("Write access", "ok", f"Notebooks can be saved in {folder}.")
+        return Diagnosis("Write access", "broken", says, mend)
+    return Diagnosis("Write access", "ok", f"Notebooks can be saved in {folder}.")
 
 
-def chromium() -> Finding:
+def chromium() -> Diagnosis:
     """Whether the browser test can run; learners and instructors do without."""
     names = ("chromium", "chromium-browser", "google-chrome")
     found = next((path for name in names if (path := shutil.which(name))), None)
     if found:
-        return Finding("Chromium", "info", f"The browser test of 'make test' uses {found}.")
-    return Finding(
+        return Diagnosis("Chromium", "info", f"The browser test of 'make test' uses {found}.")
+    return Diagnosis(
         "Chromium", "info", "There is none. Only the browser test of 'make test' uses it."
     )
 
@@ -190,7 +190,7 @@ def _fails(code: str, seconds: float = 180) -> str:
     return said or f"it ended with code {done.returncode}."
 
 
-CHECKS: tuple[Callable[[], Finding], ...] = (
+CHECKS: tuple[Callable[[], Diagnosis], ...] = (
     python,
     packages,
     torch_and_torchvision,
@@ -203,7 +203,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
 )
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> Iterator[Diagnosis]:
     """Run every check, one after the other."""
     for check in CHECKS:
         yield check()

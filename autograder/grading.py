@@ -17,7 +17,7 @@ from torch import fx
 
 from autograder.core.ending import End
 from autograder.core.exercise import RANDOM, Case, Exercise
-from autograder.core.global_state import kept_state
+from autograder.core.global_state import preserve_global_state
 from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.core.limits import Limits, OutOfTime, bounded_output, time_limit
 from autograder.core.outcome import Outcome
@@ -219,7 +219,7 @@ class Grading:
 def work_of(case: Case) -> float:
     """Seconds of processor time that it takes to make, trace and run a case's model once."""
     start = time.process_time()
-    with kept_state(), bounded_output(0), suppress(Exception):
+    with preserve_global_state(), bounded_output(0), suppress(Exception):
         trial = case.make(0)
         if trial.model is not None:
             traced = fx.symbolic_trace(trial.model)
@@ -230,7 +230,7 @@ def work_of(case: Case) -> float:
 
 def fails(exercise: Exercise, case: Case, outcome: Outcome) -> bool:
     """Whether an answer fails a case."""
-    with kept_state(), bounded_output(0):
+    with preserve_global_state(), bounded_output(0):
         return bool(findings_of(exercise, case, outcome))
 
 
@@ -259,8 +259,7 @@ def not_tried(exercise: Exercise, tried: Tried) -> Verdict:
 
 def is_missing(verdict: Verdict) -> bool:
     """Whether the answer was not there yet, so that it may still come further down."""
-    codes = {finding.code for finding in verdict.findings}
-    return verdict.status == "not attempted" or "undefined" in codes
+    return verdict.status == "not attempted" or not verdict.defined
 
 
 def _undefined(exercise: Exercise) -> Verdict:
@@ -269,7 +268,7 @@ def _undefined(exercise: Exercise) -> Verdict:
         "Restart the kernel and run the notebook from top to bottom: the cell that defines it "
         "may be missing, or may raise an error."
     )
-    return _nothing(exercise, "failed", "undefined", message, look)
+    return replace(_nothing(exercise, "failed", "undefined", message, look), defined=False)
 
 
 def _not_callable(exercise: Exercise, kind: str) -> Verdict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autograder.core.exercise import Case, Exercise
-from autograder.core.global_state import kept_state
+from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import bounded_output
 from autograder.core.verdict import Finding, Verdict
 from autograder.grading import TryHere
@@ -55,7 +55,7 @@ def with_kept_state(
 def _codes_without(exercise: Exercise, kept: LastingState, case: Case) -> set[str]:
     """What is wrong with the case if nothing lasts from one call to the next."""
     tried = TryHere(exercise, kept.forgetful(), impatient=True)((case,))
-    with kept_state(), bounded_output(0):
+    with preserve_global_state(), bounded_output(0):
         found = [each for o in tried.outcomes for each in findings_of(exercise, case, o)]
     return {finding.code for finding in found}
 

@@ -11,7 +11,8 @@ from unittest import mock
 import nbformat
 from nbgrader.api import Gradebook
 
-from autograder.classroom.grade_class import Row, Summary, grade_class
+from autograder.classroom.grade_class import Summary, grade_class
+from autograder.submission.result import Result
 from tests import numbers_room, numbers_syllabus
 from tests.submissions.edits import Edit, add, delete, edited, fill
 from tests.submissions.room import hand_in, released
@@ -58,10 +59,10 @@ def grade_alike(room: Path, folder: Path, **options: Any) -> Summary:
 def results(summary: Summary) -> dict[str, tuple[str, float, float, tuple[str, ...]]]:
     """What became of each, but for how long it took."""
 
-    def result(row: Row) -> tuple[str, float, float, tuple[str, ...]]:
-        return row.status, row.score, row.max_score, row.notes
+    def result(row: Result) -> tuple[str, float, float, tuple[str, ...]]:
+        return row.status, row.points, row.max_points, row.notes
 
-    return {row.student: result(row) for row in summary.rows}
+    return {row.student: result(row) for row in summary.results}
 
 
 def kept(address: str) -> dict[str, dict[str, tuple[float | None, bool, str | None]]]:

@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Iterable
 from typing import Any
 
-from autograder.sandbox.client import ForkServer, Image, Process, Unboxed
+from autograder.sandbox.client import ForkServer, Image, Process, SubprocessServer
 from autograder.sandbox.resource_limits import Bounds
 
 NOTHING: dict[str, Any] = {
@@ -35,7 +35,9 @@ class Notebooks:
         }
         image = Image(entries, {"imports": list(imports)})
         self.parks = boxed
-        self.source: ForkServer | Unboxed = ForkServer(image) if boxed else Unboxed(image)
+        self.source: ForkServer | SubprocessServer = (
+            ForkServer(image) if boxed else SubprocessServer(image)
+        )
         if isinstance(self.source, ForkServer):
             self.source.wait()
         self.source.configure(NOTHING, [])

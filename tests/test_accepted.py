@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from autograder.classroom.grade_submission import Untrue, _accepted, notes_in, plain_text, shares_in
-from autograder.submission.contract import Chapter, Terms, Unit
-from autograder.submission.source_cells import Master
+from autograder.submission.contract import GradingConfig, PreloadSpec, Submission
+from autograder.submission.result import Result, SubmissionStatus
+from autograder.submission.source_cells import SourceCell
 
-CHECK = Master("check-x", "code", "check(x)", None, True, True, False, False, 2.0)
-ANSWER = Master("x", "code", "", None, False, False, True, False, None)
-TERMS = Terms("c", {"check-x": CHECK, "x": ANSWER}, Chapter("c"))
+CHECK = SourceCell("check-x", "code", "check(x)", None, True, True, False, False, 2.0)
+ANSWER = SourceCell("x", "code", "", None, False, False, True, False, None)
+TERMS = GradingConfig("c", {"check-x": CHECK, "x": ANSWER}, PreloadSpec("c"))
 TRUE: dict[str, Any] = {
     "status": "graded",
     "scores": {"check-x": 1.5},
@@ -22,14 +23,14 @@ TRUE: dict[str, Any] = {
 
 
 def accepted(**change: Any) -> Any:
-    return _accepted(TRUE | change, b"{}", Unit("ann", b""), TERMS, 1.0)
+    return _accepted(TRUE | change, b"{}", Submission("ann", b""), TERMS, 1.0)
 
 
 def test_what_can_be_true_is_taken() -> None:
     found = accepted()
-    assert (found.student, found.status, found.points, found.notes) == (
-        "ann", "graded", 1.5, ("fine",)
-    )  # fmt: skip
+    assert found.result == Result(
+        "ann", "c", SubmissionStatus.GRADED, 1.5, 2.0, notes=("fine",), seconds=1.0
+    )
     assert accepted(scores={"check-x": None}).scores["check-x"].points is None
 
 

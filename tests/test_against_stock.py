@@ -18,8 +18,9 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.classroom.create import create
-from autograder.classroom.grade_class import Row, grade_class
+from autograder.classroom.grade_class import grade_class
 from autograder.sandbox.probe import why_no_box
+from autograder.submission.result import Result
 from tests.classes.commands import environment
 from tests.classes.stock import CONFIG
 from tests.submissions import room as rooms
@@ -110,7 +111,7 @@ class Graded:
 
     stock: dict[tuple[str, str], Scores]
     ours: dict[tuple[str, str], Scores]
-    rows: dict[tuple[str, str], Row]
+    rows: dict[tuple[str, str], Result]
 
 
 def _scores(room: Path) -> dict[tuple[str, str], Scores]:
@@ -177,7 +178,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
                     stock, name, student
                 ):
                     rooms.nbgrader(stock, "autograde", name, "--student", student)
-        rows = grade_class(ours, jobs=2).rows
+        rows = grade_class(ours, jobs=2).results
     found = {(row.chapter, row.student): row for row in rows}
     known = {key: scores for key, scores in _scores(stock).items() if _is_graded(stock, *key)}
     return Graded(known, _scores(ours), found)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from autograder import builder
+from autograder import builder, cli
+from autograder.builder import exercise_folders
 from tests import build_fixture
 from tests.build_fixture import CARDS, CHAPTER, FixtureCard, cards, line_of
 
@@ -211,3 +213,68 @@ def test_everything_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
     assert [int(line.partition(":")[0]) for line in said] == sorted(
         int(line.partition(":")[0]) for line in said
     )
+
+
+# ------------------------------------------------------------------ folders of exercises
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Path:
+    """A chapter with one exercise, whole; its source, and what is left of another exercise."""
+    home = tmp_path / "exercises" / "ch07_numbers" / "after"
+    home.mkdir(parents=True)
+    (home.parent / "__init__.py").write_text('"""Numbers."""\n')
+    (home / "__init__.py").write_text('"""The next number."""\n')
+    (home / "cases.py").write_text("EXERCISE = 1\n")
+    (home / "rubric.py").write_text("KEY: int = 1\n")
+    (home.with_name("gone") / "__pycache__").mkdir(parents=True)
+    build_fixture.write(tmp_path)
+    return tmp_path
+
+
+def missing(folders: Path, *chapters: str) -> list[str]:
+    found = exercise_folders.examine(chapters, folder=folders / "exercises", solutions=folders)
+    return [line for refusal in found for line in refusal.lines()]
+
+
+def test_whole_folders_are_not_refused(folders: Path) -> None:
+    assert missing(folders) == missing(folders, "07_numbers") == missing(folders, "08_x") == []
+
+
+@pytest.mark.parametrize("file", ["__init__.py", "cases.py", "rubric.py"])
+def test_a_missing_part_of_an_exercise_is_named(folders: Path, file: str) -> None:
+    path = folders / "exercises" / "ch07_numbers" / "after" / file
+    path.unlink()
+    for chapters in ((), ("07_numbers",)):
+        (line,) = missing(folders, *chapters)
+        assert line.startswith(f"{path}:1: Exercise 'after' has no {file}. Write it")
+
+
+def test_a_missing_init_of_a_chapter_is_named(folders: Path) -> None:
+    (folders / "exercises" / "ch07_numbers" / "__init__.py").unlink()
+    (line,) = missing(folders)
+    assert "The chapter's folder has no __init__.py." in line
+
+
+def test_a_missing_source_of_a_chapter_is_named(folders: Path) -> None:
+    (folders / "07_numbers.py").unlink()
+    (line,) = missing(folders)
+    assert "07_numbers.py:1: " in line and "their chapter is not there. Write it" in line
+
+
+@pytest.mark.parametrize(("file", "name"), [("cases.py", "EXERCISE"), ("rubric.py", "KEY")])
+def test_a_part_that_does_not_define_its_name_is_named(folders: Path, file: str, name: str) -> None:
+    path = folders / "exercises" / "ch07_numbers" / "after" / file
+    path.write_text("def unfinished(\n")
+    assert "1: This is no Python: '(' was never closed." in missing(folders)[0]
+    path.write_text("other = 1\n")
+    (line,) = missing(folders)
+    assert f"{file} does not define {name}. Define {name}: " in line
+
+
+def test_build_says_what_an_exercise_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacks = builder.BuildRefused(Path("rubric.py"), [builder.Problem(1, "No rubric.", "Write it.")])
+    monkeypatch.setattr(exercise_folders, "examine", lambda chapters: [lacks])
+    result = CliRunner().invoke(cli.app, ["build", "--check"])
+    assert result.exit_code == 1
+    assert "rubric.py:1: No rubric." in result.output and "up to date" not in result.output

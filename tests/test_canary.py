@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -12,9 +12,10 @@ from autograder.judge import canary_exercises as judged
 from autograder.runner.procedures import PROCEDURES
 from autograder.sandbox.client import NoBox
 from autograder.sandbox.probe import why_no_box
-from autograder.submission.contract import Chapter, Graded, Score
+from autograder.submission.contract import PreloadSpec
+from autograder.submission.result import GradedNotebook, Result, Score, SubmissionStatus
 
-CHAPTER = Chapter("00_start")
+CHAPTER = PreloadSpec("00_start")
 
 needs_box = pytest.mark.skipif(
     why_no_box() is not None, reason=f"no box on this machine: {why_no_box()}"
@@ -45,17 +46,17 @@ def test_the_boxes_give_known_marks() -> None:
     [
         {"scores": {"check-right_rules": Score(0.0, 1.0)}},
         {"scores": {"check-wrong_split": Score(1.0, 1.0)}},
-        {"status": "crashed"},
+        {"status": SubmissionStatus.CRASHED},
     ],
     ids=["a right answer earns nothing", "a wrong one something", "no judge"],
 )
 def test_other_marks_stop_everything(
-    change: dict[str, object], monkeypatch: pytest.MonkeyPatch
+    change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scores = {f"check-{name}": Score(float(right), 1.0) for name, right in canary.names().items()}
-    graded = Graded("canary", "canary", "graded", "", scores, (), (), 1.0)
-    more = change.pop("scores", {})
-    graded = replace(graded, scores=scores | more, **change)
+    scores |= change.get("scores", {})
+    result = Result("canary", "canary", change.get("status", SubmissionStatus.GRADED))
+    graded = GradedNotebook(result, "", scores)
     monkeypatch.setattr(canary, "grade_submission", lambda *_: graded)
     with pytest.raises(NoBox, match="Nothing was graded"):
         boxes = Boxes.__new__(Boxes)

@@ -88,7 +88,8 @@ def test_the_first_part_that_fails_is_shown_even_where_a_later_one_is_smaller() 
 
 def test_other_findings_are_told_once_each() -> None:
     def crash(text: str) -> Finding:
-        return Finding("crashed", f"`f` raised `TypeError: {text}`.")
+        raised = f"`TypeError: {text}`"
+        return Finding("crashed", f"`f` raised {raised}.", raised=raised)
 
     findings = (
         crash("'A' object has no attribute 'graph'"), crash("'B' object has no attribute 'graph'"),

@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from autograder.classroom.dask import driver
-from autograder.classroom.dask.worker import Unfit, grade_there
-from autograder.classroom.grade_class import CannotGrade, Row
+from autograder.classroom.dask.worker import WorkerUnfit, grade_on_worker
+from autograder.classroom.grade_class import CannotGrade
 from autograder.classroom.journal import course as own_course
-from autograder.submission.contract import Chapter, Graded, Terms, Unit
+from autograder.submission.contract import GradingConfig, PreloadSpec, Submission
+from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from tests import dask_cluster, numbers_room
 from tests.graded_class import WORTH, grade, grade_alike, hand_all_in, kept, results
 
@@ -47,10 +48,10 @@ def machines(room: Path, tmp_path: Path) -> Iterator[dask_cluster.Cluster]:
         yield found
 
 
-def after(count: int, do: Callable[[], None]) -> Callable[[Row, int, int], None]:
+def after(count: int, do: Callable[[], None]) -> Callable[[Result, int, int], None]:
     """Do something when so many submissions are done."""
 
-    def say(row: Row, done: int, of: int) -> None:
+    def say(result: Result, done: int, of: int) -> None:
         if done == count:
             do()
 
@@ -89,7 +90,7 @@ def test_points_are_those_of_one_machine_though_a_worker_is_killed(
     )
     assert left  # it was at work
     here = grade_alike(made, tmp_path, jobs=1)
-    assert {row.student: row.score for row in summary.rows} == WORTH
+    assert {row.student: row.points for row in summary.results} == WORTH
     assert results(summary) == results(here)
     books = [f"sqlite:///{folder / 'gradebook.db'}" for folder in (room, tmp_path / "copy")]
     assert kept(books[0]) == kept(books[1])
@@ -99,7 +100,7 @@ def test_points_are_those_of_one_machine_though_a_worker_is_killed(
     assert not alive(left)  # a killed worker's graders, and the notebooks in them, end with it
 
     # Nothing is left to do, so that no cluster is asked.
-    assert not any(row.again for row in grade(room, cluster=NOBODY).rows)
+    assert not any(row.in_this_run for row in grade(room, cluster=NOBODY).results)
 
 
 @pytest.mark.long
@@ -111,15 +112,15 @@ def test_submission_whose_machines_are_lost_is_given_up_and_no_other(
         lost = machines.worker("--no-nanny")
         machines.worker()
         summary = grade(room, cluster=machines.address, say=after(2, lambda: kill(lost.pid)))
-    given_up = {row.student for row in summary.rows if "time and again" in " ".join(row.notes)}
+    given_up = {row.student for row in summary.results if "time and again" in " ".join(row.notes)}
     assert 1 <= len(given_up) <= driver.AHEAD
-    for row in summary.rows:
-        assert row.score == (0 if row.student in given_up else WORTH[row.student])
+    for row in summary.results:
+        assert row.points == (0 if row.student in given_up else WORTH[row.student])
         if row.student in given_up:
             assert row.status == "crashed" and "the same command tries again" in row.notes[0]
     rest = grade(room)
-    assert {row.student for row in rest.rows if row.again} == given_up
-    assert {row.student: row.score for row in rest.rows} == WORTH
+    assert {row.student for row in rest.results if row.in_this_run} == given_up
+    assert {row.student: row.points for row in rest.results} == WORTH
 
 
 @pytest.mark.long
@@ -130,8 +131,8 @@ def test_scheduler_that_is_lost_stops_the_run_and_costs_nothing(
     with pytest.raises(CannotGrade, match="What is graded is kept"):
         grade(room, cluster=machines.address, say=after(1, lambda: kill(machines.scheduler.pid)))
     rest = grade(room)
-    assert 1 <= sum(not row.again for row in rest.rows) < len(WORTH)
-    assert {row.student: row.score for row in rest.rows} == WORTH
+    assert 1 <= sum(not row.in_this_run for row in rest.results) < len(WORTH)
+    assert {row.student: row.points for row in rest.results} == WORTH
 
 
 @pytest.mark.long
@@ -213,8 +214,8 @@ def test_worker_without_a_box_is_named_and_one_that_comes_later_is_seen_through(
     from distributed import Client
 
     with Client(machines.address, set_as_default=False) as client:
-        future = client.submit(grade_there, b"", b"", "an older course", pure=False)
-        with pytest.raises(Unfit, match="worker tcp://.*another version"):
+        future = client.submit(grade_on_worker, b"", b"", "an older course", pure=False)
+        with pytest.raises(WorkerUnfit, match="worker tcp://.*another version"):
             future.result(timeout=30)
 
 
@@ -231,33 +232,34 @@ class FakeClient:
         return {"one": 1, "two": 2}
 
     def submit(self, do: object, unit: bytes, terms: bytes, course: str, *, pure: bool):
-        assert do is grade_there and course == own_course() and not pure
+        assert do is grade_on_worker and course == own_course() and not pure
         return FakeFuture(driver.pickle.loads(unit))
 
 
 class FakeFuture:
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: Submission) -> None:
         self.key, self.unit = unit.student, unit
 
     def add_done_callback(self, tell: Callable[[FakeFuture], None]) -> None:
         tell(self)
 
-    def result(self, timeout: float) -> Graded:
-        return Graded(self.unit.student, "07_numbers", "graded", "", {}, (), (), 0.0)
+    def result(self, timeout: float) -> GradedNotebook:
+        result = Result(self.unit.student, "07_numbers", SubmissionStatus.GRADED)
+        return GradedNotebook(result, "", {})
 
 
 def test_a_large_class_is_never_in_memory() -> None:
     pytest.importorskip("distributed", exc_type=ImportError)
     taken = 0
 
-    def units() -> Iterator[Unit]:
+    def units() -> Iterator[Submission]:
         nonlocal taken
         for number in range(2000):
             taken += 1
-            yield Unit(f"student {number}", b"")
+            yield Submission(f"student {number}", b"")
 
-    terms = Terms("07_numbers", {}, Chapter("07_numbers"))
-    work = driver._Work(FakeClient(), terms, NOBODY, units())
+    terms = GradingConfig("07_numbers", {}, PreloadSpec("07_numbers"))
+    work = driver._UnderWay(FakeClient(), terms, NOBODY, units())
     for done, _ in enumerate(work.graded()):
         assert taken - done <= 3 * driver.AHEAD + 1
     assert taken == 2000

@@ -14,7 +14,7 @@ from autograder.submission.repair import repair
 from autograder.submission.sanitize import clean_cell
 from autograder.submission.sanitize.outputs import clean_text
 from autograder.submission.sanitize.rewrite import clean_html, clean_svg
-from autograder.submission.source_cells import Master, masters_of
+from autograder.submission.source_cells import SourceCell, source_cells_of
 from tests import numbers_room as numbers
 from tests.submissions import room as rooms
 
@@ -97,17 +97,17 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return numbers.room(tmp_path_factory.mktemp("growth"))
 
 
-def masters(room: Path) -> dict[str, Master]:
-    """The masters of a notebook with many exercises."""
-    known = masters_of(f"sqlite:///{room}/gradebook.db", numbers.CHAPTER, numbers.CHAPTER)
+def source_cells(room: Path) -> dict[str, SourceCell]:
+    """The source cells of a notebook with many exercises."""
+    known = source_cells_of(f"sqlite:///{room}/gradebook.db", numbers.CHAPTER, numbers.CHAPTER)
     return known | {
-        f"{name}{i}": Master(f"{name}{i}", *vars_of(master))
+        f"{name}{i}": SourceCell(f"{name}{i}", *vars_of(master))
         for i in range(30)
         for name, master in known.items()
     }
 
 
-def vars_of(master: Master) -> tuple[object, ...]:
+def vars_of(master: SourceCell) -> tuple[object, ...]:
     return tuple(value for key, value in vars(master).items() if key != "name")
 
 
@@ -130,7 +130,7 @@ def copies(room: Path, source: str) -> Callable[[int], NotebookNode]:
 @pytest.mark.slow
 @pytest.mark.parametrize("source", ["x = {}", "def f{}(", "(", "%%time\ncheck(half)", ""])
 def test_many_cells_are_repaired_in_linear_time(room: Path, source: str) -> None:
-    known, make = masters(room), copies(room, source)
+    known, make = source_cells(room), copies(room, source)
     took = []
     for count in (500, 2000):
         nb = make(count)
@@ -143,7 +143,7 @@ def test_many_cells_are_repaired_in_linear_time(room: Path, source: str) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("part", ["def after(\n", "check(half)\n", "'", "(", "\\", "%", "!", "x;"])
 def test_long_cells_are_repaired_in_linear_time(room: Path, part: str) -> None:
-    known = masters(room)
+    known = source_cells(room)
 
     def act(text: str) -> None:
         nb = copies(room, "{0}")(3)

@@ -20,7 +20,7 @@ from autograder.boxed.judge_service import _status
 from autograder.classroom.create import api
 from autograder.classroom.released import KEPT, given_out
 from autograder.submission.repair import read_forgivingly, repair
-from autograder.submission.source_cells import Master, checked_exercise, masters_of
+from autograder.submission.source_cells import SourceCell, checked_exercise, source_cells_of
 from tests import numbers_room as numbers
 from tests.submissions import room as rooms
 from tests.submissions.edits import (
@@ -57,14 +57,16 @@ def released(room: Path) -> NotebookNode:
 
 
 @pytest.fixture(scope="module")
-def masters(room: Path) -> dict[str, Master]:
-    return masters_in(room)
+def source_cells(room: Path) -> dict[str, SourceCell]:
+    return source_cells_in(room)
 
 
-def masters_in(room: Path) -> dict[str, Master]:
+def source_cells_in(room: Path) -> dict[str, SourceCell]:
     """What is known of a classroom's cells, earlier releases included."""
     given = given_out(CourseDirectory(config=api(room).config), numbers.CHAPTER, numbers.CHAPTER)
-    return masters_of(f"sqlite:///{room}/gradebook.db", numbers.CHAPTER, numbers.CHAPTER, given)
+    return source_cells_of(
+        f"sqlite:///{room}/gradebook.db", numbers.CHAPTER, numbers.CHAPTER, given
+    )
 
 
 def handed_in(nb: NotebookNode) -> bytes:
@@ -72,10 +74,12 @@ def handed_in(nb: NotebookNode) -> bytes:
     return text.encode()
 
 
-def graded(nb: NotebookNode, masters: dict[str, Master]) -> tuple[str, dict[str, bool], str]:
+def graded(
+    nb: NotebookNode, source_cells: dict[str, SourceCell]
+) -> tuple[str, dict[str, bool], str]:
     """How a submission ends, which answers are right where they are checked, and the notes."""
     nb = read_forgivingly(handed_in(nb))
-    repairs = repair(nb, masters)
+    repairs = repair(nb, source_cells)
     names: dict[str, Any] = {"check": print}
     right = {}
     for cell in nb.cells:
@@ -274,10 +278,10 @@ MISHAPS: dict[str, tuple[str, tuple[Edit, ...], str]] = {
 
 @pytest.mark.parametrize("name", MISHAPS)
 def test_costs_nothing_and_is_no_reproach(
-    released: NotebookNode, masters: dict[str, Master], name: str
+    released: NotebookNode, source_cells: dict[str, SourceCell], name: str
 ) -> None:
     status, edits, said = MISHAPS[name]
-    ended, right, notes = graded(edited(released, *GOOD, *edits), masters)
+    ended, right, notes = graded(edited(released, *GOOD, *edits), source_cells)
     assert (ended, right) == (status, ALL), notes
     assert said in notes and bool(said) == bool(notes)
 
@@ -298,8 +302,10 @@ FORGED: dict[str, tuple[Edit, ...]] = {
 
 
 @pytest.mark.parametrize("name", FORGED)
-def test_is_called_tampered(released: NotebookNode, masters: dict[str, Master], name: str) -> None:
-    ended, right, _ = graded(edited(released, fill("half", HALF), *FORGED[name]), masters)
+def test_is_called_tampered(
+    released: NotebookNode, source_cells: dict[str, SourceCell], name: str
+) -> None:
+    ended, right, _ = graded(edited(released, fill("half", HALF), *FORGED[name]), source_cells)
     assert (ended, right) == ("tampered", {"after": False, "half": True})
 
 
@@ -327,27 +333,27 @@ def test_every_version_that_was_given_out_is_kept_once(room: Path, later: Path) 
     assert len((room / KEPT).read_text().splitlines()) == 1
     assert len((later / KEPT).read_text().splitlines()) == 2
     assert api(later).generate_assignment(numbers.CHAPTER, force=True)["success"]
-    masters = masters_in(later)
+    source_cells = source_cells_in(later)
     assert len((later / KEPT).read_text().splitlines()) == 2
-    assert {given.points for given in masters["check-after"].given} == {4, 6}
+    assert {given.points for given in source_cells["check-after"].given} == {4, 6}
 
 
 def test_a_release_that_was_made_by_other_means_is_taken_in(later: Path) -> None:
     kept = (later / KEPT).read_text()
     (later / KEPT).unlink()
-    assert {given.points for given in masters_in(later)["check-after"].given} == {4}
+    assert {given.points for given in source_cells_in(later)["check-after"].given} == {4}
     (later / KEPT).write_text(kept + '{"assignment": ')  # a line that was cut off
-    assert {given.points for given in masters_in(later)["check-after"].given} == {4, 6}
+    assert {given.points for given in source_cells_in(later)["check-after"].given} == {4, 6}
 
 
 def test_what_was_released_earlier_is_nobodys_fault(released: NotebookNode, later: Path) -> None:
-    masters = masters_in(later)
-    ended, right, notes = graded(edited(released, *GOOD), masters)
+    source_cells = source_cells_in(later)
+    ended, right, notes = graded(edited(released, *GOOD), source_cells)
     assert (ended, right) == ("graded", ALL)
     assert "points of the cell `check-after` are those of an earlier release" in notes
     assert "`check-half` is that of an earlier release" in notes
     assert "`a-half` had another name in an earlier release" in notes
     present = edited(rooms.released(later, numbers.CHAPTER), *GOOD[:1], fill("a-half", HALF))
-    assert graded(present, masters) == ("graded", ALL, "")
+    assert graded(present, source_cells) == ("graded", ALL, "")
     raised = edited(released, *GOOD, set_metadata("check-after", points=7))
-    assert graded(raised, masters)[0] == "tampered"
+    assert graded(raised, source_cells)[0] == "tampered"

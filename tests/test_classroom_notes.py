@@ -13,11 +13,12 @@ from rich.console import Console
 
 from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.grade_class import grade_class
-from autograder.classroom.journal import Journal
 from autograder.classroom.progress_report import line_about
-from autograder.submission.contract import Graded, Terms, Unit
+from autograder.submission.contract import GradingConfig, Submission
+from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
 from tests import numbers_room as numbers
+from tests.classes.commands import done
 from tests.submissions import room as rooms
 
 EVIL = "a\x1b[2J\x1b]0;x\x07b\nc\rd\x9bm\u202ee\u2066f\u2028g\x7fh\U000e0041i\ufeff"
@@ -34,19 +35,22 @@ def test_only_what_prints_is_left() -> None:
 
 @pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # nbgrader's
 def test_notes_and_names_are_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def graded(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]:
+    def graded(
+        units: Iterable[Submission], terms: GradingConfig, jobs: int
+    ) -> Iterator[GradedNotebook]:
         for unit in units:
-            text = unit.text.decode()
-            yield Graded(unit.student, terms.chapter, "graded", text, {}, (), (EVIL,), 0.1)
+            status = SubmissionStatus.GRADED
+            result = Result(unit.student, terms.chapter, status, notes=(EVIL,))
+            yield GradedNotebook(result, unit.text.decode(), {})
 
-    monkeypatch.setattr("autograder.classroom.grade_class.in_lanes", graded)
+    monkeypatch.setattr("autograder.classroom.grade_class.grade_in_parallel", graded)
     monkeypatch.setattr("autograder.classroom.grade_class.no_box", lambda: None)
     room = numbers.room(tmp_path)
     rooms.hand_in(room, "ann\x1b[2J", numbers.CHAPTER, new_notebook())
-    (row,) = grade_class(room).rows
+    (row,) = grade_class(room).results
     assert row.notes and all(map(is_plain, row.notes))
-    (entry,) = Journal(room / ".fxcourse" / "journal.jsonl").entries.values()
-    assert all(map(is_plain, entry.notes))
+    (line,) = done(room)
+    assert line["notes"] and all(map(is_plain, line["notes"]))
     console = Console(file=io.StringIO(), no_color=True, force_terminal=False, width=200)
     console.print(line_about(row))
     assert is_plain(console.file.getvalue().replace("\n", ""))

@@ -16,7 +16,7 @@ from autograder.boxed.notebook_run import NotebookRun, is_failed
 from autograder.classroom.create import create
 from autograder.sandbox.probe import why_no_box
 from autograder.sandbox.resource_limits import MIB, Bounds
-from autograder.submission.contract import Patience
+from autograder.submission.contract import Timeouts
 from autograder.submission.scores import auto_score
 from tests import graded_class, numbers_room
 from tests.graded_class import CHAPTER
@@ -25,7 +25,7 @@ from tests.submissions.edits import Edit, delete, edited, fill
 from tests.submissions.room import hand_in, released
 
 BOUNDS = Bounds(memory=512 * MIB, disk=8 * MIB, processes=32, cpu=60.0, wall=60.0)
-SHORT = Patience(cell_cpu=0.5, cell_wall=5.0)
+SHORT = Timeouts(cell_cpu=0.5, cell_wall=5.0)
 
 needs_box = pytest.mark.skipif(
     why_no_box() is not None, reason=f"no box on this machine: {why_no_box()}"
@@ -43,7 +43,7 @@ def worked_through(warm: Notebooks, *cells: str) -> tuple[bool, NotebookRun]:
     """Whether the last of these cells failed, and how the notebook was worked through."""
     nb = new_notebook(cells=[new_code_cell(cell) for cell in cells])
     run = NotebookRun(nb, {}, warm, patience=SHORT)
-    run.hold()
+    run.run()
     return is_failed(nb.cells[-1]), run
 
 
@@ -138,7 +138,7 @@ def test_plain_cells_are_graded_as_nbgrader_does_it(room: Path) -> None:
     }
     for student, edits in works.items():
         hand_in(room, student, CHAPTER, edited(given, *edits))
-    rows = {row.student: row for row in graded_class.grade(room).rows}
+    rows = {row.student: row for row in graded_class.grade(room).results}
     tests = ("check-fib", "partial")
     assert {
         student: tuple(waits(room, student)[name][0] for name in tests) for student in works
@@ -149,7 +149,7 @@ def test_plain_cells_are_graded_as_nbgrader_does_it(room: Path) -> None:
         "untouched": (0, 0),
         "deleted": (0, 2),
     }
-    assert {row.max_score for row in rows.values()} == {6 + 3 + 2 + 2 + 3 + 4}
+    assert {row.max_points for row in rows.values()} == {6 + 3 + 2 + 2 + 3 + 4}
     assert {name: row.status for name, row in rows.items()} == dict.fromkeys(works, "graded") | {
         "deleted": "graded after repair"
     }
@@ -186,7 +186,7 @@ def test_an_assignment_of_other_notebooks_is_refused_and_the_rest_is_graded(room
         book.add_notebook("problem1", "ps1")
     for assignment in ("ps1", CHAPTER):
         hand_in(room, "ann", assignment, released(room, CHAPTER))
-    rows = {row.chapter: row for row in graded_class.grade(room).rows if row.student == "ann"}
+    rows = {row.chapter: row for row in graded_class.grade(room).results if row.student == "ann"}
     assert rows[CHAPTER].status == "graded"
     assert rows["ps1"].status == "refused"
     assert "The notebooks of ps1 are problem1" in rows["ps1"].notes[0]

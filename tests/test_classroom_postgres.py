@@ -77,12 +77,12 @@ def test_points_are_those_of_a_gradebook_in_a_file(
         grade(room, say=_stop_after(3))
     assert sum(WORTH[name] == _sum(cells) for name, cells in kept(named).items()) >= 3
     rest = grade(room)
-    assert sum(row.again for row in rest.rows) == len(WORTH) - 3
-    assert {row.student: row.score for row in rest.rows} == WORTH
+    assert sum(row.in_this_run for row in rest.results) == len(WORTH) - 3
+    assert {row.student: row.points for row in rest.results} == WORTH
     assert results(rest) == results(in_file)
     assert kept(named) == kept(f"sqlite:///{tmp_path / 'copy' / 'gradebook.db'}")
 
-    assert not any(row.again for row in grade(room).rows)
+    assert not any(row.in_this_run for row in grade(room).results)
     assert not (room / "gradebook.db").exists()
 
     # nbgrader's own commands find it through the classroom's configuration.
@@ -130,7 +130,7 @@ def test_gradebook_of_a_single_run_wins(
     for name in (long, os.fsdecode(b"no \xfftext")):
         shutil.copytree(room / "submitted" / "ann", room / "submitted" / name)
     summary = grade(room, db_url=address)
-    found = {row.student: (row.status, row.score) for row in summary.rows}
+    found = {row.student: (row.status, row.points) for row in summary.results}
     assert found.pop(long) == found.pop("no ?text") == ("refused", 0)
     assert {student: score for student, (_, score) in found.items()} == WORTH
     assert set(kept(gradebook_url.with_driver(address))) == set(WORTH)

@@ -12,7 +12,7 @@ from nbgrader.nbgraderformat import MetadataValidator
 from nbgrader.preprocessors import OverwriteCells
 
 from autograder.submission.repair import NOTES, repair
-from autograder.submission.source_cells import Master, grade_id, masters_of
+from autograder.submission.source_cells import SourceCell, grade_id, source_cells_of
 from tests import numbers_room as numbers
 from tests.submissions import room as rooms
 from tests.submissions.edits import (
@@ -43,19 +43,19 @@ def released(room: Path) -> NotebookNode:
 
 
 @pytest.fixture(scope="module")
-def masters(room: Path) -> dict[str, Master]:
-    return masters_of(f"sqlite:///{room}/gradebook.db", numbers.CHAPTER, numbers.CHAPTER)
+def source_cells(room: Path) -> dict[str, SourceCell]:
+    return source_cells_of(f"sqlite:///{room}/gradebook.db", numbers.CHAPTER, numbers.CHAPTER)
 
 
 def mend(
-    released: NotebookNode, masters: dict[str, Master], *edits: Edit
+    released: NotebookNode, source_cells: dict[str, SourceCell], *edits: Edit
 ) -> tuple[NotebookNode, list[str]]:
     """A notebook after edits and repair, which nbgrader must now accept; and what was said."""
     nb = edited(released, *edits)
-    said = [found.sentence for found in repair(nb, masters)]
+    said = [found.sentence for found in repair(nb, source_cells)]
     nbformat.validate(nb)
     MetadataValidator().validate_nb(nb)
-    for master in masters.values():
+    for master in source_cells.values():
         cells = [cell for cell in nb.cells if grade_id(cell) == master.name]
         if master.solution and not cells:
             continue  # deleted: there is nothing to put back
@@ -71,19 +71,19 @@ def code(nb: NotebookNode) -> str:
     return "\n\n".join(cell.source for cell in nb.cells if cell.cell_type == "code")
 
 
-def test_master_cells_are_known(masters: dict[str, Master]) -> None:
-    assert list(masters) == ["after", "check-after", "half", "check-half"]
-    check = masters["check-after"]
+def test_master_cells_are_known(source_cells: dict[str, SourceCell]) -> None:
+    assert list(source_cells) == ["after", "check-after", "half", "check-half"]
+    check = source_cells["check-after"]
     assert (check.exercise, check.points, check.locked) == ("after", 6, True)
     assert "hidden=True" in check.source and check.released.strip() == "check(after)"
-    assert masters["after"].exercise is None and masters["after"].points is None
+    assert source_cells["after"].exercise is None and source_cells["after"].points is None
 
 
 @pytest.mark.parametrize("edits", [(), (fill("after", AFTER), add("after(1)", below="after"))])
 def test_sound_notebook_is_left_alone(
-    released: NotebookNode, masters: dict[str, Master], edits: tuple[Edit, ...]
+    released: NotebookNode, source_cells: dict[str, SourceCell], edits: tuple[Edit, ...]
 ) -> None:
-    nb, said = mend(released, masters, *edits)
+    nb, said = mend(released, source_cells, *edits)
     assert said == []
     before = [cell.source for cell in edited(released, *edits).cells if grade_id(cell) is None]
     assert [cell.source for cell in nb.cells if grade_id(cell) is None] == before
@@ -117,19 +117,21 @@ REPAIRS: dict[str, tuple[list[Edit], str]] = {
 
 
 @pytest.mark.parametrize("name", REPAIRS)
-def test_repair(released: NotebookNode, masters: dict[str, Master], name: str) -> None:
+def test_repair(released: NotebookNode, source_cells: dict[str, SourceCell], name: str) -> None:
     edits, expected = REPAIRS[name]
-    _, said = mend(released, masters, *edits)
+    _, said = mend(released, source_cells, *edits)
     assert expected in "\n".join(said)
     assert all(sentence.endswith(".") for sentence in said)
 
 
 def test_deleted_check_comes_back_below_its_answer(
-    released: NotebookNode, masters: dict[str, Master]
+    released: NotebookNode, source_cells: dict[str, SourceCell]
 ) -> None:
-    nb, _ = mend(released, masters, delete("check-after"), fill("after", AFTER))
+    nb, _ = mend(released, source_cells, delete("check-after"), fill("after", AFTER))
     assert rooms_place(nb, "check-after") == rooms_place(nb, "after") + 1
-    nb, _ = mend(released, masters, delete("check-half"), delete("half"), add(HALF, above="after"))
+    nb, _ = mend(
+        released, source_cells, delete("check-half"), delete("half"), add(HALF, above="after")
+    )
     assert rooms_place(nb, "check-half") == rooms_place(nb, "half") + 1
 
 
@@ -138,49 +140,51 @@ def rooms_place(nb: NotebookNode, name: str) -> int:
 
 
 def test_untouched_copy_of_an_answer_does_not_undo_it(
-    released: NotebookNode, masters: dict[str, Master]
+    released: NotebookNode, source_cells: dict[str, SourceCell]
 ) -> None:
     stub = released.cells[rooms_place(released, "after")].source
-    nb, said = mend(released, masters, fill("after", AFTER), duplicate("after", stub))
+    nb, said = mend(released, source_cells, fill("after", AFTER), duplicate("after", stub))
     assert said == ["The cell `after` was there 2 times; the last one with work counts."]
     assert code(nb).count("def after") == 1 and AFTER in code(nb)
 
 
-def test_both_copies_with_work_are_kept(released: NotebookNode, masters: dict[str, Master]) -> None:
+def test_both_copies_with_work_are_kept(
+    released: NotebookNode, source_cells: dict[str, SourceCell]
+) -> None:
     better = AFTER.replace("+ 1", "+ 1 if number >= 0 else number - 1")
-    nb, _ = mend(released, masters, fill("after", AFTER), duplicate("after", better))
+    nb, _ = mend(released, source_cells, fill("after", AFTER), duplicate("after", better))
     assert AFTER in code(nb) and better in code(nb)
     assert nb.cells[rooms_place(nb, "after")].source == better
 
 
 @pytest.mark.parametrize("line", [1, 2])
 def test_halves_of_an_answer_are_joined(
-    released: NotebookNode, masters: dict[str, Master], line: int
+    released: NotebookNode, source_cells: dict[str, SourceCell], line: int
 ) -> None:
     answer = AFTER.replace("    return", "    one = 1\n    return")
-    nb, said = mend(released, masters, fill("after", answer), split("after", line))
+    nb, said = mend(released, source_cells, fill("after", answer), split("after", line))
     assert said == ["The cell `after` was split within its code; its parts were joined."]
     assert nb.cells[rooms_place(nb, "after")].source == answer
 
 
 def test_helper_and_answer_may_be_two_cells(
-    released: NotebookNode, masters: dict[str, Master]
+    released: NotebookNode, source_cells: dict[str, SourceCell]
 ) -> None:
-    nb, _ = mend(released, masters, fill("after", f"one = 1\n{AFTER}"), split("after", 1))
+    nb, _ = mend(released, source_cells, fill("after", f"one = 1\n{AFTER}"), split("after", 1))
     assert "one = 1" in code(nb) and AFTER in code(nb)
 
 
 def test_edited_copy_of_a_check_stays_as_a_cell_of_the_student(
-    released: NotebookNode, masters: dict[str, Master]
+    released: NotebookNode, source_cells: dict[str, SourceCell]
 ) -> None:
     mine = "assert after(1) == 2"
-    nb, _ = mend(released, masters, duplicate("check-after", mine))
+    nb, _ = mend(released, source_cells, duplicate("check-after", mine))
     assert mine in code(nb)
-    nb, _ = mend(released, masters, duplicate("check-after"))
+    nb, _ = mend(released, source_cells, duplicate("check-after"))
     assert code(nb).count("check(after)") == 1
 
 
-def test_everything_at_once(released: NotebookNode, masters: dict[str, Master]) -> None:
+def test_everything_at_once(released: NotebookNode, source_cells: dict[str, SourceCell]) -> None:
     edits = [edit for edits, _ in REPAIRS.values() for edit in edits]
     for seed in range(40):
         order = sorted(edits, key=lambda edit: hash((seed, edits.index(edit))))
@@ -192,11 +196,11 @@ def test_everything_at_once(released: NotebookNode, masters: dict[str, Master]) 
             except (StopIteration, KeyError):
                 continue  # its cell is gone already
             tried.append(edit)
-        mend(released, masters, *tried)
+        mend(released, source_cells, *tried)
 
 
 def test_notebooks_that_are_odd_as_files(
-    released: NotebookNode, masters: dict[str, Master]
+    released: NotebookNode, source_cells: dict[str, SourceCell]
 ) -> None:
     nb = copy.deepcopy(released)
     nb.cells[1].metadata = None
@@ -207,16 +211,16 @@ def test_notebooks_that_are_odd_as_files(
     nb.cells[4].id = nb.cells[5].id
     nb.metadata["widgets"] = {"state": {}}
     nb.metadata[NOTES] = {"repairs": ["<script>"]}
-    said = [found.sentence for found in repair(nb, masters)]
+    said = [found.sentence for found in repair(nb, source_cells)]
     nbformat.validate(nb)
     assert said == ["Cell 1 was of an unknown type; it is kept as raw text."]
     assert nb.cells[2].source == "ab" and "widgets" not in nb.metadata
 
 
 def test_stock_nbgrader_has_nothing_left_to_change(
-    room: Path, released: NotebookNode, masters: dict[str, Master]
+    room: Path, released: NotebookNode, source_cells: dict[str, SourceCell]
 ) -> None:
-    nb, _ = mend(released, masters, delete("check-half"), retype("after"))
+    nb, _ = mend(released, source_cells, delete("check-half"), retype("after"))
     before = copy.deepcopy(nb)
     ids = {"notebook": numbers.CHAPTER, "assignment": numbers.CHAPTER}
     db_url = f"sqlite:///{room}/gradebook.db"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 import sys
@@ -17,7 +18,8 @@ from autograder.classroom import gradebook_writer
 from autograder.classroom.fork_servers import no_box
 from autograder.classroom.grade_class import grade_class
 from autograder.classroom.journal import Journal
-from autograder.submission.contract import Graded, Score, Terms, Unit, nothing_from
+from autograder.submission.contract import GradingConfig, Submission, failed_result
+from autograder.submission.result import GradedNotebook, Result, Score, SubmissionStatus
 from tests.classes import commands, two_questions
 from tests.classes.exam import names
 from tests.classes.two_questions import CHAPTER, work_of
@@ -57,31 +59,35 @@ def with_gradebook(room: Path, student: str, act: Callable[[Any], None]) -> None
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Graders that know what everybody gets; no notebook is run."""
-    monkeypatch.setattr("autograder.classroom.grade_class.in_lanes", _known_at_once)
+    monkeypatch.setattr("autograder.classroom.grade_class.grade_in_parallel", _known_at_once)
     monkeypatch.setattr("autograder.classroom.grade_class.no_box", lambda: None)
 
 
-def _known_at_once(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]:
+def _known_at_once(
+    units: Iterable[Submission], terms: GradingConfig, jobs: int
+) -> Iterator[GradedNotebook]:
     for unit in units:
         points = work_of(unit.student, seed=3).points
         scores = {f"check-{name}": Score(value, 6.0) for name, value in points.items()}
-        text = unit.text.decode()
-        yield Graded(unit.student, terms.chapter, "graded", text, scores, ("half",), (), 0.1)
+        result = Result(unit.student, terms.chapter, SubmissionStatus.GRADED, seconds=0.1)
+        yield GradedNotebook.of(result, unit.text.decode(), scores, ("half",))
 
 
 def again(room: Path, **options: Any) -> set[str]:
     """Grade; who was graded in this run."""
-    return {row.student for row in grade_class(room, **options).rows if row.again}
+    return {row.student for row in grade_class(room, **options).results if row.in_this_run}
 
 
 def test_what_a_grader_could_not_finish_is_tried_again(
     room: Path, quick: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lost(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]:
-        yield from (nothing_from(unit, terms, "Its grader was lost.") for unit in units)
+    def lost(
+        units: Iterable[Submission], terms: GradingConfig, jobs: int
+    ) -> Iterator[GradedNotebook]:
+        yield from (failed_result(unit, terms, "Its grader was lost.") for unit in units)
 
     with monkeypatch.context() as patch:
-        patch.setattr("autograder.classroom.grade_class.in_lanes", lost)
+        patch.setattr("autograder.classroom.grade_class.grade_in_parallel", lost)
         assert again(room) == {FIRST, SECOND, THIRD, FOURTH}
     assert set(rooms.points(room, CHAPTER)[FIRST].values()) == {0}
     assert again(room) == {FIRST, SECOND, THIRD, FOURTH}
@@ -125,7 +131,7 @@ def after(calls: int) -> Callable[[Does], Does]:
 def half_way(real: Does) -> Does:
     """Write half a line of the journal, and be stopped."""
 
-    def does(self: Journal, entry: object) -> None:
+    def does(self: Journal, result: object, digest: object) -> None:
         with self._path.open("a", encoding="utf-8") as file:
             file.write('{"student": "stud')
         raise Stopped
@@ -134,11 +140,11 @@ def half_way(real: Does) -> Does:
 
 
 STOPS: dict[str, tuple[Any, str, Callable[[Does], Does]]] = {
-    "before anything is written": (gradebook_writer.Ledger, "write", at_once),
+    "before anything is written": (gradebook_writer.GradebookWriter, "write", at_once),
     "before the folder has its name": (gradebook_writer.os, "replace", at_once),
     "after the first folder": (gradebook_writer.os, "replace", after(1)),
     "after the second folder": (gradebook_writer.os, "replace", after(2)),
-    "before the grades": (gradebook_writer.Ledger, "_write_grades", at_once),
+    "before the grades": (gradebook_writer.GradebookWriter, "_write_grades", at_once),
     "before the journal": (Journal, "add", at_once),
     "in a line of the journal": (Journal, "add", half_way),
     "after the journal": (Journal, "add", after(1)),
@@ -186,6 +192,47 @@ def test_journal_with_nonsense_in_it_is_no_reason_to_stop(room: Path, quick: Non
     lines[1:3] = ["null", '{"student": 3}', '["notes"]', "\x00\x00\x00"]
     path.write_text("\n".join(lines), encoding="utf-8")
     assert again(room) == {SECOND, THIRD}
+
+
+def test_journal_of_an_earlier_version_is_read(room: Path, quick: None) -> None:
+    grade_class(room)
+    path = room / commands.JOURNAL
+    lines = []
+    for entry in commands.done(room):
+        entry["most"] = entry.pop("max_points")
+        lines.append(json.dumps(entry) + "\n")
+    path.write_text("".join(lines), encoding="utf-8")
+    assert again(room) == set()
+    assert {result.max_points for result in grade_class(room).results} == {12.0}
+
+
+def test_result_on_disk_is_what_it_was() -> None:
+    result = Result("ann", "c", SubmissionStatus.TAMPERED, 1.5, 4.0, ("one", "two"), 0.25)
+    again = Result.from_json(json.loads(json.dumps(result.to_json())))
+    assert again == dataclasses.replace(result, in_this_run=False)
+    assert again.status is SubmissionStatus.TAMPERED
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"status": "a status of tomorrow"},
+        {"status": None},
+        {"student": 3},
+        {"points": "1.5"},
+        {"points": True},
+        {"points": float("nan")},
+        {"max_points": -1.0},
+        {"notes": "no list"},
+        {"notes": [3]},
+    ],
+    ids=str,
+)
+def test_result_that_is_none_is_not_read(change: dict[str, Any]) -> None:
+    result = Result("ann", "c", SubmissionStatus.GRADED, 1.5, 4.0)
+    name = next(iter(change))
+    with pytest.raises(ValueError, match="tomorrow|no sound " + name):
+        Result.from_json(result.to_json() | change)
 
 
 def test_deleted_folder_is_graded_again(room: Path, quick: None) -> None:

@@ -86,7 +86,7 @@ def test_a_course_folder_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_the_command_fails_when_something_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = doctor.Finding("Torch", "broken", "It is [torn].", "Mend it.")
+    broken = doctor.Diagnosis("Torch", "broken", "It is [torn].", "Mend it.")
     monkeypatch.setattr(doctor, "examine", lambda: iter([broken]))
     done = CliRunner().invoke(cli.app, ["doctor"])
     assert done.exit_code == 1
@@ -95,7 +95,7 @@ def test_the_command_fails_when_something_is_broken(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_command_says_that_all_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "examine", lambda: iter([doctor.Finding("Torch", "ok", "Fine.")]))
+    monkeypatch.setattr(doctor, "examine", lambda: iter([doctor.Diagnosis("Torch", "ok", "Fine.")]))
     done = CliRunner().invoke(cli.app, ["doctor"])
     assert done.exit_code == 0
     assert "This machine is ready for the course." in done.output

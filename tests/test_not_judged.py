@@ -34,7 +34,7 @@ def short_list(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def forget() -> None:
         allowlist.function_of.cache_clear()
         for case in EXERCISE.cases:
-            case.known.clear()
+            case.cache.clear()
 
     monkeypatch.setattr(allowlist, "FUNCTIONS", allowlist.FUNCTIONS - GONE)
     forget()

@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 
 from autograder.core.exercise import Case, Exercise
-from autograder.core.global_state import kept_state
+from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
@@ -83,7 +83,7 @@ def right_outcome(name: str, case: str) -> Outcome:
 @contextmanager
 def quiet() -> Iterator[None]:
     """As `judge` looks at outcomes."""
-    with kept_state(), bounded_output(0):
+    with preserve_global_state(), bounded_output(0):
         yield
 
 

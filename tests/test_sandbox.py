@@ -16,7 +16,7 @@ import pytest
 
 from autograder.boxed.preload import not_allowed
 from autograder.exercises import EXERCISES
-from autograder.sandbox.client import Lost
+from autograder.sandbox.client import ProcessLost
 from autograder.sandbox.probe import why_no_box
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.sandbox.wire import MAX_HEAD, MAX_OUTPUTS, Broken, TooLate, receive, send
@@ -278,7 +278,7 @@ def test_is_not_there_or_not_allowed(warm: Notebooks, what: str) -> None:
     ],
 )
 def test_how_a_process_ended_is_known(warm: Notebooks, cell: str, how: str) -> None:
-    with pytest.raises(Lost) as lost:
+    with pytest.raises(ProcessLost) as lost:
         shown(warm, cell)
     assert str(lost.value.ending) == how
 
@@ -310,5 +310,5 @@ def test_nothing_is_left_of_a_notebook(warm: Notebooks) -> None:
 def test_without_a_box_a_notebook_runs_too() -> None:
     source = Notebooks(BOUNDS, boxed=False)
     assert shown(source, "import os", "21 * 2") == "42"
-    with pytest.raises(Lost):
+    with pytest.raises(ProcessLost):
         shown(source, "import os; os._exit(1)")

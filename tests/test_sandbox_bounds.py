@@ -24,7 +24,7 @@ from autograder.core import limits
 from autograder.core.limits import waited
 from autograder.sandbox import client, init_process, namespaces, seccomp, syscall_numbers, wire
 from autograder.sandbox.cgroups import Cgroup, find_home, home_of_boxes
-from autograder.sandbox.client import Lost, Process
+from autograder.sandbox.client import Process, ProcessLost
 from autograder.sandbox.probe import why_no_box
 from autograder.sandbox.resource_limits import MIB, SPARE, Bounds, hold_processor_time
 from autograder.sandbox.usage import ProcessorTime, Times
@@ -306,7 +306,7 @@ FILLS = {
 @pytest.mark.parametrize("what", FILLS)
 def test_all_memory_counts(warm: Notebooks, what: str) -> None:
     began = time.monotonic()
-    with pytest.raises(Lost, match="out of memory"):
+    with pytest.raises(ProcessLost, match="out of memory"):
         shown(warm, FILLS[what])
     assert time.monotonic() - began < 15
 
@@ -332,7 +332,7 @@ def test_memory_that_forks_share_counts_once(ungrouped: Notebooks) -> None:
 @needs_box
 @pytest.mark.slow
 def test_maps_count(frugal: Notebooks) -> None:
-    with pytest.raises(Lost, match="out of memory"):
+    with pytest.raises(ProcessLost, match="out of memory"):
         shown(frugal, MAPS, seconds=60.0)
 
 
@@ -356,7 +356,7 @@ while True:
 @pytest.mark.parametrize("life", [0.03, 0.5])
 def test_children_that_leave_no_times_behind_are_counted(frugal: Notebooks, life: float) -> None:
     began = time.monotonic()
-    with pytest.raises(Lost, match="out of time"):
+    with pytest.raises(ProcessLost, match="out of time"):
         shown(frugal, UNCOUNTED.format(life=life), seconds=100.0)
     assert time.monotonic() - began < 30  # else nothing but waiting would end it
 
@@ -564,7 +564,7 @@ def test_who_sleeps_too_long_is_late(ungrouped: Notebooks) -> None:
     step = {"do": "run", "source": "import time; time.sleep(20)", "cpu": 30.0, "wall": 30.0}
     notebook = ungrouped.notebook()
     began = time.monotonic()
-    with pytest.raises(Lost, match="out of time"):
+    with pytest.raises(ProcessLost, match="out of time"):
         notebook.step(step, patience=0.5)
     assert time.monotonic() - began < 4
 
@@ -864,5 +864,5 @@ def test_a_live_group_bounds_memory(warm: Notebooks) -> None:
     home = home_of_boxes()
     if home is None or "memory" not in (home / "cgroup.subtree_control").read_text():
         pytest.skip("no control group with a memory controller is delegated to this user")
-    with pytest.raises(Lost, match="out of memory"):
+    with pytest.raises(ProcessLost, match="out of memory"):
         shown(warm, TOGETHER)

@@ -50,7 +50,8 @@ FAILED = Verdict(
 PASSED = Verdict("relu_after_add", "passed", 1.0, shares=(Share("it works", 1, True),), cases=12)
 CRASHED = Verdict(
     "relu_after_add", "crashed", 0.0,
-    findings=(Finding("crash", "`relu_after_add` raised `KeyError: 'x'`.", "Look at line 3."),),
+    findings=(Finding("crash", "`relu_after_add` raised `KeyError: 'x'`.", "Look at line 3.",
+                      tells_error=True),),
     shares=(Share("it works", 1, False),), error="KeyError: 'x'\nline 3: env[node]", cases=1,
 )  # fmt: skip
 STUB = Verdict("relu_after_add", "not attempted", 0.0, example=EXAMPLE, cases=1,

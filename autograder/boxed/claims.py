@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from autograder.core.graph_jobs import Result
+from autograder.core.graph_jobs import JobResult
 from autograder.core.outcome import Outcome
 
 _log = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ def sound_outcome(blobs: list[bytes], number: int) -> Outcome | None:
     return outcome if outcome.case == f"case {number}" else None
 
 
-def sound_result(job: str, blobs: list[bytes], inputs: int) -> Result:
+def sound_result(job: str, blobs: list[bytes], inputs: int) -> JobResult:
     """What came of a job with a graph, as the process says that did it.
 
     Args:

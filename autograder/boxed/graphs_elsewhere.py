@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from autograder.boxed.claims import sound_result
+from autograder.core.case_builder import builder_of
 from autograder.core.exercise import Case
-from autograder.core.graph_jobs import Result
+from autograder.core.graph_jobs import JobResult
 from autograder.core.outcome import Outcome
-from autograder.sandbox.client import Lost, Process
+from autograder.sandbox.client import Process, ProcessLost
 
 if TYPE_CHECKING:
     from autograder.boxed.notebook_run import Supply
@@ -23,18 +24,7 @@ take long end sooner, by the processor time that one may take."""
 LIVES = 2
 """How many processes the graphs of one answer may use up."""
 
-_BUILDER = "builder"
 _GONE = {"not admitted": "running it took too much time or memory, or ended Python"}
-
-
-def builder_of(case: Case) -> bytes:
-    """What builds the objects of a case, to be unpickled elsewhere; made once.
-
-    It names functions and classes of modules of models, with arguments: no code is sent.
-    """
-    if _BUILDER not in case.known:
-        case.known[_BUILDER] = pickle.dumps(case.make)
-    return case.known[_BUILDER]
 
 
 class _Reading(pickle.Unpickler):
@@ -71,7 +61,7 @@ class GraphsElsewhere:
         self._supply, self._left = supply, LIVES
         self._process: Process | None = None
 
-    def __call__(self, job: str, case: Case, outcome: Outcome, seed: int, inputs: int) -> Result:
+    def __call__(self, job: str, case: Case, outcome: Outcome, seed: int, inputs: int) -> JobResult:
         """Do a job; see `core.graph_jobs.do_job`."""
         stream = io.BytesIO()
         outcome.write(stream)
@@ -84,7 +74,7 @@ class GraphsElsewhere:
                 self._process = self._supply.process("graphs")
             blobs = [builder_of(case), stream.getvalue()]
             _, answer = self._process.step(step, blobs, patience=PATIENCE)
-        except Lost:
+        except ProcessLost:
             self.close()
             return _GONE, []
         return sound_result(job, answer, inputs)

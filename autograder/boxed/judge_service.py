@@ -29,9 +29,10 @@ from nbgrader import utils
 from nbgrader.preprocessors import LimitOutput
 
 import autograder
-from autograder.boxed.graphs_elsewhere import builder_of, modules_of
+from autograder.boxed.graphs_elsewhere import modules_of
 from autograder.boxed.late_imports import import_late
 from autograder.boxed.notebook_run import NotebookRun, Supply
+from autograder.core.case_builder import builder_of
 from autograder.core.ending import End
 from autograder.core.exercise import Case, Exercise
 from autograder.core.limits import bounded_output
@@ -40,11 +41,12 @@ from autograder.judge import canary_exercises
 from autograder.judge.answer_key import module_of
 from autograder.judge.evidence import Evidence
 from autograder.judge.references import stored
-from autograder.sandbox.client import Image, Process, Unboxed
+from autograder.sandbox.client import Image, Process, SubprocessServer
 from autograder.sandbox.wire import Broken, receive, send
-from autograder.submission.contract import Terms, Unit
+from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.repair import is_unreadable, read_forgivingly, repair
 from autograder.submission.repair_steps import Kind, Repair
+from autograder.submission.result import SubmissionStatus
 from autograder.submission.scores import auto_score
 from autograder.submission.seeds import code_of, note_seed
 from autograder.submission.verdict_outputs import show_verdicts
@@ -195,7 +197,7 @@ class _Starting:
     parks = False
 
     def __init__(self, image: Image, public: bytes) -> None:
-        self._source = Unboxed(image)
+        self._source = SubprocessServer(image)
         self._source.configure(json.loads(public), [])
 
     def process(self, entry: str) -> Process:
@@ -224,10 +226,10 @@ Said = tuple[dict[str, Any], bytes]
 
 def _repair(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
     """Put a notebook right."""
-    text, masters = blobs[0], pickle.loads(blobs[1])
+    text, source_cells = blobs[0], pickle.loads(blobs[1])
     nb = read_forgivingly(text)
     unreadable = is_unreadable(nb)
-    repairs = repair(nb, masters)
+    repairs = repair(nb, source_cells)
     rows = [[found.kind.name, found.sentence] for found in repairs]
     return {"repairs": rows, "unreadable": unreadable}, _written(nb)
 
@@ -235,31 +237,32 @@ def _repair(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes
 def _run(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
     """Have a repaired notebook run, and judge its answers."""
     nb = nbformat.reads(blobs[0].decode(), as_version=4)
-    unit, terms = pickle.loads(blobs[1])
+    submission, terms = pickle.loads(blobs[1])
     notes: list[str] = []
-    shares, _ = _hold(state, supply, wire, nb, unit, terms, notes)
+    shares, _ = _run_notebook(state, supply, wire, nb, submission, terms, notes)
     return {"shares": shares, "notes": notes}, _written(nb)
 
 
 def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
     """Grade a submission; whatever is in it, there is a result."""
-    unit, terms = pickle.loads(blobs[0])
-    nb = read_forgivingly(unit.text if unit.text is not None else b"")
+    submission, terms = pickle.loads(blobs[0])
+    nb = read_forgivingly(submission.text if submission.text is not None else b"")
     unreadable = is_unreadable(nb)
-    repairs = repair(nb, terms.masters)
+    repairs = repair(nb, terms.source_cells)
     _clear(nb)
     notes: list[str] = []
-    shares, ends = _hold(state, supply, wire, nb, unit, terms, notes)
+    shares, ends = _run_notebook(state, supply, wire, nb, submission, terms, notes)
     nb, _ = LimitOutput().preprocess(nb, {})
     scores = {
         cell.metadata["nbgrader"]["grade_id"]: auto_score(cell, shares)
         for cell in nb.cells
         if utils.is_grade(cell) or utils.is_task(cell)
     }
-    if unit.text is None:
-        status, repairs = "refused", []
+    if submission.text is None:
+        status, repairs = SubmissionStatus.REFUSED, []
     elif unreadable:
-        status, repairs = "unreadable", repairs[:1]  # that every cell is missing, too, says nothing
+        # That every cell is missing, too, says nothing.
+        status, repairs = SubmissionStatus.UNREADABLE, repairs[:1]
     else:
         status = _status(ends, repairs)
     notes += [found.sentence for found in repairs]
@@ -267,26 +270,26 @@ def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]
     return said, _written(nb)
 
 
-def _hold(
+def _run_notebook(
     state: State,
     supply: Supply,
     wire: socket.socket,
     nb: NotebookNode,
-    unit: Unit,
-    terms: Terms,
+    submission: Submission,
+    terms: GradingConfig,
     notes: list[str],
 ) -> tuple[dict[str, float | None], list[End]]:
     """Have a notebook run; the shares of its checks' points, and how its processes ended."""
-    seed = unit.seed
+    seed = submission.seed
     if seed is None:
         send(wire, {"need": "seed", "code": code_of(nb)})
         seed = receive(wire)[0]["seed"]
     exercises = state.canary if terms.chapter == canary_exercises.CHAPTER else state.exercises
     run = NotebookRun(
-        nb, exercises, supply, seed=seed, files=unit.files, patience=terms.patience,
+        nb, exercises, supply, seed=seed, files=submission.files, patience=terms.patience,
         only=terms.only, warn=notes.append,
     )  # fmt: skip
-    shares = show_verdicts(nb, exercises, run.hold())
+    shares = show_verdicts(nb, exercises, run.run())
     note_seed(nb, seed)
     return shares, run.ends
 
@@ -313,16 +316,16 @@ def _unanswered(nb: NotebookNode) -> list[str]:
     return [cell.metadata["nbgrader"]["grade_id"] for cell in same]
 
 
-def _status(ends: list[End], repairs: list[Repair]) -> str:
+def _status(ends: list[End], repairs: list[Repair]) -> SubmissionStatus:
     kinds = {found.kind for found in repairs}
     if Kind.FORGED in kinds:
-        return "tampered"
+        return SubmissionStatus.TAMPERED
     if End.OUT_OF_MEMORY in ends:
-        return "out of memory"
+        return SubmissionStatus.OUT_OF_MEMORY
     if End.OUT_OF_TIME in ends:
-        return "timed out"
+        return SubmissionStatus.TIMED_OUT
     if ends:
-        return "crashed"
+        return SubmissionStatus.CRASHED
     if Kind.RESTORED in kinds:
-        return "restored"
-    return "graded after repair" if Kind.MENDED in kinds else "graded"
+        return SubmissionStatus.RESTORED
+    return SubmissionStatus.REPAIRED if Kind.MENDED in kinds else SubmissionStatus.GRADED

@@ -14,23 +14,24 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from nbformat.notebooknode import NotebookNode, from_dict
 from nbformat.v4 import new_output
 
 from autograder.boxed.claims import sound_outcome
-from autograder.boxed.graphs_elsewhere import GraphsElsewhere, builder_of
+from autograder.boxed.graphs_elsewhere import GraphsElsewhere
+from autograder.core.case_builder import builder_of
 from autograder.core.ending import End, Ending
 from autograder.core.exercise import Case, Exercise
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
 from autograder.grading import Grading, State, Tried, is_missing, not_tried
 from autograder.judge.answer_text import Source
-from autograder.runner import IMPATIENT
-from autograder.sandbox.client import Lost, Process
+from autograder.runner import CPU_AFTER_TIMEOUT
+from autograder.sandbox.client import Process, ProcessLost
 from autograder.sandbox.wire import MAX_OUTPUTS
-from autograder.submission.contract import Patience
+from autograder.submission.contract import Timeouts
 from autograder.submission.sanitize import clean_outputs, taken_ids
 from autograder.submission.source_cells import checked_exercise
 
@@ -45,12 +46,15 @@ _USED_UP = (End.OUT_OF_MEMORY, End.OUT_OF_TIME, End.TOO_MANY_PROCESSES)
 AT_ONCE = 20.0
 """Seconds for what takes a moment, such as setting an answer aside."""
 
-HANG_UP = 5.0
+ANSWER_GRACE = 5.0
 """Seconds after its time is over in which a process may still answer."""
 
 Files = Mapping[str, bytes]
 
-_STATES: dict[str, State] = {
+SetAside = Literal["parked", "undefined", "not callable", "untried", "lost"]
+"""What came of setting an answer aside."""
+
+_STATES: dict[SetAside, State] = {
     "undefined": "undefined",
     "not callable": "not callable",
     "untried": "untried",
@@ -80,7 +84,7 @@ class Parked:
         how: how its process ended.
     """
 
-    state: str
+    state: SetAside
     kind: str = ""
     child: Process | None = None
     pid: int = 0
@@ -115,12 +119,12 @@ class NotebookRun:
         *,
         seed: int = 0,
         files: Files | None = None,
-        patience: Patience | None = None,
+        patience: Timeouts | None = None,
         only: str = "",
         warn: Callable[[str], None] = lambda sentence: None,
     ) -> None:
         self.nb, self.exercises, self.supply, self.seed = nb, exercises, supply, seed
-        self.files, self.patience, self.only = files or {}, patience or Patience(), only
+        self.files, self.patience, self.only = files or {}, patience or Timeouts(), only
         self.warn = warn
         self.verdicts: dict[int, Verdict] = {}
         """By the number of the check cell, from 0."""
@@ -134,7 +138,7 @@ class NotebookRun:
         self._gave_up: int | None = None  # the cell at which the processes were used up
         self._barred: set[int] = set()  # cells that a new process must not be given
 
-    def hold(self) -> dict[int, Verdict]:
+    def run(self) -> dict[int, Verdict]:
         """Work through the notebook.
 
         Raises:
@@ -145,7 +149,7 @@ class NotebookRun:
             self._start()
             for index, cell in enumerate(self.nb.cells):
                 self._visit(cell, index)
-            self._once_more()
+            self._give_a_last_process()
             self._park_the_late()
             waiting = [index for index in self._checks() if index not in self.verdicts]
             for index in waiting:  # before any hidden case: what these show is shown to students
@@ -192,7 +196,7 @@ class NotebookRun:
             return
         try:
             head = self._step(cell)
-        except Lost as lost:
+        except ProcessLost as lost:
             self._barred.add(index)
             self._lose(f"cell {index + 1}", lost)
             note(
@@ -216,7 +220,7 @@ class NotebookRun:
     def _step(self, cell: NotebookNode) -> dict[str, Any]:
         times = self.patience
         step = {"do": "run", "source": cell.source, "cpu": times.cell_cpu, "wall": times.cell_wall}
-        patience = times.cell_wall + HANG_UP
+        patience = times.cell_wall + ANSWER_GRACE
         return self._process().step(step, patience=patience, largest=MAX_OUTPUTS)[0]
 
     # ------------------------------------------------------------------ answers
@@ -230,7 +234,7 @@ class NotebookRun:
             try:
                 self._parked[index] = self._set_aside(self._exercise(index))
                 return
-            except Lost as lost:
+            except ProcessLost as lost:
                 self._lose(f"cell {index + 1}", lost)
                 self._restart(index)
         self._parked[index] = Parked("lost")
@@ -312,7 +316,7 @@ class NotebookRun:
             return
         try:
             trial.go(child, self._in_order(exercise, cases), self.warn)
-        except Lost as lost:
+        except ProcessLost as lost:
             self._after_trial(index, lost)
 
     def _tried(self, index: int) -> Tried:
@@ -329,13 +333,13 @@ class NotebookRun:
         random.Random(f"{self.seed} {exercise.name} {len(cases)}").shuffle(mixed)
         return mixed
 
-    def _after_trial(self, index: int, lost: Lost) -> None:
+    def _after_trial(self, index: int, lost: ProcessLost) -> None:
         """Mend what an answer has broken that did not come back."""
         parked = self._parked[index]
         name = self._exercise(index).name
         end = Ending(End.EXITED) if self._notebook is None else self._notebook.ended(0.5)
         if end is not None and end.end in _USED_UP:
-            lost = Lost(end)
+            lost = ProcessLost(end)
         self._lose(f"trying {name}", lost)
         parked.close()
         self._parked[index] = Parked("lost", how=lost.ending.end)
@@ -350,10 +354,10 @@ class NotebookRun:
         """The notebook's process.
 
         Raises:
-            Lost: there is none.
+            ProcessLost: there is none.
         """
         if self._notebook is None:
-            raise Lost(Ending(End.EXITED))
+            raise ProcessLost(Ending(End.EXITED))
         return self._notebook
 
     def _is_open(self) -> bool:
@@ -364,7 +368,7 @@ class NotebookRun:
             self._stop()
         return self._notebook is not None
 
-    def _lose(self, what: str, lost: Lost) -> None:
+    def _lose(self, what: str, lost: ProcessLost) -> None:
         self.ends.append(lost.ending.end)
         self._astray += lost.ending.end in (End.ASTRAY, End.OUT_OF_TIME)
         self.warn(f"{what} ended or blocked Python ({lost.ending})")
@@ -398,14 +402,14 @@ class NotebookRun:
             try:
                 self._start()
                 lost_at = self._replay(before)
-            except Lost as lost:  # the files beside it
+            except ProcessLost as lost:  # the files beside it
                 self._lose("the notebook's folder", lost)
                 continue
             if lost_at is None:
                 return
             self._barred.add(lost_at)
 
-    def _once_more(self) -> None:
+    def _give_a_last_process(self) -> None:
         """Where cells have used up all processes, give the answers above them one more."""
         if self._notebook is None and self._gave_up is not None and self.supply.parks:
             self._used -= 1
@@ -425,7 +429,7 @@ class NotebookRun:
                     self._step(cell)
                 elif self.supply.parks and self._waits(index):
                     self._parked[index] = self._set_aside(exercise)
-            except Lost as lost:
+            except ProcessLost as lost:
                 self._lose(f"cell {index + 1}, run again,", lost)
                 return index
         return None
@@ -455,7 +459,7 @@ class _Trial:
     case's aspect, and with the first aspect everything; further cases get less time.
     """
 
-    def __init__(self, exercise: Exercise, patience: Patience) -> None:
+    def __init__(self, exercise: Exercise, patience: Timeouts) -> None:
         self._exercise, self._patience = exercise, patience
         self._cpu, self._wall = patience.case_cpu, patience.case_wall
         self._left, self._number = patience.trial, 0
@@ -472,7 +476,7 @@ class _Trial:
         """Try the answer on some more cases.
 
         Raises:
-            Lost: its process is gone, or took too long for all cases together.
+            ProcessLost: its process is gone, or took too long for all cases together.
         """
         began = monotonic()
         try:
@@ -493,7 +497,7 @@ class _Trial:
             number = self._number
             step = {"do": "case", "number": number, "procedure": self._exercise.procedure}
             step |= {"cpu": self._cpu, "wall": self._wall}
-            patience = min(self._wall + HANG_UP, until - monotonic())
+            patience = min(self._wall + ANSWER_GRACE, until - monotonic())
             head, blobs = child.step(step, [builder_of(case)], patience=max(0.0, patience))
             if head.get("state") == "broken":
                 why = str(head.get("why"))[:300]
@@ -510,7 +514,7 @@ class _Trial:
     def _is_hopeless(self, case: Case, outcome: Outcome) -> bool:
         if outcome.ended == "out of time":
             self._gone.add(case.aspect)
-            self._cpu, self._wall = min(self._cpu, IMPATIENT), min(self._wall, 5.0)
+            self._cpu, self._wall = min(self._cpu, CPU_AFTER_TIMEOUT), min(self._wall, 5.0)
             return self._exercise.aspects[0].key in self._gone
         return outcome.ended == "not attempted"
 

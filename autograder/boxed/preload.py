@@ -19,7 +19,7 @@ from autograder.boxed import stub_api
 from autograder.boxed.late_imports import import_late
 from autograder.boxed.shell import Record, Shell, make_shell
 from autograder.core.exercise import Exercise
-from autograder.runner.forbidden import stand_by
+from autograder.runner.forbidden import install_spies
 
 _ALWAYS = (
     "autograder.given", "autograder.core.graph_jobs", "autograder.cards.card",
@@ -90,7 +90,7 @@ def configure(state: State, head: dict[str, Any], blobs: list[bytes]) -> None:
         importlib.import_module(name)
     for row in head["exercises"]:
         state.exercises[row["name"]] = Exercise(**row, aspects=(), cases=(), rubric="")
-    stand_by(pickle.loads(base64.b64decode(head["forbidden"])))
+    install_spies(pickle.loads(base64.b64decode(head["forbidden"])))
     held = sorted(not_allowed(sys.modules))
     if held:
         raise RuntimeError(f"a student's process would hold {', '.join(held)}")

@@ -37,7 +37,7 @@ CAN_PARK = hasattr(os, "fork") and hasattr(socket, "recv_fds")
 """Whether a process can be forked at a check; elsewhere answers are tried in the process itself."""
 
 
-class Desk:
+class NotebookProcess:
     """Where one notebook is worked through.
 
     Args:
@@ -199,4 +199,4 @@ def _as_a_kernel_starts() -> None:
 
 def serve(state: preload.State, wire: socket.socket) -> None:
     """Work through one notebook."""
-    Desk(state.shell, state.record, wire).serve()
+    NotebookProcess(state.shell, state.record, wire).serve()

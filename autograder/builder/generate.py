@@ -10,22 +10,11 @@ from pathlib import Path
 import nbformat
 from nbgrader.utils import compute_checksum, is_solution
 
+from autograder.builder import exercise_folders
 from autograder.builder.notebook_forms import as_text, build
 from autograder.builder.paths import BUILD, COURSE, ROOT, chapters, choose
 from autograder.builder.pins import environment_yml
-from autograder.builder.problems import BuildRefused
-
-
-class CourseRefused(Exception):
-    """Some chapters break the rules; nothing was written.
-
-    Attributes:
-        refusals: one for each of these chapters.
-    """
-
-    def __init__(self, refusals: list[BuildRefused]) -> None:
-        self.refusals = tuple(refusals)
-        super().__init__("\n".join(str(refusal) for refusal in refusals))
+from autograder.builder.problems import BuildRefused, CourseRefused
 
 
 def generate(names: Sequence[str] = ()) -> dict[Path, str]:
@@ -35,12 +24,15 @@ def generate(names: Sequence[str] = ()) -> dict[Path, str]:
         names: chapters such as ``03_manipulation``; for none, all chapters and ``environment.yml``.
 
     Raises:
-        CourseRefused: some chapters break the rules.
+        CourseRefused: some chapters or exercises break the rules.
         ValueError: there is no chapter of some name.
     """
     files = {} if names else {ROOT / "environment.yml": environment_yml()}
-    refusals = []
-    for chapter in choose(names):
+    chosen = choose(names)
+    refusals = exercise_folders.examine([chapter.stem for chapter in chosen] if names else [])
+    if refusals:
+        raise CourseRefused(refusals)
+    for chapter in chosen:
         try:
             files[COURSE / f"{chapter.stem}.ipynb"] = as_text(build(chapter))
         except BuildRefused as refusal:

@@ -3,57 +3,111 @@
 from __future__ import annotations
 
 import json
-import sys
+from collections.abc import Sequence
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
-import jupytext
-
+from autograder.builder import exercise_folders
+from autograder.builder.paths import EXERCISES, SOLUTIONS, choose
+from autograder.builder.problems import BuildRefused, CourseRefused, Problem
+from autograder.builder.source import read
+from autograder.core.case_builder import CannotBeSent, builder_of
 from autograder.core.codec import Plain
 from autograder.core.exercise import Case, Exercise
-from autograder.core.global_state import kept_state
+from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Reference
-from autograder.exercises import EXERCISES, of_chapter
+from autograder.exercises import of_chapter
 from autograder.judge import references
 from autograder.judge.answer_key import OfChoice, key_of, module_of
 from autograder.judge.compare import difference
+from autograder.judge.error_words import error_text
 from autograder.judge.evidence import Evidence
 from autograder.runner import run
 
-SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
-
 
 def solutions_of(chapter: str) -> dict[str, Any]:
-    """What a chapter's solve cells define, and its first code cell imports."""
-    notebook = jupytext.read(SOLUTIONS / f"{chapter}.py", fmt="py:percent")
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    """What a chapter's solve cells define, and its first code cell imports.
+
+    Raises:
+        BuildRefused: one of these cells raises.
+    """
+    found, _ = read(SOLUTIONS / f"{chapter}.py")
+    cells = [cell for cell in found.cells if cell.kind == "code"]
     names: dict[str, Any] = {"__name__": "solutions"}
     for i, cell in enumerate(cells):
-        if i == 0 or "solve" in cell.metadata:
-            code = compile(cell.source, f"<solution {chapter} cell {i}>", "exec")
-            with bounded_output(0):  # a first cell prints which PyTorch it runs on
-                exec(code, names)
+        if i == 0 or cell.tag == "solve":
+            file = f"<solution {chapter} cell {i}>"
+            try:
+                with bounded_output(0):  # a first cell prints which PyTorch it runs on
+                    exec(compile(cell.source, file, "exec"), names)
+            except Exception as error:
+                message = f"This cell raises {type(error).__name__}: {error}."
+                problem = Problem(cell.line + _line_in(file, error), message, _RUN_IT)
+                raise BuildRefused(found.path, [problem]) from error
     return names
+
+
+_RUN_IT = "Run the chapter up to this cell, and correct it."
+
+
+def _line_in(file: str, error: Exception) -> int:
+    """The line of a cell's text at which it raised."""
+    if isinstance(error, SyntaxError) and error.filename == file:
+        return error.lineno or 1
+    lines = [f.lineno or 1 for f in extract_tb(error.__traceback__) if f.filename == file]
+    return lines[0] if lines else 1
 
 
 def solve_sources(chapter: str) -> dict[str, str]:
     """The source of each solve cell of a chapter, by the exercise's name."""
-    notebook = jupytext.read(SOLUTIONS / f"{chapter}.py", fmt="py:percent")
-    return {c.metadata["solve"]: c.source for c in notebook.cells if "solve" in c.metadata}
+    found, _ = read(SOLUTIONS / f"{chapter}.py")
+    return {cell.value: cell.source for cell in found.tagged("solve")}
 
 
 def made_by(exercise: Exercise, solution: Any) -> dict[str, Reference]:
-    """What a solution gives on each case of an exercise that does not ask for an exception."""
+    """What a solution gives on each case of an exercise that does not ask for an exception.
+
+    Raises:
+        BuildRefused: it does not return on some case.
+    """
     found = {}
     for case in exercise.cases:
         outcome = run(exercise, solution, case)
         if case.expect.raises:
             continue
         if outcome.ended != "returned":
-            raise RuntimeError(f"{exercise.name}, {case.name}: {outcome.ended}: {outcome.error}")
+            said = f" ({error_text(outcome.error)})" if outcome.error else ""
+            message = (
+                f"The solution of '{exercise.name}' does not return on the case '{case.name}': "
+                f"{outcome.ended}{said}."
+            )
+            raise _refused(exercise, message, "Correct the solution, or the case.")
         found[case.name] = _reference_of(Evidence(exercise, case, outcome))
     return found
+
+
+def _refused(exercise: Exercise, message: str, mend: str) -> BuildRefused:
+    """A refusal that leads to the solve cell of an exercise, or to the top of its chapter."""
+    chapter, _ = read(SOLUTIONS / f"{exercise.chapter}.py")
+    lines = [cell.line for cell in chapter.tagged("solve") if cell.value == exercise.name]
+    return BuildRefused(chapter.path, [Problem(lines[0] if lines else 1, message, mend)])
+
+
+def solution_of(exercise: Exercise, names: dict[str, Any]) -> Any:
+    """An exercise's solution, among what its chapter's cells define.
+
+    Raises:
+        BuildRefused: it is not there.
+    """
+    if exercise.name in names:
+        return names[exercise.name]
+    raise _refused(
+        exercise,
+        f"No solve cell defines '{exercise.name}'.",
+        f'Write its solution, in a cell with the header # %% solve="{exercise.name}".',
+    )
 
 
 def _reference_of(evidence: Evidence) -> Reference:
@@ -64,7 +118,7 @@ def _reference_of(evidence: Evidence) -> Reference:
     return Reference(None, evidence.done("results"), evidence.tensors_from("results"))
 
 
-def write_all(check_only: bool = False, only: tuple[str, ...] = ()) -> list[str]:
+def write_all(check_only: bool = False, only: Sequence[str] = ()) -> list[str]:
     """Bring the reference files up to date.
 
     What an exercise's oracle knows is not stored. A stored reference that is the same within the
@@ -76,25 +130,60 @@ def write_all(check_only: bool = False, only: tuple[str, ...] = ()) -> list[str]
 
     Returns:
         The exercises whose file is (or would be) changed.
+
+    Raises:
+        CourseRefused: something is missing or wrong in some chapters; nothing was written.
+        MissingReference: what is stored cannot be read.
+        ValueError: there is no chapter of some name.
     """
-    changed = []
-    for chapter in only or dict.fromkeys(exercise.chapter for exercise in EXERCISES.values()):
-        names = solutions_of(chapter)
-        for exercise in of_chapter(chapter):
-            rows = _rows(exercise, names[exercise.name])
-            for hidden in (False, True):
-                path = references.path_of(module_of(exercise), hidden=hidden)
-                fresh = [
-                    line if case.hidden is hidden else json.dumps({"case": case.name})
-                    for case, line in rows
-                    if case.hidden or not hidden
-                ]
-                if fresh != references.lines_of(path):
-                    changed.append(path.parent.name)
-                    if not check_only:
-                        _write(path, fresh)
+    chapters = [path.stem for path in choose(only)]
+    if refusals := exercise_folders.examine(chapters if only else []):
+        raise CourseRefused(refusals)
+    fresh: dict[Path, list[str]] = {}
+    for chapter in chapters:
+        try:
+            fresh |= _files_of(chapter)
+        except BuildRefused as refusal:
+            refusals.append(refusal)
+    if refusals:
+        raise CourseRefused(refusals)
+    changed = [path for path, lines in fresh.items() if lines != references.lines_of(path)]
+    if not check_only:
+        for path in changed:
+            _write(path, fresh[path])
     references.forget()
-    return changed
+    return [path.parent.name for path in changed]
+
+
+def _files_of(chapter: str) -> dict[Path, list[str]]:
+    """What the reference files of a chapter must hold, line by line."""
+    names = solutions_of(chapter)
+    found = {}
+    for exercise in of_chapter(chapter):
+        _can_be_sent(exercise)
+        rows = _rows(exercise, solution_of(exercise, names))
+        for hidden in (False, True):
+            found[references.path_of(module_of(exercise), hidden=hidden)] = [
+                line if case.hidden is hidden else json.dumps({"case": case.name})
+                for case, line in rows
+                if case.hidden or not hidden
+            ]
+    return found
+
+
+def _can_be_sent(exercise: Exercise) -> None:
+    """See that what builds the cases can be sent to where answers run.
+
+    Raises:
+        BuildRefused: of some case it cannot.
+    """
+    drawn = exercise.random.cases(0) if exercise.random else ()
+    for case in (*exercise.cases, *drawn):
+        try:
+            builder_of(case)
+        except CannotBeSent as error:
+            path = EXERCISES / f"ch{exercise.chapter}" / exercise.name / "cases.py"
+            raise BuildRefused(path, [Problem(1, error.message, error.mend)]) from error
 
 
 def _write(path: Path, lines: list[str]) -> None:
@@ -126,7 +215,7 @@ def knows(exercise: Exercise, case: Case, made: Reference) -> bool:
     if oracle is None or isinstance(oracle, OfChoice):
         return False
     try:
-        with kept_state(), bounded_output(0):
+        with preserve_global_state(), bounded_output(0):
             return _same(oracle(case.make(0)), made)
     except Exception:
         return False  # it is made for random models, and wants something that they have
@@ -145,7 +234,3 @@ def _values(reference: Reference) -> Plain:
         for run in reference.runs
     ]
     return {"list": [reference.value, *rows]}
-
-
-if __name__ == "__main__":
-    print("changed:", ", ".join(write_all(only=tuple(sys.argv[1:]))) or "nothing")

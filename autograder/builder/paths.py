@@ -7,6 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = ROOT / "solutions"
+EXERCISES = ROOT / "autograder" / "exercises"
 COURSE = ROOT / "course"
 BUILD = ROOT / "build"
 

@@ -1,4 +1,4 @@
-"""What the builder says when it refuses a chapter."""
+"""What the builder says when it refuses a chapter or an exercise."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from autograder.builder.paths import shown
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One reason to refuse a chapter.
+    """One reason to refuse a chapter or an exercise.
 
     Attributes:
-        line: the line in the chapter's file, counted from 1.
+        line: the line in the file, counted from 1.
         message: one sentence about what is wrong.
         mend: one sentence about what to do.
     """
@@ -25,10 +25,10 @@ class Problem:
 
 
 class BuildRefused(Exception):
-    """A chapter breaks the rules; nothing was built from it.
+    """A file breaks the rules; nothing was built from it.
 
     Attributes:
-        path: the chapter's file.
+        path: the file, of a chapter or an exercise.
         problems: everything that is wrong, in the order of the file.
     """
 
@@ -40,3 +40,15 @@ class BuildRefused(Exception):
     def lines(self) -> list[str]:
         """One line for each problem, beginning with ``file:line``."""
         return [f"{shown(self.path)}:{p.line}: {p.message} {p.mend}" for p in self.problems]
+
+
+class CourseRefused(Exception):
+    """Some chapters or exercises break the rules; nothing was written.
+
+    Attributes:
+        refusals: one for each file.
+    """
+
+    def __init__(self, refusals: Sequence[BuildRefused]) -> None:
+        self.refusals = tuple(refusals)
+        super().__init__("\n".join(str(refusal) for refusal in refusals))

@@ -88,7 +88,7 @@ def next_step(verdict: Verdict, exercise: Exercise) -> str:
 
 def error_to_show(verdict: Verdict) -> str:
     """What was raised and where; ``""`` where the first finding is to say it."""
-    if verdict.status != "crashed" or (verdict.findings and not _says_the_error(verdict)):
+    if verdict.status != "crashed" or (verdict.findings and not verdict.findings[0].tells_error):
         return ""
     return verdict.error.strip()
 
@@ -103,11 +103,6 @@ def first_finding(verdict: Verdict) -> Finding | None:
 def where_to_look(verdict: Verdict) -> str:
     """What to show below the first finding, or below the error that says the same."""
     return verdict.findings[0].look if verdict.findings else ""
-
-
-def _says_the_error(verdict: Verdict) -> bool:
-    raised = verdict.error.strip().partition("\n")[0].strip("`")
-    return bool(raised) and raised in verdict.findings[0].message
 
 
 def short_facts(example: Example) -> list[tuple[str, tuple[str, ...], bool]]:

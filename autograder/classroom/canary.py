@@ -11,8 +11,9 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.classroom.grade_submission import Boxes, grade_submission
 from autograder.sandbox.client import NoBox
-from autograder.submission.contract import Chapter, Patience, Terms, Unit
-from autograder.submission.source_cells import CHECK, Master
+from autograder.submission.contract import GradingConfig, PreloadSpec, Submission, Timeouts
+from autograder.submission.result import SubmissionStatus
+from autograder.submission.source_cells import CHECK, SourceCell
 
 CHAPTER = "canary"
 
@@ -95,10 +96,10 @@ def names() -> dict[str, bool]:
     return {name_of(k, p): k == "right" for p in PROCEDURES for k in ("right", "wrong")}
 
 
-def masters() -> dict[str, Master]:
+def source_cells() -> dict[str, SourceCell]:
     """The check cells, as if they had been given out."""
     found = (
-        Master(f"{CHECK}{name}", "code", f"check({name})", None, True, True, False, False, 1.0)
+        SourceCell(f"{CHECK}{name}", "code", f"check({name})", None, True, True, False, False, 1.0)
         for name in names()
     )
     return {master.name: master for master in found}
@@ -110,29 +111,30 @@ def notebook() -> bytes:
     for procedure in PROCEDURES:
         for kind in ("right", "wrong"):
             cells.append(new_code_cell(answer(kind, procedure)))
-            master = masters()[f"{CHECK}{name_of(kind, procedure)}"]
+            master = source_cells()[f"{CHECK}{name_of(kind, procedure)}"]
             cells.append(new_code_cell(master.source, metadata={"nbgrader": master.metadata()}))
     return nbformat.writes(new_notebook(cells=cells)).encode()
 
 
-def prove(boxes: Boxes, ready: Chapter) -> None:
+def prove(boxes: Boxes, ready: PreloadSpec) -> None:
     """Grade the notebook, and see that its marks are what they must be.
 
     Raises:
         NoBox: they are not; the message says which, and what to do.
     """
-    terms = Terms(CHAPTER, masters(), ready, Patience(case_cpu=20.0), boxes.boxed)
-    graded = grade_submission(Unit(CHAPTER, notebook(), key=CHAPTER.encode()), terms, boxes)
+    terms = GradingConfig(CHAPTER, source_cells(), ready, Timeouts(case_cpu=20.0), boxes.boxed)
+    graded = grade_submission(Submission(CHAPTER, notebook(), key=CHAPTER.encode()), terms, boxes)
     wrong = [
         f"a {'right' if right else 'wrong'} answer to `{name}` earned "
         f"{graded.scores[f'{CHECK}{name}'].points}"
         for name, right in names().items()
         if graded.scores[f"{CHECK}{name}"].points != float(right)
     ]
-    if wrong or graded.status != "graded":
-        said = "; ".join([*wrong[:3], *graded.notes[:3]])
+    result = graded.result
+    if wrong or result.status is not SubmissionStatus.GRADED:
+        said = "; ".join([*wrong[:3], *result.notes[:3]])
         raise NoBox(
             "Nothing was graded: a notebook whose marks are known does not get them on this "
-            f"machine, in {len(wrong)} of {len(names())} answers ({graded.status}; {said}). Run "
+            f"machine, in {len(wrong)} of {len(names())} answers ({result.status}; {said}). Run "
             "'fxcourse doctor'. If it finds nothing, install the course anew, in a new environment."
         )

@@ -20,12 +20,12 @@ from autograder.classroom.fork_servers import boxes_for, hidden_by_name, imports
 from autograder.classroom.grade_submission import Untrue, ask, notes_in, shares_in
 from autograder.classroom.released import given_out
 from autograder.classroom.save_verdicts import SCORES
-from autograder.sandbox.client import Lost
+from autograder.sandbox.client import ProcessLost
 from autograder.sandbox.resource_limits import MIB, Bounds
-from autograder.submission.contract import Chapter, Patience, Terms, Unit
+from autograder.submission.contract import GradingConfig, PreloadSpec, Submission, Timeouts
 from autograder.submission.sanitize import in_a_line
 from autograder.submission.seeds import key_of
-from autograder.submission.source_cells import masters_of
+from autograder.submission.source_cells import source_cells_of
 
 
 class CannotJudge(Exception):
@@ -74,44 +74,46 @@ class ExecuteChecks(NbGraderPreprocessor):
         ids = resources["nbgrader"]
         ready = self.chapter(ids["assignment"], ids["notebook"])
         given = given_out(CourseDirectory(config=self.config), ids["assignment"], ids["notebook"])
-        masters = masters_of(ids["db_url"], ids["notebook"], ids["assignment"], given)
-        terms = Terms(
-            ids["notebook"], masters, ready, self.patience(), self.sandbox, only=self.only
+        source_cells = source_cells_of(ids["db_url"], ids["notebook"], ids["assignment"], given)
+        terms = GradingConfig(
+            ids["notebook"], source_cells, ready, self.patience(), self.sandbox, only=self.only
         )
-        unit = Unit(
+        submission = Submission(
             ids["student"], None, files_beside(Path(resources["metadata"]["path"])),
             key_of(self.secret, ids["student"]), self.seed,
         )  # fmt: skip
-        said, text = self._asked(nb, unit, terms)
+        said, text = self._asked(nb, submission, terms)
         for note in notes_in(said):
             self._warn(ids["student"], ids["notebook"], note)
         resources[SCORES] = shares_in(said, terms)
         return nbformat.reads(text.decode("utf-8", "replace"), as_version=4), resources
 
-    def _asked(self, nb: NotebookNode, unit: Unit, terms: Terms) -> tuple[Any, bytes]:
+    def _asked(
+        self, nb: NotebookNode, submission: Submission, terms: GradingConfig
+    ) -> tuple[Any, bytes]:
         boxes = boxes_for(terms.ready, boxed=self.sandbox, proof=self.proof)
         written = nbformat.writes(nb).encode("utf-8", "replace")
         why: Exception | None = None
         for _ in range(2):
             try:
-                said, text = ask("run", unit, terms, boxes, written)
+                said, text = ask("run", submission, terms, boxes, written)
                 shares_in(said, terms)
                 return said, text
-            except (Lost, Untrue) as error:
+            except (ProcessLost, Untrue) as error:
                 why = error
         raise CannotJudge(
-            f"Judging the notebook of {unit.student} ended the judge, twice ({why}). "
+            f"Judging the notebook of {submission.student} ended the judge, twice ({why}). "
             "fxcourse grade gives it no points, and says so."
         )
 
     def _warn(self, student: str, chapter: str, text: str) -> None:
         self.log.warning("%s, %s: %s", in_a_line(student), chapter, in_a_line(text))
 
-    def chapter(self, assignment: str, chapter: str) -> Chapter:
+    def chapter(self, assignment: str, chapter: str) -> PreloadSpec:
         """What the processes for a chapter's notebooks are made ready for."""
         course = CourseDirectory(config=self.config)
         given = course.format_path(course.source_directory, ".", assignment)
-        return Chapter(
+        return PreloadSpec(
             chapter,
             syllabus=self.syllabus,
             imports=imports_of(Path(given) / f"{chapter}.ipynb"),
@@ -119,9 +121,9 @@ class ExecuteChecks(NbGraderPreprocessor):
             bounds=Bounds(memory=self.memory * MIB, wall=self.notebook),
         )
 
-    def patience(self) -> Patience:
+    def patience(self) -> Timeouts:
         """How long the parts of a notebook may take."""
-        return Patience(
+        return Timeouts(
             self.cell_cpu, self.cell_wall, self.case_cpu, self.case_wall, self.trial,
             self.notebook, self.restarts,
         )  # fmt: skip

@@ -16,7 +16,7 @@ from autograder.classroom.released import given_out
 from autograder.submission.repair import read_forgivingly
 from autograder.submission.sanitize import in_a_line
 from autograder.submission.seeds import NOTES
-from autograder.submission.source_cells import masters_of
+from autograder.submission.source_cells import source_cells_of
 
 
 class RepairNotebook(NbGraderPreprocessor):
@@ -60,9 +60,9 @@ class ForgivingReader(NotebookExporter):
         notebook, assignment = ids["notebook"], ids["assignment"]
         execute = ExecuteChecks(config=self.config)
         given = given_out(CourseDirectory(config=self.config), assignment, notebook)
-        masters = masters_of(ids["db_url"], notebook, assignment, given)
+        source_cells = source_cells_of(ids["db_url"], notebook, assignment, given)
         boxes = boxes_for(
             execute.chapter(assignment, notebook), boxed=execute.sandbox, proof=execute.proof
         )
-        mended, _ = repaired(text, masters, boxes)
+        mended, _ = repaired(text, source_cells, boxes)
         return mended

@@ -14,12 +14,12 @@ from autograder.classroom.canary import prove
 from autograder.classroom.grade_submission import Boxes
 from autograder.sandbox.client import NoBox
 from autograder.sandbox.probe import why_no_box
-from autograder.submission.contract import Chapter
+from autograder.submission.contract import PreloadSpec
 
-_kept: dict[tuple[Chapter, bool], Boxes] = {}
+_kept: dict[tuple[PreloadSpec, bool], Boxes] = {}
 
 
-def boxes_for(chapter: Chapter, *, boxed: bool = True, proof: bool = True) -> Boxes:
+def boxes_for(chapter: PreloadSpec, *, boxed: bool = True, proof: bool = True) -> Boxes:
     """The boxes for a chapter's notebooks; made when first asked for.
 
     Raises:

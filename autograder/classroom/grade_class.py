@@ -27,12 +27,13 @@ from autograder.classroom.gradebook_url import (
     what_failed,
     with_driver,
 )
-from autograder.classroom.gradebook_writer import Ledger, clean_up
-from autograder.classroom.journal import Entry, Journal, digest_of
-from autograder.classroom.preflight import Handed, look_at, students_of
-from autograder.classroom.worker_pool import in_lanes
+from autograder.classroom.gradebook_writer import GradebookWriter, clean_up
+from autograder.classroom.journal import Journal, digest_of
+from autograder.classroom.preflight import RawSubmission, read_submission, students_of
+from autograder.classroom.worker_pool import grade_in_parallel
 from autograder.sandbox.client import NoBox
-from autograder.submission.contract import Graded, Terms, Unit
+from autograder.submission.contract import GradingConfig, Submission
+from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
 from autograder.submission.seeds import key_of
 
@@ -45,44 +46,19 @@ class CannotGrade(Exception):
 
 
 @dataclass(frozen=True)
-class Row:
-    """What became of one submission.
-
-    Attributes:
-        student: whose it is.
-        chapter: the chapter.
-        status: how it ended, one of `unit.STATUSES`.
-        score: points that it earned.
-        max_score: points that it could earn.
-        notes: what was refused, repaired or happened, a sentence each.
-        seconds: how long it took.
-        again: whether it was graded in this run, not before.
-    """
-
-    student: str
-    chapter: str
-    status: str
-    score: float
-    max_score: float
-    notes: tuple[str, ...]
-    seconds: float
-    again: bool = True
-
-
-@dataclass(frozen=True)
 class Summary:
     """What became of a class.
 
     Attributes:
-        rows: one for each submission.
+        results: one for each submission.
         seconds: how long it took in all.
     """
 
-    rows: tuple[Row, ...]
+    results: tuple[Result, ...]
     seconds: float
 
 
-Tell = Callable[[Row, int, int], None]
+Tell = Callable[[Result, int, int], None]
 """Is told of each submission: what became of it, how many are done, and of how many."""
 
 
@@ -127,15 +103,15 @@ def grade_class(
     with only_one(room):
         marking = _Marking(room, sandbox=sandbox, db_url=db_url, settings=settings or {})
         try:
-            rows = marking.grade(chapters, jobs=jobs, force=force, cluster=cluster, say=say)
+            results = marking.grade(chapters, jobs=jobs, force=force, cluster=cluster, say=say)
         except (SQLAlchemyError, InvalidEntry) as error:  # the second one stands for the first
             why = what_failed(error, marking.db_url)
             raise CannotGrade(
                 f"The gradebook does not answer any more: {why} What is graded is kept."
             ) from None
         finally:
-            marking.ledger.close()
-    return Summary(tuple(rows), time.perf_counter() - start)
+            marking.writer.close()
+    return Summary(tuple(results), time.perf_counter() - start)
 
 
 class _Marking:
@@ -156,7 +132,7 @@ class _Marking:
         self.execute = ExecuteChecks(config=self.config)
         self.source = Path(course.format_path(course.source_directory, ".", "."))
         try:
-            self.ledger = Ledger(room, self.config, self.db_url, course.course_id)
+            self.writer = GradebookWriter(room, self.config, self.db_url, course.course_id)
         except SQLAlchemyError as error:
             why = what_failed(error, self.db_url)
             raise CannotGrade(f"The gradebook cannot be used: {why}") from None
@@ -170,7 +146,7 @@ class _Marking:
         force: bool,
         cluster: str | None,
         say: Tell | None,
-    ) -> list[Row]:
+    ) -> list[Result]:
         chosen = self._choose(chapters)
         if self.execute.sandbox and not cluster and (why_not := no_box()):
             raise CannotGrade(why_not)
@@ -182,16 +158,16 @@ class _Marking:
                 f"Nothing was handed in. Put notebooks into "
                 f"{self.room / 'submitted'}/STUDENT/{chosen[0]}/{chosen[0]}.ipynb"
             )
-        rows: list[Row] = []
+        results: list[Result] = []
         for chapter in chosen:
-            for row in self._grade_chapter(chapter, waiting[chapter], jobs, force, cluster):
-                rows.append(row)
+            for result in self._grade_chapter(chapter, waiting[chapter], jobs, force, cluster):
+                results.append(result)
                 if say:
-                    say(row, len(rows), count)
-        return sorted(rows, key=lambda row: (row.chapter, row.student))
+                    say(result, len(results), count)
+        return sorted(results, key=lambda result: (result.chapter, result.student))
 
     def _choose(self, chapters: Sequence[str] | None) -> list[str]:
-        known = self.ledger.chapters()
+        known = self.writer.chapters()
         if not known:
             raise CannotGrade(
                 "The gradebook has no chapters. Is this the right gradebook? To begin a new one "
@@ -210,77 +186,76 @@ class _Marking:
 
     def _grade_chapter(
         self, chapter: str, students: list[str], jobs: int, force: bool, cluster: str | None
-    ) -> Iterator[Row]:
-        why_not = _why_not(chapter, self.ledger.notebooks(chapter))
+    ) -> Iterator[Result]:
+        why_not = _why_not(chapter, self.writer.notebooks(chapter))
         if why_not:
             for student in students:
-                yield Row(in_a_line(student), chapter, "refused", 0.0, 0.0, why_not, 0.0)
+                yield _refused(student, chapter, *why_not)
             return
         terms = self._terms(chapter)
         given = files_beside(self.source / chapter)
-        graded_before = set() if force else self.ledger.graded_students(chapter)
-        beside: dict[str, tuple[Handed, str]] = {}
-        old: list[Row] = []
+        graded_before = set() if force else self.writer.graded_students(chapter)
+        beside: dict[str, tuple[RawSubmission, str]] = {}
+        old: list[Result] = []
 
-        def units() -> Iterator[Unit]:
+        def submissions() -> Iterator[Submission]:
             for student in students:
                 if not is_storable(student):
-                    old.append(_not_taken(student, chapter))
+                    old.append(_refused(student, chapter, _NO_NAME))
                     continue
-                handed = look_at(self.room, student, chapter)
+                handed = read_submission(self.room, student, chapter)
                 key = key_of(self.execute.secret, student)
                 files = handed.files | given  # the course's own files come last, and win
                 digest = digest_of(handed.text or b"", sorted(files.items()), key, terms)
-                entry = self.journal.find(student, chapter, digest)
-                if entry and student in graded_before and self._has_folder(student, chapter):
-                    old.append(_row_of(entry, again=False))
+                before = self.journal.find(student, chapter, digest)
+                if before and student in graded_before and self._has_folder(student, chapter):
+                    old.append(before)
                     continue
                 beside[student] = replace(handed, files=files), digest
-                yield Unit(student, handed.text, files, key, notes=handed.notes)
+                yield Submission(student, handed.text, files, key, notes=handed.notes)
 
-        for graded in self._graded(units(), terms, min(jobs, len(students)), cluster):
+        for graded in self._graded(submissions(), terms, min(jobs, len(students)), cluster):
             while old:
                 yield old.pop()
-            handed, digest = beside.pop(graded.student)
+            handed, digest = beside.pop(graded.result.student)
             yield self._write(graded, handed, digest)
         yield from old
 
     def _graded(
-        self, units: Iterator[Unit], terms: Terms, jobs: int, cluster: str | None
-    ) -> Iterator[Graded]:
+        self,
+        submissions: Iterator[Submission],
+        terms: GradingConfig,
+        jobs: int,
+        cluster: str | None,
+    ) -> Iterator[GradedNotebook]:
         if cluster:
             from autograder.classroom.dask.driver import on_cluster
 
-            return on_cluster(units, terms, cluster)
-        return in_lanes(units, terms, max(1, jobs))
+            return on_cluster(submissions, terms, cluster)
+        return grade_in_parallel(submissions, terms, max(1, jobs))
 
-    def _terms(self, chapter: str) -> Terms:
-        masters = self.ledger.masters(chapter)
+    def _terms(self, chapter: str) -> GradingConfig:
+        source_cells = self.writer.source_cells(chapter)
         ready = self.execute.chapter(chapter, chapter)
-        return Terms(
-            chapter, masters, ready, self.execute.patience(), self.execute.sandbox,
+        return GradingConfig(
+            chapter, source_cells, ready, self.execute.patience(), self.execute.sandbox,
             proof=self.execute.proof,
         )  # fmt: skip
 
     def _has_folder(self, student: str, chapter: str) -> bool:
         return (self.room / "autograded" / student / chapter / f"{chapter}.ipynb").is_file()
 
-    def _write(self, graded: Graded, handed: Handed, digest: str) -> Row:
+    def _write(self, graded: GradedNotebook, handed: RawSubmission, digest: str) -> Result:
         stamp = handed.folder / "timestamp.txt"
         timestamp = ""
         if stamp.is_file() and not stamp.is_symlink() and not handed.folder.is_symlink():
             with contextlib.suppress(OSError):
                 timestamp = stamp.read_bytes()[:200].decode(errors="replace")
-        said = (*graded.notes, *self.ledger.write(graded, handed.files, timestamp))
-        notes = tuple(map(in_a_line, said))
-        most = sum(score.most for score in graded.scores.values())
-        entry = Entry(
-            graded.student, graded.chapter, digest, graded.status, graded.points, most, notes,
-            round(graded.seconds, 3),
-        )  # fmt: skip
+        said = (*graded.result.notes, *self.writer.write(graded, handed.files, timestamp))
+        result = replace(graded.result, notes=tuple(map(in_a_line, said)))
         if graded.final:
-            self.journal.add(entry)
-        return _row_of(entry, again=True)
+            self.journal.add(result, digest)
+        return result
 
 
 def _usable(db_url: str) -> str:
@@ -306,17 +281,13 @@ def _why_not(chapter: str, notebooks: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _not_taken(student: str, chapter: str) -> Row:
-    """The row of a student whom no database could hold; it stays out of the gradebook."""
-    note = f"The gradebook holds names of up to {MAX_NAME} characters; rename the folder."
-    return Row(in_a_line(student), chapter, "refused", 0.0, 0.0, (note,), 0.0)
+_NO_NAME = f"The gradebook holds names of up to {MAX_NAME} characters; rename the folder."
+"""Of a student whom no database could hold, and who stays out of the gradebook."""
 
 
-def _row_of(entry: Entry, *, again: bool) -> Row:
-    return Row(
-        entry.student, entry.chapter, entry.status, entry.points, entry.most, entry.notes,
-        entry.seconds, again,
-    )  # fmt: skip
+def _refused(student: str, chapter: str, *why: str) -> Result:
+    """The result of a submission that was not looked at."""
+    return Result(in_a_line(student), chapter, SubmissionStatus.REFUSED, notes=why)
 
 
 @contextlib.contextmanager
@@ -347,4 +318,4 @@ def _lock(file: Any) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-__all__ = ["CannotGrade", "NoBox", "Row", "Summary", "grade_class", "only_one"]
+__all__ = ["CannotGrade", "NoBox", "Summary", "grade_class", "only_one"]

@@ -17,18 +17,16 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.core.ending import End, Ending
-from autograder.sandbox.client import ForkServer, Image, Lost, Process, Unboxed
+from autograder.sandbox.client import ForkServer, Image, Process, ProcessLost, SubprocessServer
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.sandbox.wire import Broken, send
 from autograder.submission.contract import (
-    STATUSES,
-    Chapter,
-    Graded,
-    Score,
-    Terms,
-    Unit,
-    nothing_from,
+    GradingConfig,
+    PreloadSpec,
+    Submission,
+    failed_result,
 )
+from autograder.submission.result import GradedNotebook, Result, Score, SubmissionStatus
 from autograder.submission.seeds import seed_of
 
 JUDGE = Bounds(memory=4096 * MIB, disk=MIB, processes=16, cpu=1200.0, wall=7200.0)
@@ -66,7 +64,7 @@ class Boxes:
         NoBox: they do not come up. The message says why, and what to do.
     """
 
-    def __init__(self, chapter: Chapter, *, boxed: bool = True) -> None:
+    def __init__(self, chapter: PreloadSpec, *, boxed: bool = True) -> None:
         for_notebooks = Image(
             {
                 "student": ("autograder.boxed.student", chapter.bounds),
@@ -81,7 +79,9 @@ class Boxes:
         self._students: ForkServer | None = None
         if not boxed:
             told = pickle.dumps(for_notebooks)
-            self._judges: ForkServer | Unboxed = Unboxed(Image(entry, config, (told,)))
+            self._judges: ForkServer | SubprocessServer = SubprocessServer(
+                Image(entry, config, (told,))
+            )
             return
         self._judges = ForkServer(Image(entry, config, covered=chapter.covered))
         try:
@@ -123,7 +123,7 @@ class Boxes:
             self._students.close()
 
 
-def grade_submission(unit: Unit, terms: Terms, boxes: Boxes) -> Graded:
+def grade_submission(submission: Submission, terms: GradingConfig, boxes: Boxes) -> GradedNotebook:
     """Grade a submission; whatever is in it, there is a result.
 
     Raises:
@@ -133,19 +133,21 @@ def grade_submission(unit: Unit, terms: Terms, boxes: Boxes) -> Graded:
     how = ""
     for _ in range(2):
         try:
-            said, text = ask("grade", unit, terms, boxes)
-            return _accepted(said, text, unit, terms, time.perf_counter() - start)
-        except (Lost, Untrue) as error:
+            said, text = ask("grade", submission, terms, boxes)
+            return _accepted(said, text, submission, terms, time.perf_counter() - start)
+        except (ProcessLost, Untrue) as error:
             how = str(error)
-    return nothing_from(unit, terms, _LOST.format(how=_line(how)), final=True)
+    return failed_result(submission, terms, _LOST.format(how=_line(how)), final=True)
 
 
-def ask(step: str, unit: Unit, terms: Terms, boxes: Boxes, nb: bytes = b"") -> tuple[Any, bytes]:
+def ask(
+    step: str, submission: Submission, terms: GradingConfig, boxes: Boxes, nb: bytes = b""
+) -> tuple[Any, bytes]:
     """Have a judge of its own do something with a submission.
 
     Args:
         step: ``"grade"``; or ``"run"``, with a repaired notebook.
-        unit: the submission.
+        submission: the submission.
         terms: how it is graded.
         boxes: where the judge comes from.
         nb: the repaired notebook, as a file's text.
@@ -154,7 +156,7 @@ def ask(step: str, unit: Unit, terms: Terms, boxes: Boxes, nb: bytes = b"") -> t
         What it says, which nobody has looked at yet, and the notebook as it is then.
 
     Raises:
-        Lost: the judge is gone.
+        ProcessLost: the judge is gone.
         Untrue: it asks for too much.
     """
     judge, asked = boxes.judge(), 0
@@ -166,13 +168,15 @@ def ask(step: str, unit: Unit, terms: Terms, boxes: Boxes, nb: bytes = b"") -> t
         if asked > MAX_PROCESSES:
             raise Untrue("a judge asked for too many processes")
         if need == "seed":
-            send(judge.talk, {"seed": seed_of(unit.key, str(head.get("code"))[:100])})
+            send(judge.talk, {"seed": seed_of(submission.key, str(head.get("code"))[:100])})
         elif need in ("student", "graphs"):
             boxes.give(judge.talk, str(need))
         else:
             raise Untrue("a judge asked for what there is not")
 
-    told = pickle.dumps((replace(unit, key=b""), terms))  # what the seed comes from stays here
+    told = pickle.dumps(
+        (replace(submission, key=b""), terms)
+    )  # what the seed comes from stays here
     patience = terms.patience.notebook + terms.patience.trial + JUDGING
     try:
         blobs = [nb, told] if step == "run" else [told]
@@ -184,33 +188,33 @@ def ask(step: str, unit: Unit, terms: Terms, boxes: Boxes, nb: bytes = b"") -> t
     return said, found[0]
 
 
-def repaired(text: bytes, masters: Mapping[str, Any], boxes: Boxes) -> tuple[bytes, list[str]]:
+def repaired(text: bytes, source_cells: Mapping[str, Any], boxes: Boxes) -> tuple[bytes, list[str]]:
     """A notebook that was put right in a box, and what was repaired.
 
     Raises:
-        Lost: that did not come to an end.
+        ProcessLost: that did not come to an end.
     """
     judge = boxes.judge()
     try:
-        blobs = [text, pickle.dumps(dict(masters))]
+        blobs = [text, pickle.dumps(dict(source_cells))]
         said, found = judge.step({"do": "repair"}, blobs, patience=JUDGING)
     finally:
         judge.close()
     if len(found) != 1 or len(found[0]) > MAX_NOTEBOOK:
-        raise Lost(Ending(End.ASTRAY, "it gave back no notebook"))
+        raise ProcessLost(Ending(End.ASTRAY, "it gave back no notebook"))
     rows = said.get("repairs")
     sentences = [row[1] for row in rows] if isinstance(rows, list) else []
     return found[0], [_line(sentence) for sentence in sentences[:MAX_NOTES]]
 
 
-def shares_in(said: Mapping[str, Any], terms: Terms) -> dict[str, float | None]:
+def shares_in(said: Mapping[str, Any], terms: GradingConfig) -> dict[str, float | None]:
     """The shares of the points that a judge gives to checks; ``None`` where a person decides.
 
     Raises:
         Untrue: it says what cannot be.
     """
     shares = said.get("shares")
-    if not isinstance(shares, dict) or not set(shares) <= set(terms.masters):
+    if not isinstance(shares, dict) or not set(shares) <= set(terms.source_cells):
         raise Untrue("a judge gave points to cells that are not there")
     if not all(share is None or _is_between(share, 0.0, 1.0) for share in shares.values()):
         raise Untrue("a judge gave points that are not there")
@@ -218,30 +222,44 @@ def shares_in(said: Mapping[str, Any], terms: Terms) -> dict[str, float | None]:
 
 
 def _accepted(
-    said: Mapping[str, Any], text: bytes, unit: Unit, terms: Terms, seconds: float
-) -> Graded:
+    said: Mapping[str, Any],
+    text: bytes,
+    submission: Submission,
+    terms: GradingConfig,
+    seconds: float,
+) -> GradedNotebook:
     """What a judge says, if it can be true.
 
     Raises:
         Untrue: it cannot.
     """
-    most = {m.name: m.points or 0.0 for m in terms.masters.values() if m.grade or m.task}
-    scores, status = said.get("scores"), said.get("status")
+    most = {m.name: m.points or 0.0 for m in terms.source_cells.values() if m.grade or m.task}
+    scores = said.get("scores")
     if not isinstance(scores, dict) or set(scores) != set(most):
         raise Untrue("a judge gave points to other cells than there are")
     for name, points in scores.items():
         if points is not None and not _is_between(points, 0.0, most[name]):
             raise Untrue("a judge gave points that are not there")
-    if type(status) is not str or status not in STATUSES:
-        raise Untrue("a judge named no state")
     unanswered = said.get("unanswered")
-    if not isinstance(unanswered, list) or not set(map(str, unanswered)) <= set(terms.masters):
+    if not isinstance(unanswered, list) or not set(map(str, unanswered)) <= set(terms.source_cells):
         raise Untrue("a judge spoke of cells that are not there")
-    return Graded(
-        unit.student, terms.chapter, status, text.decode("utf-8", "replace"),
+    notes = (*submission.notes, *notes_in(said))
+    result = Result(
+        submission.student, terms.chapter, _status_in(said), notes=notes, seconds=seconds
+    )
+    return GradedNotebook.of(
+        result,
+        text.decode("utf-8", "replace"),
         {name: Score(points, most[name]) for name, points in scores.items()},
-        tuple(map(str, unanswered)), (*unit.notes, *notes_in(said)), seconds,
-    )  # fmt: skip
+        tuple(map(str, unanswered)),
+    )
+
+
+def _status_in(said: Mapping[str, Any]) -> SubmissionStatus:
+    status = said.get("status")
+    if not isinstance(status, str) or status not in list(SubmissionStatus):
+        raise Untrue("a judge named no state")
+    return SubmissionStatus(status)
 
 
 def notes_in(said: Mapping[str, Any]) -> tuple[str, ...]:

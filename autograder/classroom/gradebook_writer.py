@@ -16,14 +16,14 @@ from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
 from autograder.classroom.released import given_out
-from autograder.submission.contract import Graded
-from autograder.submission.source_cells import Master, masters_in
+from autograder.submission.result import GradedNotebook, Result
+from autograder.submission.source_cells import SourceCell, source_cells_in
 
 _PAGES = frozenset(".htm .html .mht .mhtml .shtml .svg .svgz .swf .xht .xhtml .xml .xsl".split())
 """Files that a browser would run; Formgrader shows graded folders from its own address."""
 
 
-class Ledger:
+class GradebookWriter:
     """Writes what graders have found; one submission at a time, whole or not at all.
 
     Args:
@@ -41,14 +41,14 @@ class Ledger:
         """Let go of the gradebook."""
         self.gradebook.close()
 
-    def masters(self, chapter: str) -> dict[str, Master]:
+    def source_cells(self, chapter: str) -> dict[str, SourceCell]:
         """The tracked cells of a chapter, by grade id.
 
         Raises:
             nbgrader.api.MissingEntry: the gradebook has no such chapter.
         """
         given = given_out(CourseDirectory(config=self.config), chapter, chapter)
-        return masters_in(self.gradebook, chapter, chapter, given)
+        return source_cells_in(self.gradebook, chapter, chapter, given)
 
     def chapters(self) -> list[str]:
         """The assignments that the gradebook has."""
@@ -68,7 +68,9 @@ class Ledger:
                     for notebook in submission.notebooks for g in notebook.grades)
         }  # fmt: skip
 
-    def write(self, graded: Graded, files: Mapping[str, bytes], timestamp: str) -> tuple[str, ...]:
+    def write(
+        self, graded: GradedNotebook, files: Mapping[str, bytes], timestamp: str
+    ) -> tuple[str, ...]:
         """Write down what became of a submission.
 
         Args:
@@ -84,49 +86,52 @@ class Ledger:
         self._write_grades(graded, when)
         return notes
 
-    def _write_grades(self, graded: Graded, when: datetime | None) -> None:
-        book = self.gradebook
-        book.update_or_create_student(graded.student)
+    def _write_grades(self, graded: GradedNotebook, when: datetime | None) -> None:
+        book, result = self.gradebook, graded.result
+        book.update_or_create_student(result.student)
         more = {"timestamp": when} if when else {}
-        submission = book.update_or_create_submission(graded.chapter, graded.student, **more)
+        submission = book.update_or_create_submission(result.chapter, result.student, **more)
         for notebook in submission.notebooks:
-            if notebook.name == graded.chapter:
+            if notebook.name == result.chapter:
                 _write_notebook(notebook, graded)
         book.db.commit()
         if when is not None and submission.total_seconds_late > 0:
-            self._penalize(graded)
+            self._penalize(result)
 
-    def _penalize(self, graded: Graded) -> None:
+    def _penalize(self, result: Result) -> None:
         """Let nbgrader's plugin say what being late costs."""
         from nbformat.v4 import new_notebook
 
-        ids = {"notebook": graded.chapter, "assignment": graded.chapter}
-        ids |= {"student": graded.student, "db_url": self.db_url}
+        ids = {"notebook": result.chapter, "assignment": result.chapter}
+        ids |= {"student": result.student, "db_url": self.db_url}
         AssignLatePenalties(config=self.config).preprocess(new_notebook(), {"nbgrader": ids})
         self.gradebook.db.expire_all()
 
-    def _write_folder(self, graded: Graded, files: Mapping[str, bytes], timestamp: str) -> None:
-        home = self.room / "autograded" / graded.student
+    def _write_folder(
+        self, graded: GradedNotebook, files: Mapping[str, bytes], timestamp: str
+    ) -> None:
+        chapter = graded.result.chapter
+        home = self.room / "autograded" / graded.result.student
         home.mkdir(parents=True, exist_ok=True)
-        building = Path(tempfile.mkdtemp(prefix=f".{graded.chapter}-", dir=home))
+        building = Path(tempfile.mkdtemp(prefix=f".{chapter}-", dir=home))
         for name, content in files.items():
             if Path(name).suffix.lower() in _PAGES:
                 continue
             path = building / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        notebook = building / f"{graded.chapter}.ipynb"
+        notebook = building / f"{chapter}.ipynb"
         notebook.write_text(graded.text, encoding="utf-8", errors="replace", newline="\n")
         if timestamp:
             (building / "timestamp.txt").write_text(timestamp, encoding="utf-8")
         building.chmod(0o755)
-        final = home / graded.chapter
+        final = home / chapter
         if final.exists():
             shutil.rmtree(final)
         os.replace(building, final)
 
 
-def _write_notebook(notebook: SubmittedNotebook, graded: Graded) -> None:
+def _write_notebook(notebook: SubmittedNotebook, graded: GradedNotebook) -> None:
     for grade in notebook.grades:
         if isinstance(grade.cell, TaskCell):
             continue  # points that only people give, as in nbgrader

@@ -5,71 +5,50 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import autograder
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One submission that is done.
-
-    Attributes:
-        student: whose it is.
-        chapter: the chapter.
-        digest: of everything that its grade depends on.
-        status: how it ended.
-        points: what it earned.
-        most: what it could earn.
-        notes: what was repaired or happened.
-        seconds: how long it took.
-    """
-
-    student: str
-    chapter: str
-    digest: str
-    status: str
-    points: float
-    most: float
-    notes: tuple[str, ...]
-    seconds: float
+from autograder.submission.result import Result
 
 
 class Journal:
-    """The journal of a classroom, in a file to which lines are only added."""
+    """The journal of a classroom, in a file to which lines are only added.
+
+    A line is a result as JSON, and the digest of everything that it depends on.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        self.entries = {(entry.student, entry.chapter): entry for entry in _read(path)}
+        self._last = {(found.student, found.chapter): (found, at) for found, at in _read(path)}
         _mend_end(path)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, result: Result, digest: str) -> None:
         """Note that a submission is done; on disk when this returns."""
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(entry)) + "\n")
+            file.write(json.dumps(result.to_json() | {"digest": digest}) + "\n")
             file.flush()
             os.fsync(file.fileno())
-        self.entries[entry.student, entry.chapter] = entry
+        self._last[result.student, result.chapter] = result, digest
 
-    def find(self, student: str, chapter: str, digest: str) -> Entry | None:
-        """The entry of a submission that has not changed since."""
-        entry = self.entries.get((student, chapter))
-        return entry if entry is not None and entry.digest == digest else None
+    def find(self, student: str, chapter: str, digest: str) -> Result | None:
+        """The result of a submission that has not changed since."""
+        found, at = self._last.get((student, chapter), (None, ""))
+        return replace(found, in_this_run=False) if found is not None and at == digest else None
 
 
-def _read(path: Path) -> Iterable[Entry]:
+def _read(path: Path) -> Iterator[tuple[Result, str]]:
     if not path.exists():
         return
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            fields = json.loads(line)
-            yield Entry(**fields | {"notes": tuple(fields["notes"])})
-        except (ValueError, TypeError, KeyError):
+            data = json.loads(line)
+            yield Result.from_json(data), str(data["digest"])
+        except (ValueError, KeyError):
             continue  # a line that was cut off when the machine stopped
 
 

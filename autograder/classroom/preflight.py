@@ -14,7 +14,7 @@ MAX_NOTEBOOK = 50 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Handed:
+class RawSubmission:
     """One submission as it lies on disk.
 
     Attributes:
@@ -41,7 +41,7 @@ def students_of(room: Path, chapter: str) -> list[str]:
     return sorted(name for name in names if os.path.lexists(submitted / name / chapter))
 
 
-def look_at(room: Path, student: str, chapter: str) -> Handed:
+def read_submission(room: Path, student: str, chapter: str) -> RawSubmission:
     """Read a submission, or say why it is refused."""
     folder = room / "submitted" / student / chapter
     link = next((p for p in (folder.parent, folder) if p.is_symlink()), None)
@@ -58,11 +58,11 @@ def look_at(room: Path, student: str, chapter: str) -> Handed:
         files = files_beside(folder)
     except OSError as error:
         return _refused(student, folder, f"{path.name} could not be read: {error.strerror}.")
-    return Handed(student, folder, text, files, tuple(_links_in(folder)))
+    return RawSubmission(student, folder, text, files, tuple(_links_in(folder)))
 
 
-def _refused(student: str, folder: Path, why: str) -> Handed:
-    return Handed(student, folder, None, {}, (why,))
+def _refused(student: str, folder: Path, why: str) -> RawSubmission:
+    return RawSubmission(student, folder, None, {}, (why,))
 
 
 def _why_not(path: Path) -> str:

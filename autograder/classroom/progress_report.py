@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 
 from rich.console import Console
@@ -10,8 +11,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from autograder.classroom.grade_class import Row, Summary
-from autograder.submission.contract import STATUSES
+from autograder.classroom.grade_class import Summary
+from autograder.submission.result import Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
 
 
@@ -39,22 +40,23 @@ class Watch:
     ) -> None:
         self._progress.stop()
 
-    def tell(self, row: Row, done: int, count: int) -> None:
+    def tell(self, result: Result, done: int, count: int) -> None:
         """Show that one more submission is done."""
         task = self._progress.tasks[0]
         rate = f"{60 * task.speed:.0f} a minute" if task.speed else ""
         self._progress.update(self._task, completed=done, total=count, rate=rate)
-        if row.again and (row.status != "graded" or row.notes):
-            self._progress.console.print(line_about(row))
+        harmless = result.status is SubmissionStatus.GRADED and not result.notes
+        if result.in_this_run and not harmless:
+            self._progress.console.print(line_about(result))
 
 
-def line_about(row: Row) -> str:
+def line_about(result: Result) -> str:
     """One submission in a line, with what happened to it."""
-    colour = STATUSES.get(row.status, "red") or "default"
-    who = escape(in_a_line(f"{row.student}, {row.chapter}"))
-    happened = escape(" ".join(_few(row.notes)))
-    points = f"{row.score:.4g} of {row.max_score:g} points"
-    return f"[{colour}]{row.status}[/{colour}]  {who}: {points}. {happened}"
+    colour = result.status.colour
+    who = escape(in_a_line(f"{result.student}, {result.chapter}"))
+    happened = escape(" ".join(_few(result.notes)))
+    points = f"{result.points:.4g} of {result.max_points:g} points"
+    return f"[{colour}]{result.status}[/{colour}]  {who}: {points}. {happened}"
 
 
 def _few(notes: tuple[str, ...], most: int = 4) -> list[str]:
@@ -66,26 +68,24 @@ def _few(notes: tuple[str, ...], most: int = 4) -> list[str]:
 
 def print_summary(summary: Summary, console: Console) -> None:
     """Print a table: how many submissions of each chapter ended how, and what they earned."""
-    table = Table("chapter", "submissions", *STATUSES, "mean points", "of")
-    for chapter in sorted({row.chapter for row in summary.rows}):
-        own = [row for row in summary.rows if row.chapter == chapter]
-        ended = Counter(row.status for row in own)
-        mean = sum(row.score for row in own) / len(own)
-        counts = [str(ended[status] or "") for status in STATUSES]
-        most = max(row.max_score for row in own)
-        table.add_row(chapter, str(len(own)), *counts, f"{mean:.1f}", f"{most:g}")
-    _drop_empty(table)
+    seen = {result.status for result in summary.results}
+    endings = [status for status in SubmissionStatus if status in seen]
+    table = Table("chapter", "submissions", *endings, "mean points", "of")
+    for chapter in sorted({result.chapter for result in summary.results}):
+        own = [result for result in summary.results if result.chapter == chapter]
+        table.add_row(chapter, *_columns(own, endings))
     console.print(table)
-    again = sum(row.again for row in summary.rows)
-    kept = len(summary.rows) - again
+    again = sum(result.in_this_run for result in summary.results)
+    kept = len(summary.results) - again
     rate = f", {60 * again / summary.seconds:.0f} a minute" if again and summary.seconds else ""
     before = f" {kept} had been graded before and have not changed." if kept else ""
     console.print(f"{again} submissions graded in {summary.seconds:.0f} s{rate}.{before}")
 
 
-def _drop_empty(table: Table) -> None:
-    """Leave out the endings that nothing has."""
-    table.columns = [
-        column for column in table.columns
-        if str(column.header) not in STATUSES or any(map(str.strip, map(str, column._cells)))
-    ]  # fmt: skip
+def _columns(results: Sequence[Result], endings: Sequence[SubmissionStatus]) -> Iterator[str]:
+    """What the table says of one chapter's results."""
+    ended = Counter(result.status for result in results)
+    yield str(len(results))
+    yield from (str(ended[status] or "") for status in endings)
+    yield f"{sum(result.points for result in results) / len(results):.1f}"
+    yield f"{max(result.max_points for result in results):g}"

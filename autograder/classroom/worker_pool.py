@@ -15,24 +15,27 @@ from concurrent.futures import Future
 from autograder.classroom.canary import prove
 from autograder.classroom.grade_submission import Boxes, grade_submission
 from autograder.sandbox.client import NoBox
-from autograder.submission.contract import Graded, Terms, Unit, nothing_from
+from autograder.submission.contract import GradingConfig, Submission, failed_result
+from autograder.submission.result import GradedNotebook
 
 _log = logging.getLogger(__name__)
 
 
-def in_lanes(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]:
+def grade_in_parallel(
+    submissions: Iterable[Submission], terms: GradingConfig, jobs: int
+) -> Iterator[GradedNotebook]:
     """Grade submissions side by side, and yield each as it is done.
 
     Args:
-        units: the submissions; read one at a time, as they are needed.
+        submissions: the submissions; read one at a time, as they are needed.
         terms: how they are graded.
         jobs: how many are graded at a time.
 
     Raises:
         NoBox: notebooks cannot be boxed here, or known answers do not get their marks.
     """
-    source, taking = iter(units), threading.Lock()
-    done: queue.Queue[Graded | BaseException | None] = queue.Queue()
+    source, taking = iter(submissions), threading.Lock()
+    done: queue.Queue[GradedNotebook | BaseException | None] = queue.Queue()
     stop = threading.Event()
     first = next(source, None)
     if first is None:
@@ -49,7 +52,7 @@ def in_lanes(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]
         except BaseException as error:  # shown by whoever waits for the results
             proof.set_exception(error)
 
-    def take() -> Unit | None:
+    def take() -> Submission | None:
         with taking:
             if stop.is_set():
                 return None
@@ -57,8 +60,8 @@ def in_lanes(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]
 
     def work() -> None:
         try:
-            while (unit := take()) is not None:
-                done.put(grade(unit, terms, boxes))
+            while (submission := take()) is not None:
+                done.put(grade(submission, terms, boxes))
         except BaseException as error:  # shown by whoever waits for the results
             done.put(error)
         finally:
@@ -85,17 +88,17 @@ def in_lanes(units: Iterable[Unit], terms: Terms, jobs: int) -> Iterator[Graded]
         boxes.close()
 
 
-def grade(unit: Unit, terms: Terms, boxes: Boxes) -> Graded:
+def grade(submission: Submission, terms: GradingConfig, boxes: Boxes) -> GradedNotebook:
     """Grade a submission; what goes wrong on our side costs no other submission.
 
     Raises:
         NoBox: it could not be boxed.
     """
     try:
-        return grade_submission(unit, terms, boxes)
+        return grade_submission(submission, terms, boxes)
     except NoBox:
         raise  # not the student's doing: nobody can be graded like this
     except Exception as error:
-        _log.exception("The notebook of %s could not be graded", unit.student)
+        _log.exception("The notebook of %s could not be graded", submission.student)
         why = f"It could not be graded: {type(error).__name__}: {error}"[:500]
-        return nothing_from(unit, terms, f"{why} Please report this, with the notebook.")
+        return failed_result(submission, terms, f"{why} Please report this, with the notebook.")

@@ -86,7 +86,7 @@ class Case:
             were fitted to the visible cases and no others.
         expect: what the case demands beyond the reference.
         recipe: what a random model was made from.
-        known: what a judge has worked out about it, which is the same for every answer.
+        cache: what a judge has worked out about it, which is the same for every answer.
     """
 
     name: str
@@ -95,7 +95,7 @@ class Case:
     hidden: bool = False
     expect: Expect = Expect()
     recipe: Recipe | None = None
-    known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    cache: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from autograder.core.torch_private import (
 
 
 @contextmanager
-def kept_state() -> Iterator[None]:
+def preserve_global_state() -> Iterator[None]:
     """Put PyTorch's global state back afterwards: random numbers, modes, FX's registries."""
     forget_broken_wraps()
     wrapped = dict(wrapped_functions())

@@ -17,14 +17,14 @@ from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
 from autograder.core.codec import Encoder, Plain
 from autograder.core.execution import run_both, run_once
 from autograder.core.exercise import Case, Trial
-from autograder.core.global_state import kept_state
+from autograder.core.global_state import preserve_global_state
 from autograder.core.graph_program import NotAdmitted, NotListed, Program, admitted
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.core.own_code import STAND_INS
 from autograder.core.storage import needed, recorded_program
 
-Result = tuple[Plain, list[torch.Tensor]]
+JobResult = tuple[Plain, list[torch.Tensor]]
 """What a job found, and the table of the tensors in it."""
 
 Job = Callable[[list[Program], Trial, Encoder], Plain]
@@ -38,7 +38,7 @@ class GraphRunner(Protocol):
 
     def __call__(
         self, job: str, case: Case, outcome: Outcome, seed: int, inputs: int
-    ) -> Result: ...
+    ) -> JobResult: ...
 
 
 def trial_for(job: str, make: Callable[[int], Trial], seed: int) -> Trial:
@@ -48,12 +48,12 @@ def trial_for(job: str, make: Callable[[int], Trial], seed: int) -> Trial:
     return make(seed)
 
 
-def do_here(job: str, case: Case, outcome: Outcome, seed: int, inputs: int) -> Result:
+def do_here(job: str, case: Case, outcome: Outcome, seed: int, inputs: int) -> JobResult:
     """Do a job in this process; see `do_job`."""
     return do_job(job, trial_for(job, case.make, seed), outcome.value, outcome.tensors)
 
 
-def do_job(job: str, trial: Trial, value: Plain, tensors: list[torch.Tensor]) -> Result:
+def do_job(job: str, trial: Trial, value: Plain, tensors: list[torch.Tensor]) -> JobResult:
     """Do a job with the described graphs in a value.
 
     Args:
@@ -70,7 +70,7 @@ def do_job(job: str, trial: Trial, value: Plain, tensors: list[torch.Tensor]) ->
     try:
         functions = {**trial.functions, **STAND_INS}
         programs = [admitted(data, tensors, functions) for data in graphs_in(value)]
-        with kept_state(), bounded_output(0), torch.random.fork_rng(devices=[]):
+        with preserve_global_state(), bounded_output(0), torch.random.fork_rng(devices=[]):
             return JOBS[job](programs, trial, encoder), encoder.tensors
     except NotListed as error:
         return {"not listed": error.operation}, []

@@ -10,6 +10,7 @@ import base64
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args
 
@@ -18,6 +19,44 @@ import torch
 from autograder.core.codec import Plain
 
 Ended = Literal["returned", "raised", "out of time", "not attempted"]
+
+
+class Part(StrEnum):
+    """A part of the caller's objects. Programs compare these; words are for people."""
+
+    GRAPH = "graph"
+    """A graph module's graph, its code, or whose graph it is."""
+    TRAINING_FLAG = "training flag"
+    MODULE = "module"
+    """Anything else of a module: submodules, parameters, buffers, attributes, hooks."""
+    META = "meta"
+    """What a node carries in its `meta`."""
+    ARGUMENT = "argument"
+    TENSOR = "tensor"
+    """An input tensor, or one within an argument."""
+    RANDOM_STATE = "random state"
+
+
+class Change(str):
+    """Something of the caller's that a call has changed: what happened to it, in words.
+
+    Attributes:
+        part: what it is a part of. Programs decide on this, and not on the words.
+    """
+
+    part: Part
+
+    def __new__(cls, part: Part, words: str) -> Change:
+        """Make it of such words as ``the model's code was changed``."""
+        self = super().__new__(cls, words)
+        self.part = part
+        return self
+
+    def __getnewargs__(self) -> tuple[Part, str]:  # type: ignore[override]
+        """What copies of it are made from."""
+        return self.part, str(self)
+
+
 MAX_HEADER = 64 * 1024 * 1024
 MAX_TENSORS = 1024 * 1024 * 1024
 
@@ -35,7 +74,7 @@ class Outcome:
             under the key ``graph_module``.
         runs: one record for each input: ``forward``, ``interpreter``, ``copy``, each with
             ``value`` or ``error``, the ``args`` afterwards, and the ``log`` of the case.
-        changed: what the call changed about the caller's objects, in words.
+        changed: what the call changed about the caller's objects.
         used: forbidden attributes that the answer used.
         printed: what the learner's code printed, cut to size.
         tensors: the table that ``{"tensor": i}`` refers to.
@@ -46,7 +85,7 @@ class Outcome:
     error: dict[str, Any] | None = None
     value: Plain = None
     runs: list[Plain] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
+    changed: list[Change] = field(default_factory=list)
     used: list[str] = field(default_factory=list)
     printed: str = ""
     tensors: list[torch.Tensor] = field(default_factory=list)
@@ -60,6 +99,7 @@ class Outcome:
         """Write the outcome to a binary stream."""
         blobs = [tensor_bytes(tensor) for tensor in self.tensors]
         header = vars(self) | {
+            "changed": [[change.part, change] for change in self.changed],
             "tensors": [
                 {
                     "dtype": str(t.dtype).removeprefix("torch."),
@@ -67,7 +107,7 @@ class Outcome:
                     "bytes": len(blob),
                 }
                 for t, blob in zip(self.tensors, blobs, strict=True)
-            ]
+            ],
         }
         head = json.dumps(header).encode()
         file.write(len(head).to_bytes(8, "little") + head)
@@ -98,6 +138,7 @@ class Outcome:
             raise ValueError("the outcome's header has the wrong fields")
         if not all(is_sound(header[name]) for name, is_sound in _SOUND.items()):
             raise ValueError("the outcome's header has fields of the wrong types")
+        header["changed"] = [Change(Part(part), words) for part, words in header["changed"]]
         header["tensors"] = _read_tensors(file, header["tensors"])
         return cls(**header)
 
@@ -106,12 +147,20 @@ def _are_texts(value: object) -> bool:
     return type(value) is list and all(type(item) is str for item in value)
 
 
+def _are_changes(value: object) -> bool:
+    return type(value) is list and all(_are_texts(row) and _is_change(row) for row in value)
+
+
+def _is_change(row: list[str]) -> bool:
+    return len(row) == 2 and row[0] in list(Part)
+
+
 _SOUND: dict[str, Callable[[Any], bool]] = {
     "case": lambda value: type(value) is str,
     "ended": lambda value: value in get_args(Ended) and type(value) is str,
     "error": lambda value: value is None or type(value) is dict,
     "runs": lambda value: type(value) is list and all(type(run) is dict for run in value),
-    "changed": _are_texts,
+    "changed": _are_changes,
     "used": _are_texts,
     "printed": lambda value: type(value) is str,
     "tensors": lambda value: type(value) is list and all(type(row) is dict for row in value),

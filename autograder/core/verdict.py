@@ -20,6 +20,10 @@ class Finding:
         property: the rubric property that found it.
         case: the case it was found on.
         nodes: names of the nodes it is about, for pictures.
+        raised: the exception that it tells of, as text; empty where it tells of none.
+        tells_error: whether it says what the verdict's ``error`` says, and no more.
+        asked_for: whether the answer raised what the exercise asks for here, so that it is no
+            crash; something else about it is wrong.
     """
 
     code: str
@@ -28,6 +32,9 @@ class Finding:
     property: str = ""
     case: str = ""
     nodes: tuple[str, ...] = ()
+    raised: str = ""
+    tells_error: bool = False
+    asked_for: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,6 +116,7 @@ class Verdict:
         printed: what the learner's code printed, cut to size.
         cases: how many cases were tried.
         others: for some further findings, the cases that they were found on.
+        defined: whether there was an answer at all.
     """
 
     exercise: str
@@ -121,6 +129,7 @@ class Verdict:
     printed: str = ""
     cases: int = 0
     others: tuple[Example, ...] = ()
+    defined: bool = True
 
     @property
     def passed(self) -> bool:
@@ -145,16 +154,13 @@ def further_findings(findings: tuple[Finding, ...]) -> list[Finding]:
             kinds.add(finding.code)
     # Another exception, or another case of it, may be the one that says what is wrong; of the
     # other kinds one is enough, and its name or number differs from case to case.
-    return new + [finding for finding in again if finding.code in _TOLD_AGAIN]
+    return new + [finding for finding in again if finding.raised]
 
 
 def _gist(finding: Finding) -> str:
-    """A message without what differs between two cases of one fault: inputs, names, numbers."""
-    if finding.code not in _TOLD_AGAIN:
-        return finding.message
-    text = finding.message.partition(" raised ")[2] or finding.message
-    text = re.sub(r" It came from .*", "", text)
-    return re.sub(r"'[^']*'|<[^>]*>|\[[^\]]*\]|\{.*?\}|\d+|\bNode \w+|node \w+:", "", text)
+    """What a finding says, without what differs between two cases of one exception."""
+    return _DIFFERS.sub("", finding.raised) or finding.message
 
 
-_TOLD_AGAIN = {"crashed", "result-raises", "wrong-exception", "rule-raises"}
+_DIFFERS = re.compile(r"'[^']*'|<[^>]*>|\[[^\]]*\]|\{.*?\}|\d+|\bNode \w+|node \w+:")
+"""Names, values and numbers in the text of an exception."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from autograder.drawing.folding import REFERENCE, Cell, stand_in
 from autograder.drawing.layer_assignment import layers_of
 
-TALL = 690.0  # points: up to this height a graph stays in one column
+COLUMN_HEIGHT = 690.0  # points: up to this height a graph stays in one column
 MOST = 4
 GAP = 26.0
 
@@ -33,7 +33,7 @@ def columns_of(
     for v, row in enumerate(layer):
         tall[row] = max(tall[row], heights[v])
     total = sum(tall) + GAP * rows
-    count = min(most, rows, max(1, -int(-total // TALL)))
+    count = min(most, rows, max(1, -int(-total // COLUMN_HEIGHT)))
     if count == 1 or any(cell.late for cell in cells):
         return [tuple(cells)]
     cuts = _cuts(tall, _crossing(edges, layer, rows), count)

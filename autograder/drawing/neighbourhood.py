@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 
 from autograder.drawing.folding import Cell, stand_in
 
-MANY = 22  # cells: up to so many a graph is drawn whole
-NEAR = 2  # edges
+DRAWN_WHOLE = 22  # cells: up to so many a graph is drawn whole
+EDGES_AROUND = 2  # edges
 
 
 def cropped(
@@ -21,13 +21,13 @@ def cropped(
     near = [_near_a_mark(cells, focus) for cells in graphs]
     names = {box.name for kept, cells in zip(near, graphs, strict=True)
              for i in kept for box in cells[i].boxes}  # fmt: skip
-    if not names or all(len(cells) <= MANY for cells in graphs):
+    if not names or all(len(cells) <= DRAWN_WHOLE for cells in graphs):
         return [(tuple(cells), 0) for cells in graphs]
     return [_only(cells, names) for cells in graphs]
 
 
 def _near_a_mark(cells: Sequence[Cell], focus: Collection[str]) -> set[int]:
-    """The cells at most `NEAR` edges away from one that is marked or in focus."""
+    """The cells at most `EDGES_AROUND` edges away from one that is marked or in focus."""
     linked: list[set[int]] = [set() for _ in cells]
     for v, cell in enumerate(cells):
         for u in (*cell.inputs, *cell.late):
@@ -38,7 +38,7 @@ def _near_a_mark(cells: Sequence[Cell], focus: Collection[str]) -> set[int]:
         for i, cell in enumerate(cells)
         if any(box.mark or box.name in focus for box in cell.boxes)
     }
-    for _ in range(NEAR):
+    for _ in range(EDGES_AROUND):
         found |= {j for i in found for j in linked[i]}
     return found
 

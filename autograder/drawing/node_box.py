@@ -35,7 +35,7 @@ _FOOT = {"cylinder": 2.0, "pentagon": 7.0}  # and below
 
 
 @dataclass(frozen=True)
-class Word:
+class Text:
     """A piece of text at a place relative to the shape's centre; ``y`` is its middle."""
 
     text: str
@@ -48,7 +48,7 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Dot:
+class Bullet:
     """The little shape in front of a row of a folded chain."""
 
     look: Look
@@ -57,14 +57,14 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class Face:
+class BoxContent:
     """A shape's size and what stands in it."""
 
     look: Look
     width: float
     height: float
-    words: tuple[Word, ...]
-    dots: tuple[Dot, ...] = ()
+    words: tuple[Text, ...]
+    dots: tuple[Bullet, ...] = ()
 
 
 def rows_for(count: int) -> int:
@@ -72,7 +72,7 @@ def rows_for(count: int) -> int:
     return next((rows for most, rows in ROWS if count <= most), FEWEST_ROWS)
 
 
-def face_of(cell: Cell, rows: int = ROWS[0][1], warning: str = "") -> Face:
+def content_of(cell: Cell, rows: int = ROWS[0][1], warning: str = "") -> BoxContent:
     """The face of a cell: of one node, of a folded chain, or of a stand-in.
 
     Args:
@@ -105,7 +105,7 @@ def row_label(box: Box) -> str:
     return fitting(box, LONGEST_ROW)
 
 
-def _single(box: Box, warning: str) -> Face:
+def _single(box: Box, warning: str) -> BoxContent:
     look = look_of(box.op)
     name, label = shorten(box.name, LONGEST), fitting(box, LONGEST)
     one_line = label in (name, box.op) or label.startswith(f"{name} = ")
@@ -122,19 +122,21 @@ def _single(box: Box, warning: str) -> Face:
     width = max(inner, 62.0) + 2 * pad
     left, y = -width / 2 + pad, -height / 2 + 5 + head + LINE / 2
     if not tag and lines == 1 and not warning:
-        return Face(look, width, height, (Word(title, 0.0, y, NAME, MONO_BOLD, INK, "center"),))
+        return BoxContent(
+            look, width, height, (Text(title, 0.0, y, NAME, MONO_BOLD, INK, "center"),)
+        )
     words = [
-        Word(title, left, y, NAME, MONO_BOLD),
-        Word(tag, -left, y, TAG, SANS, look.edge, "right"),
+        Text(title, left, y, NAME, MONO_BOLD),
+        Text(tag, -left, y, TAG, SANS, look.edge, "right"),
     ]
     if lines == 2:
-        words.append(Word(label, left, y + LINE, LABEL, SANS))
+        words.append(Text(label, left, y + LINE, LABEL, SANS))
     if warning:
-        words.append(Word(warning, left, y + lines * LINE, LABEL, SANS_BOLD, ALARM))
-    return Face(look, width, height, tuple(words))
+        words.append(Text(warning, left, y + lines * LINE, LABEL, SANS_BOLD, ALARM))
+    return BoxContent(look, width, height, tuple(words))
 
 
-def _chain(boxes: tuple[Box, ...], rows: int) -> Face:
+def _chain(boxes: tuple[Box, ...], rows: int) -> BoxContent:
     shown: list[Box | None] = list(boxes)
     if len(boxes) > rows:
         half = (rows - 1) // 2
@@ -148,27 +150,27 @@ def _chain(boxes: tuple[Box, ...], rows: int) -> Face:
     width = 2 * pad + max(lead + column + right, text_width(head, TAG))
     height = 10 + 11 + line * len(shown)
     left, y = -width / 2 + pad, -height / 2 + 10
-    words, dots = [Word(head, left, y, TAG, SANS, QUIET)], []
+    words, dots = [Text(head, left, y, TAG, SANS, QUIET)], []
     for i, box in enumerate(shown):
         middle = y + 12.5 + i * line
         if box is None:
             more = f"… {len(boxes) - len(shown) + 1} more …"
-            words.append(Word(more, left + lead, middle, ROW, SANS, QUIET))
+            words.append(Text(more, left + lead, middle, ROW, SANS, QUIET))
             continue
-        dots.append(Dot(look_of(box.op), left + 4, middle))
-        words.append(Word(names[i], left + lead, middle, ROW, MONO))
-        words.append(Word(labels[i], left + lead + column, middle, ROW, SANS))
-    return Face(FOLDED, width, height, tuple(words), tuple(dots))
+        dots.append(Bullet(look_of(box.op), left + 4, middle))
+        words.append(Text(names[i], left + lead, middle, ROW, MONO))
+        words.append(Text(labels[i], left + lead + column, middle, ROW, SANS))
+    return BoxContent(FOLDED, width, height, tuple(words), tuple(dots))
 
 
-def _reference(box: Box) -> Face:
+def _reference(box: Box) -> BoxContent:
     look = look_of(REFERENCE)
     name, where = shorten(box.name, LONGEST), box.label
     name_width = text_width(name, ROW, MONO_BOLD)
     width = name_width + 8 + text_width(where, TAG) + 2 * _PAD["stadium"]
     left = -width / 2 + _PAD["stadium"]
     words = (
-        Word(name, left, 0.0, ROW, MONO_BOLD, QUIET),
-        Word(where, -left, 0.0, TAG, SANS, QUIET, "right"),
+        Text(name, left, 0.0, ROW, MONO_BOLD, QUIET),
+        Text(where, -left, 0.0, TAG, SANS, QUIET, "right"),
     )
-    return Face(look, width, 18.0, words)
+    return BoxContent(look, width, 18.0, words)

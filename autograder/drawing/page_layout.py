@@ -12,7 +12,7 @@ from autograder.drawing.folding import BIG, Cell, cells_of
 from autograder.drawing.layer_assignment import layers_of
 from autograder.drawing.layout import Layout, layout
 from autograder.drawing.neighbourhood import cropped
-from autograder.drawing.node_box import Face, face_of, rows_for
+from autograder.drawing.node_box import BoxContent, content_of, rows_for
 from autograder.drawing.style import SANS, SANS_BOLD, text_width
 
 MARGIN = 16.0
@@ -32,7 +32,7 @@ class Column:
     """One laid out graph; its offset on the page is ``(x, y)``."""
 
     cells: tuple[Cell, ...]
-    faces: tuple[Face, ...]
+    faces: tuple[BoxContent, ...]
     drawing: Layout
     x: float
     y: float
@@ -112,16 +112,16 @@ def page_of(
     return Page(title, tuple(panels), top, width, height, frozenset(focus))
 
 
-_Part = tuple[tuple[Cell, ...], tuple[Face, ...], Layout]
+_Part = tuple[tuple[Cell, ...], tuple[BoxContent, ...], Layout]
 
 
 def _parts(cells: tuple[Cell, ...], most: int, rows: int) -> list[_Part]:
-    heights = [face_of(cell, rows).height for cell in cells]
+    heights = [content_of(cell, rows).height for cell in cells]
     return [_part(column, rows) for column in columns_of(cells, heights, most)]
 
 
 def _part(cells: tuple[Cell, ...], rows: int) -> _Part:
-    faces = tuple(face_of(cell, rows, _warning(cells, v)) for v, cell in enumerate(cells))
+    faces = tuple(content_of(cell, rows, _warning(cells, v)) for v, cell in enumerate(cells))
     edges = [(u, v) for v, cell in enumerate(cells) for u in cell.inputs]
     sizes = [
         (face.width + (2 * LOOP if v in cells[v].late else 0.0), face.height)

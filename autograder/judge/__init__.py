@@ -11,7 +11,7 @@ from dataclasses import replace
 from torch import fx, nn
 
 from autograder.core.exercise import Case, Exercise
-from autograder.core.global_state import kept_state
+from autograder.core.global_state import preserve_global_state
 from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
@@ -59,7 +59,7 @@ def judge(
     """
     cases = exercise.cases if cases is None else cases
     # FX prints whole tracebacks when a rebuilt graph's code fails; the findings say it better.
-    with kept_state(), bounded_output(0):
+    with preserve_global_state(), bounded_output(0):
         by_case = {outcome.case: outcome for outcome in outcomes}
         verdict = _judge(exercise, by_case, cases, seed, held, runner, key or key_of(exercise))
     return verdict if source is None else _with_text(verdict, source_findings(exercise, source))
@@ -107,7 +107,7 @@ def _judge(
     unlooked = all(finding.code == UNLISTED for findings in found.values() for finding in findings)
     if unlooked:
         shares = tuple(replace(share, held=False) for share in shares)
-    asked_for = found[worst.name][0].code == "name-not-told"  # to raise was right
+    asked_for = found[worst.name][0].asked_for
     redactions = {
         case.name: Redaction(Evidence(exercise, case, outcomes[case.name], seed, runner, key))
         for case in cases
@@ -162,9 +162,9 @@ def _first_shown(exercise: Exercise, failing: list[Case], seed: int) -> Case | N
 
 def _size(case: Case, seed: int) -> int:
     key = "size", seed
-    if key not in case.known:
-        case.known[key] = _number_of_nodes(case.make(seed).model)
-    return case.known[key]
+    if key not in case.cache:
+        case.cache[key] = _number_of_nodes(case.make(seed).model)
+    return case.cache[key]
 
 
 def _number_of_nodes(model: nn.Module | None) -> int:

@@ -11,13 +11,14 @@ from torch import fx, nn
 
 from autograder.core.codec import Encoder, Plain
 from autograder.core.exercise import Case, Exercise, Expect, Trial
-from autograder.core.graph_jobs import GraphRunner, Result, do_here
+from autograder.core.graph_jobs import GraphRunner, JobResult, do_here
 from autograder.core.graph_program import NotListed, Program, admitted
 from autograder.core.graph_record import describe, signature_of
 from autograder.core.outcome import Outcome, Reference
 from autograder.core.own_code import STAND_INS, own_calls, taken_for
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey, key_of
+from autograder.judge.error_words import error_text
 from autograder.judge.form import Form
 from autograder.judge.splice import with_rules_applied
 
@@ -47,7 +48,7 @@ class Evidence:
         self.exercise, self.case, self.claimed = exercise, case, outcome
         self.key = key or key_of(exercise)
         self._seed, self._runner = seed, runner
-        self._jobs: dict[str, Result] = {}
+        self._jobs: dict[str, JobResult] = {}
 
     @cached_property
     def outcome(self) -> Outcome:
@@ -61,10 +62,25 @@ class Evidence:
         return f"`{self.exercise.name}`"
 
     def finding(
-        self, code: str, message: str, look: str = "", nodes: Iterable[str] = ()
+        self,
+        code: str,
+        message: str,
+        look: str = "",
+        nodes: Iterable[str] = (),
+        *,
+        error: Plain = None,
     ) -> Finding:
-        """A finding about this case."""
-        return Finding(code, message, look, case=self.case.name, nodes=tuple(nodes))
+        """A finding about this case.
+
+        Args:
+            code: its stable key.
+            message: what is wrong.
+            look: where to look.
+            nodes: the nodes that it is about.
+            error: the record of the exception that it tells of, if it tells of one.
+        """
+        raised = error_text(error) if error else ""
+        return Finding(code, message, look, case=self.case.name, nodes=tuple(nodes), raised=raised)
 
     @cached_property
     def trial(self) -> Trial:
@@ -126,9 +142,9 @@ class Evidence:
     def _known(self, what: str, work_out: Callable[[], Any]) -> Any:
         """Something about the case itself, worked out for the first answer that is judged."""
         key = what, self._seed
-        if key not in self.case.known:
-            self.case.known[key] = work_out()
-        return self.case.known[key]
+        if key not in self.case.cache:
+            self.case.cache[key] = work_out()
+        return self.case.cache[key]
 
     @cached_property
     def graph_to_run(self) -> Plain:

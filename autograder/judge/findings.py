@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from autograder.core.exercise import Case, Exercise
@@ -38,11 +39,13 @@ def findings_of(
     evidence = Evidence(exercise, case, outcome, seed, runner, key)
     if misfit(exercise.procedure, evidence) is not None:
         return [_unrecorded(evidence)]
-    if says_nothing(evidence):
+    if is_vacuous(evidence):
         return []
     ended = _ending(evidence)
     if ended is not None:
-        return ended or _left_behind(evidence)
+        return ended or [
+            replace(each, asked_for=True) for each in _findings_after_exception(evidence)
+        ]
     stage = None
     found: list[Finding] = []
     for prop in sorted(evidence.key.rules, key=lambda prop: prop.stage):
@@ -80,7 +83,7 @@ def _unlisted(evidence: Evidence) -> list[Finding]:
     ]
 
 
-def says_nothing(evidence: Evidence) -> bool:
+def is_vacuous(evidence: Evidence) -> bool:
     """Whether this is a random model that cannot be run as the task wants it.
 
     What is drawn fits together, but a replaced function may give another shape, and a fixed
@@ -93,7 +96,7 @@ def says_nothing(evidence: Evidence) -> bool:
     return any("error" in run for run in evidence.reference.runs)
 
 
-def _left_behind(evidence: Evidence) -> list[Finding]:
+def _findings_after_exception(evidence: Evidence) -> list[Finding]:
     """What is wrong after the exception that the case asks for: it names what still holds then."""
     still = evidence.case.expect.still
     rules = (prop for prop in evidence.key.rules if prop.name in still)
@@ -130,6 +133,7 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
                 f"the exercise asks for `{wanted}`.{came_from(error)}",
                 f"Which line should raise `{wanted}` in this case, and does it come before the "
                 "one that raises now?",
+                error={"type": error.get("type")},  # its message differs from case to case
             )
         ]
     if wanted and outcome.ended == "returned":
@@ -141,13 +145,10 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
             )
         ]
     if outcome.ended == "raised":
-        return [
-            evidence.finding(
-                "crashed",
-                f"{evidence.you} raised {error_text(outcome.error)}.",
-                _advice(evidence, outcome.error or {}),
-            )
-        ]
+        error = outcome.error or {}
+        message = f"{evidence.you} raised {error_text(error)}."
+        crash = evidence.finding("crashed", message, _advice(evidence, error), error=error)
+        return [replace(crash, tells_error=True)]
     if outcome.ended == "out of time":
         return [_out_of_time(evidence, outcome.error or {})]
     if outcome.ended == "not attempted":
@@ -188,13 +189,12 @@ def _message(evidence: Evidence, error: dict[str, Any]) -> list[Finding]:
     name = evidence.case.expect.names
     if name in error.get("says", ""):
         return []
-    return [
-        evidence.finding(
-            "name-not-told",
-            f"{evidence.you} raised {error_text(error)} here; the message does not name `{name}`.",
-            "Whoever reads the message wants to know which name is meant.",
-        )
-    ]
+    found = evidence.finding(
+        "name-not-told",
+        f"{evidence.you} raised {error_text(error)} here; the message does not name `{name}`.",
+        "Whoever reads the message wants to know which name is meant.",
+    )
+    return [replace(found, asked_for=True)]
 
 
 def _advice(evidence: Evidence, error: dict[str, Any]) -> str:

@@ -35,7 +35,7 @@ from autograder.judge.field_checks import (
 )  # fmt: skip
 from autograder.judge.splice import ruled_calls
 
-ASKED = 5
+SLOWEST_LISTS = 5
 """How many numbers a timer's `slowest` is asked with."""
 
 Runs = list[Check]
@@ -264,7 +264,7 @@ def _interpreter(parts: _Parts) -> tuple[Check, Runs]:
 def _timer(parts: _Parts) -> tuple[Check, Runs]:
     if parts.value is not None:
         return text, []
-    asked = rows(rows(parts.plain, 2), ASKED)
+    asked = rows(rows(parts.plain, 2), SLOWEST_LISTS)
     note = fields(
         wall=of_type(float, int), seconds=parts.plain,
         calls=parts.plain, slowest=asked,

@@ -45,12 +45,13 @@ class Redaction:
         self._own = _own_words(module_of(evidence.exercise))
 
     def finding(self, found: Finding) -> Finding:
-        """A finding, with its message, its advice and its nodes redacted."""
+        """A finding, with its texts and its nodes redacted."""
         return replace(
             found,
             message=self.text(found.message),
             look=self.text(found.look),
             nodes=tuple(name for name in found.nodes if self._is_known(name)),
+            raised=self.text(found.raised),
         )
 
     def text(self, text: str) -> str:

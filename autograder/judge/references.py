@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -41,12 +42,29 @@ def stored(module: str) -> dict[str, Plain]:
 
     Args:
         module: the name of the module that holds the key.
+
+    Raises:
+        MissingReference: a file holds something else.
     """
     return {
         row.pop("case"): row
         for hidden in (False, True)
-        for row in map(json.loads, lines_of(path_of(module, hidden=hidden)))
+        for row in _rows(path_of(module, hidden=hidden))
     }
+
+
+def _rows(path: Path) -> Iterator[dict[str, Plain]]:
+    for number, line in enumerate(lines_of(path), start=1):
+        try:
+            row = json.loads(line)
+        except ValueError:
+            row = None
+        if not isinstance(row, dict) or "case" not in row:
+            raise MissingReference(
+                f"Line {number} of {path} is no reference. Restore the file, or delete it and run "
+                "`fxcourse references`."
+            )
+        yield row
 
 
 def lines_of(path: Path) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from autograder.core.codec import Plain, kind_of
+from autograder.core.outcome import Part
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
 from autograder.judge.compare import difference
@@ -55,23 +56,22 @@ def caller_untouched(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "caller-changed",
             f"{evidence.you} changed the model it was given: {changed[0]}{more}.",
-            _look_for_change(changed[0]),
+            _LOOK_FOR_CHANGE.get(changed[0].part, _SHARED),
         )
 
 
-def _look_for_change(change: str) -> str:
-    """Where to look for what changed this about the caller's model."""
-    if "training flag" in change:
-        return "`eval()` and `train()` change the module that they are called on, with all below."
-    if "graph" in change or "code" in change:
-        return (
-            "A `GraphModule` that you are given is somebody's model too: which line edits its "
-            "graph, or makes its code anew?"
-        )
-    return (
-        "A traced module shares its submodules, parameters and buffers with the original. Which "
-        "line of yours sets something on one of them?"
-    )
+_LOOK_FOR_CHANGE = {
+    Part.TRAINING_FLAG: "`eval()` and `train()` change the module that they are called on, with "
+    "all below.",
+    Part.GRAPH: "A `GraphModule` that you are given is somebody's model too: which line edits its "
+    "graph, or makes its code anew?",
+}
+"""Where to look for what changed a part of the caller's model."""
+
+_SHARED = (
+    "A traced module shares its submodules, parameters and buffers with the original. Which line "
+    "of yours sets something on one of them?"
+)
 
 
 @rule("signature kept", Stage.STRUCTURE)
@@ -101,6 +101,7 @@ def runs(evidence: Evidence) -> Iterable[Finding]:
                     f"{words} on {evidence.inputs_text(i)} raised {error_text(error)}."
                     f"{came_from(error)}",
                     _look_at(evidence, error),
+                    error=error,
                 )
                 return
 
@@ -152,6 +153,7 @@ def _compare_run(evidence: Evidence, i: int, how: str, got: Plain, want: Plain) 
             f"Running the result on {evidence.inputs_text(i)} raised "
             f"{error_text(got['error'])}.{came_from(got['error'])}",
             _look_at(evidence, got["error"]),
+            error=got["error"],
         )
     tables = evidence.tensors_of(how), evidence.reference.tensors
     found = difference(got["value"], tables[0], want["value"], tables[1])

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from autograder.core.codec import Encoder
 from autograder.core.exercise import Case, Exercise, Trial
-from autograder.core.global_state import kept_state
+from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import Limits, OutOfTime, bounded_output, time_limit
 from autograder.core.outcome import Outcome
 from autograder.runner.call import Answer
@@ -24,7 +24,7 @@ from autograder.runner.stopped import stop_record
 __all__ = ["Answer", "run", "run_cases", "run_trial"]
 
 # Processor seconds for each further case once an answer has used up its time on one.
-IMPATIENT = 2.0
+CPU_AFTER_TIMEOUT = 2.0
 
 
 def run(
@@ -72,7 +72,7 @@ def run_trial(
     limits = limits or Limits()
     outcome = Outcome(label)
     with ExitStack() as stack:
-        stack.enter_context(kept_state())
+        stack.enter_context(preserve_global_state())
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
         trial = make(seed)
@@ -127,7 +127,9 @@ def run_cases(
         ended = outcomes[-1].ended
         if ended == "out of time":
             lost.add(case.aspect)
-            limits = replace(limits, cpu=min(limits.cpu, IMPATIENT), wall=min(limits.wall, 5.0))
+            limits = replace(
+                limits, cpu=min(limits.cpu, CPU_AFTER_TIMEOUT), wall=min(limits.wall, 5.0)
+            )
         hopeless = stop_early or exercise.aspects[0].key in lost
         if ended == "not attempted" or (ended == "out of time" and hopeless):
             break

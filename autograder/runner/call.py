@@ -15,7 +15,7 @@ from autograder.core.graph_record import describe
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.runner.exceptions import is_stub, record_of
-from autograder.runner.forbidden import recording_use
+from autograder.runner.forbidden import spying_on
 from autograder.runner.snapshot import Snapshot
 
 Answer = Callable[..., Any]
@@ -26,7 +26,7 @@ def call_watched(answer: Answer, trial: Trial, outcome: Outcome, *args: Any) -> 
     """Call the answer, noting what it changes and what forbidden things it uses."""
     seed_all(RUN_SEED)
     watched = [Snapshot(value) for value in (trial.model, *trial.watch) if value is not None]
-    with recording_use(trial.forbidden) as used:
+    with spying_on(trial.forbidden) as used:
         try:
             return answer(*(args or trial.args), **trial.kwargs)
         finally:

@@ -18,7 +18,7 @@ Row = tuple[Any, ...]
 with ``"anywhere"``: however a learner gets there."""
 
 
-class _Watch:
+class _Spy:
     """Stands before one attribute, and notes its use while somebody wants to know."""
 
     def __init__(self, original: Any, name: str) -> None:
@@ -49,23 +49,23 @@ class _Watch:
         return call
 
 
-_standing: dict[tuple[int, str], _Watch] = {}
+_standing: dict[tuple[int, str], _Spy] = {}
 
 
-def stand_by(forbidden: Iterable[Row]) -> None:
+def install_spies(forbidden: Iterable[Row]) -> None:
     """Stand before these attributes from now on, for good.
 
     In a process for students' code, so that none of it can keep the attribute itself for later.
     """
     for owner, name, *_ in forbidden:
         if (id(owner), name) not in _standing:
-            watch = _Watch(getattr(owner, name), name)
+            watch = _Spy(getattr(owner, name), name)
             _standing[id(owner), name] = watch
             setattr(owner, name, watch.stand_in)
 
 
 @contextmanager
-def recording_use(forbidden: tuple[Row, ...]) -> Iterator[list[str]]:
+def spying_on(forbidden: tuple[Row, ...]) -> Iterator[list[str]]:
     """Yield a list that grows by the name of each forbidden attribute as it is used.
 
     Args:
@@ -76,7 +76,7 @@ def recording_use(forbidden: tuple[Row, ...]) -> Iterator[list[str]]:
         for owner, name, *where in forbidden:
             watch = _standing.get((id(owner), name))
             if watch is None:
-                watch = _Watch(getattr(owner, name), name)
+                watch = _Spy(getattr(owner, name), name)
                 patched = mock.patch.object(owner, name, watch.stand_in, create=True)
                 stack.enter_context(patched)
             watch.used, watch.anywhere = used, bool(where)

@@ -11,12 +11,12 @@ from torch import fx
 from autograder.core.codec import Encoder, Plain
 from autograder.core.execution import run_once
 from autograder.core.exercise import Trial
-from autograder.core.outcome import Outcome
+from autograder.core.outcome import Change, Outcome, Part
 from autograder.runner.call import call_watched
 from autograder.runner.exceptions import is_stub, record_of
 from autograder.runner.functions import transform
 
-ASKED = (1, 2, 3, 0, 1_000)
+SLOWEST_ASKED = (1, 2, 3, 0, 1_000)
 """The arguments with which a timer's `slowest` is asked."""
 
 
@@ -72,14 +72,14 @@ def transformer(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -
     transform(made, trial, outcome, encoder)
     for node, meta in zip(gm.graph.nodes, before, strict=False):
         if dict(node.meta) != meta:
-            outcome.changed.append(f"the meta of node `{node.name}` was changed")
+            words = f"the meta of node `{node.name}` was changed"
+            outcome.changed.append(Change(Part.META, words))
     if isinstance(results[0], fx.GraphModule):
         given = {id(node.meta): node.name for node in gm.graph.nodes}
-        outcome.changed += [
-            f"the `meta` of node `{given[id(node.meta)]}` is also that of a node of the result"
-            for node in results[0].graph.nodes
-            if id(node.meta) in given
-        ][:1]
+        shared = [given[id(n.meta)] for n in results[0].graph.nodes if id(n.meta) in given]
+        for name in shared[:1]:
+            words = f"the `meta` of node `{name}` is also that of a node of the result"
+            outcome.changed.append(Change(Part.META, words))
         outcome.value["graph_module"]["meta"] = [
             {key: encoder.encode(node.meta[key]) for key in keys if key in node.meta}
             for node in results[0].graph.nodes
@@ -132,6 +132,6 @@ def _timed_run(runner: Any, inputs: Any, trial: Trial, encoder: Encoder) -> Plai
             "wall": walls[-1],
             "seconds": encoder.encode(runner.seconds),
             "calls": encoder.encode(runner.calls),
-            "slowest": [[n, encoder.encode(runner.slowest(n))] for n in ASKED],
+            "slowest": [[n, encoder.encode(runner.slowest(n))] for n in SLOWEST_ASKED],
         },
     }

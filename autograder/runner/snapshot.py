@@ -1,4 +1,4 @@
-"""Notes a caller's objects before a call and says in words what the call changed."""
+"""Notes a caller's objects before a call and says what the call changed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from torch import fx, nn
 from autograder.core.codec import Encoder
 from autograder.core.global_state import RandomState
 from autograder.core.graph_record import _MODULE_INTERNALS
+from autograder.core.outcome import Change, Part
 from autograder.core.torch_private import own_buffers, own_parameters
 
 # `symbolic_trace` itself registers these on the model it traces; that is no one's fault.
@@ -24,27 +25,35 @@ class Snapshot:
         self._value = value
         self._facts = _facts(value)
 
-    def changes(self) -> list[str]:
-        """What is different now, each difference in a few words."""
+    def changes(self) -> list[Change]:
+        """What is different now."""
         now = _facts(self._value)
         found = []
         for key in list(self._facts) + [key for key in now if key not in self._facts]:
             before, after = self._facts.get(key), now.get(key)
+            part, name = key
             if before is None:
-                found.append(f"{key} was added")
+                found.append(Change(part, f"{name} was added"))
             elif after is None:
-                found.append(f"{key} was removed")
+                found.append(Change(part, f"{name} was removed"))
             elif not _same(before, after):
-                found.append(f"{key} was {_verb(before, after)}")
+                found.append(Change(part, f"{name} was {_verb(before, after)}"))
         return found
 
 
-def _verb(before: tuple[Any, ...], after: tuple[Any, ...]) -> str:
+Fact = tuple[Any, Any]
+"""``(identity, value)``."""
+
+Facts = dict[tuple[Part, str], Fact]
+"""Of what they are, and its name for people."""
+
+
+def _verb(before: Fact, after: Fact) -> str:
     return "replaced" if before[0] != after[0] else "changed"
 
 
-def _same(before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
-    """Facts are ``(identity, value)``; tensors are compared bit by bit."""
+def _same(before: Fact, after: Fact) -> bool:
+    """Tensors are compared bit by bit."""
     if before[0] != after[0]:
         return False
     a, b = before[1], after[1]
@@ -57,56 +66,58 @@ def _bits(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
 
 
-def _facts(value: Any) -> dict[str, tuple[Any, ...]]:
+def _facts(value: Any) -> Facts:
     if isinstance(value, nn.Module):
         return _module_facts(value)
     if isinstance(value, RandomState):
-        return {"the global random state": (0, torch.get_rng_state())}
+        return {(Part.RANDOM_STATE, "the global random state"): (0, torch.get_rng_state())}
     if isinstance(value, torch.Tensor):
-        return {"an input tensor": (id(value), value.detach().clone())}
+        return {(Part.TENSOR, "an input tensor"): (id(value), value.detach().clone())}
     encoder = Encoder()
     plain = encoder.encode(value)
-    facts: dict[str, tuple[Any, ...]] = {"an argument": (id(value), repr(plain))}
+    facts: Facts = {(Part.ARGUMENT, "an argument"): (id(value), repr(plain))}
     for i, tensor in enumerate(encoder.tensors):
-        facts[f"tensor {i} of an argument"] = (0, tensor)
+        facts[Part.TENSOR, f"tensor {i} of an argument"] = (0, tensor)
     return facts
 
 
-def _module_facts(root: nn.Module) -> dict[str, tuple[Any, ...]]:
-    facts: dict[str, tuple[Any, ...]] = {}
+def _module_facts(root: nn.Module) -> Facts:
+    facts: Facts = {}
     if isinstance(root, fx.GraphModule):
-        facts["the model's graph"] = (id(root.graph), str(root.graph))
-        facts["the model's code"] = (0, root.code)
-        facts["the owner of the model's graph"] = (id(root.graph.owning_module), "")
+        facts[Part.GRAPH, "the model's graph"] = (id(root.graph), str(root.graph))
+        facts[Part.GRAPH, "the model's code"] = (0, root.code)
+        facts[Part.GRAPH, "the owner of the model's graph"] = (id(root.graph.owning_module), "")
     for path, module in root.named_modules(remove_duplicate=False):
         label = f"`{path}`" if path else "the model"
-        facts[f"submodule {label}" if path else "the model"] = (id(module), type(module))
-        facts[f"the training flag of {label}"] = (0, module.training)
+        name = f"submodule {label}" if path else "the model"
+        facts[Part.MODULE, name] = (id(module), type(module))
+        facts[Part.TRAINING_FLAG, f"the training flag of {label}"] = (0, module.training)
         for store, word in ((own_parameters(module), "parameter"), (own_buffers(module), "buffer")):
             for name, tensor in store.items():
                 if not _OF_TRACING.match(name):
                     where = f"{path}.{name}" if path else name
-                    facts[f"{word} `{where}`"] = _tensor_fact(tensor)
+                    facts[Part.MODULE, f"{word} `{where}`"] = _tensor_fact(tensor)
         facts.update(_attribute_facts(module, path, label))
     return facts
 
 
-def _tensor_fact(tensor: torch.Tensor | None) -> tuple[Any, ...]:
+def _tensor_fact(tensor: torch.Tensor | None) -> Fact:
     if tensor is None:
         return (0, "no tensor")
     return ((id(tensor), tensor.requires_grad), tensor.detach().clone())
 
 
-def _attribute_facts(module: nn.Module, path: str, label: str) -> dict[str, tuple[Any, ...]]:
-    facts = {}
+def _attribute_facts(module: nn.Module, path: str, label: str) -> Facts:
+    facts: Facts = {}
     skip = _MODULE_INTERNALS | {"_graph", "_code", "_lineno_map", "_prologue_start", "shape_env"}
     for name, value in module.__dict__.items():
         if name in skip or _OF_TRACING.match(name):
             continue
         if isinstance(value, torch.Tensor):
-            facts[f"tensor `{name}` of {label}"] = _tensor_fact(value)
+            facts[Part.MODULE, f"tensor `{name}` of {label}"] = _tensor_fact(value)
         else:
-            facts[f"attribute `{name}` of {label}"] = (0, repr(Encoder().encode(value)))
+            plain = repr(Encoder().encode(value))
+            facts[Part.MODULE, f"attribute `{name}` of {label}"] = (0, plain)
     hooks = sum(len(module.__dict__[key]) for key in module.__dict__ if key.endswith("_hooks"))
-    facts[f"the list of hooks of {label}"] = (0, hooks)
+    facts[Part.MODULE, f"the list of hooks of {label}"] = (0, hooks)
     return facts

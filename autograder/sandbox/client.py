@@ -40,7 +40,7 @@ class NoBox(RuntimeError):
     """Nothing can be run in a box here; the message says why, and what to do."""
 
 
-class Lost(Exception):
+class ProcessLost(Exception):
     """A process is gone; `ending` says how it ended, as far as that is known."""
 
     def __init__(self, ending: Ending) -> None:
@@ -178,7 +178,7 @@ class ForkServer:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-class Unboxed:
+class SubprocessServer:
     """Starts a process each time; what runs there can do what the user can do."""
 
     def __init__(self, image: Image) -> None:
@@ -279,7 +279,7 @@ class Process:
             tell: is told what comes before the step is done; without it, nothing may come.
 
         Raises:
-            Lost: the process is gone, or does not answer as it must.
+            ProcessLost: the process is gone, or does not answer as it must.
             NoBox: it could not be boxed.
         """
         until = time.monotonic() + patience
@@ -297,13 +297,13 @@ class Process:
                 tell(*found)
         except TooLate:
             self.close()
-            raise Lost(Ending(End.OUT_OF_TIME)) from None
+            raise ProcessLost(Ending(End.OUT_OF_TIME)) from None
         except (Broken, OSError) as error:
             ending = self.ended(1.0) or Ending(End.ASTRAY, str(error))
             self.close()
             if ending.end is End.NO_BOX:
                 raise NoBox(ending.detail) from None
-            raise Lost(ending) from None
+            raise ProcessLost(ending) from None
 
     def _wait(self, until: float, patience: float) -> float:
         """Wait for the beginning of a frame; until when the rest of it may take.

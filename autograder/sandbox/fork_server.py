@@ -161,19 +161,19 @@ def _be_boxed(entry: Entry, talk: socket.socket, word: socket.socket) -> NoRetur
         _print_to_nobody()
 
         def work() -> None:
-            resource_limits.take_on(entry.limits)
+            resource_limits.apply_limits(entry.limits)
             seccomp.refuse_calls()
             entry.module.serve(entry.state, talk)
 
         group = cgroups.Cgroup.for_box(entry.limits)
-        namespaces.separate()
+        namespaces.unshare_all()
         inner = os.fork()
         if inner == 0:
             syscalls.die_with_parent()
             if group is not None:
                 group.add(0)  # this process
-            namespaces.enclose(entry.plan)
-            init_process.keep(work, word, entry.limits, group)
+            namespaces.enter(entry.plan)
+            init_process.supervise(work, word, entry.limits, group)
         talk.close()
         word.close()
         os.waitpid(inner, 0)

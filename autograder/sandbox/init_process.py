@@ -32,7 +32,7 @@ SOON = 0.02
 """Seconds between two looks while processes come and go."""
 
 
-def keep(
+def supervise(
     start: Callable[[], None], word: socket.socket, bounds: Bounds, group: Cgroup | None = None
 ) -> NoReturn:
     """Let a process run, and say on `word` how it ended.
@@ -45,7 +45,7 @@ def keep(
         bounds: what all processes in the box may take together.
         group: the control group of the box, if it has one.
     """
-    syscalls.be_opaque()
+    syscalls.set_undumpable()
     os.setsid()  # where the kernel shares processors among sessions, a box is one of them
     child = os.fork()
     if child == 0:

@@ -1,7 +1,7 @@
 """The walls: a process's own namespaces, and a file system with only what Python needs in it.
 
 Works for any user where the kernel allows user namespaces, and for root without them. The
-forked process calls `separate`, forks once more, and calls `enclose` in the child, which is
+forked process calls `unshare_all`, forks once more, and calls `enter` in the child, which is
 process 1 of the new process namespace.
 """
 
@@ -126,7 +126,7 @@ def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def separate() -> None:
+def unshare_all() -> None:
     """Leave the namespaces of the machine. The next child is process 1 of a namespace of its own.
 
     Raises:
@@ -155,7 +155,7 @@ def _map_users(process: str, user: tuple[int, int], group: tuple[int, int]) -> N
     Path(process, "gid_map").write_text(f"{group[0]} {group[1]} 1")
 
 
-def enclose(plan: Plan) -> None:
+def enter(plan: Plan) -> None:
     """Move into the new file system, and give up every privilege.
 
     Raises:
@@ -183,7 +183,7 @@ def enclose(plan: Plan) -> None:
     if os.getuid() == 0:
         _become_nobody(_free_user(outside), f"/proc/self/fd/{itself}")
     os.close(itself)
-    syscalls.gain_nothing()
+    syscalls.set_no_new_privs()
     syscalls.drop_capabilities()
     syscalls.die_with_parent()  # again: whoever changes users is not told any more
 

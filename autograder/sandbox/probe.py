@@ -62,12 +62,12 @@ def try_walls() -> None:
 def _go_in(plan: namespaces.Plan) -> NoReturn:
     code = 1
     try:
-        namespaces.separate()
+        namespaces.unshare_all()
         if inner := os.fork():
             _, status = os.waitpid(inner, 0)
             code = os.waitstatus_to_exitcode(status)
         else:
-            namespaces.enclose(plan)
+            namespaces.enter(plan)
             seccomp.refuse_calls()
             for name in _READ:
                 sys.modules.pop(name, None)

@@ -41,7 +41,7 @@ SPARE = 24
 """Processes that a box may have beyond those that its code may start; see `room_for_more`."""
 
 
-def take_on(bounds: Bounds) -> None:
+def apply_limits(bounds: Bounds) -> None:
     """Set what the kernel holds this process to, and those that it starts."""
     import resource  # not on Windows
 
@@ -61,7 +61,7 @@ def take_on(bounds: Bounds) -> None:
     hold(resource.RLIMIT_SIGPENDING, 4096)
     hold(resource.RLIMIT_NICE, 0)  # no way back from a low priority
     hold(resource.RLIMIT_RTPRIO, 0)
-    hold_memory(bounds.memory)
+    limit_memory(bounds.memory)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing too much is an error like others
 
 
@@ -103,7 +103,7 @@ def hold_processor_time(more: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (most, most))
 
 
-def hold_memory(more: int) -> None:
+def limit_memory(more: int) -> None:
     """Let this process have so many bytes of memory more than it has now."""
     import resource
 

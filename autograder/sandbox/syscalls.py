@@ -79,7 +79,7 @@ def die_with_parent() -> None:
     _prctl(_PR_SET_PDEATHSIG, 9)
 
 
-def be_opaque() -> None:
+def set_undumpable() -> None:
     """Let no other process of the same user look into this one."""
     _prctl(_PR_SET_DUMPABLE, 0)
 
@@ -89,7 +89,7 @@ def be_open() -> None:
     _prctl(_PR_SET_DUMPABLE, 1)
 
 
-def gain_nothing() -> None:
+def set_no_new_privs() -> None:
     """Give up what set-uid programs could bring."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 

@@ -1,6 +1,6 @@
 """A process without a box: for macOS and Windows, and where no box can be had.
 
-It can do whatever the user can do who grades. `client.Unboxed` starts it.
+It can do whatever the user can do who grades. `client.SubprocessServer` starts it.
 """
 
 from __future__ import annotations

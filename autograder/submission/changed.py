@@ -7,7 +7,7 @@ import re
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-from autograder.submission.source_cells import Master, normal
+from autograder.submission.source_cells import SourceCell, normal
 
 _LONG, _MANY = 20_000, 400
 """Characters and lines of a cell beyond which nobody asks whether it is Python: parsing it may
@@ -43,7 +43,7 @@ def tree_of(source: str) -> ast.Module | None:
         return None
 
 
-def what_changed(source: str, master: Master) -> str:
+def what_changed(source: str, master: SourceCell) -> str:
     """In a few fixed words, how a cell's text differs from what was given out."""
     text = normal(source)
     if not text:
@@ -58,13 +58,13 @@ def what_changed(source: str, master: Master) -> str:
     return "its text was another one"
 
 
-def is_replaced(source: str, master: Master) -> bool:
+def is_replaced(source: str, master: SourceCell) -> bool:
     """Whether other code stands in a cell's place, not only something beside or around its own."""
     words = what_changed(source, master)
     return master.cell_type == "code" and words == "its text was another one"
 
 
-def pretends(source: str, master: Master) -> bool:
+def pretends(source: str, master: SourceCell) -> bool:
     """Whether a cell's code can have no other aim than points: it passes whatever the answer is.
 
     That is a test that asserts a constant or ends with a number, where the cell's own test is
@@ -82,7 +82,7 @@ def pretends(source: str, master: Master) -> bool:
     return any(map(_asserts_nothing, asserts)) or _is_number(tree.body[-1])
 
 
-def own_code(source: str, master: Master) -> str:
+def own_code(source: str, master: SourceCell) -> str:
     """What a student wrote into a cell beside what was given out, if that is worth keeping."""
     text = normal(source)
     added = _added_to(text, master)
@@ -96,7 +96,7 @@ def own_code(source: str, master: Master) -> str:
     return own if any(map(_does_something, tree.body)) else ""
 
 
-def _added_to(text: str, master: Master) -> str | None:
+def _added_to(text: str, master: SourceCell) -> str | None:
     """The lines that were added to what was given out; ``None`` if that is not whole any more."""
     found = (_beside(text.split("\n"), given.split("\n")) for given in master.texts if given)
     return next((added for added in found if added is not None), None)

@@ -1,6 +1,6 @@
-"""The unit of grading: one submission in, plain data out. It needs no shared file system.
+"""What grading takes: one submission, and how it is graded. It needs no shared file system.
 
-A grader on another machine does the same with the same unit; what comes back goes to the one
+A grader on another machine does the same with the same data; what comes back goes to the one
 writer of the gradebook.
 """
 
@@ -13,11 +13,12 @@ import nbformat
 
 from autograder.sandbox.resource_limits import Bounds
 from autograder.submission.repair import read_forgivingly, repair
-from autograder.submission.source_cells import Master
+from autograder.submission.result import GradedNotebook, Result, Score, SubmissionStatus
+from autograder.submission.source_cells import SourceCell
 
 
 @dataclass(frozen=True)
-class Patience:
+class Timeouts:
     """How long the parts of one notebook may take, in seconds.
 
     Processor time decides, so that a busy machine changes no grade; waiting is bounded too.
@@ -42,7 +43,7 @@ class Patience:
 
 
 @dataclass(frozen=True)
-class Chapter:
+class PreloadSpec:
     """What the processes for a chapter's notebooks are made ready for.
 
     Attributes:
@@ -61,12 +62,12 @@ class Chapter:
 
 
 @dataclass(frozen=True)
-class Terms:
+class GradingConfig:
     """How all submissions of a chapter are graded.
 
     Attributes:
         chapter: the chapter, which is the assignment and the notebook.
-        masters: its cells as they were given out, by grade id.
+        source_cells: its cells as they were given out, by grade id.
         ready: what the processes for its notebooks are made ready for.
         patience: how long the parts of a notebook may take.
         boxed: whether notebooks run in a box.
@@ -75,16 +76,16 @@ class Terms:
     """
 
     chapter: str
-    masters: Mapping[str, Master]
-    ready: Chapter
-    patience: Patience = Patience()
+    source_cells: Mapping[str, SourceCell]
+    ready: PreloadSpec
+    patience: Timeouts = Timeouts()
     boxed: bool = True
     only: str = ""
     proof: bool = True
 
 
 @dataclass(frozen=True)
-class Unit:
+class Submission:
     """One submission.
 
     Attributes:
@@ -104,69 +105,16 @@ class Unit:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Score:
-    """What one graded cell earns: points, or ``None`` where a person must look at it."""
-
-    points: float | None
-    most: float
-
-
-@dataclass(frozen=True)
-class Graded:
-    """What became of a submission.
-
-    Attributes:
-        student: whose it is.
-        chapter: the chapter.
-        status: how it ended; see `STATUSES`.
-        text: the graded notebook, as a file's text.
-        scores: by grade id.
-        unanswered: grade ids of answers that are as they were given out.
-        notes: what was repaired or happened, a sentence each.
-        seconds: how long it took.
-        final: whether that stays until the submission changes; the next run tries again what a
-            grader could not get to the end of.
-    """
-
-    student: str
-    chapter: str
-    status: str
-    text: str
-    scores: dict[str, Score]
-    unanswered: tuple[str, ...]
-    notes: tuple[str, ...]
-    seconds: float
-    final: bool = True
-
-    @property
-    def points(self) -> float:
-        """Points in all."""
-        return sum(score.points or 0.0 for score in self.scores.values())
-
-
-STATUSES = {
-    "graded": "",
-    "graded after repair": "yellow",
-    "restored": "yellow",
-    "tampered": "red",
-    "timed out": "red",
-    "out of memory": "red",
-    "crashed": "red",
-    "unreadable": "red",
-    "refused": "red",
-}
-"""How a submission can end, from harmless to bad, and the colour that it is shown in."""
-
-
-def nothing_from(unit: Unit, terms: Terms, why: str, *, final: bool = False) -> Graded:
+def failed_result(
+    submission: Submission, terms: GradingConfig, why: str, *, final: bool = False
+) -> GradedNotebook:
     """What is given to a submission that could not be graded: no points so far, and a reason."""
     nb = read_forgivingly(b"")
-    repair(nb, terms.masters)
+    repair(nb, terms.source_cells)
     scores = {
-        m.name: Score(0.0, m.points or 0.0) for m in terms.masters.values() if m.grade or m.task
+        m.name: Score(0.0, m.points or 0.0)
+        for m in terms.source_cells.values()
+        if m.grade or m.task
     }
-    text = nbformat.writes(nb)
-    return Graded(
-        unit.student, terms.chapter, "crashed", text, scores, (), (why,), 0.0, final=final
-    )
+    crashed = Result(submission.student, terms.chapter, SubmissionStatus.CRASHED, notes=(why,))
+    return GradedNotebook.of(crashed, nbformat.writes(nb), scores, final=final)

@@ -9,7 +9,7 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from autograder.submission.normalize import put_in_form
-from autograder.submission.repair_steps import STEPS, Kind, Masters, Repair
+from autograder.submission.repair_steps import STEPS, Kind, Repair, SourceCells
 from autograder.submission.sanitize import clean_notebook
 from autograder.submission.seeds import NOTES
 
@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 _UNREADABLE = {"unreadable": True}
 
 
-def repair(nb: NotebookNode, masters: Masters) -> list[Repair]:
+def repair(nb: NotebookNode, source_cells: SourceCells) -> list[Repair]:
     """Repair a notebook in place, and note in its metadata what was repaired.
 
     Returns:
@@ -27,7 +27,7 @@ def repair(nb: NotebookNode, masters: Masters) -> list[Repair]:
     repairs = [_mended("The file could not be read as a notebook.")] if unread else []
     repairs += map(_mended, put_in_form(nb))
     for step in STEPS:
-        repairs += step(nb, masters)
+        repairs += step(nb, source_cells)
     repairs += map(_mended, clean_notebook(nb))
     nb.metadata[NOTES] = {"repairs": [found.sentence for found in repairs]}
     return repairs

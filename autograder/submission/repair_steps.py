@@ -27,7 +27,7 @@ from autograder.submission.changed import (
     what_changed,
 )
 from autograder.submission.normalize import set_type
-from autograder.submission.source_cells import Master, grade_id, normal
+from autograder.submission.source_cells import SourceCell, grade_id, normal
 
 
 class Kind(Enum):
@@ -52,35 +52,35 @@ class Repair:
     sentence: str
 
 
-Masters = Mapping[str, Master]
-Step = Callable[[NotebookNode, Masters], Iterator[Repair]]
+SourceCells = Mapping[str, SourceCell]
+Step = Callable[[NotebookNode, SourceCells], Iterator[Repair]]
 
 
 def _mended(sentence: str) -> Repair:
     return Repair(Kind.MENDED, sentence)
 
 
-def know_earlier_names(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
+def know_earlier_names(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
     """Cells that had another name when they were given out, and the same text."""
     present = {grade_id(cell) for cell in nb.cells}
     now: dict[str, list[str]] = {}
-    for master in masters.values():
+    for master in source_cells.values():
         for name in {given.name for given in master.given} - {master.name}:
             now.setdefault(name, []).append(master.name)
     for cell in nb.cells:
         name = grade_id(cell) or ""
         found = [new for new in now.get(name, ()) if new not in present]
-        if len(now.get(name, ())) == 1 and found and name not in masters:
+        if len(now.get(name, ())) == 1 and found and name not in source_cells:
             cell.metadata["nbgrader"]["grade_id"] = found[0]
             present.add(found[0])
             text = f"The cell `{found[0]}` had another name in an earlier release; it counts."
             yield Repair(Kind.NOTED, text)
 
 
-def forget_unknown(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
+def forget_unknown(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
     """Metadata of cells that the course does not have, or that cannot be read."""
     for number, cell in enumerate(nb.cells, start=1):
-        if "nbgrader" in cell.metadata and grade_id(cell) not in masters:
+        if "nbgrader" in cell.metadata and grade_id(cell) not in source_cells:
             claimed = grade_id(cell) is not None
             del cell.metadata["nbgrader"]
             if claimed:
@@ -90,10 +90,10 @@ def forget_unknown(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
                 )
 
 
-def recognise(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
+def recognise(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
     """Cells whose metadata was lost, as some editors and converters lose it."""
     present = {grade_id(cell) for cell in nb.cells}
-    missing = [master for master in masters.values() if master.name not in present]
+    missing = [master for master in source_cells.values() if master.name not in present]
     if not missing:
         return
     looks = _Looks([cell for cell in nb.cells if grade_id(cell) is None])
@@ -117,7 +117,7 @@ class _Looks:
                 for name in defined(cell.source):
                     self._numbers["name", name] = number
 
-    def last_like(self, master: Master) -> NotebookNode | None:
+    def last_like(self, master: SourceCell) -> NotebookNode | None:
         """The last cell that looks like one of the course's and has not been taken yet."""
         keys = [("id", master.name)]
         if master.solution:
@@ -129,7 +129,7 @@ class _Looks:
         return self._cells[max(free)] if free else None
 
 
-def join_halves(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
+def join_halves(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
     """An answer that was split into cells of which not each one is Python by itself."""
     start = 0
     while start < len(nb.cells):
@@ -137,7 +137,12 @@ def join_halves(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
         while name and end < len(nb.cells) and grade_id(nb.cells[end]) == name:
             end += 1
         parts = [cell.source for cell in nb.cells[start:end]]
-        if name and len(parts) > 1 and masters[name].solution and masters[name].cell_type == "code":
+        if (
+            name
+            and len(parts) > 1
+            and source_cells[name].solution
+            and source_cells[name].cell_type == "code"
+        ):
             whole = "\n".join(parts)
             if not all(map(_stands_alone, parts)) and _stands_alone(whole):
                 nb.cells[start].source = whole
@@ -156,13 +161,13 @@ def _stands_alone(source: str) -> bool:
     return is_long(source) or tree_of(source) is not None
 
 
-def keep_one_of_each(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
+def keep_one_of_each(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
     """Copies: copying or splitting a cell copies its metadata too."""
     copies: dict[str, list[NotebookNode]] = {}
     for cell in nb.cells:
         copies.setdefault(grade_id(cell) or "", []).append(cell)
     dropped: set[int] = set()
-    for name, master in masters.items():
+    for name, master in source_cells.items():
         cells = copies.get(name, [])
         if len(cells) < 2:
             continue
@@ -180,15 +185,15 @@ def keep_one_of_each(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
     nb.cells = [cell for cell in nb.cells if id(cell) not in dropped]
 
 
-def _is_as_given(cell: NotebookNode, master: Master) -> bool:
+def _is_as_given(cell: NotebookNode, master: SourceCell) -> bool:
     source = normal(cell.source)
     part = master.locked and any(source in text for text in master.texts)
     return not source or part or source in master.texts
 
 
-def restore_type(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
+def restore_type(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
     """A code cell that was made a markdown cell, or the other way round."""
-    for cell, master in _tracked(nb, masters):
+    for cell, master in _tracked(nb, source_cells):
         if cell.cell_type != master.cell_type:
             now, then = cell.cell_type, master.cell_type
             yield _mended(
@@ -197,16 +202,16 @@ def restore_type(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
             set_type(cell, master.cell_type)
 
 
-def restore_metadata(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
+def restore_metadata(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
     """Points and flags that were changed, and keys that are missing."""
-    for cell, master in _tracked(nb, masters):
+    for cell, master in _tracked(nb, source_cells):
         claimed, true = cell.metadata["nbgrader"], master.metadata()
         yield from _points_of(claimed, master)
         yield from _flags_of(cell, master)
         cell.metadata["nbgrader"] = NotebookNode(true)
 
 
-def _points_of(claimed: Mapping[str, Any], master: Master) -> Iterator[Repair]:
+def _points_of(claimed: Mapping[str, Any], master: SourceCell) -> Iterator[Repair]:
     if "points" not in claimed or not (master.grade or master.task or claimed.get("grade")):
         return  # nbgrader reads no points there
     points, true = _number(claimed["points"]), master.points or 0.0
@@ -229,7 +234,7 @@ def _number(points: Any) -> float | None:
         return None
 
 
-def _flags_of(cell: NotebookNode, master: Master) -> Iterator[Repair]:
+def _flags_of(cell: NotebookNode, master: SourceCell) -> Iterator[Repair]:
     claimed = tuple(bool(value(cell)) for value in (utils.is_grade, utils.is_solution,
                                                     utils.is_task, utils.is_locked))  # fmt: skip
     known = set(cell.metadata["nbgrader"])
@@ -249,12 +254,12 @@ def _flags_of(cell: NotebookNode, master: Master) -> Iterator[Repair]:
         yield Repair(Kind.RESTORED, f"{whose} had been changed; they are restored.")
 
 
-def restore_source(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
+def restore_source(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
     """The text of cells that students may not change; what they wrote into them is kept beside."""
     present = {grade_id(cell) for cell in nb.cells}
     cells: list[NotebookNode | None] = []
     for cell in nb.cells:
-        master = masters.get(grade_id(cell) or "")
+        master = source_cells.get(grade_id(cell) or "")
         if master is None or not master.locked:
             cells.append(cell)
             continue
@@ -266,15 +271,15 @@ def restore_source(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
             text = f"The cell `{master.name}` is that of an earlier release; the new one counts."
             yield Repair(Kind.NOTED, text)
         else:
-            own, answer = _own_cell(source, master, masters, present)
+            own, answer = _own_cell(source, master, source_cells, present)
             cells += [cell, own] if master.cell_type == "markdown" else [own, cell]
             yield _about(source, master, answer)
     nb.cells = [cell for cell in cells if cell is not None]
 
 
 def _own_cell(
-    source: str, master: Master, masters: Masters, present: set[str | None]
-) -> tuple[NotebookNode | None, Master | None]:
+    source: str, master: SourceCell, source_cells: SourceCells, present: set[str | None]
+) -> tuple[NotebookNode | None, SourceCell | None]:
     """What a student wrote into a locked cell, as a cell; and the answer that it is, if any."""
     own = own_code(source, master)
     if not own:
@@ -282,7 +287,7 @@ def _own_cell(
     if master.cell_type != "code":
         return new_markdown_cell(own), None
     cell, names = new_code_cell(own), defined(own)
-    absent = [m for m in masters.values() if m.solution and m.name not in present]
+    absent = [m for m in source_cells.values() if m.solution and m.name not in present]
     answer = next((m for m in absent if m.name in names or _defines_as(m, names)), None)
     if answer is not None and answer.cell_type == "code":
         present.add(answer.name)
@@ -291,13 +296,13 @@ def _own_cell(
     return cell, None
 
 
-def _defines_as(master: Master, names: frozenset[str]) -> bool:
+def _defines_as(master: SourceCell, names: frozenset[str]) -> bool:
     """Whether these are the names that an answer's cell defines as it is given out."""
     own = defined(master.source)
     return bool(own) and own <= names
 
 
-def _about(source: str, master: Master, answer: Master | None) -> Repair:
+def _about(source: str, master: SourceCell, answer: SourceCell | None) -> Repair:
     if answer is not None:
         return _mended(
             f"The cells `{answer.name}` and `{master.name}` had been merged; they are two again."
@@ -310,12 +315,12 @@ def _about(source: str, master: Master, answer: Master | None) -> Repair:
     return Repair(Kind.RESTORED, text)
 
 
-def add_missing(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
+def add_missing(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
     """Cells that carry points and were deleted."""
     present = {grade_id(cell) for cell in nb.cells}
     missing = [
         master
-        for master in masters.values()
+        for master in source_cells.values()
         if master.name not in present and (master.grade or master.task)
     ]
     names = [defined(cell.source) for cell in nb.cells] if missing else []
@@ -325,7 +330,7 @@ def add_missing(nb: NotebookNode, masters: Masters) -> Iterator[Repair]:
             _WAS_MISSING[master.cell_type] + master.source if master.solution else master.source
         )
         cell = new(source, metadata={"nbgrader": NotebookNode(master.metadata())})
-        place = _place_of(master, masters, nb, names)
+        place = _place_of(master, source_cells, nb, names)
         nb.cells.insert(place, cell)
         names.insert(place, frozenset())
         more = " A person must look for the answer." if master.solution else ""
@@ -340,11 +345,11 @@ _WAS_MISSING = {
 
 
 def _place_of(
-    master: Master, masters: Masters, nb: NotebookNode, names: list[frozenset[str]]
+    master: SourceCell, source_cells: SourceCells, nb: NotebookNode, names: list[frozenset[str]]
 ) -> int:
     """Where a cell that was deleted belongs: below the answer that it checks, or as it was."""
     tracked = {grade_id(cell): i for i, cell in enumerate(nb.cells)}
-    order, name = list(masters), master.exercise
+    order, name = list(source_cells), master.exercise
     places = [i for i, known in enumerate(names) if name in known]
     if name in tracked:
         return tracked[name] + 1
@@ -354,11 +359,13 @@ def _place_of(
     return above[-1] + 1 if above and not name else len(nb.cells)
 
 
-def _tracked(nb: NotebookNode, masters: Masters) -> Iterator[tuple[NotebookNode, Master]]:
+def _tracked(
+    nb: NotebookNode, source_cells: SourceCells
+) -> Iterator[tuple[NotebookNode, SourceCell]]:
     for cell in nb.cells:
         name = grade_id(cell)
         if name is not None:
-            yield cell, masters[name]
+            yield cell, source_cells[name]
 
 
 STEPS: tuple[Step, ...] = (

@@ -46,7 +46,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Master:
+class SourceCell:
     """One cell that nbgrader keeps track of.
 
     Attributes:
@@ -122,9 +122,9 @@ def normal(source: str) -> str:
     return "\n".join(line.rstrip() for line in lines).strip()
 
 
-def masters_of(
+def source_cells_of(
     db_url: str, notebook: str, assignment: str, given: Iterable[Given] = ()
-) -> dict[str, Master]:
+) -> dict[str, SourceCell]:
     """The tracked cells of a notebook by grade id, read from the gradebook.
 
     Args:
@@ -137,13 +137,13 @@ def masters_of(
         nbgrader.api.MissingEntry: the gradebook has no such notebook.
     """
     with Gradebook(db_url) as gradebook:
-        return masters_in(gradebook, notebook, assignment, given)
+        return source_cells_in(gradebook, notebook, assignment, given)
 
 
-def masters_in(
+def source_cells_in(
     gradebook: Gradebook, notebook: str, assignment: str, given: Iterable[Given] = ()
-) -> dict[str, Master]:
-    """The tracked cells of a notebook by grade id; see `masters_of`.
+) -> dict[str, SourceCell]:
+    """The tracked cells of a notebook by grade id; see `source_cells_of`.
 
     Raises:
         nbgrader.api.MissingEntry: the gradebook has no such notebook.
@@ -151,17 +151,19 @@ def masters_in(
     return _with_given(_masters_in(gradebook, notebook, assignment), tuple(given))
 
 
-def _with_given(masters: dict[str, Master], given: tuple[Given, ...]) -> dict[str, Master]:
-    """The same masters, which know how their cells were given out."""
+def _with_given(
+    source_cells: dict[str, SourceCell], given: tuple[Given, ...]
+) -> dict[str, SourceCell]:
+    """The same source cells, which know how their cells were given out."""
     own: dict[str, list[Given]] = {}
     for one in given:
         own.setdefault(one.name, []).append(one)
     renamed: dict[tuple[str, str, bool], list[Given]] = {}
     for one in given:
-        if one.name not in masters:
+        if one.name not in source_cells:
             renamed.setdefault((one.cell_type, normal(one.source), one.solution), []).append(one)
     found = {}
-    for name, master in masters.items():
+    for name, master in source_cells.items():
         before = [
             old
             for text in (master.released, *(one.source for one in own.get(name, ())))
@@ -171,14 +173,14 @@ def _with_given(masters: dict[str, Master], given: tuple[Given, ...]) -> dict[st
     return found
 
 
-def _masters_in(gradebook: Gradebook, notebook: str, assignment: str) -> dict[str, Master]:
+def _masters_in(gradebook: Gradebook, notebook: str, assignment: str) -> dict[str, SourceCell]:
     kept = gradebook.find_notebook(notebook, assignment)
     points = {cell.name: cell.max_score for cell in (*kept.grade_cells, *kept.task_cells)}
     grade = {cell.name for cell in kept.grade_cells}
     solution = {cell.name for cell in kept.solution_cells}
     task = {cell.name for cell in kept.task_cells}
     return {
-        cell.name: Master(
+        cell.name: SourceCell(
             cell.name,
             cell.cell_type,
             cell.source,

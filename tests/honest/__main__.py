@@ -60,7 +60,7 @@ def grade(room: Path, jobs: int = JOBS) -> dict[tuple[str, str], Said]:
     from autograder.classroom.grade_class import grade_class
 
     summary = grade_class(room, jobs=jobs)
-    return {(row.student, row.chapter): Said(row.status, row.notes) for row in summary.rows}
+    return {(row.student, row.chapter): Said(row.status, row.notes) for row in summary.results}
 
 
 def losses(

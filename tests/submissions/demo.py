@@ -80,7 +80,7 @@ def grade(
     problems = []
     say("fxcourse grade ...")
     summary = grade_class(room, jobs=AT_ONCE)
-    say(f"{len(summary.rows)} notebooks graded in {summary.seconds:.0f} s.")
+    say(f"{len(summary.results)} notebooks graded in {summary.seconds:.0f} s.")
     for name, step in (("generate_feedback", feedback), ("export", exported)):
         say(f"nbgrader {name} ...")
         problems += step(room, submissions)

@@ -16,14 +16,15 @@ from typing import Any
 
 from autograder.classroom.dask.worker import (
     OTHER_COURSE,
-    Unfit,
     Worker,
-    grade_there,
+    WorkerUnfit,
+    grade_on_worker,
     show,
 )
 from autograder.classroom.grade_class import CannotGrade
 from autograder.classroom.journal import course
-from autograder.submission.contract import Graded, Terms, Unit, nothing_from
+from autograder.submission.contract import GradingConfig, Submission, failed_result
+from autograder.submission.result import GradedNotebook, Result
 
 ANSWER = 10.0
 """Seconds in which a scheduler must answer."""
@@ -48,27 +49,29 @@ _LOST = (
 )
 
 
-def on_cluster(units: Iterable[Unit], terms: Terms, address: str) -> Iterator[Graded]:
+def on_cluster(
+    submissions: Iterable[Submission], terms: GradingConfig, address: str
+) -> Iterator[GradedNotebook]:
     """Grade submissions on the workers of a cluster, and yield each as it is done.
 
     A submission whose worker is lost is graded by another one; after a few such losses it is
     given up (the scheduler's setting `allowed-failures` says how many).
 
     Args:
-        units: the submissions; read one at a time, as they are needed.
+        submissions: the submissions; read one at a time, as they are needed.
         terms: how they are graded.
         address: the scheduler's.
 
     Raises:
         CannotGrade: the cluster cannot grade, or cannot any more.
     """
-    waiting = iter(units)
+    waiting = iter(submissions)
     first = next(waiting, None)
     if first is None:  # nothing has changed: there need be no cluster
         return
     with _connected(address) as client:
         _examine(client, terms, address)
-        yield from _Work(client, terms, address, chain([first], waiting)).graded()
+        yield from _UnderWay(client, terms, address, chain([first], waiting)).graded()
 
 
 @contextlib.contextmanager
@@ -92,7 +95,7 @@ def _connected(address: str) -> Iterator[Any]:
             client.close(timeout=ANSWER)
 
 
-def _examine(client: Any, terms: Terms, address: str) -> None:
+def _examine(client: Any, terms: GradingConfig, address: str) -> None:
     """See that there are workers, that each can grade, and that the scheduler knows the course."""
     try:
         client.run_on_scheduler(course)
@@ -121,17 +124,19 @@ def _why_unfit(worker: Worker | BaseException, own: str) -> str:
     return worker.no_box if worker.course == own else OTHER_COURSE
 
 
-class _Work:
+class _UnderWay:
     """The submissions of one chapter, and those that are under way."""
 
-    def __init__(self, client: Any, terms: Terms, address: str, units: Iterator[Unit]) -> None:
-        self._client, self._terms, self._address, self._units = client, terms, address, units
+    def __init__(
+        self, client: Any, terms: GradingConfig, address: str, submissions: Iterator[Submission]
+    ) -> None:
+        self._client, self._terms, self._address, self._units = client, terms, address, submissions
         self._packed, self._course = pickle.dumps(terms), course()
-        self._under_way: dict[str, tuple[Any, Unit]] = {}  # by the scheduler's key
+        self._under_way: dict[str, tuple[Any, Submission]] = {}  # by the scheduler's key
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._workers_seen = time.monotonic()
 
-    def graded(self) -> Iterator[Graded]:
+    def graded(self) -> Iterator[GradedNotebook]:
         """Grade them all."""
         self._send()
         while self._under_way:
@@ -148,11 +153,11 @@ class _Work:
     def _send(self) -> None:
         """Send submissions, as many as the workers that there are now can use."""
         most = max(1, AHEAD * self._graders())
-        while len(self._under_way) < most and (unit := next(self._units, None)) is not None:
+        while len(self._under_way) < most and (submission := next(self._units, None)) is not None:
             future = self._client.submit(
-                grade_there, pickle.dumps(unit), self._packed, self._course, pure=False
+                grade_on_worker, pickle.dumps(submission), self._packed, self._course, pure=False
             )
-            self._under_way[future.key] = future, unit
+            self._under_way[future.key] = future, submission
             future.add_done_callback(lambda future: self._ended.put(future.key))
 
     def _graders(self) -> int:
@@ -179,29 +184,31 @@ class _Work:
         elif time.monotonic() - self._workers_seen > WORKERS:
             raise CannotGrade(f"{_no_workers(self._address)} {_KEPT}")
 
-    def _fetch(self, future: Any, unit: Unit) -> Graded | None:
+    def _fetch(self, future: Any, submission: Submission) -> GradedNotebook | None:
         """What became of a submission; nothing where it is on its way again."""
         from distributed import CancelledError, KilledWorker
 
         try:
             found = future.result(timeout=WORKERS)
         except KilledWorker:
-            return nothing_from(unit, self._terms, _LOST)
+            return failed_result(submission, self._terms, _LOST)
         except TimeoutError:  # its worker was lost after it was done; another one does it again
             self._look()
             self._ended.put(future.key)
             return None
-        except Unfit as error:
+        except WorkerUnfit as error:
             raise CannotGrade(f"{error} {_KEPT}") from None
         except (OSError, RuntimeError, CancelledError) as error:
             raise CannotGrade(_scheduler_lost(self._address, error)) from None
         except Exception as error:
             what = "does not have this course, or not all of it" if _is_missing(error) else "failed"
             raise CannotGrade(f"A worker {what} ({_short(error)}). {_KEPT}") from None
-        expected = (unit.student, self._terms.chapter)
-        if not isinstance(found, Graded) or (found.student, found.chapter) != expected:
+        if not isinstance(found, GradedNotebook) or not self._is_about(submission, found.result):
             raise CannotGrade(f"A worker sent back something that is no result. {_KEPT}")
         return found
+
+    def _is_about(self, submission: Submission, result: Result) -> bool:
+        return (result.student, result.chapter) == (submission.student, self._terms.chapter)
 
 
 def _missing(error: object) -> str:

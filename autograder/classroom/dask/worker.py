@@ -18,13 +18,14 @@ from autograder.classroom.journal import course
 
 if TYPE_CHECKING:
     from autograder.classroom.grade_submission import Boxes
-    from autograder.submission.contract import Graded, Terms
+    from autograder.submission.contract import GradingConfig
+    from autograder.submission.result import GradedNotebook
 
 _kept: dict[bytes, Boxes] = {}
 _making = threading.Lock()
 
 
-class Unfit(Exception):
+class WorkerUnfit(Exception):
     """A worker cannot grade, whatever the submission; the message says why, and what to do."""
 
 
@@ -52,28 +53,28 @@ def show(boxed: bool) -> Worker:
     return Worker(course(), (boxed and why_no_box()) or "")
 
 
-def grade_there(unit: bytes, terms: bytes, wanted: str) -> Graded:
+def grade_on_worker(submission: bytes, terms: bytes, wanted: str) -> GradedNotebook:
     """Grade a submission on this worker.
 
     Args:
-        unit: the submission, a pickled `Unit`. As bytes it is nothing to the scheduler, which
-            would import PyTorch to look at it.
-        terms: how it is graded, pickled `Terms`.
+        submission: a pickled `Submission`. As bytes it is nothing to the scheduler, which would
+            import PyTorch to look at it.
+        terms: how it is graded, pickled `GradingConfig`.
         wanted: the course with which it is to be graded.
 
     Raises:
-        Unfit: nobody can be graded on this worker.
+        WorkerUnfit: nobody can be graded on this worker.
     """
     from autograder.classroom.worker_pool import grade
     from autograder.sandbox.client import NoBox
 
     if course() != wanted:
-        raise Unfit(f"{_name()}: {OTHER_COURSE}")
+        raise WorkerUnfit(f"{_name()}: {OTHER_COURSE}")
     how = pickle.loads(terms)
     try:
-        return grade(pickle.loads(unit), how, _boxes(terms, how))
+        return grade(pickle.loads(submission), how, _boxes(terms, how))
     except NoBox as error:
-        raise Unfit(f"{_name()}: {error}") from None
+        raise WorkerUnfit(f"{_name()}: {error}") from None
 
 
 OTHER_COURSE = (
@@ -82,7 +83,7 @@ OTHER_COURSE = (
 )
 
 
-def _boxes(packed: bytes, terms: Terms) -> Boxes:
+def _boxes(packed: bytes, terms: GradingConfig) -> Boxes:
     """The boxes of a chapter, which all threads share; others for a new chapter."""
     from autograder.classroom.canary import prove
     from autograder.classroom.grade_submission import Boxes

@@ -62,6 +62,7 @@ def _run_problem(evidence: Evidence, i: int, got: Plain, want: Plain) -> Finding
             advice_for(evidence.exercise, error, "run")
             or "Did an earlier node of this graph get the value that it should have? "
             "A method without `return` gives `None`.",
+            error=error,
         )
     tables = evidence.outcome.tensors, evidence.reference.tensors
     if got["value"] is None and want["value"] is not None:
@@ -100,6 +101,7 @@ def _error_problem(evidence: Evidence, where: str, got: Plain, want: Plain) -> F
             f"A node raises `{want['type']}: {want['message']}` in {where}, but out of `run` came "
             f"{error_text(got['error'])}.{came_from(got['error'])}",
             "The error of the operation is to pass through as it is.",
+            error=got["error"],
         )
     return None
 

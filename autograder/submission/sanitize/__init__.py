@@ -21,7 +21,7 @@ from typing import Any
 from nbformat.notebooknode import NotebookNode
 
 from autograder.submission.sanitize.cells import NOT_SHOWN, clean_cell, length_of, taken_ids
-from autograder.submission.sanitize.fields import HALF, in_a_line, whole_number
+from autograder.submission.sanitize.fields import LONE_SURROGATE, in_a_line, whole_number
 from autograder.submission.sanitize.outputs import clean_outputs
 
 __all__ = ["clean_cell", "clean_notebook", "clean_outputs", "in_a_line", "taken_ids"]
@@ -48,7 +48,7 @@ def clean_notebook(nb: NotebookNode) -> list[str]:
         cell.metadata = NotebookNode(_known_cell_metadata(cell.get("metadata")))
     taken = taken_ids(nb)
     for number, cell in enumerate(nb.cells, start=1):
-        cell.source = HALF.sub("\N{REPLACEMENT CHARACTER}", cell.source)
+        cell.source = LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", cell.source)
         if cell.cell_type == "code":
             # The templates show an execution count as it is.
             cell.execution_count = whole_number(cell.get("execution_count"))

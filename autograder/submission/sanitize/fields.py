@@ -7,7 +7,7 @@ import binascii
 import re
 from typing import Any
 
-HALF = re.compile("[\ud800-\udfff]")
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 LINK_IN_FORMULA = re.compile(r"\\href\s*\{\s*(?!https?://|#|mailto:)[^}]*\}?", re.I)
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff"

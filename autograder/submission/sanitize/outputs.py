@@ -12,8 +12,8 @@ from nbformat.v4 import new_output
 
 from autograder.submission.sanitize.cells import clean_markdown
 from autograder.submission.sanitize.fields import (
-    HALF,
     LINK_IN_FORMULA,
+    LONE_SURROGATE,
     PICTURES,
     joined,
     valid_picture,
@@ -109,7 +109,7 @@ def _printable(text: str, *, colours: bool = False) -> str:
         return found[0] if colours and _COLOUR.fullmatch(found[0]) else ""
 
     text = _CONTROL.sub(kept, text).replace("\r\n", "\n")
-    return HALF.sub("\N{REPLACEMENT CHARACTER}", text)
+    return LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _clean_data(data: dict[Any, Any], shown: _Shown) -> dict[str, Any]:

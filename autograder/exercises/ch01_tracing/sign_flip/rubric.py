@@ -125,6 +125,7 @@ def _disagreement(
             f"{given}, {who} raised {error_text(error)}.{came_from(error)}",
             advice_for(evidence.exercise, error, "result")
             or "Which of your operations does not exist for this shape or dtype?",
+            error=error,
         )
     tables = evidence.tensors_of(how), evidence.reference.tensors
     # A changed argument changes the value, too: the cause is told, not what follows from it.

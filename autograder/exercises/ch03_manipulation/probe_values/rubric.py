@@ -10,7 +10,7 @@ from torch import fx
 
 from autograder.core.codec import Plain, reads, show
 from autograder.core.exercise import Trial
-from autograder.core.outcome import Reference
+from autograder.core.outcome import Part, Reference
 from autograder.core.verdict import Finding
 from autograder.exercises.ch03_manipulation.probe_values.cases import Stops
 from autograder.judge.answer_key import AnswerKey
@@ -33,7 +33,7 @@ from autograder.rules.wellformed import wellformed
 @rule("not probed yet", Stage.KIND)
 def not_probed_yet(evidence: Evidence) -> Iterable[Finding]:
     """The probe is left alone until the result runs."""
-    if any(change.startswith("an argument ") for change in evidence.outcome.changed):
+    if any(change.part is Part.ARGUMENT for change in evidence.outcome.changed):
         yield evidence.finding(
             "probed-too-early",
             f"The probe was called while {evidence.you} was at work, before the result ran.",

@@ -85,6 +85,7 @@ def rules_take_the_arguments(evidence: Evidence) -> Iterable[Finding]:
         f"A rule raised {error_text(error)}. The model's calls are recorded as "
         f"{calls}, and a rule is called with these arguments, nodes being Proxies.",
         f"{advice_for(evidence.exercise, error, 'rule') or _COMPARE}{where}",
+        error=error,
     )
 
 
@@ -161,6 +162,7 @@ def _difference(evidence: Evidence, i: int, record: Plain, want: torch.Tensor) -
             f"{error_text(error)}.{came_from(error)}",
             advice_for(evidence.exercise, error, "result")
             or "Does each operation exist for this dtype, and do the shapes go together?",
+            error=error,
         )
     tables = evidence.tensors_of("rebuilt")
     got = record["value"]

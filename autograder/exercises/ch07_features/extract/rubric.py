@@ -75,6 +75,7 @@ def _finding_of_run(
             "result-raises",
             f"{where}, the result raised {error_text(got['error'])}.{came_from(got['error'])}",
             "Print `gm.code` and read what it computes line by line.",
+            error=got["error"],
         )
     value = got["value"]
     wrong = _keys_finding(evidence, where, value, list(nodes)) or _args_finding(

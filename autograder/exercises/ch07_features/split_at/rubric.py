@@ -248,6 +248,7 @@ def the_models_result(evidence: Evidence) -> Iterable[Finding]:
                 "interpreter-disagrees" if how == "interpreter" else code,
                 f"On {evidence.inputs_text(i)}, `tail(*head(...))`{words} {text}.",
                 "Print the code of both: what `head` returns, `tail` takes, in the same order.",
+                error=error,
             )
             return
 

@@ -1,0 +1,89 @@
+"""Whether the folders of exercises are whole, which is looked at before anything is imported."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from autograder.builder.paths import EXERCISES, SOLUTIONS, shown
+from autograder.builder.problems import BuildRefused, Problem
+
+_PARTS = {
+    "__init__.py": ("", "one line, a docstring that says what the exercise is"),
+    "cases.py": ("EXERCISE", "the card, hints and cases"),
+    "rubric.py": ("KEY", "the rules that a result must keep, and the oracle"),
+}
+"""The files that an exercise must have, the name that each must define, and what that is."""
+
+
+def examine(
+    chapters: Sequence[str], *, folder: Path = EXERCISES, solutions: Path = SOLUTIONS
+) -> list[BuildRefused]:
+    """What is missing in the folders of chapters such as ``03_manipulation``.
+
+    Args:
+        chapters: the chapters; all of which there are exercises for none.
+        folder: where the chapters' folders lie.
+        solutions: where their sources lie.
+    """
+    found = {home.name.removeprefix("ch"): home for home in sorted(folder.glob("ch[0-9][0-9]_*"))}
+    refusals: list[BuildRefused] = []
+    for chapter in chapters or found:
+        source = solutions / f"{chapter}.py"
+        exercises = _exercises(found[chapter]) if chapter in found else []
+        if exercises and not source.is_file():
+            refusals.append(_no_source(source, found[chapter]))
+        if exercises and not (found[chapter] / "__init__.py").is_file():
+            refusals.append(_missing(found[chapter], "__init__.py", "The chapter's folder"))
+        for home in exercises:
+            refusals += _examine(home)
+    return refusals
+
+
+def _exercises(home: Path) -> list[Path]:
+    """The folders of a chapter's exercises; what only Python's own cache is left of is none."""
+    return sorted(path for path in home.iterdir() if path.is_dir() and any(path.glob("*.py")))
+
+
+def _examine(home: Path) -> Iterator[BuildRefused]:
+    for file in _PARTS:
+        if not (home / file).is_file():
+            yield _missing(home, file, f"Exercise '{home.name}'")
+        elif problem := _undefined(home / file):
+            yield BuildRefused(home / file, [problem])
+
+
+def _missing(home: Path, file: str, whose: str) -> BuildRefused:
+    name, what = _PARTS[file]
+    mend = f"Write it, with {name}: {what}." if name else f"Write it: {what}."
+    return BuildRefused(home / file, [Problem(1, f"{whose} has no {file}.", mend)])
+
+
+def _no_source(source: Path, home: Path) -> BuildRefused:
+    message = f"{shown(home)} has exercises, and their chapter is not there."
+    mend = "Write it, beginning with a '# %% [markdown]' cell that holds its title."
+    return BuildRefused(source, [Problem(1, message, mend)])
+
+
+def _undefined(path: Path) -> Problem | None:
+    name, what = _PARTS[path.name]
+    try:
+        body = ast.parse(path.read_text(encoding="utf-8")).body
+    except SyntaxError as error:
+        return Problem(error.lineno or 1, f"This is no Python: {error.msg}.", "Correct the line.")
+    if not name or name in set(_names(body)):
+        return None
+    return Problem(1, f"{path.name} does not define {name}.", f"Define {name}: {what}.")
+
+
+def _names(body: Sequence[ast.stmt]) -> Iterator[str]:
+    """The names that a module's own lines define."""
+    for line in body:
+        match line:
+            case ast.Assign(targets=targets):
+                yield from (target.id for target in targets if isinstance(target, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                yield name
+            case ast.ImportFrom(names=names):
+                yield from (alias.asname or alias.name for alias in names)
