@@ -110,7 +110,7 @@ torch.testing.assert_close(gm(x), x * torch.relu(model.linear(x)))
 
 # %% [markdown]
 # **Predict the graph.**
-# Which of these is a node of `gm.graph`?
+# Which of these are nodes of `gm.graph`?
 #
 # <details><summary>The matrix multiplication inside <code>nn.Linear</code></summary>
 #
@@ -123,13 +123,14 @@ torch.testing.assert_close(gm(x), x * torch.relu(model.linear(x)))
 # No. The weight is used inside the linear layer, and the layer is one node.
 # The weight still exists, as a parameter of the module <code>gm.linear</code>.
 # </details>
-# <details><summary>The multiplication <code>x * …</code></summary>
+# <details><summary>The multiplication <code>x * …</code>, but not the statement <code>return</code></summary>
 #
-# Yes. The operator <code>*</code> meets a stand-in, and FX records it as a call of the function <code>operator.mul</code>.
+# Half of it. The multiplication is a node, and the <code>return</code> is one too: its opcode is <code>output</code>.
 # </details>
-# <details><summary>The statement <code>return</code></summary>
+# <details><summary>The multiplication <code>x * …</code> and the statement <code>return</code></summary>
 #
-# Yes. It is the last node. Its opcode is <code>output</code>, and every graph has exactly one.
+# Right. The operator <code>*</code> meets a stand-in, and FX records it as a call of the function <code>operator.mul</code>.
+# The <code>return</code> is the last node. Its opcode is <code>output</code>, and every graph has exactly one.
 # </details>
 
 # %%
@@ -287,7 +288,7 @@ assert not torch.equal(traced(torch.zeros(2)), chatty.eval()(torch.zeros(2)))
 #
 # <details><summary>2: the input and the output</summary>
 #
-# Yes. In eval mode <code>forward</code> returns <code>x</code> itself.
+# Right. In eval mode <code>forward</code> returns <code>x</code> itself.
 # The tensor <code>noise</code> is made all the same, but it never meets a stand-in, so FX does not notice it.
 # </details>
 # <details><summary>3: there is a node for <code>torch.full</code> too</summary>

@@ -142,7 +142,7 @@ fx.symbolic_trace(many_ways).graph.print_tabular()
 # </details>
 # <details><summary>x, mul, output</summary>
 #
-# Yes. The node <code>mul</code> reads <code>x</code> and the number 12.
+# Right. The node <code>mul</code> reads <code>x</code> and the number 12.
 # What is computed without a Proxy becomes a constant.
 # </details>
 # <details><summary>x, y, mul, output</summary>
@@ -238,7 +238,7 @@ for node in gm.graph.nodes:
 # </details>
 # <details><summary>1 input, 1 user</summary>
 #
-# Yes. Inputs and users count nodes, not places.
+# Right. Inputs and users count nodes, not places.
 # If you need the places, look into <code>args</code> and <code>kwargs</code>.
 # </details>
 
@@ -361,7 +361,7 @@ assert not fx.Tracer().is_leaf_module(nn.Sequential(), "any")
 # </details>
 # <details><summary>Two nodes with the names act and act_1, and with the same target</summary>
 #
-# Yes. The target says which module is called, and both call <code>act</code>.
+# Right. The target says which module is called, and both call <code>act</code>.
 # Names must differ, so FX numbers the second.
 # </details>
 # <details><summary>Two nodes with the targets act and act_1</summary>
@@ -694,7 +694,7 @@ assert not torch.equal(stepper(torch.ones(2)), stepper(torch.ones(2)))
 # </details>
 # <details><summary>mean, mul, add</summary>
 #
-# Yes. The product of a real tensor and a Proxy is recorded, because one of the two is a Proxy.
+# Right. The product of a real tensor and a Proxy is recorded, because one of the two is a Proxy.
 # The real tensor enters the graph as a constant: there is also a <code>get_attr</code> node for it.
 # Look at the opcode of <code>mul</code>: with a real tensor on the left, FX records the method of that tensor.
 # </details>
@@ -1156,7 +1156,7 @@ print("forward takes", inspect.signature(half_done.forward))
 # </details>
 # <details><summary>_assert, eq, largest_1</summary>
 #
-# Yes. Each node goes when nobody reads it any more.
+# Right. Each node goes when nobody reads it any more.
 # </details>
 # <details><summary>Only _assert: the others disappear with it</summary>
 #

@@ -734,7 +734,7 @@ class Grow(nn.Module):
 # </details>
 # <details><summary><code>y * y * y</code></summary>
 #
-# Yes, and without any error. <em>Each</em> placeholder of the second graph stands for the result of
+# Right, and without any error. <em>Each</em> placeholder of the second graph stands for the result of
 # the first, the placeholder of <code>factor</code> too.
 #
 # </details>

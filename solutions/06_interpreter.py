@@ -124,7 +124,7 @@ torch.testing.assert_close(fx.Interpreter(scorer).run(x), scorer(x))
 # </details>
 # <details><summary>0 and 1: the call is stale, the Interpreter is not.</summary>
 #
-# Yes. So a test that only uses an Interpreter misses a forgotten <code>recompile()</code>, and a test that only calls the module misses arguments that an Interpreter refuses. The checks of this course try both.
+# Right. So a test that only uses an Interpreter misses a forgotten <code>recompile()</code>, and a test that only calls the module misses arguments that an Interpreter refuses. The checks of this course try both.
 # </details>
 # <details><summary>1 and 1: both see the edit.</summary>
 #
@@ -230,7 +230,7 @@ assert result.shape == (2, 3)
 # </details>
 # <details><summary><code>None</code>, without any error.</summary>
 #
-# Yes. The last addition is "run" by the same handler, so its value is <code>None</code>, whatever went in. Nothing complains.
+# Right. The last addition is "run" by the same handler, so its value is <code>None</code>, whatever went in. Nothing complains.
 # </details>
 
 
@@ -433,7 +433,7 @@ assert relu not in silent  # deleted after its last reader, like any other value
 # </details>
 # <details><summary>Yes: only <code>relu</code> itself is skipped.</summary>
 #
-# Yes. To skip what is not needed any more, make a copy of the graph and delete it there: that is a pass, chapter 3.
+# Right. To skip what is not needed any more, make a copy of the graph and delete it there: that is a pass, chapter 3.
 # </details>
 
 
@@ -623,7 +623,7 @@ assert "tensor_meta" not in size.meta and size.meta["type"] is int
 # </details>
 # <details><summary>A class of FX's own, made from <code>list</code></summary>
 #
-# Yes, an `immutable_list`. The arguments of a node cannot be edited in place, and replacing nodes by values keeps their class. Dictionaries are treated in the same way. So ask with `isinstance`.
+# Right, an `immutable_list`. The arguments of a node cannot be edited in place, and replacing nodes by values keeps their class. Dictionaries are treated in the same way. So ask with `isinstance`.
 # </details>
 
 
@@ -801,7 +801,7 @@ for kind, seconds in kinds:
 # </details>
 # <details><summary>One entry, two nodes.</summary>
 #
-# Yes. Times of one target are added up. To keep nodes apart, use <code>n.name</code>: names are unique in a graph.
+# Right. Times of one target are added up. To keep nodes apart, use <code>n.name</code>: names are unique in a graph.
 # </details>
 
 
@@ -956,7 +956,7 @@ assert counter.total == 3 * 2 * 5
 # </details>
 # <details><summary>Half of it.</summary>
 #
-# Yes. With two groups, each output channel sees only two of the four input channels. Look at the weight: its shape is (6, 2, 3, 3) instead of (6, 4, 3, 3).
+# Right. With two groups, each output channel sees only two of the four input channels. Look at the weight: its shape is (6, 2, 3, 3) instead of (6, 4, 3, 3).
 # </details>
 # <details><summary>Twice as much: it is done for each group.</summary>
 #
@@ -1117,7 +1117,7 @@ assert softmax_by_hand(scores).isnan().any()
 # </details>
 # <details><summary><code>exp</code>: it gives infinity.</summary>
 #
-# Yes. The largest float32 is about 3.4e38, and exp(100) is about 2.7e43. Its input is finite and its value is not, so this is the place to mend: subtract the largest score first.
+# Right. The largest float32 is about 3.4e38, and exp(100) is about 2.7e43. Its input is finite and its value is not, so this is the place to mend: subtract the largest score first.
 # </details>
 #
 # An Interpreter can show how the values grow. This one notes the largest absolute value of each tensor.
@@ -1370,7 +1370,7 @@ assert notes(transformed)["output"] == ["mine", "custom"]
 # </details>
 # <details><summary>The node that is returned.</summary>
 #
-# Yes. For the output, <code>run_node</code> returns what is handed to it: the Proxy of the last value. Its node gets the notes of the output, on top of its own.
+# Right. For the output, <code>run_node</code> returns what is handed to it: the Proxy of the last value. Its node gets the notes of the output, on top of its own.
 # </details>
 
 

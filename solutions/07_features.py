@@ -106,7 +106,7 @@ assert features["layer4"].shape == (1, 512, 2, 2)
 # </details>
 # <details><summary>The result of the second call.</summary>
 #
-# Yes. The second result replaces the first one in the dictionary. It is what the whole block returns.
+# Right. The second result replaces the first one in the dictionary. It is what the whole block returns.
 # </details>
 # <details><summary>A list of both.</summary>
 #
@@ -237,7 +237,7 @@ assert not scorer.conv.training
 # </details>
 # <details><summary>The value of the last node that was made inside of <code>layer1</code>.</summary>
 #
-# Yes. A name that is no node's stands for the last node whose name begins with it. In most modules this is what the module returns.
+# Right. A name that is no node's stands for the last node whose name begins with it. In most modules this is what the module returns.
 # </details>
 # <details><summary>A list of all values inside of <code>layer1</code>.</summary>
 #
@@ -452,7 +452,7 @@ assert dual.graph is dual.eval_graph
 # </details>
 # <details><summary>No: the graph has no <code>randn_like</code>.</summary>
 #
-# Yes. This is one of the silent cases of chapter 1. torchvision's two graphs are a way around it.
+# Right. This is one of the silent cases of chapter 1. torchvision's two graphs are a way around it.
 # </details>
 
 # %%
@@ -530,7 +530,7 @@ graph = LogTracer().trace(Gated())
 # </details>
 # <details><summary><code>shift</code>, and the output.</summary>
 #
-# Yes. No Proxy is made for these two. A buffer becomes a node when it is met among the arguments of another one, and <code>create_arg</code> calls <code>create_node</code> itself. This is why the buffer had no name in torchvision's list, in section 7.3.
+# Right. No Proxy is made for these two. A buffer becomes a node when it is met among the arguments of another one, and <code>create_arg</code> calls <code>create_node</code> itself. This is why the buffer had no name in torchvision's list, in section 7.3.
 # </details>
 # <details><summary>None: every node begins as a Proxy.</summary>
 #
@@ -793,7 +793,7 @@ for title, (model, module_name, torchvision_name) in places.items():
 # </details>
 # <details><summary>None.</summary>
 #
-# Yes. You asked for the value before the ReLU, and you get the value after it.
+# Right. You asked for the value before the ReLU, and you get the value after it.
 # </details>
 # <details><summary>An error: one tensor cannot have two names.</summary>
 #
@@ -867,7 +867,7 @@ draw(fx.symbolic_trace(unread))
 # </details>
 # <details><summary><code>lin</code>, a <code>clone</code> of it, <code>relu_</code>, <code>mul</code>.</summary>
 #
-# Yes. The dictionary holds the clone. <code>relu_</code> and <code>mul</code> go on with the original.
+# Right. The dictionary holds the clone. <code>relu_</code> and <code>mul</code> go on with the original.
 # </details>
 #
 # ### Whose memory is it?
@@ -1197,7 +1197,7 @@ draw(fx.symbolic_trace(Skipping()))
 # </details>
 # <details><summary><code>shift</code>, <code>sin</code> and <code>lin</code>, each once.</summary>
 #
-# Yes. <code>sin</code> has two readers in the tail, and crosses once. <code>scale</code> need not cross: a parameter can be read again with a <code>get_attr</code> node on the other side.
+# Right. <code>sin</code> has two readers in the tail, and crosses once. <code>scale</code> need not cross: a parameter can be read again with a <code>get_attr</code> node on the other side.
 # </details>
 # <details><summary><code>x</code>, <code>shift</code>, <code>sin</code> and <code>lin</code>.</summary>
 #

@@ -17,7 +17,7 @@ import pytest
 import torch
 from torch import fx, nn
 
-from autograder import CheckFailed, api, check, grade
+from autograder import CheckFailed, api, check, grade, learners_record
 from autograder.core.limits import BoundedText, Limits, OutOfTime, time_limit
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
@@ -460,8 +460,8 @@ def test_progress_is_kept_beside_the_notebook(
         return solution(model)
 
     check(toy)
-    assert '"toy": "passed"' in (tmp_path / api.PROGRESS_FILE).read_text()
-    (tmp_path / api.PROGRESS_FILE).write_text("not json")
+    assert '"toy": "passed"' in (tmp_path / learners_record.NAME).read_text()
+    (tmp_path / learners_record.NAME).write_text("not json")
     api.progress()
 
 

@@ -9,6 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = ROOT / "solutions"
 COURSE = ROOT / "course"
 BUILD = ROOT / "build"
+LESSONS = ROOT / "autograder" / "lessons"
 
 
 def chapters(folder: Path = SOLUTIONS) -> list[Path]:
