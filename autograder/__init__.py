@@ -1,4 +1,4 @@
-"""All that a learner calls: `check`, `failed`, `grade`, `hint`, `draw`, `predict`, `progress`."""
+"""All that a learner calls, such as `check`, `hint`, `draw`, `predict` and `progress`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autograder.api import CheckFailed, check, failed, grade, hint, predict, progress
+    from autograder.cards.failing import fails
     from autograder.drawing.draw import draw
 
-__all__ = ["CheckFailed", "check", "draw", "failed", "grade", "hint", "predict", "progress"]
+__all__ = [
+    "CheckFailed",
+    "check",
+    "draw",
+    "failed",
+    "fails",
+    "grade",
+    "hint",
+    "predict",
+    "progress",
+]
 
-_HOME = dict.fromkeys(__all__, "autograder.api") | {"draw": "autograder.drawing.draw"}
+_HOME = dict.fromkeys(__all__, "autograder.api") | {
+    "draw": "autograder.drawing.draw",
+    "fails": "autograder.cards.failing",
+}
 
 
 def __getattr__(name: str) -> Any:
