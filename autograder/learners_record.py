@@ -13,6 +13,11 @@ _PICKS = "predictions"
 """The one key of the file that is no exercise: first picks, by the prediction's mark."""
 
 
+def is_grading() -> bool:
+    """Whether nbgrader runs this notebook, to grade or to validate it."""
+    return bool(os.environ.get("NBGRADER_EXECUTION"))
+
+
 def path() -> Path:
     """Where the file is, or would be."""
     return Path.cwd() / NAME
@@ -55,7 +60,7 @@ def _read() -> dict[str, Any]:
 
 
 def _write(done: dict[str, Any]) -> None:
-    if os.environ.get("NBGRADER_EXECUTION"):
+    if is_grading():
         return
     try:
         path().write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
