@@ -6,13 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autograder.api import CheckFailed, check, failed, grade, hint, predict, progress
+    from autograder.api import CheckFailed, check, debrief, failed, grade, hint, predict, progress
     from autograder.cards.failing import fails
     from autograder.drawing.draw import draw
 
 __all__ = [
     "CheckFailed",
     "check",
+    "debrief",
     "draw",
     "failed",
     "fails",

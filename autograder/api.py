@@ -1,4 +1,4 @@
-"""What a learner calls from a notebook: `check`, `hint`, `predict`, `progress`; and `grade`."""
+"""What a learner calls from a notebook, such as `check`, `hint`, `predict` and `progress`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from autograder import learners_record
 from autograder.cell_truth import cell_problem
 from autograder.core.exercise import Case, Exercise
 from autograder.core.verdict import Finding, Verdict
+from autograder.debriefing import has_debrief, show_debrief
 from autograder.exercises import EXERCISES
 from autograder.failed_case import FailedCase, failed_case
 from autograder.fuzz.random_models import AT_HAND
@@ -24,6 +25,7 @@ __all__ = [
     "CheckFailed",
     "NoSuchExercise",
     "check",
+    "debrief",
     "failed",
     "grade",
     "hint",
@@ -104,7 +106,7 @@ def check(answer: Any, *, hidden: bool = False) -> None:
     from autograder.cards.card import Card
     from autograder.cards.display import show
 
-    show(Card(verdict, exercise))
+    show(Card(verdict, exercise, debrief=has_debrief(exercise)))
     if verdict.status == "not attempted" and not (hidden or learners_record.is_grading()):
         return
     if verdict.status not in ("passed", "not judged"):
@@ -157,6 +159,16 @@ def hint(name: str, number: int | None = None) -> None:
     from autograder.cards.hints import Hints
 
     show(Hints(exercise_called(name), number))
+
+
+def debrief(name: Any) -> None:
+    """After your own pass, show the reference solution, another right answer, and a trap.
+
+    Args:
+        name: the exercise's name, or what you wrote for it.
+    """
+    known = name if isinstance(name, str) else _name_of(name)
+    show_debrief(exercise_called(known))
 
 
 def progress() -> None:

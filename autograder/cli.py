@@ -49,6 +49,7 @@ def build(
     except generate.CourseRefused as refused:
         _print_refusals(refused.refusals)
         raise typer.Exit(1) from None
+    _print_what_is_missing(names or [])
     if check:
         stale = generate.differing(files)
         for path in stale:
@@ -231,6 +232,15 @@ def _print_refusals(refusals: tuple) -> None:
             err.print(f"        -> {escape(problem.mend)}")
     count = sum(len(refusal.problems) for refusal in refusals)
     err.print(f"\nNothing was built: {count} problem{'s' if count > 1 else ''} to mend.")
+
+
+def _print_what_is_missing(names: list[str]) -> None:
+    """Which exercises have no debrief, and what each of them lacks."""
+    from autograder.builder.generate import without_debrief
+
+    missing = without_debrief(names)
+    if missing:
+        out.print(f"{len(missing)} exercises have no debrief: {', '.join(missing)}.")
 
 
 def _with_scripts_on_path() -> dict[str, str]:

@@ -10,6 +10,8 @@ from pathlib import Path
 import nbformat
 from nbgrader.utils import compute_checksum, is_solution
 
+from autograder.builder.card_headings import found_exercises
+from autograder.builder.debriefs import lacking
 from autograder.builder.lesson_data import lesson_text
 from autograder.builder.notebook_forms import as_text, build
 from autograder.builder.paths import BUILD, COURSE, LESSONS, ROOT, chapters, choose
@@ -50,6 +52,21 @@ def generate(names: Sequence[str] = ()) -> dict[Path, str]:
     if refusals:
         raise CourseRefused(refusals)
     return files
+
+
+def without_debrief(names: Sequence[str] = ()) -> list[str]:
+    """The exercises that tell nothing after a pass, with a reason where a part is written.
+
+    Args:
+        names: chapters such as ``03_manipulation``; for none, all chapters.
+    """
+    exercises = [card.name for chapter in choose(names) for card in found_exercises(chapter.stem)]
+    return [f"{name}{_reason(name)}" for name in exercises if lacking(name)]
+
+
+def _reason(name: str) -> str:
+    (first, *others) = lacking(name)
+    return "" if others else f" ({first})"
 
 
 def differing(files: dict[Path, str]) -> list[Path]:

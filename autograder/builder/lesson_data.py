@@ -9,6 +9,7 @@ from pathlib import Path
 
 from autograder.builder.card_headings import Card
 from autograder.builder.notebook_forms import unfolded
+from autograder.lessons import unreadable
 
 
 def lesson_text(chapter_path: Path, cards: Sequence[Card] | None = None) -> str:
@@ -26,5 +27,9 @@ def lesson_text(chapter_path: Path, cards: Sequence[Card] | None = None) -> str:
     for asked in made.predictions:
         row = asdict(asked)
         rows[row.pop("name")] = row
-    lesson = {"predictions": rows, "debriefs": {}}
+    debriefs = {
+        name: {key: unreadable(text) for key, text in asdict(debrief).items()}
+        for name, debrief in made.debriefs.items()
+    }
+    lesson = {"predictions": rows, "debriefs": debriefs}
     return json.dumps(lesson, indent=1, ensure_ascii=False) + "\n"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
+from autograder.builder.debriefs import debrief_of
 from autograder.builder.predictions import (
     call_source,
     is_prediction,
@@ -17,7 +18,7 @@ from autograder.builder.predictions import (
     question_source,
 )
 from autograder.builder.source import Cell, Chapter
-from autograder.lessons import Prediction
+from autograder.lessons import Debrief, Prediction
 
 OWN_IMPORT = re.compile(r"^from autograder import (?P<names>[\w, ]+)$", re.M)
 """The line that names what a chapter uses of the course; what the added cells call joins it."""
@@ -31,15 +32,17 @@ class Unfolded:
         chapter: the chapter; a cell that was made has the line of the one that it was made of.
         notebook: its cells.
         predictions: what the chapter asks for, in order.
+        debriefs: what is told about its exercises after a pass, by name.
     """
 
     chapter: Chapter
     notebook: NotebookNode
     predictions: tuple[Prediction, ...]
+    debriefs: dict[str, Debrief]
 
 
 def unfold(chapter: Chapter, notebook: NotebookNode, *, solved: bool = False) -> Unfolded:
-    """Make a question and a cell for its answer of each prediction.
+    """Make a question and a cell for its answer of each prediction, and a cell for each debrief.
 
     Args:
         chapter: as it was read; it has no problems.
@@ -49,10 +52,15 @@ def unfold(chapter: Chapter, notebook: NotebookNode, *, solved: bool = False) ->
     asked: list[Prediction] = []
     cells: list[Cell] = []
     nodes: list[NotebookNode] = []
+    debriefs = _debriefs(chapter)
+    last = {c.value: c for c in chapter.cells if c.tag in ("solve", "check", "hint")}
     for cell, node in zip(chapter.cells, notebook.cells, strict=True):
         if not is_prediction(cell):
             cells.append(cell)
             nodes.append(node)
+            if cell.value in debriefs and last.get(cell.value) is cell:
+                cells.append(_debrief_cell(cell))
+                nodes.append(new_code_cell(cells[-1].source))
             continue
         parts = parts_of(cell)
         asked.append(prediction(parts, chapter.name, len(asked) + 1))
@@ -63,10 +71,19 @@ def unfold(chapter: Chapter, notebook: NotebookNode, *, solved: bool = False) ->
             made += [replace(cell, source=parts.rest, id=f"{cell.id}-after")]
         cells += made
         nodes += _nodes(made)
-    if asked:
-        _import(nodes, "predict")
+    for name in ["predict"] * bool(asked) + ["debrief"] * bool(debriefs):
+        _import(nodes, name)
     notebook.cells = nodes
-    return Unfolded(replace(chapter, cells=tuple(cells)), notebook, tuple(asked))
+    return Unfolded(replace(chapter, cells=tuple(cells)), notebook, tuple(asked), debriefs)
+
+
+def _debriefs(chapter: Chapter) -> dict[str, Debrief]:
+    found = {cell.value: debrief_of(chapter, cell.value) for cell in chapter.tagged("solve")}
+    return {name: debrief for name, debrief in found.items() if debrief is not None}
+
+
+def _debrief_cell(cell: Cell) -> Cell:
+    return replace(cell, header={"debrief": cell.value}, source=f'debrief("{cell.value}")')
 
 
 def _import(nodes: Sequence[NotebookNode], name: str) -> None:
