@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 
-from autograder.builder import cell_lint
+from autograder.builder import cell_lint, plain_english
 from autograder.builder.card_headings import Card
 from autograder.builder.predictions import is_prediction
 from autograder.builder.problems import BuildRefused, Problem
@@ -140,6 +140,12 @@ def calls_are_at_hand(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Probl
             return
 
 
+def english_is_plain(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """A chapter has none of the turns of phrase that readers stop at, once no chapter has any."""
+    if plain_english.LEFT == 0:
+        yield from plain_english.findings(chapter)
+
+
 def _names_in(source: str) -> set[str]:
     """The names that a cell defines or imports at its top level; none, where it is no Python."""
     try:
@@ -160,6 +166,7 @@ RULES: tuple[Rule, ...] = (
     cards_are_in_order,
     cards_are_complete,
     calls_are_at_hand,
+    english_is_plain,
 )
 
 
