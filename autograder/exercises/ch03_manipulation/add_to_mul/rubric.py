@@ -11,6 +11,6 @@ from autograder.rules.passes import PASS
 KEY = AnswerKey((*PASS, additions_replaced), exchanging(AddsByMultiplying))
 
 TRAP = """\
-A call with `alpha`. `torch.add(a, b, alpha=2)` is `a + 2 * b`, so it is not a plain sum and must stay. With
-`alpha=1` it is one, and then `alpha` must go, because `torch.mul` does not take it."""
+A call with `alpha`. `torch.add(a, b, alpha=2)` is `a + 2 * b`, so it is not a plain sum and must
+stay. With `alpha=1` it is one, and then `alpha` must go, because `torch.mul` does not take it."""
 """What many answers get wrong; told after a pass."""
