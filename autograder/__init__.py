@@ -1,4 +1,4 @@
-"""The learner's whole vocabulary: `check`, `failed`, `grade`, `hint`, `draw` and `progress`."""
+"""All that a learner calls, such as `check`, `hint`, `draw`, `predict` and `progress`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autograder.api import CheckFailed, check, failed, grade, hint, progress
+    from autograder.api import CheckFailed, check, debrief, failed, grade, hint, predict, progress
+    from autograder.cards.failing import fails
     from autograder.drawing.draw import draw
 
-__all__ = ["CheckFailed", "check", "draw", "failed", "grade", "hint", "progress"]
+__all__ = [
+    "CheckFailed",
+    "check",
+    "debrief",
+    "draw",
+    "failed",
+    "fails",
+    "grade",
+    "hint",
+    "predict",
+    "progress",
+]
 
-_HOME = dict.fromkeys(__all__, "autograder.api") | {"draw": "autograder.drawing.draw"}
+_HOME = dict.fromkeys(__all__, "autograder.api") | {
+    "draw": "autograder.drawing.draw",
+    "fails": "autograder.cards.failing",
+}
 
 
 def __getattr__(name: str) -> Any:

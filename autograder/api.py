@@ -1,16 +1,15 @@
-"""What a learner calls from a notebook: `check`, `hint`, `progress`; and `grade`."""
+"""What a learner calls from a notebook, such as `check`, `hint`, `predict` and `progress`."""
 
 from __future__ import annotations
 
 import difflib
-import json
-import os
-from pathlib import Path
 from typing import Any
 
+from autograder import learners_record
 from autograder.cell_truth import cell_problem
 from autograder.core.exercise import Case, Exercise
 from autograder.core.verdict import Finding, Verdict
+from autograder.debriefing import has_debrief, show_debrief
 from autograder.exercises import EXERCISES
 from autograder.failed_case import FailedCase, failed_case
 from autograder.fuzz.random_models import AT_HAND
@@ -18,10 +17,22 @@ from autograder.grading import Grading, TryHere
 from autograder.judge.answer_key import is_known
 from autograder.judge.answer_text import source_of_answer
 from autograder.leaked_state import with_kept_state
+from autograder.predicting import predict, predicted
 from autograder.runner.lasting_state import LastingState
 from autograder.runner.stopped import stop_record
 
-PROGRESS_FILE = ".fxcourse-progress.json"
+__all__ = [
+    "CheckFailed",
+    "NoSuchExercise",
+    "check",
+    "debrief",
+    "failed",
+    "grade",
+    "hint",
+    "predict",
+    "progress",
+    "verdict_on",
+]
 
 
 class CheckFailed(AssertionError):
@@ -86,15 +97,18 @@ def check(answer: Any, *, hidden: bool = False) -> None:
         hidden: try the cases that are used when a submission is graded, too.
 
     Raises:
-        CheckFailed: unless everything is right.
+        CheckFailed: your answer is not right. Where you have not begun, there is only the card,
+            unless this is a grading run: nbgrader gives points to what raises nothing.
     """
     exercise = exercise_called(_name_of(answer))
     verdict = _checked(exercise, answer, hidden=hidden)
-    _remember(verdict)
+    learners_record.note_verdict(exercise.name, verdict.status)
     from autograder.cards.card import Card
     from autograder.cards.display import show
 
-    show(Card(verdict, exercise))
+    show(Card(verdict, exercise, debrief=has_debrief(exercise)))
+    if verdict.status == "not attempted" and not (hidden or learners_record.is_grading()):
+        return
     if verdict.status not in ("passed", "not judged"):
         raise CheckFailed(_short(verdict))
 
@@ -147,17 +161,27 @@ def hint(name: str, number: int | None = None) -> None:
     show(Hints(exercise_called(name), number))
 
 
+def debrief(name: Any) -> None:
+    """After your own pass, show the reference solution, another right answer, and a trap.
+
+    Args:
+        name: the exercise's name, or what you wrote for it.
+    """
+    known = name if isinstance(name, str) else _name_of(name)
+    show_debrief(exercise_called(known))
+
+
 def progress() -> None:
-    """Show which exercises you have passed."""
+    """Show which exercises you have passed, and how many predictions you have made."""
     from autograder.cards.display import show
     from autograder.cards.progress import Progress, Row
 
-    done = _read_progress()
+    done = learners_record.verdicts()
     rows = [
         Row(e.chapter, e.name, e.title, e.stars, e.points, done.get(e.name, "not attempted"))
         for e in EXERCISES.values()
     ]
-    show(Progress(rows))
+    show(Progress(rows, predicted()))
 
 
 def exercise_called(name: str) -> Exercise:
@@ -196,32 +220,3 @@ def _short(verdict: Verdict) -> str:
         return f"`{verdict.exercise}` is not attempted yet."
     first = verdict.findings[0].message if verdict.findings else ""
     return f"`{verdict.exercise}` does not pass yet. {first}"
-
-
-# ------------------------------------------------------------------ progress
-
-
-def _progress_path() -> Path:
-    return Path.cwd() / PROGRESS_FILE
-
-
-def _read_progress() -> dict[str, str]:
-    try:
-        data = json.loads(_progress_path().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return {k: v for k, v in data.items() if isinstance(v, str)} if isinstance(data, dict) else {}
-
-
-def _remember(verdict: Verdict) -> None:
-    """Note how the exercise stands, beside the notebook; never while grading."""
-    if os.environ.get("NBGRADER_EXECUTION") or verdict.status == "not attempted":
-        return
-    done = _read_progress()
-    if done.get(verdict.exercise) == "passed":
-        return  # what was passed once stays passed
-    done[verdict.exercise] = verdict.status
-    try:
-        _progress_path().write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
-    except OSError:
-        pass  # a folder that cannot be written to costs the learner only this note

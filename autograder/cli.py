@@ -51,7 +51,9 @@ def build(
     except generate.CourseRefused as refused:
         _print_refusals("built", refused.refusals)
         raise typer.Exit(1) from None
+    _print_what_is_missing(names or [])
     if check:
+        _print_english(names or [])
         stale = generate.differing(files)
         for path in stale:
             err.print(f"[red]differs[/red]  {escape(shown(path))}")
@@ -251,6 +253,34 @@ def _print_refusals(done: str, refusals: tuple) -> None:
             err.print(f"        -> {escape(problem.mend)}")
     count = sum(len(refusal.problems) for refusal in refusals)
     err.print(f"\nNothing was {done}: {count} problem{'s' if count > 1 else ''} to mend.")
+
+
+def _print_what_is_missing(names: list[str]) -> None:
+    """Which exercises have no debrief, and what each of them lacks."""
+    from autograder.builder.generate import without_debrief
+
+    missing = without_debrief(names)
+    if missing:
+        have = "exercise has" if len(missing) == 1 else "exercises have"
+        out.print(f"{len(missing)} {have} no debrief: {', '.join(missing)}.")
+
+
+def _print_english(names: list[str]) -> None:
+    """Where chapters are not in plain English; a warning for as long as there is any."""
+    from autograder.builder import plain_english
+    from autograder.builder.paths import choose, shown
+    from autograder.builder.source import read
+
+    count = 0
+    for path in choose(names):
+        for problem in plain_english.findings(read(path)[0]):
+            count += 1
+            place = f"{shown(path)}:{problem.line}:"
+            out.print(f"[yellow]warning[/yellow]  {escape(f'{place} {problem.message}')}")
+            out.print(f"        -> {escape(problem.mend)}")
+    if count:
+        places = "place is" if count == 1 else "places are"
+        out.print(f"{count} {places} not in plain English. The number may only fall.")
 
 
 def _with_scripts_on_path() -> dict[str, str]:

@@ -127,7 +127,7 @@ draw(affine)
 # </details>
 # <details><summary>The first is <code>call_function</code>, the second <code>call_method</code>.</summary>
 #
-# Yes. FX records *how* you called, not what is computed. One operation can be spelled in several ways, and each spelling has its own opcode and target.
+# Right. FX records *how* you called, not what is computed. One operation can be spelled in several ways, and each spelling has its own opcode and target.
 # </details>
 # <details><summary>Both are <code>call_module</code>.</summary>
 #
@@ -303,7 +303,7 @@ draw(window)
 # </details>
 # <details><summary>One, because one node reads it.</summary>
 #
-# Yes. `users` counts nodes, not uses. `all_input_nodes` works the same way: it lists `x` once.
+# Right. `users` counts nodes, not uses. `all_input_nodes` works the same way: it lists `x` once.
 # </details>
 # <details><summary>None, because <code>x</code> is a placeholder.</summary>
 #
@@ -506,7 +506,7 @@ assert "plain" in dict(attributes.named_buffers())
 # </details>
 # <details><summary><code>((add, mul),)</code></summary>
 #
-# Yes. `output.args` has exactly one item: the whole return value. Here this value is a tuple of two nodes.
+# Right. `output.args` has exactly one item: the whole return value. Here this value is a tuple of two nodes.
 # </details>
 # <details><summary>There are two output nodes.</summary>
 #
@@ -630,7 +630,7 @@ torch.testing.assert_close(again(x), built(x))
 # </details>
 # <details><summary><code>graph.output((a, b))</code></summary>
 #
-# Yes. `output` takes one value, and here this value is a tuple. The node then has `args == ((a, b),)`.
+# Right. `output` takes one value, and here this value is a tuple. The node then has `args == ((a, b),)`.
 # </details>
 # <details><summary><code>graph.output(a)</code> and then <code>graph.output(b)</code></summary>
 #
@@ -785,7 +785,7 @@ draw(fx.symbolic_trace(Gate()))
 # </details>
 # <details><summary>One: <code>stack</code>.</summary>
 #
-# Yes. Nobody reads `stack`. `neg` is read, but only by a node that is of no use itself. Looking for nodes without users finds the end of a dead chain and not the chain.
+# Right. Nobody reads `stack`. `neg` is read, but only by a node that is of no use itself. Looking for nodes without users finds the end of a dead chain and not the chain.
 # </details>
 # <details><summary>None.</summary>
 #
@@ -878,19 +878,19 @@ assert edited(value).tolist() == [1.0, -2.0]
 #
 # **Predict the result.**
 # The cell below edits the graph a second time, back to `torch.relu`, and does not recompile.
-# Which of these compute the *new* operation, `relu`?
+# Which of these does **not** compute the new operation, `relu`?
 #
 # <details><summary><code>edited(value)</code></summary>
 #
-# No. The module runs its code, and the code still says `torch.neg`.
+# Right. The module runs its code, and the code still says `torch.neg`.
 # </details>
 # <details><summary><code>fx.Interpreter(edited).run(value)</code></summary>
 #
-# Yes. An Interpreter walks through the graph node by node and never looks at the code. You will meet it in chapter 6.
+# It does compute `relu`. An Interpreter walks through the graph node by node and never looks at the code. You will meet it in chapter 6.
 # </details>
 # <details><summary><code>copy.deepcopy(edited)(value)</code></summary>
 #
-# Yes. The copy is a new `GraphModule`: it copies the graph, and generates its own code from it. So a stale module disagrees with its own copy.
+# It does compute `relu`. The copy is a new `GraphModule`: it copies the graph, and generates its own code from it. So a stale module disagrees with its own copy.
 # </details>
 
 # %%

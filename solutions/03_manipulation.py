@@ -863,22 +863,22 @@ assert gm(torch.ones(2, 4, dtype=torch.float64)).dtype is torch.float64
 
 # %% [markdown]
 # **Predict the result.** `nn.ReLU6` limits its values to 6.
-# Which of these conditions is true for `module = nn.ReLU6()`?
+# Which of these conditions is **false** for `module = nn.ReLU6()`?
 #
 # <details><summary><code>isinstance(module, nn.ReLU)</code></summary>
 #
-# False. `ReLU6` is not derived from `ReLU`, in spite of its name.
+# Right, this is false. `ReLU6` is not derived from `ReLU`, in spite of its name.
 #
 # </details>
 # <details><summary><code>isinstance(module, nn.Hardtanh)</code></summary>
 #
-# True. `ReLU6` is derived from `Hardtanh`: it is a `Hardtanh` between 0 and 6.
+# This is true. `ReLU6` is derived from `Hardtanh`: it is a `Hardtanh` between 0 and 6.
 # So a pass that is meant for `Hardtanh` only must ask for `type(module) is nn.Hardtanh`.
 #
 # </details>
 # <details><summary><code>"ReLU" in type(module).__name__</code></summary>
 #
-# True, and so it is for `PReLU` and `LeakyReLU`. Comparing text finds too much.
+# This is true, and it is true for `PReLU` and `LeakyReLU` too. Comparing text finds too much.
 #
 # </details>
 

@@ -206,6 +206,7 @@ def test_the_first_chapter_runs_and_greets(page: Any, lab: str) -> None:
     check = notebook.cell(only("check(node_names)"))
     notebook.shot("00_not_attempted", check)
     assert "not attempted yet" in notebook.output(check).lower()
+    assert check.locator("[data-mime-type*='error'], [data-mime-type*='stderr']").count() == 0
 
 
 def test_a_pass_is_written_checked_and_remembered(page: Any, lab: str) -> None:
@@ -218,6 +219,16 @@ def test_a_pass_is_written_checked_and_remembered(page: Any, lab: str) -> None:
     notebook.shot("03_not_attempted", check)
     assert "not attempted yet" in notebook.output(check).lower()
     before = notebook.run(progress)
+    debrief = notebook.cell(only('debrief("add_to_mul")'))
+    assert "opens after your own pass" in notebook.output(debrief)
+
+    predict = notebook.cell('predict("03.1", "?")')
+    assert "Pick first" in notebook.output(predict)
+    notebook.shot("03_prediction_asked", predict)
+    notebook.write(predict, 'predict("03.1", "b")')
+    explained = notebook.run(notebook.cell('predict("03.1", "b")'))
+    assert "you picked b" in explained and "Nothing compares the two" in explained
+    notebook.shot("03_prediction_made", notebook.cell('predict("03.1", "b")'))
 
     notebook.write(solve, WRONG)
     notebook.run(solve, shows=False)
@@ -232,6 +243,10 @@ def test_a_pass_is_written_checked_and_remembered(page: Any, lab: str) -> None:
     assert "passed" in notebook.run(check).lower()
     assert check.locator(".jp-OutputArea-output[data-mime-type*='error']").count() == 0
     notebook.shot("03_right_answer", check)
+    assert "A trap." in notebook.run(debrief)
+    debrief.locator("summary").last.click()
+    notebook.shot("03_debrief", debrief)
     after = notebook.run(progress)
+    assert "1 of 8 predictions made" in after
     notebook.shot("03_progress", progress)
     assert before != after

@@ -31,7 +31,7 @@ def cells_of(
     return {cell.id: cell for cell in notebook.cells}
 
 
-def test_a_card_gets_its_heading_from_the_syllabus(chapter: Path) -> None:
+def test_a_card_gets_its_heading_from_the_exercise(chapter: Path) -> None:
     cells = cells_of(builder.build(chapter, CARDS))
     first, body = cells["card-after"].source.split("\n\n")
     assert first == "### Exercise 7.1 `after` · The next number · ★★ · 15 minutes · 4 points"
@@ -144,7 +144,7 @@ def test_generated_files_are_up_to_date() -> None:
     stale = generate.differing(generate.generate())
     names = ", ".join(path.name for path in stale)
     assert not stale, (
-        f"{names}: not what 'make build' generates. Edit solutions/*.py, never course/*.ipynb, "
+        f"{names}: not what 'make build' generates. Edit solutions/*.py, never these files, "
         "and run 'make build'. (Notebooks in which you worked as a learner differ too.)"
     )
 
@@ -186,6 +186,7 @@ def generated(chapter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     folder = tmp_path / "course"
     folder.mkdir()
     monkeypatch.setattr(generate, "COURSE", folder)
+    monkeypatch.setattr(generate, "LESSONS", tmp_path / "lessons")
     monkeypatch.setattr(generate, "chapters", lambda: [chapter])
     monkeypatch.setattr(generate, "BUILD", tmp_path / "build")
     return {folder / "07_numbers.ipynb": builder.as_text(builder.build(chapter, CARDS))}
@@ -230,7 +231,8 @@ def test_an_older_build_without_work_is_not_kept(generated: dict[Path, str]) -> 
 
 def test_one_chapter_can_be_built_alone() -> None:
     name = builder.chapters()[0].stem
-    assert list(generate.generate([name])) == [generate.COURSE / f"{name}.ipynb"]
+    lesson = generate.LESSONS / f"{name}.json"
+    assert list(generate.generate([name])) == [generate.COURSE / f"{name}.ipynb", lesson]
     with pytest.raises(ValueError, match="There is no chapter '99_nothing'"):
         generate.generate(["99_nothing"])
 

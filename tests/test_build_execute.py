@@ -140,8 +140,10 @@ def run_solved(path: Path) -> NotebookNode:
 
 @lru_cache
 def run_released(path: Path) -> NotebookNode:
-    """A chapter as learners get it, executed."""
-    return builder.execute(builder.build(path), unsolved=True)
+    """A chapter as learners get it, executed as nbgrader does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NBGRADER_EXECUTION", "validate")
+        return builder.execute(builder.build(path), unsolved=True)
 
 
 by_chapter = pytest.mark.parametrize(
@@ -167,6 +169,18 @@ def test_in_an_unsolved_chapter_only_the_checks_fail(path: Path) -> None:
     for cell in run_released(path).cells:
         if cell.id.startswith("check-"):
             assert [output for output in cell.outputs if output.output_type == "error"], cell.id
+
+
+@pytest.mark.slow
+def test_a_chapter_that_nobody_has_worked_in_shows_no_error_of_a_check() -> None:
+    path = next(path for path in builder.chapters() if path.stem.startswith("01"))
+    run = builder.execute(builder.build(path), unsolved=True)
+    checks = [cell for cell in run.cells if cell.id.startswith("check-")]
+    assert len(checks) > 2
+    for cell in checks:
+        (output,) = cell.outputs
+        assert output.output_type == "display_data"
+        assert "Not attempted yet" in output.data["text/html"]
 
 
 @pytest.mark.slow

@@ -194,10 +194,10 @@ def test_cells_of_an_exercise_in_another_order_are_refused(tmp_path: Path) -> No
     assert "Order the cells of an exercise: card, solve, check, hint." in line
 
 
-def test_exercises_in_another_order_than_the_syllabus_are_refused(tmp_path: Path) -> None:
+def test_exercises_in_another_order_than_their_numbers_are_refused(tmp_path: Path) -> None:
     (line,) = refused(tmp_path, CHAPTER, CARDS[::-1])
     place = line_of(CHAPTER, 'card="again"')
-    assert line.startswith(f"{place}: Exercise 'again' comes before")
+    assert line.startswith(f"{place}: Exercise 'again' has a smaller number than 'after'")
 
 
 def test_a_header_inside_a_string_is_refused(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 import torch
 from torch import fx, nn
 
-from autograder import CheckFailed, api, check, grade
+from autograder import CheckFailed, api, check, grade, learners_record
 from autograder.core.limits import BoundedText, Limits, OutOfTime, time_limit
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
@@ -450,6 +450,32 @@ def test_check_raises_one_clean_error(
     assert "class OneAdd" in capsys.readouterr().out
 
 
+def untouched(model: nn.Module) -> fx.GraphModule:
+    raise NotImplementedError
+
+
+untouched.__name__ = "toy"
+
+
+def test_a_stub_gets_a_card_and_no_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(api, "EXERCISES", {"toy": TOY})
+    monkeypatch.chdir(tmp_path)
+    check(untouched)
+    assert "not attempted yet" in capsys.readouterr().out.lower()
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("how", ["autograde", "validate", "hidden cases"])
+def test_a_stub_earns_nothing_while_grading(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    monkeypatch.setattr(api, "EXERCISES", {"toy": TOY})
+    if how != "hidden cases":
+        monkeypatch.setenv("NBGRADER_EXECUTION", how)
+    with pytest.raises(CheckFailed, match="`toy` is not attempted yet"):
+        check(untouched, hidden=how == "hidden cases")
+
+
 def test_progress_is_kept_beside_the_notebook(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -460,8 +486,8 @@ def test_progress_is_kept_beside_the_notebook(
         return solution(model)
 
     check(toy)
-    assert '"toy": "passed"' in (tmp_path / api.PROGRESS_FILE).read_text()
-    (tmp_path / api.PROGRESS_FILE).write_text("not json")
+    assert '"toy": "passed"' in (tmp_path / learners_record.NAME).read_text()
+    (tmp_path / learners_record.NAME).write_text("not json")
     api.progress()
 
 

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 TRY = """
 import sys
 import autograder
-from autograder import grade
+from autograder import grade, predict
 from torch import fx
 
 assert not autograder.__file__.startswith(sys.argv[1]), autograder.__file__
@@ -31,6 +31,7 @@ def wrong(model):
 
 right, other = grade("node_names", node_names), grade("node_names", wrong)
 print(right.status, right.score, other.status, other.findings[0].code)
+predict("00.1", "a")
 until = grade("replace_until_done", lambda model, pattern, replacement: (model, 0))
 print(until.status)
 """
@@ -62,6 +63,8 @@ def test_the_wheel_holds_what_a_learner_needs_and_no_more(wheel: Path) -> None:
     assert any(name.endswith("/rubric.py") for name in names)
     assert any(name.endswith("/references.jsonl") for name in names)
     assert any(name.endswith("core/operations.json") for name in names)
+    lessons = {Path(name).stem for name in names if "autograder/lessons/" in name} - {"__init__"}
+    assert lessons == {path.stem for path in (ROOT / "course").glob("*.ipynb")}
     assert not [name for name in names if "hidden" in name or "solutions/" in name]
     sources = [name for name in names if name.endswith(".py")]
     assert all(name.startswith("autograder/") for name in sources)
@@ -86,7 +89,9 @@ def test_an_installed_course_checks_answers(installed: Path, tmp_path: Path) -> 
         [installed, "-I", "-c", TRY, str(ROOT)], cwd=tmp_path, text=True, capture_output=True
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.splitlines() == ["passed 1.0 failed wrong-value", "failed"]
+    said = done.stdout.splitlines()
+    assert [said[0], said[-1]] == ["passed 1.0 failed wrong-value", "failed"]
+    assert said[1].startswith("Prediction 00.1: you picked a")
 
 
 def test_an_installed_course_hands_out_its_notebooks(installed: Path, tmp_path: Path) -> None:

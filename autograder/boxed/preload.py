@@ -25,7 +25,7 @@ _ALWAYS = (
     "autograder.given", "autograder.core.graph_jobs", "autograder.cards.card",
     "autograder.drawing.draw", "autograder.cards.hints", "autograder.cards.display",
     "autograder.drawing.page_layout", "autograder.drawing.render", "autograder.drawing.shapes",
-    "autograder.drawing.back_edges",
+    "autograder.drawing.back_edges", "autograder.cards.failing",
 )  # fmt: skip
 
 ALLOWED = frozenset(

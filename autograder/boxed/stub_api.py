@@ -68,7 +68,13 @@ def install(exercises: Mapping[str, Exercise]) -> None:
         print(_SAYS.format("failed"))
         return _NoCase()
 
-    for thing in (CheckFailed, check, failed, grade, hint, progress):
+    def predict(name: str = "", letter: str = "") -> None:
+        """Nothing: what a learner picks carries no points."""
+
+    def debrief(name: object = "") -> None:
+        """Nothing: it is for a learner's own notebook."""
+
+    for thing in (CheckFailed, check, debrief, failed, grade, hint, predict, progress):
         setattr(module, thing.__name__, thing)
     sys.modules[module.__name__] = module
     vars(sys.modules["autograder"])["api"] = module

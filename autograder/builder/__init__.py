@@ -1,8 +1,9 @@
 """From ``solutions/NN_topic.py`` to notebooks, through jupytext and nbgrader's preprocessors.
 
-Reading goes this way: `source` (file to cells), `rules` (what a chapter must keep to),
-`expand` (short tags to nbgrader's metadata), `release` (what learners get), `forms` (the
-functions below), `course` (all files), `execute` (running a notebook as a proof).
+Reading goes this way: `source` (file to cells), `chapter_lint` (what a chapter must keep to),
+`unfold` (cells made of others, such as predictions), `expand` (short tags to nbgrader's metadata),
+`release` (what learners get), `notebook_forms` (the functions below), `lesson_data` (what is told
+afterwards), `generate` (all files), `execute` (running a notebook as a proof).
 """
 
 from autograder.builder.execute import ExecutionFailed, execute, solved

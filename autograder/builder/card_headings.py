@@ -26,7 +26,7 @@ class Card(Protocol):
     def hints(self) -> Sequence[str]: ...
 
 
-def from_syllabus(chapter: str) -> tuple[Card, ...]:
+def found_exercises(chapter: str) -> tuple[Card, ...]:
     """The exercises of a chapter such as ``03_manipulation``, in course order."""
     from autograder import exercises  # imports torch, which tests of the builder do without
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from autograder.builder.predictions import predictions_are_sound
 from autograder.builder.problems import Problem
 from autograder.builder.release import released
 from autograder.builder.solution_regions import BEGIN, END, markers
@@ -112,6 +113,7 @@ RULES: tuple[Rule, ...] = (
     solution_is_marked,
     stub_defines_the_answer,
     calls_are_exact,
+    predictions_are_sound,
 )
 
 

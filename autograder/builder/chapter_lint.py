@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 
-from autograder.builder import cell_lint
+from autograder.builder import cell_lint, plain_english
 from autograder.builder.card_headings import Card
+from autograder.builder.predictions import is_prediction
 from autograder.builder.problems import BuildRefused, Problem
 from autograder.builder.source import Cell, Chapter
+from autograder.builder.unfold import OWN_IMPORT
 
 Rule = Callable[[Chapter, Sequence[Card]], Iterator[Problem]]
 
@@ -37,10 +40,10 @@ def exercises_are_known(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Pro
             near = get_close_matches(cell.value, names, n=1)
             yield Problem(
                 cell.line,
-                f"The syllabus has no exercise '{cell.value}' in {chapter.name}.",
+                f"There is no exercise '{cell.value}' in {chapter.name}.",
                 f"Did you mean '{near[0]}'?"
                 if near
-                else "Correct the name, or add the exercise to the syllabus.",
+                else "Correct the name, or add the exercise's folder.",
             )
 
 
@@ -60,13 +63,13 @@ def tags_are_unique(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem
 
 
 def exercises_are_whole(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """Every exercise of the syllabus has its card, solution, check and, with hints, a hint."""
+    """Every exercise of the chapter has its card, solution, check and, with hints, a hint."""
     for card in cards:
         cells = {cell.tag: cell for cell in chapter.cells if cell.value == card.name and cell.tag}
         if not cells:
             yield Problem(
                 chapter.cells[-1].line,
-                f"The syllabus has an exercise '{card.name}' that this chapter does not.",
+                f"There is an exercise '{card.name}' that this chapter does not show.",
                 f'Write its cells, beginning with # %% [markdown] card="{card.name}".',
             )
             continue
@@ -94,15 +97,15 @@ def parts_are_in_order(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Prob
 
 
 def cards_are_in_order(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """Exercises stand in the syllabus's order, because that numbers them."""
+    """Exercises come in the order of their numbers."""
     place = {card.name: number for number, card in enumerate(cards)}
     shown = [cell for cell in chapter.tagged("card") if cell.value in place]
     for earlier, later in zip(shown, shown[1:], strict=False):
         if place[earlier.value] > place[later.value]:
             yield Problem(
                 later.line,
-                f"Exercise '{later.value}' comes before '{earlier.value}' in the syllabus.",
-                "Put the exercises into the same order in both places.",
+                f"Exercise '{later.value}' has a smaller number than '{earlier.value}' above it.",
+                "Order the exercises by the numbers in their `cases.py`, or change the numbers.",
             )
 
 
@@ -117,8 +120,41 @@ def cards_are_complete(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Prob
             yield Problem(
                 at[card.name],
                 f"The card of '{card.name}' has no {' and no '.join(missing)}.",
-                "Add that in the syllabus module of this chapter.",
+                "Add it in the exercise's `cases.py`.",
             )
+
+
+def calls_are_at_hand(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """What the cells call that the builder adds is there, or can be added to an import above."""
+    known: set[str] = set()
+    for cell in chapter.cells:
+        if cell.kind == "code":
+            known |= _names_in(cell.source)
+            if OWN_IMPORT.search(cell.source):
+                return
+        elif is_prediction(cell) and "predict" not in known:
+            mend = (
+                "Add a line 'from autograder import ...' to a cell above; the builder completes it."
+            )
+            yield Problem(cell.line, "This prediction needs `predict`.", mend)
+            return
+
+
+def english_is_plain(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """A chapter has none of the turns of phrase that readers stop at, once no chapter has any."""
+    if plain_english.LEFT == 0:
+        yield from plain_english.findings(chapter)
+
+
+def _names_in(source: str) -> set[str]:
+    """The names that a cell defines or imports at its top level; none, where it is no Python."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:
+        return set()
+    found = {part.name for part in body if isinstance(part, ast.FunctionDef | ast.ClassDef)}
+    imports = [part for part in body if isinstance(part, ast.Import | ast.ImportFrom)]
+    return found | {alias.asname or alias.name for part in imports for alias in part.names}
 
 
 RULES: tuple[Rule, ...] = (
@@ -129,6 +165,8 @@ RULES: tuple[Rule, ...] = (
     parts_are_in_order,
     cards_are_in_order,
     cards_are_complete,
+    calls_are_at_hand,
+    english_is_plain,
 )
 
 

@@ -16,6 +16,7 @@ from nbgrader.preprocessors import CheckCellMetadata, ClearOutput
 from autograder.builder.card_headings import heading
 from autograder.builder.metadata import check_metadata, solve_metadata
 from autograder.builder.solution_regions import BEGIN_HIDDEN, END_HIDDEN
+from autograder.builder.source import DERIVED
 
 Resources = dict[str, Any]
 Converted = tuple[NotebookNode, Resources]
@@ -117,14 +118,14 @@ class StableIds(Preprocessor):
     """Gives each cell an id that is the same in every build."""
 
     def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> Converted:
-        """Name a cell after its grade id or its tag, and otherwise by its position."""
+        """Name a cell after its grade id or its tag, and otherwise by its place in the source."""
         tagged = resources["chapter"].cells[index]
         if "nbgrader" in cell.metadata:
             cell.id = cell.metadata.nbgrader.grade_id
-        elif tagged.tag in ("card", "hint"):
-            cell.id = f"{tagged.tag}-{tagged.value}"
+        elif tagged.tag in ("card", "hint", *DERIVED):
+            cell.id = f"{tagged.tag}-{tagged.value.replace('.', '-')}"
         else:
-            cell.id = f"cell-{index:03}"
+            cell.id = tagged.id
         return cell, resources
 
 

@@ -1,4 +1,4 @@
-"""The generated files of the project: ``course/*.ipynb`` and ``environment.yml``."""
+"""The project's generated files: notebooks, what lessons tell afterwards, ``environment.yml``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ import nbformat
 from nbgrader.utils import compute_checksum, is_solution
 
 from autograder.builder import exercise_folders
+from autograder.builder.card_headings import found_exercises
+from autograder.builder.debriefs import lacking
+from autograder.builder.lesson_data import lesson_text
 from autograder.builder.notebook_forms import as_text, build
-from autograder.builder.paths import BUILD, COURSE, ROOT, chapters, choose
+from autograder.builder.paths import BUILD, COURSE, LESSONS, ROOT, chapters, choose
 from autograder.builder.pins import environment_yml
 from autograder.builder.problems import BuildRefused, CourseRefused
 
@@ -35,6 +38,7 @@ def generate(names: Sequence[str] = ()) -> dict[Path, str]:
     for chapter in chosen:
         try:
             files[COURSE / f"{chapter.stem}.ipynb"] = as_text(build(chapter))
+            files[LESSONS / f"{chapter.stem}.json"] = lesson_text(chapter)
         except BuildRefused as refusal:
             refusals.append(refusal)
     if refusals:
@@ -42,15 +46,31 @@ def generate(names: Sequence[str] = ()) -> dict[Path, str]:
     return files
 
 
+def without_debrief(names: Sequence[str] = ()) -> list[str]:
+    """The exercises that tell nothing after a pass, with a reason where a part is written.
+
+    Args:
+        names: chapters such as ``03_manipulation``; for none, all chapters.
+    """
+    exercises = [card.name for chapter in choose(names) for card in found_exercises(chapter.stem)]
+    return [f"{name}{_reason(name)}" for name in exercises if lacking(name)]
+
+
+def _reason(name: str) -> str:
+    (first, *others) = lacking(name)
+    return "" if others else f" ({first})"
+
+
 def differing(files: dict[Path, str]) -> list[Path]:
     """The generated files that are missing, differ, or come from a chapter that is gone."""
     changed = [path for path, text in files.items() if _text(path) != text]
     sources = {chapter.stem for chapter in chapters()}
-    return changed + sorted(path for path in COURSE.glob("*.ipynb") if path.stem not in sources)
+    found = [*COURSE.glob("*.ipynb"), *LESSONS.glob("*.json")]
+    return changed + sorted(path for path in found if path.stem not in sources)
 
 
 def write(files: dict[Path, str]) -> tuple[list[Path], list[Path]]:
-    """Write the files that differ, and remove notebooks of chapters that are gone.
+    """Write the files that differ, and remove those of chapters that are gone.
 
     Returns:
         The files that were written or removed, and copies of those in which somebody had worked.

@@ -8,27 +8,43 @@ from pathlib import Path
 import nbformat
 from nbformat.notebooknode import NotebookNode
 
-from autograder.builder.card_headings import Card, from_syllabus
+from autograder.builder.card_headings import Card, found_exercises
 from autograder.builder.chapter_lint import examine
 from autograder.builder.expand import expand
 from autograder.builder.release import release
 from autograder.builder.source import read
+from autograder.builder.unfold import Unfolded, unfold
 
 
-def source_notebook(chapter_path: Path, cards: Sequence[Card] | None = None) -> NotebookNode:
-    """A chapter as a classroom's ``source/`` holds it: with solutions and hidden tests.
+def unfolded(
+    chapter_path: Path, cards: Sequence[Card] | None = None, *, solved: bool = False
+) -> tuple[Unfolded, Sequence[Card]]:
+    """A chapter that keeps to the rules, with the cells that its notebook has; and its exercises.
 
     Args:
         chapter_path: a file such as ``solutions/03_manipulation.py``.
-        cards: its exercises in course order; by default those of the syllabus.
+        cards: its exercises in course order; by default those that are found.
+        solved: pick the right letters in predictions.
 
     Raises:
         BuildRefused: the chapter breaks a rule; the message names file and line.
     """
     chapter, notebook = read(chapter_path)
-    cards = from_syllabus(chapter.name) if cards is None else cards
+    cards = found_exercises(chapter.name) if cards is None else cards
     examine(chapter, cards)
-    return expand(notebook, {"chapter": chapter, "cards": {card.name: card for card in cards}})
+    return unfold(chapter, notebook, solved=solved), cards
+
+
+def source_notebook(
+    chapter_path: Path, cards: Sequence[Card] | None = None, *, solved: bool = False
+) -> NotebookNode:
+    """A chapter as a classroom's ``source/`` holds it: with solutions and hidden tests.
+
+    Args and errors are those of `unfolded`.
+    """
+    made, cards = unfolded(chapter_path, cards, solved=solved)
+    by_name = {card.name: card for card in cards}
+    return expand(made.notebook, {"chapter": made.chapter, "cards": by_name})
 
 
 def build(chapter_path: Path, cards: Sequence[Card] | None = None) -> NotebookNode:

@@ -10,6 +10,7 @@ SOLUTIONS = ROOT / "solutions"
 EXERCISES = ROOT / "autograder" / "exercises"
 COURSE = ROOT / "course"
 BUILD = ROOT / "build"
+LESSONS = ROOT / "autograder" / "lessons"
 
 
 def chapters(folder: Path = SOLUTIONS) -> list[Path]:

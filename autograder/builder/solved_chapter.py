@@ -7,10 +7,9 @@ from pathlib import Path
 
 from autograder.builder.card_headings import Card
 from autograder.builder.execute import ExecutionFailed, execute, solved
-from autograder.builder.notebook_forms import as_text, source_notebook
+from autograder.builder.notebook_forms import as_text, source_notebook, unfolded
 from autograder.builder.paths import BUILD, shown
 from autograder.builder.problems import BuildRefused
-from autograder.builder.source import read
 
 
 class SolvingFailed(Exception):
@@ -29,11 +28,11 @@ def write_solved(
         SolvingFailed: with the line of the cell at which it failed.
     """
     try:
-        run = execute(source_notebook(chapter, cards))
+        run = execute(source_notebook(chapter, cards, solved=True))
     except BuildRefused as refusal:
         raise SolvingFailed(str(refusal)) from None
     except ExecutionFailed as failure:
-        line = read(chapter)[0].cells[failure.index].line
+        line = unfolded(chapter, cards)[0].chapter.cells[failure.index].line
         raise SolvingFailed(f"{shown(chapter)}:{line}: {failure}") from None
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{chapter.stem}.ipynb"

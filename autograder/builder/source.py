@@ -14,6 +14,9 @@ from autograder.builder.problems import BuildRefused, Problem
 TAGS = {"card": "markdown", "solve": "code", "check": "code", "hint": "code", "raises": "code"}
 """The tags a cell header may carry, with the kind of cell that each belongs to."""
 
+DERIVED = ("predict", "debrief")
+"""Tags of cells that the builder makes, and that no header carries; see `unfold`."""
+
 _HEADER = re.compile(r"^\s*#\s*%%(%*\s|\s*$)")
 _NOTES_OF_JUPYTEXT = {"lines_to_next_cell"}
 
@@ -27,17 +30,19 @@ class Cell:
         kind: ``"markdown"`` or ``"code"``.
         header: what the header says, tag by tag.
         source: the cell's text, as the notebook has it.
+        id: what the notebook calls the cell, unless its tag gives it a name.
     """
 
     line: int
     kind: str
     header: dict[str, object]
     source: str
+    id: str = ""
 
     @property
     def tag(self) -> str:
         """The cell's tag, or ``""`` for plain prose and plain code."""
-        return next((key for key in self.header if key in TAGS), "")
+        return next((key for key in self.header if key in TAGS or key in DERIVED), "")
 
     @property
     def value(self) -> str:
@@ -83,8 +88,8 @@ def read(path: Path) -> tuple[Chapter, NotebookNode]:
     if len(lines) != len(notebook.cells):
         raise BuildRefused(path, [_uncounted(text, lines)])
     cells = (
-        Cell(line, node.cell_type, _header(node), node.source)
-        for line, node in zip(lines, notebook.cells, strict=True)
+        Cell(line, node.cell_type, _header(node), node.source, f"cell-{index:03}")
+        for index, (line, node) in enumerate(zip(lines, notebook.cells, strict=True))
     )
     return Chapter(path, tuple(cells)), notebook
 

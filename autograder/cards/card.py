@@ -57,28 +57,33 @@ class Card:
     Attributes:
         verdict: what the judge says.
         exercise: what it is about.
+        debrief: whether there is a debrief to be shown after a pass.
     """
 
     verdict: Verdict
     exercise: Exercise
+    debrief: bool = False
 
     def __repr__(self) -> str:
-        return card_text(self.verdict, self.exercise)
+        return card_text(self.verdict, self.exercise, debrief=self.debrief)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {
-            "text/html": card_html(self.verdict, self.exercise, here=True),
+            "text/html": card_html(self.verdict, self.exercise, here=True, debrief=self.debrief),
             "text/plain": repr(self),
         }
 
 
-def card_html(verdict: Verdict, exercise: Exercise, *, here: bool = False) -> str:
+def card_html(
+    verdict: Verdict, exercise: Exercise, *, here: bool = False, debrief: bool = False
+) -> str:
     """The card as HTML, complete in itself.
 
     Args:
         verdict: what the judge says.
         exercise: what it is about.
         here: whether the case is at hand in this notebook, by `failed()`.
+        debrief: whether there is a debrief to be shown after a pass.
     """
     first = first_finding(verdict)
     failed = verdict.status not in ("passed", "not attempted")
@@ -107,7 +112,7 @@ def card_html(verdict: Verdict, exercise: Exercise, *, here: bool = False) -> st
         printed_title=_printed_title(verdict.printed),
         printed_lines=PRINTED,
         tried=tried(verdict),
-        next=next_step(verdict, exercise),
+        next=next_step(verdict, exercise, debrief=debrief),
         at_hand=AT_HAND if here and example and example.source.strip() else "",
     )
 

@@ -31,15 +31,15 @@ from autograder.drawing.html import bounded, clean
 WIDTH = 88
 
 
-def card_text(verdict: Verdict, exercise: Exercise) -> str:
+def card_text(verdict: Verdict, exercise: Exercise, *, debrief: bool = False) -> str:
     """The card as plain text."""
     look = OUTCOMES[verdict.status]
     head = f"{look.icon} {look.word}: {exercise.name} · {exercise.title} · "
-    parts = [head + stars_and_minutes(exercise), *_parts(verdict, exercise)]
+    parts = [head + stars_and_minutes(exercise), *_parts(verdict, exercise, debrief)]
     return "\n".join(part for part in map(clean, parts) if part)
 
 
-def _parts(verdict: Verdict, exercise: Exercise) -> Iterator[str]:
+def _parts(verdict: Verdict, exercise: Exercise, debrief: bool) -> Iterator[str]:
     if verdict.status != "not attempted":
         if error_to_show(verdict):
             yield CRASHED
@@ -53,7 +53,7 @@ def _parts(verdict: Verdict, exercise: Exercise) -> Iterator[str]:
     if verdict.printed.strip():
         yield "Your code printed:"
         yield _indented(verdict.printed, 40)
-    yield _wrapped(next_step(verdict, exercise))
+    yield _wrapped(next_step(verdict, exercise, debrief=debrief))
 
 
 def _findings(verdict: Verdict) -> Iterator[str]:

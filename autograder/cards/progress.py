@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -40,26 +40,55 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Predicted:
+    """How the predictions of one chapter stand.
+
+    Attributes:
+        asked: how many the chapter has.
+        made: for how many a letter was picked.
+        right: how many of these were right at the first pick.
+    """
+
+    asked: int
+    made: int
+    right: int
+
+    def __str__(self) -> str:
+        said = f"{self.made} of {self.asked} predictions made"
+        return f"{said}, {self.right} right at first" if self.made else said
+
+
+@dataclass(frozen=True)
 class Progress:
-    """The rows of all exercises, in course order."""
+    """How far a learner is.
+
+    Attributes:
+        rows: those of all exercises, in course order.
+        predictions: how those of each chapter stand, by the stem of the chapter's file.
+    """
 
     rows: Sequence[Row]
+    predictions: Mapping[str, Predicted] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return progress_text(self.rows)
+        return progress_text(self.rows, self.predictions)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/html": progress_html(self.rows), "text/plain": repr(self)}
+        return {
+            "text/html": progress_html(self.rows, self.predictions),
+            "text/plain": repr(self),
+        }
 
 
-def progress_text(rows: Sequence[Row]) -> str:
+def progress_text(rows: Sequence[Row], predictions: Mapping[str, Predicted]) -> str:
     """The table as plain text."""
     if not rows:
         return "There are no exercises yet."
     wide = max(len(row.name) for row in rows)
     lines = [headline(rows)]
     for chapter, own in _chapters(rows):
-        lines.append(f"\n{chapter}  {_bar_text(own)}  {_count(own)}")
+        count = _count(own, predictions.get(chapter))
+        lines.append(f"\n{chapter}  {_bar_text(own)}  {count}")
         for row in own:
             look = OUTCOMES.get(row.status, OUTCOMES["not attempted"])
             lines.append(
@@ -69,7 +98,7 @@ def progress_text(rows: Sequence[Row]) -> str:
     return clean("\n".join(lines))
 
 
-def progress_html(rows: Sequence[Row]) -> str:
+def progress_html(rows: Sequence[Row], predictions: Mapping[str, Predicted]) -> str:
     """The table as HTML."""
     frame = (
         f"{SANS};font-size:14px;line-height:1.45;background:{PAPER};color:{INK};"
@@ -78,7 +107,10 @@ def progress_html(rows: Sequence[Row]) -> str:
     )
     if not rows:
         return f'<div style="{frame}">There are no exercises yet.</div>'
-    body = "".join(_chapter_html(chapter, own) for chapter, own in _chapters(rows))
+    body = "".join(
+        _chapter_html(chapter, own, _count(own, predictions.get(chapter)))
+        for chapter, own in _chapters(rows)
+    )
     table = "border-collapse:collapse;border:0;margin:0;font-size:13.5px;background:none"
     return (
         f'<div style="{frame}"><strong>{escaped(headline(rows))}</strong>'
@@ -99,8 +131,9 @@ def _chapters(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     return [(chapter, list(own)) for chapter, own in groupby(rows, key=lambda row: row.chapter)]
 
 
-def _count(rows: Sequence[Row]) -> str:
-    return f"{sum(row.passed for row in rows)} of {len(rows)} passed"
+def _count(rows: Sequence[Row], predicted: Predicted | None) -> str:
+    passed = f"{sum(row.passed for row in rows)} of {len(rows)} passed"
+    return f"{passed} · {predicted}" if predicted and predicted.asked else passed
 
 
 def _bar_text(rows: Sequence[Row]) -> str:
@@ -113,7 +146,7 @@ def _bar(rows: Sequence[Row], length: int) -> tuple[int, int]:
     return done, length - done
 
 
-def _chapter_html(chapter: str, rows: Sequence[Row]) -> str:
+def _chapter_html(chapter: str, rows: Sequence[Row], count: str) -> str:
     done, _ = _bar(rows, 120)
     bar = (
         '<span style="display:inline-block;width:120px;height:8px;background:#e3e8ee;'
@@ -125,7 +158,7 @@ def _chapter_html(chapter: str, rows: Sequence[Row]) -> str:
     head = (
         f'<tr style="background:none"><td colspan="5" style="{cell};padding-top:10px">'
         f"<strong>{escaped(chapter)}</strong>{bar}"
-        f'<span style="color:{QUIET};font-size:13px">{_count(rows)}</span></td></tr>'
+        f'<span style="color:{QUIET};font-size:13px">{count}</span></td></tr>'
     )
     return head + "".join(_row_html(row, cell) for row in rows)
 

@@ -67,11 +67,12 @@ def tried(verdict: Verdict) -> str:
     return f"It was tried on {verdict.cases} case{'' if verdict.cases == 1 else 's'}.{shown}"
 
 
-def next_step(verdict: Verdict, exercise: Exercise) -> str:
+def next_step(verdict: Verdict, exercise: Exercise, *, debrief: bool = False) -> str:
     """The sentence at the end of a card."""
     ask = f'`hint("{exercise.name}")`'
     if verdict.status == "passed":
-        return "You can go on to the next section."
+        more = f' `debrief("{exercise.name}")` shows other right answers.' if debrief else ""
+        return f"You can go on to the next section.{more}"
     if verdict.status == "not attempted":
         return (
             f"`{exercise.name}` still raises `NotImplementedError`, as it did when you opened "

@@ -59,8 +59,11 @@ def _register(style: str, finding: str | None, clause: str = "") -> Callable[[An
     return mark
 
 
-def right(style: str) -> Callable[[Any], Any]:
-    """Mark an answer that must pass."""
+def right(style: str, *, debrief: bool = False) -> Callable[[Any], Any]:
+    """Mark an answer that must pass; with `debrief`, a learner sees it after a pass of their own.
+
+    The builder reads that mark in the text, with what the answer uses of its module.
+    """
     return _register(style, None)
 
 

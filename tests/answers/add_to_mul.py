@@ -70,7 +70,7 @@ def exchanged(model):
     return gm
 
 
-@right("a Transformer")
+@right("a Transformer", debrief=True)
 def transformer(model):
     class Multiply(fx.Transformer):
         def call_function(self, target, args, kwargs):

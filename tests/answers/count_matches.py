@@ -34,7 +34,7 @@ def uses_matcher(model, pattern):
     return len(SubgraphMatcher(_graph_of(pattern)).match(graph))
 
 
-@right("a filter that refuses and counts")
+@right("a filter that refuses and counts", debrief=True)
 def counting_filter(model, pattern):
     seen = []
 

@@ -113,7 +113,7 @@ def loop(model):
     return Fuse()(model)
 
 
-@right("the product on the right is tried first")
+@right("the product on the right is tried first", debrief=True)
 def right_first(model):
     gm = fx.symbolic_trace(model)
     for total in gm.graph.nodes:

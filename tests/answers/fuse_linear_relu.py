@@ -127,14 +127,22 @@ def copied(model):
     return gm
 
 
-@right("the linear's node is retargeted")
+def is_a_relu(gm, node):
+    if node.op == "call_module":
+        return isinstance(gm.get_submodule(node.target), nn.ReLU)
+    if node.op == "call_method":
+        return node.target == "relu"
+    return node.op == "call_function" and node.target in (torch.relu, F.relu)
+
+
+@right("the linear's node is retargeted", debrief=True)
 def retargeted(model):
     gm = fx.symbolic_trace(model)
     count = 0
     for node in gm.graph.nodes:
         if node.op == "call_module" and isinstance(gm.get_submodule(node.target), nn.Linear):
             (user, *others) = node.users
-            if not others and Fuse().is_relu(gm, user):
+            if not others and is_a_relu(gm, user):
                 fused = LinearReLU(gm.get_submodule(node.target))
                 node.target = f"fusions.number{count}"
                 gm.add_submodule(node.target, fused)

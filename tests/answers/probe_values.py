@@ -94,7 +94,7 @@ def rebuilt(model, probe):
     return fx.GraphModule(gm, graph)
 
 
-@right("an Interpreter that records")
+@right("a Transformer that records", debrief=True)
 def interpreter(model, probe):
     call_probe = named(probe)
 

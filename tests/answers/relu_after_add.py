@@ -35,7 +35,7 @@ def reads_last(model):
     return insert(model)
 
 
-@right("a callback leaves the relu out")
+@right("a callback leaves the relu out", debrief=True)
 def callback(model):
     gm = fx.symbolic_trace(model)
     for node in sums(gm):

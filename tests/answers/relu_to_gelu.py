@@ -104,7 +104,7 @@ def deep_copy(model):
     return swap(model)
 
 
-@right("a Transformer")
+@right("a Transformer", debrief=True)
 def transformer(model):
     class Gelus(fx.Transformer):
         def call_function(self, target, args, kwargs):

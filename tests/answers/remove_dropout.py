@@ -84,7 +84,7 @@ def transformer(model):
     return Without(fx.symbolic_trace(model)).transform()
 
 
-@right("a new graph")
+@right("a new graph", debrief=True)
 def rebuilt(model):
     gm = fx.symbolic_trace(model)
     graph, env = fx.Graph(), {}

@@ -47,7 +47,7 @@ def walrus(model, pattern, replacement, limit=100):
     return gm, sum(counts)
 
 
-@right("recursive")
+@right("recursive", debrief=True)
 def recursive(model, pattern, replacement, limit=100):
     gm = fx.symbolic_trace(model)
     made = len(fx.replace_pattern(gm, pattern, replacement))

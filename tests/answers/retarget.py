@@ -72,7 +72,7 @@ def tracer_and_subclass(model, old, new):
     return Retargeted(tracer.root, graph)
 
 
-@right("retargeted while tracing")
+@right("retargeted while tracing", debrief=True)
 def while_tracing(model, old, new):
     class Swap(fx.Tracer):
         def create_node(self, kind, target, args, kwargs, name=None, type_expr=None):

@@ -61,7 +61,7 @@ def one_sweep(model):
     return sweep(model)
 
 
-@right("a predicate for FX")
+@right("a predicate for FX", debrief=True)
 def predicate(model):
     gm = fx.symbolic_trace(model)
     gm.graph.eliminate_dead_code(is_impure_node=lambda node: has_effect(gm, node))

@@ -89,7 +89,7 @@ def _match(quotient, sole_reader=lambda node: len(node.users) == 1, numbers=(int
     return None
 
 
-@right("a loop over the nodes")
+@right("a loop over the nodes", debrief=True)
 def own_matcher(model):
     gm = fx.symbolic_trace(model)
     for node in list(gm.graph.nodes):

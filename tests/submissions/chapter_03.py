@@ -22,7 +22,7 @@ OTHERS = {
     "relu_after_add": text_of("relu_after_add", "sums copied, the old ones become relus"),
     "relu_to_gelu": text_of("relu_to_gelu", "modules replaced in a deep copy"),
     "remove_dropout": text_of("remove_dropout", "a Tracer for which dropouts do nothing"),
-    "probe_values": text_of("probe_values", "an Interpreter that records"),
+    "probe_values": text_of("probe_values", "a Transformer that records"),
     "sound_dce": text_of("sound_dce", "marked, then copied into a new graph"),
 }
 

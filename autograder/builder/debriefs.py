@@ -1,0 +1,121 @@
+"""What an exercise tells after a pass: its solution, another right answer, and a trap.
+
+The other answer is the one of the exam's that is marked so, ``@right("style", debrief=True)`` in
+``tests/answers/NAME.py``; the trap is the text ``TRAP`` in the exercise's ``rubric.py``. Both are
+read as text: who builds notebooks needs no answer keys.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from autograder.builder.paths import ROOT
+from autograder.builder.solution_regions import without_markers
+from autograder.builder.source import Chapter
+from autograder.lessons import Debrief
+
+ANSWERS = ROOT / "tests" / "answers"
+EXERCISES = ROOT / "autograder" / "exercises"
+
+
+def debrief_of(chapter: Chapter, name: str) -> Debrief | None:
+    """What to tell about an exercise of a chapter; ``None`` where a part of it is not written."""
+    other, trap = other_answer(name), trap_of(name)
+    solution = next((c.source for c in chapter.tagged("solve") if c.value == name), "")
+    if other is None or not trap or not solution:
+        return None
+    return Debrief(without_markers(solution).strip("\n"), other[0], other[1], trap)
+
+
+def lacking(name: str) -> list[str]:
+    """Which parts of an exercise's debrief are not written."""
+    marked = [] if other_answer(name) else ["no answer is marked debrief=True"]
+    return marked if trap_of(name) else [*marked, "its rubric has no TRAP"]
+
+
+@lru_cache(maxsize=256)
+def other_answer(name: str) -> tuple[str, str] | None:
+    """The style and the code of the exam's answer that is marked for a debrief, if there is one.
+
+    Args:
+        name: the exercise; the answer's function or class is renamed to that.
+    """
+    path = ANSWERS / f"{name}.py"
+    if not path.is_file():
+        return None
+    text = path.read_text(encoding="utf-8")
+    body = ast.parse(text).body
+    for part in body:
+        style = _marked(part)
+        if style:
+            assert isinstance(part, ast.FunctionDef | ast.ClassDef)
+            definitions = [*_needed(part, body), part]
+            imports = "".join(_spaced(one, text) for one in _imports(definitions, body))
+            code = "".join(_spaced(one, text) for one in definitions)
+            code = re.sub(rf"\b{part.name}\b", name, f"{imports}\n{code}")
+            return style, code.strip("\n")
+    return None
+
+
+def trap_of(name: str) -> str:
+    """The trap that an exercise's rubric tells; nothing, where it tells none."""
+    for path in EXERCISES.glob(f"ch*/{name}/rubric.py"):
+        for part in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(part, ast.Assign) and _defined(part) == {"TRAP"}:
+                return str(ast.literal_eval(part.value)).strip()
+    return ""
+
+
+def _marked(part: ast.stmt) -> str:
+    """The style of an answer that is marked for a debrief."""
+    for mark in getattr(part, "decorator_list", ()):
+        if not isinstance(mark, ast.Call) or getattr(mark.func, "id", "") != "right":
+            continue
+        chosen = [word for word in mark.keywords if word.arg == "debrief"]
+        if chosen and ast.literal_eval(chosen[0].value):
+            return str(ast.literal_eval(mark.args[0]))
+    return ""
+
+
+def _needed(part: ast.stmt, body: list[ast.stmt]) -> list[ast.stmt]:
+    """The definitions of the module that a part of it uses, and those that they use."""
+    found: list[ast.stmt] = []
+    waiting = [part]
+    while waiting:
+        used = _used(waiting.pop())
+        new = [one for one in body if _defined(one) & used and one not in (part, *found)]
+        found += new
+        waiting += new
+    return [one for one in body if one in found]
+
+
+def _imports(parts: list[ast.stmt], body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The imports of the module that these parts use."""
+    used = set().union(*map(_used, parts))
+    for part in body:
+        if isinstance(part, ast.Import | ast.ImportFrom):
+            if used & {alias.asname or alias.name.partition(".")[0] for alias in part.names}:
+                yield part
+
+
+def _used(part: ast.AST) -> set[str]:
+    """The names that a part uses, besides the exam's own marks."""
+    names = {node.id for node in ast.walk(part) if isinstance(node, ast.Name)}
+    return names - {"right", "wrong"}
+
+
+def _defined(part: ast.stmt) -> set[str]:
+    if isinstance(part, ast.FunctionDef | ast.ClassDef):
+        return {part.name}
+    targets = part.targets if isinstance(part, ast.Assign) else []
+    named = [node for target in targets for node in ast.walk(target)]
+    return {node.id for node in named if isinstance(node, ast.Name)}
+
+
+def _spaced(part: ast.stmt, text: str) -> str:
+    """The code of a part, a definition with two blank lines above it."""
+    found = ast.get_source_segment(text, part)
+    return f"\n\n{found}\n" if isinstance(part, ast.FunctionDef | ast.ClassDef) else f"{found}\n"

@@ -1,0 +1,35 @@
+"""What a chapter tells only afterwards, as ``autograder/lessons/NN_topic.json`` holds it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from autograder.builder.card_headings import Card
+from autograder.builder.notebook_forms import unfolded
+from autograder.lessons import unreadable
+
+
+def lesson_text(chapter_path: Path, cards: Sequence[Card] | None = None) -> str:
+    """The text of a chapter's file; equal chapters give equal text.
+
+    Args:
+        chapter_path: a file such as ``solutions/03_manipulation.py``.
+        cards: its exercises in course order; by default those that are found.
+
+    Raises:
+        BuildRefused: the chapter breaks a rule; the message names file and line.
+    """
+    made, _ = unfolded(chapter_path, cards)
+    rows = {}
+    for asked in made.predictions:
+        row = asdict(asked)
+        rows[row.pop("name")] = row
+    debriefs = {
+        name: {key: unreadable(text) for key, text in asdict(debrief).items()}
+        for name, debrief in made.debriefs.items()
+    }
+    lesson = {"predictions": rows, "debriefs": debriefs}
+    return json.dumps(lesson, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,150 @@
+"""Plain English in chapters: turns of phrase at which readers of a second language stop.
+
+Prose, comments and docstrings are looked at, line by line; code is not.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from autograder.builder.problems import Problem
+from autograder.builder.source import Cell, Chapter
+
+LEFT = 70
+"""How many findings the chapters may have. It may only fall; at 0, the builder refuses any."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A turn of phrase.
+
+    Attributes:
+        pattern: what it looks like.
+        mend: what to write instead.
+        unless: what may be around it on the line, with which it is plain English after all.
+    """
+
+    pattern: re.Pattern[str]
+    mend: str
+    unless: re.Pattern[str] | None = None
+
+
+_VERBS = (
+    "is|are|was|were|has|have|had|does|do|did|can|cannot|must|will|would|may|might|could|should|"
+    "gives?|makes?|comes?|reads?|needs?|takes?|runs?|holds?|knows?|says?"
+)
+_AUXILIARY = "is|are|was|were|has|have|had|does|do|did|can|could|will|would|may|might|must|shall"
+_BEGIN = r"(?:^|(?<=[.?!:] )|(?<=[-*|] ))"
+
+TURNS = (
+    Turn(
+        re.compile(r"\b(?:stand|stands|stood|standing)\b(?!-in| for\b)", re.I),
+        "Nothing 'stands': write 'is', 'comes' or 'is written'.",
+    ),
+    Turn(
+        re.compile(r"\blet (?:every|each|all|any|no)\b", re.I),
+        "Write 'make every ...', or say what to do: 'Replace every ...'.",
+    ),
+    Turn(
+        re.compile(r"\b(?:is|are|was|were|be) well\b(?=\s*(?:[.,;:!?|)]|$))", re.I),
+        "Nothing 'is well': say what is right, such as 'everything holds'.",
+    ),
+    Turn(
+        re.compile(r"\b(?:is|are|was|were) to (?!(?:the|a|an|it|this|that|be sure)\b)[a-z]+", re.I),
+        "Write 'must', 'should' or 'will', and not 'is to'.",
+        re.compile(
+            r"\b(?:way|cure|aim|goal|task|idea|job|trick|point|purpose|test|step|remedy|fix|use|plan|"
+            r"habit|first|next|best|alternative|duty|thing)\b[^.!]*\b(?:is|are|was|were) to ",
+            re.I,
+        ),
+    ),
+    Turn(
+        re.compile(
+            rf"[,;] for (?:(?!(?:that|who|whom|whose|which|what|whatever|each|every)\b)[\w`'-]+ )"
+            rf"{{1,5}}?(?:{_VERBS})\b"
+        ),
+        "Write 'because', and not 'for'.",
+    ),
+    Turn(
+        re.compile(
+            rf"{_BEGIN}(?:Has|Have) (?:a|an|any|every|each|your|the|this|that|it|its|`)"
+            r"(?![^?]*\b(?:\w+ed|been|become|done|made|gone|run|seen|found|kept|left|written)\b)"
+            r"[^.?!]*\?"
+        ),
+        "Ask with 'do': 'Does x have ...?'",
+    ),
+    Turn(
+        re.compile(
+            rf"{_BEGIN}(?:Never|Nowhere|Seldom|Rarely|Only then|Only now|Only here|Not until|Nor|"
+            rf"Neither|Not only|Hardly|Gone) (?:{_AUXILIARY})\b"
+        ),
+        "Put the subject before the verb.",
+    ),
+    Turn(
+        re.compile(
+            rf"{_BEGIN}(?:Were|Had|Should) (?:it|the|a|an|you|they|we|there|this|that)\b[^?]*$"
+        ),
+        "Begin with 'If', and put the subject before the verb.",
+    ),
+)  # fmt: skip
+
+
+def findings(chapter: Chapter) -> list[Problem]:
+    """Where a chapter's English is not plain, in the order of its lines."""
+    return [
+        Problem(line, f"'{found}' is not plain English.", mend)
+        for cell in chapter.cells
+        for line, text in _texts(cell)
+        for found, mend in _turns_in(text)
+    ]
+
+
+def _turns_in(text: str) -> Iterator[tuple[str, str]]:
+    for turn in TURNS:
+        for found in turn.pattern.finditer(text):
+            if turn.unless is None or not turn.unless.search(text[: found.end()]):
+                yield found[0].strip(" ,;"), turn.mend
+
+
+def _texts(cell: Cell) -> Iterator[tuple[int, str]]:
+    """What a cell says in English, line by line, with the number of the line in the file."""
+    lines = _prose(cell.source) if cell.kind == "markdown" else _comments(cell.source)
+    for number, text in lines:
+        # What is in backticks is code, and is one word of the sentence.
+        yield cell.line + number, re.sub(r"`+[^`]*`+|<code>.*?</code>", "`x`", text).strip()
+
+
+def _prose(source: str) -> Iterator[tuple[int, str]]:
+    fenced = False
+    for number, line in enumerate(source.splitlines(), start=1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced:
+            yield number, line
+        elif "#" in line:
+            yield number, line.partition("#")[2]
+
+
+def _comments(source: str) -> Iterator[tuple[int, str]]:
+    """Comments, and strings that are statements of their own: docstrings."""
+    begins = True
+    for token in _tokens(source):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string.lstrip("# ")
+        elif token.type == tokenize.STRING and begins:
+            for number, line in enumerate(token.string.splitlines(), start=token.start[0]):
+                yield number, line.strip().strip('"')
+        layout = (tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT)
+        begins = token.type in layout or (begins and token.type == tokenize.ENCODING)
+
+
+def _tokens(source: str) -> list[tokenize.TokenInfo]:
+    """The tokens of a cell; none, where it is no Python, such as a cell with a magic command."""
+    try:
+        return list(tokenize.generate_tokens(io.StringIO(source).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return []

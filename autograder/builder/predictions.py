@@ -1,0 +1,160 @@
+"""Predictions: from a question with folded answers to a letter that the reader picks.
+
+In a chapter's source, a prediction is a cell of prose: ``**Predict the result.**`` and a question,
+then a ``<details>`` for each option. The explanation of the right one begins with "Right".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import string
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from autograder.builder.problems import Problem
+from autograder.builder.source import Cell
+from autograder.lessons import Option, Prediction
+
+_PREDICT = re.compile(r"^\*\*Predict\b", re.M)
+_DETAILS = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.S)
+_RIGHT = re.compile(r"Right\b")
+_TAG = re.compile(r"</?(?!details\b|summary\b)[a-z][^<>]*>")
+_SAME_IN_MARKDOWN = {"code": "`", "em": "*", "strong": "**"}
+_MOST = 6
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of a cell that asks for a prediction.
+
+    Attributes:
+        lead: the prose up to the end of the question.
+        question: the question alone, from ``**Predict``.
+        options: what each option says, and its explanation, as they are written.
+        rest: the prose after the options.
+    """
+
+    lead: str
+    question: str
+    options: tuple[tuple[str, str], ...]
+    rest: str
+
+
+def is_prediction(cell: Cell) -> bool:
+    """Whether a cell asks for a prediction."""
+    return cell.kind == "markdown" and not cell.tag and bool(_PREDICT.search(cell.source))
+
+
+def parts_of(cell: Cell) -> Parts:
+    """Take a sound prediction apart; see `predictions_are_sound`."""
+    found = list(_DETAILS.finditer(cell.source))
+    start = _PREDICT.search(cell.source)
+    assert start is not None and found
+    return Parts(
+        lead=cell.source[: found[0].start()].rstrip(),
+        question=cell.source[start.start() : found[0].start()].strip(),
+        options=tuple((_markdown(one[1].strip()), _markdown(one[2].strip())) for one in found),
+        rest=cell.source[found[-1].end() :].strip("\n"),
+    )
+
+
+def prediction(parts: Parts, chapter: str, number: int) -> Prediction:
+    """The prediction, its options in an order that says nothing about which is right.
+
+    Args:
+        parts: of a sound prediction.
+        chapter: the chapter's name, such as ``03_manipulation``.
+        number: the prediction's place in its chapter, counted from 1.
+    """
+    asked = f"{chapter}\n{parts.question}"
+    mixed = sorted(parts.options, key=lambda option: _hash(f"{asked}\n{option[0]}"))
+    options = [
+        Option(letter, *option)
+        for letter, option in zip(string.ascii_lowercase, mixed, strict=False)
+    ]
+    (right,) = (option.letter for option in options if _RIGHT.match(option.why))
+    mark = _hash("\n".join([asked, *(option.text for option in options)]))[:10]
+    return Prediction(f"{chapter.split('_')[0]}.{number}", right, tuple(options), mark)
+
+
+def question_source(parts: Parts, asked: Prediction) -> str:
+    """The cell of prose that a learner gets: the question, and the options with their letters."""
+    rows = [f"* **{option.letter}** · {option.text}" for option in asked.options]
+    return "\n".join([parts.lead, "", *rows])
+
+
+def call_source(asked: Prediction, letter: str = "?") -> str:
+    """The cell in which a learner picks a letter."""
+    return f'predict("{asked.name}", "{letter}")  # {asked.letters}'
+
+
+def predictions_are_sound(cell: Cell) -> Iterator[Problem]:
+    """A prediction has a question and some options, and one of them is right."""
+    asked = list(_PREDICT.finditer(cell.source)) if cell.kind == "markdown" else []
+    if not asked:
+        return
+    line = _line(cell, asked[0].start())
+    options = list(_DETAILS.finditer(cell.source))
+    if cell.tag:
+        yield Problem(line, f"A {cell.tag} cell asks for a prediction.", "Give it its own cell.")
+    if len(asked) > 1:
+        place = _line(cell, asked[1].start())
+        yield Problem(place, "This cell asks for a second prediction.", "Give it its own cell.")
+    if not 2 <= len(options) <= _MOST:
+        mend = "Write <details><summary>option</summary>, why, </details> for each."
+        message = f"This prediction has {len(options)} options, and not 2 to {_MOST}."
+        yield Problem(line, message, mend)
+    yield from _which_is_right(cell, line, options)
+    yield from _between_options(cell, options)
+    for option in options:
+        yield from _one_option(cell, option)
+
+
+def _which_is_right(cell: Cell, line: int, options: list[re.Match[str]]) -> Iterator[Problem]:
+    right = [option for option in options if _RIGHT.match(option[2].strip())]
+    if len(right) != 1 and options:
+        yield Problem(
+            line,
+            f"{len(right) or 'No'} option{'s' * (len(right) != 1)} of this prediction "
+            f"{'are' if len(right) != 1 else 'is'} right.",
+            "Begin the explanation of the right option, and of no other, with 'Right'.",
+        )
+
+
+def _between_options(cell: Cell, options: list[re.Match[str]]) -> Iterator[Problem]:
+    """Nothing but blank lines: it would be lost."""
+    for one, other in zip(options, options[1:], strict=False):
+        between = cell.source[one.end() : other.start()]
+        if between.strip():
+            mend = "Move it above the first option or below the last."
+            yield Problem(_line(cell, one.end()), "There is text between two options.", mend)
+    rest = _DETAILS.sub("", cell.source)
+    if re.search(r"</?(details|summary)\b", rest):
+        mend = "Write <details><summary>option</summary>, why, </details>."
+        yield Problem(cell.line, "An option of this prediction is not closed.", mend)
+
+
+def _one_option(cell: Cell, option: re.Match[str]) -> Iterator[Problem]:
+    line = _line(cell, option.start())
+    if not option[1].strip() or not option[2].strip():
+        yield Problem(line, "An option says nothing, or is not explained.", "Write both.")
+    unknown = [tag for tag in _TAG.findall(option[0]) if tag.strip("</>") not in _SAME_IN_MARKDOWN]
+    if unknown:
+        mend = "Cards show markdown without HTML: write it as markdown."
+        yield Problem(line, f"This option holds '{unknown[0]}'.", mend)
+
+
+def _markdown(text: str) -> str:
+    """A text with markdown in place of those few tags that mean the same."""
+    for tag, sign in _SAME_IN_MARKDOWN.items():
+        text = re.sub(rf"</?{tag}>", sign, text)
+    return text
+
+
+def _line(cell: Cell, place: int) -> int:
+    return cell.line + 1 + cell.source.count("\n", 0, place)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,108 @@
+"""Cells that a chapter's source does not have as such: they are made of others, before `expand`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from autograder.builder.debriefs import debrief_of
+from autograder.builder.predictions import (
+    call_source,
+    is_prediction,
+    parts_of,
+    prediction,
+    question_source,
+)
+from autograder.builder.source import Cell, Chapter
+from autograder.lessons import Debrief, Prediction
+
+OWN_IMPORT = re.compile(r"^from autograder import (?P<names>[\w, ]+)$", re.M)
+"""The line that names what a chapter uses of the course; what the added cells call joins it."""
+
+
+@dataclass(frozen=True)
+class Unfolded:
+    """A chapter whose cells are those of its notebook, one by one.
+
+    Attributes:
+        chapter: the chapter; a cell that was made has the line of the one that it was made of.
+        notebook: its cells.
+        predictions: what the chapter asks for, in order.
+        debriefs: what is told about its exercises after a pass, by name.
+    """
+
+    chapter: Chapter
+    notebook: NotebookNode
+    predictions: tuple[Prediction, ...]
+    debriefs: dict[str, Debrief]
+
+
+def unfold(chapter: Chapter, notebook: NotebookNode, *, solved: bool = False) -> Unfolded:
+    """Make a question and a cell for its answer of each prediction, and a cell for each debrief.
+
+    Args:
+        chapter: as it was read; it has no problems.
+        notebook: what jupytext makes of the chapter; it is changed.
+        solved: pick the right letters.
+    """
+    asked: list[Prediction] = []
+    cells: list[Cell] = []
+    nodes: list[NotebookNode] = []
+    debriefs = _debriefs(chapter)
+    last = {c.value: c for c in chapter.cells if c.tag in ("solve", "check", "hint")}
+    for cell, node in zip(chapter.cells, notebook.cells, strict=True):
+        if not is_prediction(cell):
+            cells.append(cell)
+            nodes.append(node)
+            if cell.value in debriefs and last.get(cell.value) is cell:
+                cells.append(_debrief_cell(cell))
+                nodes.append(new_code_cell(cells[-1].source))
+            continue
+        parts = parts_of(cell)
+        asked.append(prediction(parts, chapter.name, len(asked) + 1))
+        letter = asked[-1].right if solved else "?"
+        made = [replace(cell, source=question_source(parts, asked[-1]))]
+        made += [_predict_cell(cell, asked[-1], letter)]
+        if parts.rest:
+            made += [replace(cell, source=parts.rest, id=f"{cell.id}-after")]
+        cells += made
+        nodes += _nodes(made)
+    for name in ["predict"] * bool(asked) + ["debrief"] * bool(debriefs):
+        _import(nodes, name)
+    notebook.cells = nodes
+    return Unfolded(replace(chapter, cells=tuple(cells)), notebook, tuple(asked), debriefs)
+
+
+def _debriefs(chapter: Chapter) -> dict[str, Debrief]:
+    found = {cell.value: debrief_of(chapter, cell.value) for cell in chapter.tagged("solve")}
+    return {name: debrief for name, debrief in found.items() if debrief is not None}
+
+
+def _debrief_cell(cell: Cell) -> Cell:
+    return replace(cell, header={"debrief": cell.value}, source=f'debrief("{cell.value}")')
+
+
+def _import(nodes: Sequence[NotebookNode], name: str) -> None:
+    """Add a name to the first import from `autograder`, if the chapter has one."""
+    for node in nodes:
+        found = OWN_IMPORT.search(node.source) if node.cell_type == "code" else None
+        if found:
+            names = sorted({name, *re.split(r", *", found["names"])})
+            line = f"from autograder import {', '.join(names)}"
+            node.source = node.source[: found.start()] + line + node.source[found.end() :]
+            return
+
+
+def _predict_cell(cell: Cell, asked: Prediction, letter: str) -> Cell:
+    source = call_source(asked, letter)
+    return replace(cell, kind="code", header={"predict": asked.name}, source=source)
+
+
+def _nodes(cells: Sequence[Cell]) -> Iterator[NotebookNode]:
+    for cell in cells:
+        make = new_code_cell if cell.kind == "code" else new_markdown_cell
+        yield make(cell.source)

@@ -1,0 +1,57 @@
+"""What a reader gets after a pass: the reference solution, another right answer, and a trap."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.cards.markdown import markdown_html
+from autograder.drawing.html import INK, PAPER, RULE, SANS, block, clean, code, folded
+from autograder.lessons import Debrief
+
+_LINES = 200
+SOLUTION, OTHER = "The reference solution", "Another right answer"
+
+
+@dataclass(frozen=True)
+class DebriefCard:
+    """A debrief, ready to be displayed.
+
+    Attributes:
+        exercise: the name of the exercise.
+        debrief: what is told about it.
+    """
+
+    exercise: str
+    debrief: Debrief
+
+    def __repr__(self) -> str:
+        parts = [
+            f"Debrief of {self.exercise}.",
+            textwrap.fill(f"A trap: {self.debrief.trap}", 88),
+            f"{SOLUTION}:\n\n{textwrap.indent(self.debrief.solution, '    ')}",
+            f"{self._other()}:\n\n{textwrap.indent(self.debrief.other, '    ')}",
+        ]
+        return clean("\n\n".join(parts))
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/html": self.html(), "text/plain": repr(self)}
+
+    def html(self) -> str:
+        """The card as HTML: the trap, and a fold for each answer."""
+        style = (
+            f"{SANS};font-size:14px;line-height:1.45;background:{PAPER};color:{INK};"
+            f"border:1px solid {RULE};border-left:6px solid #1f78ae;border-radius:6px;"
+            "padding:8px 16px 10px 14px;margin:4px 0;max-width:900px;box-sizing:border-box"
+        )
+        head = f"<div>Debrief of {code(self.exercise)}. Compare your answer with these.</div>"
+        folds = [
+            folded(SOLUTION, block(self.debrief.solution, lines=_LINES)),
+            folded(self._other(), block(self.debrief.other, lines=_LINES)),
+        ]
+        trap = markdown_html(f"**A trap.** {self.debrief.trap}")
+        return f'<div style="{style}">{head}{trap}{"".join(folds)}</div>'
+
+    def _other(self) -> str:
+        return f"{OTHER}: {self.debrief.style}"

@@ -1,0 +1,129 @@
+"""`fails`: a demonstration of an error, in one line. So that red is the reader's own error."""
+
+from __future__ import annotations
+
+import io
+import sys
+import traceback
+from contextlib import redirect_stderr
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from autograder.cards.display import show
+from autograder.drawing.html import (
+    INK,
+    PAPER,
+    QUIET,
+    RULE,
+    SANS,
+    block,
+    bounded,
+    clean,
+    code,
+    escaped,
+    folded,
+)  # fmt: skip
+
+_NOTE = "as expected"
+_LINES = 200
+
+
+class DidNotFail(AssertionError):
+    """What was meant to fail did not."""
+
+
+class fails:  # noqa: N801
+    """Show that a few lines raise an error: its type and message, with the traceback in a fold.
+
+    >>> with fails(TypeError):
+    ...     len(3)
+    TypeError: object of type 'int' has no len()  (as expected)
+
+    Args:
+        kind: the type of the error, or a base of it.
+
+    Attributes:
+        error: the error, once the lines have raised it.
+
+    Raises:
+        DidNotFail: the lines raised nothing. An error of another type goes on its way.
+        TypeError: `kind` is no type of errors.
+    """
+
+    def __init__(self, kind: type[BaseException]) -> None:
+        if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+            raise TypeError(
+                "`fails` takes the type of an error: write `with fails(TypeError):` and the lines "
+                f"that raise it below, not `fails({kind!r})`."
+            )
+        self.kind = kind
+        self.error: BaseException | None = None
+
+    def __enter__(self) -> fails:
+        self._said = io.StringIO()
+        self._stderr = redirect_stderr(self._said)
+        self._stderr.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        self._stderr.__exit__(kind, error, trace)
+        if isinstance(error, self.kind):
+            said = "".join(traceback.format_exception(kind, error, trace))
+            # The traceback holds everything that was alive where it was raised.
+            self.error = error.with_traceback(None)
+            show(Failure(type(error).__name__, str(error), said, self._said.getvalue()))
+            return True
+        sys.stderr.write(self._said.getvalue())
+        if error is None:
+            raise DidNotFail(f"These lines were meant to raise {self.kind.__name__}; they did not.")
+        return False
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An error that was shown on purpose, ready to be displayed.
+
+    Attributes:
+        kind: the name of its type.
+        message: what it says.
+        trace: its traceback.
+        printed: what was printed to standard error meanwhile.
+    """
+
+    kind: str
+    message: str
+    trace: str
+    printed: str = ""
+
+    def __repr__(self) -> str:
+        return clean(f"{self._line()}  ({_NOTE})")
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/html": self.html(), "text/plain": repr(self)}
+
+    def html(self) -> str:
+        """The error as HTML: one line, and a fold."""
+        style = (
+            f"{SANS};font-size:14px;line-height:1.45;background:{PAPER};color:{INK};"
+            f"border:1px solid {RULE};border-left:6px solid {RULE};border-radius:6px;"
+            "padding:5px 14px 6px 12px;margin:4px 0;max-width:980px;box-sizing:border-box;"
+            "overflow-x:auto"
+        )
+        note = f'<span style="color:{QUIET};font-size:13px">&nbsp;{escaped(_NOTE)}</span>'
+        inner = block(self.trace, lines=_LINES)
+        if self.printed.strip():
+            label = f'<div style="color:{QUIET};font-size:13px;margin:4px 0 0 0">Also printed</div>'
+            inner += label + block(self.printed.strip(), lines=_LINES)
+        fold = folded("The whole traceback", inner)
+        return f'<div style="{style}">{code(self._line())}{note}{fold}</div>'
+
+    def _line(self) -> str:
+        lines = [line.strip() for line in self.message.splitlines() if line.strip()]
+        first = bounded(lines[0], 1, 200) if lines else ""
+        return f"{self.kind}: {first}" if first else self.kind

@@ -1,0 +1,75 @@
+"""What a reader gets for a pick: every option with the reason why it is right or not."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.cards.markdown import markdown_html
+from autograder.cards.wording import OUTCOMES
+from autograder.drawing.html import INK, PAPER, QUIET, RULE, SANS, clean, rich, tinted
+from autograder.lessons import Option, Prediction
+
+_TICK = OUTCOMES["passed"].icon
+
+
+@dataclass(frozen=True)
+class PredictionCard:
+    """A prediction that was made, ready to be displayed.
+
+    Attributes:
+        prediction: what was asked.
+        pick: the letter that was picked now.
+        first: the letter that was picked first; it is the one that counts.
+    """
+
+    prediction: Prediction
+    pick: str
+    first: str
+
+    def __repr__(self) -> str:
+        lines = [self._headline()]
+        for option in self.prediction.options:
+            tick = _TICK if option.letter == self.prediction.right else " "
+            lines.append(f"\n{tick} {option.letter}  {option.text}{self._note(option, '  (', ')')}")
+            lines.append(textwrap.indent(option.why, "     "))
+        return clean("\n".join(lines))
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/html": self.html(), "text/plain": repr(self)}
+
+    def html(self) -> str:
+        """The card as HTML."""
+        style = (
+            f"{SANS};font-size:14px;line-height:1.45;background:{PAPER};color:{INK};"
+            f"border:1px solid {RULE};border-left:6px solid #1f78ae;border-radius:6px;"
+            "padding:8px 16px 8px 14px;margin:4px 0;max-width:900px;box-sizing:border-box"
+        )
+        options = "".join(self._option(option) for option in self.prediction.options)
+        head = f'<div style="margin:0 0 4px 0">{rich(self._headline())}</div>'
+        return f'<div style="{style}">{head}{options}</div>'
+
+    def _headline(self) -> str:
+        right, name = self.prediction.right, self.prediction.name
+        said = f"Prediction {name}: you picked {self.pick}, and {right} is right."
+        if self.pick == right:
+            said = f"Prediction {name}: you picked {right}, and that is right."
+        if self.first == self.pick:
+            return said
+        return f"{said} Your first pick, {self.first}, is the one that counts."
+
+    def _note(self, option: Option, before: str, after: str) -> str:
+        return f"{before}your pick{after}" if option.letter == self.pick else ""
+
+    def _option(self, option: Option) -> str:
+        is_right = option.letter == self.prediction.right
+        colour = tinted(OUTCOMES["passed"].colour) if is_right else QUIET
+        side = colour if is_right else "transparent"
+        note = self._note(option, f'<span style="color:{QUIET};font-size:13px"> · ', "</span>")
+        tick = f"{_TICK} " if is_right else ""
+        letter = f'<strong style="color:{colour}">{tick}{option.letter}</strong>'
+        text = f"<strong>{rich(option.text)}</strong>{note}"
+        title = f'<div style="color:{INK}">{letter}&nbsp; {text}</div>'
+        style = f"margin:3px 0 0 0;padding:0 0 0 10px;border-left:3px solid {side};color:{INK}"
+        return f'<div style="{style}">{title}{markdown_html(option.why)}</div>'

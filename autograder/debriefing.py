@@ -1,0 +1,26 @@
+"""`debrief`: what there is to learn from other answers, once one's own has passed."""
+
+from __future__ import annotations
+
+from autograder import learners_record
+from autograder.core.exercise import Exercise
+from autograder.lessons import debriefs
+
+
+def has_debrief(exercise: Exercise) -> bool:
+    """Whether there is something to tell about an exercise after a pass."""
+    return exercise.name in debriefs()
+
+
+def show_debrief(exercise: Exercise) -> None:
+    """Show an exercise's debrief if its check has passed; otherwise say what is missing."""
+    from autograder.cards.debrief import DebriefCard
+    from autograder.cards.display import show
+
+    name = exercise.name
+    if not has_debrief(exercise):
+        print(f"There is no debrief of {name} yet.")
+    elif learners_record.verdicts().get(name) != "passed":
+        print(f"The debrief of {name} opens after your own pass: run check({name}) first.")
+    else:
+        show(DebriefCard(name, debriefs()[name]))

@@ -1,0 +1,109 @@
+"""What a lesson tells only afterwards: explained predictions, and debriefs of exercises.
+
+``fxcourse build`` generates one file a chapter, ``NN_topic.json``, from the chapter's source and
+the exam's answers. It is read only when a learner asks, and never where answers are run.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a prediction.
+
+    Attributes:
+        letter: ``a``, ``b`` and so on.
+        text: what the option says, in markdown.
+        why: why it is right or not, in markdown.
+    """
+
+    letter: str
+    text: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A question whose answer is told once a letter is picked.
+
+    Attributes:
+        name: chapter and number, such as ``03.1``.
+        right: the letter of the right option.
+        options: all options, in the order of their letters.
+        mark: the same for the same question in the same chapter, whatever its number.
+    """
+
+    name: str
+    right: str
+    options: tuple[Option, ...]
+    mark: str
+
+    @property
+    def letters(self) -> str:
+        """The letters as a person says them: ``a, b or c``."""
+        *first, last = (option.letter for option in self.options)
+        return f"{', '.join(first)} or {last}"
+
+
+@dataclass(frozen=True)
+class Debrief:
+    """What is told about an exercise after a pass.
+
+    Attributes:
+        solution: the reference solution.
+        style: what is special about the other answer, in a few words.
+        other: another right answer.
+        trap: what most answers get wrong, in markdown.
+    """
+
+    solution: str
+    style: str
+    other: str
+    trap: str
+
+
+@cache
+def predictions() -> dict[str, dict[str, Prediction]]:
+    """All predictions: by chapter, such as ``03_manipulation``, then by name."""
+    return {
+        chapter: {name: _prediction(name, row) for name, row in lesson["predictions"].items()}
+        for chapter, lesson in _lessons().items()
+    }
+
+
+@cache
+def debriefs() -> dict[str, Debrief]:
+    """All debriefs, by the exercise's name."""
+    return {
+        name: Debrief(**{key: _readable(text) for key, text in row.items()})
+        for lesson in _lessons().values()
+        for name, row in lesson["debriefs"].items()
+    }
+
+
+def unreadable(text: str) -> str:
+    """A text as the files hold it where nobody should read it by accident. It is no secret."""
+    return base64.b64encode(text.encode()).decode()
+
+
+def _readable(text: str) -> str:
+    return base64.b64decode(text).decode()
+
+
+def _lessons() -> dict[str, dict[str, Any]]:
+    files = sorted(FOLDER.glob("*.json"))
+    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in files}
+
+
+def _prediction(name: str, row: dict[str, Any]) -> Prediction:
+    options = tuple(Option(**option) for option in row["options"])
+    return Prediction(name, row["right"], options, row["mark"])

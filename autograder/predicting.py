@@ -1,0 +1,69 @@
+"""`predict`: the reader picks a letter, then sees every option explained."""
+
+from __future__ import annotations
+
+import difflib
+
+from autograder import learners_record
+from autograder.cards.prediction import PredictionCard
+from autograder.cards.progress import Predicted
+from autograder.lessons import Prediction, predictions
+
+OPEN = "?"
+"""What a cell holds in place of a letter when it is handed out."""
+
+
+class CannotPredict(ValueError):
+    """There is no such prediction, or it has no such option."""
+
+    def _render_traceback_(self) -> list[str]:
+        # IPython shows this in place of a traceback through the course's own code.
+        return [f"CannotPredict: {self}"]
+
+
+def predict(name: str, letter: str) -> None:
+    """Pick an option of a prediction, and see each option explained. The first pick counts.
+
+    Args:
+        name: the prediction, such as ``"03.1"``.
+        letter: the option that you pick, such as ``"b"``. ``"?"`` picks none.
+
+    Raises:
+        CannotPredict: there is no such prediction, or it has no such option.
+    """
+    asked = _called(name)
+    pick = str(letter).strip().lower()
+    if pick in (OPEN, ""):
+        print(f'Pick first: write {asked.letters} in place of "{OPEN}", and run this cell.')
+        return
+    if pick not in [option.letter for option in asked.options]:
+        raise CannotPredict(
+            f"Prediction {name} has no option {letter!r}. Write {asked.letters} in quotes, "
+            f'such as predict("{name}", "a").'
+        )
+    from autograder.cards.display import show
+
+    show(PredictionCard(asked, pick, learners_record.note_pick(asked.mark, pick)))
+
+
+def predicted() -> dict[str, Predicted]:
+    """By chapter, how many predictions there are, were made, and were right at first."""
+    picks = learners_record.first_picks()
+    found = {}
+    for chapter, asked in predictions().items():
+        made = [one for one in asked.values() if one.mark in picks]
+        right = sum(picks[one.mark] == one.right for one in made)
+        found[chapter] = Predicted(len(asked), len(made), right)
+    return found
+
+
+def _called(name: str) -> Prediction:
+    known = {one: asked for chapter in predictions().values() for one, asked in chapter.items()}
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(str(name), known, n=1)
+    guess = f' Did you mean "{near[0]}"?' if near else ""
+    raise CannotPredict(
+        f"There is no prediction {name!r}. Each has the number of its chapter and its own, such as "
+        f'"03.1".{guess}'
+    )
