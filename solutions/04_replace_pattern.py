@@ -1018,7 +1018,7 @@ def no_writes(match: Any, graph: fx.Graph, pattern_graph: fx.Graph) -> bool:
     calls = [key for key in match.nodes_map if key.op not in ("placeholder", "output")]
     inside = [place[match.nodes_map[key]] for key in calls]
     readers = [place[user] for node in match.returning_nodes for user in node.users]
-    last = max(max(inside), min(readers))
+    last = max(max(inside), min(readers, default=0))
     return not any(writes(n, graph) for n, i in place.items() if min(inside) < i < last)
 
 
