@@ -120,7 +120,7 @@ from autograder.boxed import preload
 state = preload.get_ready({"imports": ["torch"]}, [])
 preload.configure(state, json.loads(sys.stdin.read()), [])
 secret = ("autograder.rules", "autograder.judge", "autograder.grading", "autograder.builder",
-          "autograder.classroom", "tests")
+          "autograder.classroom", "autograder.lessons", "tests")
 
 def is_secret(name):
     inside = f"{name}.".startswith(tuple(f"{room}." for room in secret))
@@ -241,6 +241,16 @@ def test_an_error_that_is_not_shown_is_an_error(warm: Notebooks, owner: str, val
 @needs_box
 def test_a_cell_knows_that_it_is_graded_as_nbgrader_tells_it(warm: Notebooks) -> None:
     assert shown(warm, "import os\nprint(os.environ['NBGRADER_EXECUTION'])") == "autograde\n"
+
+
+@needs_box
+def test_what_a_lesson_tells_afterwards_is_not_told_while_grading(warm: Notebooks) -> None:
+    code = (
+        "from autograder import debrief, fails, predict\n"
+        "predict('03.1', '?'); predict('none', 'z'); debrief('retarget')\n"
+        "with fails(ZeroDivisionError):\n    1 / 0"
+    )
+    assert shown(warm, code) == "ZeroDivisionError: division by zero  (as expected)\n"
 
 
 SEEN = {
