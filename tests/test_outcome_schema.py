@@ -16,9 +16,9 @@ from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
 from autograder.judge import findings_of, judge
-from autograder.judge.outcome_schema import ASKED, SCHEMAS
+from autograder.judge.outcome_schema import SCHEMAS, SLOWEST_LISTS
 from autograder.runner import run
-from autograder.runner.interpreters import ASKED as ASKED_OF_TIMERS
+from autograder.runner.interpreters import SLOWEST_ASKED
 from autograder.runner.procedures import PROCEDURES
 from tests.answers import answers_to
 from tests.mutations import Mutation, some
@@ -168,4 +168,4 @@ def test_another_kind_of_result_keeps_its_finding() -> None:
 
 def test_every_procedure_has_a_schema() -> None:
     assert SCHEMAS.keys() == PROCEDURES.keys()
-    assert ASKED == len(ASKED_OF_TIMERS)
+    assert SLOWEST_LISTS == len(SLOWEST_ASKED)

@@ -222,9 +222,17 @@ def knows(exercise: Exercise, case: Case, made: Reference) -> bool:
 
 
 def _same(a: Reference, b: Reference) -> bool:
-    if [run.get("error") for run in a.runs] != [run.get("error") for run in b.runs]:
-        return False
-    return difference(_values(a), a.tensors, _values(b), b.tensors) is None
+    return _raised(a) == _raised(b) and not _differ(a, b)
+
+
+def _raised(reference: Reference) -> list[tuple[str, str] | None]:
+    """What each run raised. The lines that led there are the solution's own."""
+    errors = [run.get("error") for run in reference.runs]
+    return [error and (error["type"], error["message"]) for error in errors]
+
+
+def _differ(a: Reference, b: Reference) -> bool:
+    return difference(_values(a), a.tensors, _values(b), b.tensors) is not None
 
 
 def _values(reference: Reference) -> Plain:
