@@ -61,6 +61,12 @@ DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
      "the course itself traces the function; its parameters are not asked for"),
     (r"runs\[\]\.timer\.(calls|seconds|slowest).*", {"OpTimer"},
      "the second timer, ranks and nodes that are no calls count in some cases only"),
+    (r"runs\[\]\.forward\.args.*", {"OpTimer"},
+     "what a model that raises leaves of its arguments is not asked for"),
+    (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*", {"derivative"},
+     "a sum whose value no slope reads may have any alpha"),
+    (GRAPH + r"modules\[\]\.buffers\.num_batches_tracked", {"relu_to_gelu"},
+     "a BatchNorm with a momentum computes nothing with the number of its batches"),
 ]  # fmt: skip
 
 
