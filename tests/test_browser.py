@@ -247,6 +247,6 @@ def test_a_pass_is_written_checked_and_remembered(page: Any, lab: str) -> None:
     debrief.locator("summary").last.click()
     notebook.shot("03_debrief", debrief)
     after = notebook.run(progress)
-    assert "1 of 8 predictions made" in after
+    assert re.search(r"1 of \d+ predictions made", after)
     notebook.shot("03_progress", progress)
     assert before != after
