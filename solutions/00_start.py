@@ -696,7 +696,7 @@ progress()
 #
 # Your function from section 0.1 reads it as it reads any model:
 
-# %%
+# %% uses="node_names"
 from torchvision.models import googlenet
 
 torch.manual_seed(0)

@@ -1507,7 +1507,7 @@ hint("specialize")
 # Its trace has no error. May it be trusted? Your functions from this chapter answer that.
 # (If a cell here raises `NotImplementedError`, the exercise it uses is still open.)
 
-# %%
+# %% uses="is_faithful"
 from torchvision.models import googlenet
 
 torch.manual_seed(0)
@@ -1518,7 +1518,7 @@ table = node_table(network)
 print(len(table), "nodes; the value with most readers:", max(table, key=lambda row: row[3]))
 assert len(table) == 199
 
-# %%
+# %% uses="is_faithful"
 print("faithful in eval mode:", is_faithful(network, images))
 assert is_faithful(network, images)
 

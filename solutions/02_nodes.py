@@ -1234,7 +1234,7 @@ hint("wellformed")
 # First, what you know about the sound network, with the functions of this chapter.
 # (If a cell here raises `NotImplementedError`, the exercise it uses is still open.)
 
-# %%
+# %% uses="wellformed"
 from torchvision.models import googlenet
 
 torch.manual_seed(0)
@@ -1254,7 +1254,7 @@ assert len(inputs_of(cat)) == 4  # the four branches of an inception block
 # %% [markdown]
 # She wanted the first activation to be `torch.tanh`, and the first BatchNorm to be gone.
 
-# %%
+# %% uses="wellformed"
 hers = fx.symbolic_trace(network)
 relu = next(node for node in hers.graph.nodes if node.name == "relu")
 relu.target, relu.kwargs = torch.tanh, {}
@@ -1273,7 +1273,7 @@ assert wellformed(hers) == ["dotted-name", "stale-code"]
 # Both faults have a name now, and each name says what to do.
 # `stale-code`: recompile. `dotted-name`: put the module where the path leads; `add_submodule` follows the dots.
 
-# %%
+# %% uses="wellformed"
 del hers._modules["conv1.bn"]
 hers.add_submodule("conv1.bn", nn.Identity())
 hers.recompile()

@@ -1880,7 +1880,7 @@ image = torch.randn(1, 3, 64, 64)
 # %% [markdown]
 # **Where do the values become too large?** Probe every call, and look for the first large value.
 
-# %%
+# %% uses="probe_values"
 sizes: dict[str, float] = {}
 
 
@@ -1906,7 +1906,7 @@ assert suspect == "inception4b_branch2_1_bn"
 # a copy of the layer with the right number, under a new path.
 
 
-# %%
+# %% uses="probe_values"
 def replace_module(model: nn.Module, path: str, new: nn.Module) -> fx.GraphModule:
     """Call `new` wherever the module at `path` was called."""
     gm = fx.symbolic_trace(model)
@@ -1934,7 +1934,7 @@ mended = replace_module(network, path, repaired)
 # The healthy network with GELU in place of ReLU is made without FX: while it runs, the name `F.relu` means GELU.
 
 
-# %%
+# %% uses="remove_dropout"
 def count(gm: fx.GraphModule) -> dict[str, int]:
     """What the story asks about: nodes, ReLUs, GELUs, dropouts."""
     modules = [type(gm.get_submodule(n.target)) for n in gm.graph.nodes if n.op == "call_module"]
@@ -1967,14 +1967,14 @@ assert any(isinstance(module, nn.Dropout) for module in network.modules())
 # %% [markdown]
 # The place in the graph, before and after. To keep the picture small, we trace the one branch that was damaged:
 
-# %%
+# %% uses="relu_to_gelu"
 branch = network.inception4b.branch2
 draw.diff(fx.symbolic_trace(branch), relu_to_gelu(replace_module(branch, "1.bn", repaired)))
 
 # %% [markdown]
 # Are all values small now? Probes go on last. In the other order they would see Proxies and be lost:
 
-# %%
+# %% uses="probe_values"
 sizes.clear()
 lost = remove_dropout(probe_values(for_the_chip, note_size))
 assert not sizes and len(lost.graph.nodes) == 198  # no probe is left
@@ -1989,7 +1989,7 @@ assert max(sizes.values()) < 1000
 # A residual block has both, and four passes in a row work on it just as well:
 
 
-# %%
+# %% uses="sound_dce"
 class Residual(nn.Module):
     def __init__(self):
         super().__init__()

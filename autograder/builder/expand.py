@@ -102,12 +102,15 @@ class HiddenTests(Preprocessor):
 
 
 class ErrorsGoOn(Preprocessor):
-    """Lets "Run all" go on past checks that fail and past cells that are meant to raise."""
+    """Lets "Run all" go on past checks that fail and past cells that raise.
+
+    Some are meant to; others use what the learner has not written yet.
+    """
 
     def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> Converted:
         """Tag one cell; a cell that must raise also says what."""
         tagged = resources["chapter"].cells[index]
-        if tagged.tag in ("check", "raises"):
+        if tagged.tag in ("check", "raises", "uses"):
             cell.metadata.tags = ["raises-exception"]
         if tagged.tag == "raises":
             cell.metadata.fxcourse = {"raises": tagged.value}

@@ -11,7 +11,10 @@ from nbformat.notebooknode import NotebookNode
 
 from autograder.builder.problems import BuildRefused, Problem
 
-TAGS = {"card": "markdown", "solve": "code", "check": "code", "hint": "code", "raises": "code"}
+TAGS = {
+    "card": "markdown", "solve": "code", "check": "code", "hint": "code", "raises": "code",
+    "uses": "code",
+}  # fmt: skip
 """The tags a cell header may carry, with the kind of cell that each belongs to."""
 
 DERIVED = ("predict", "debrief")
