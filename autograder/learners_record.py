@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -62,7 +63,13 @@ def _read() -> dict[str, Any]:
 def _write(done: dict[str, Any]) -> None:
     if is_grading():
         return
+    home = path()
+    beside = home.with_name(f"{NAME}.{os.getpid()}")
     try:
-        path().write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
+        # Whole or not at all: half a file would be read as nothing, and everything noted be lost.
+        beside.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")
+        os.replace(beside, home)
     except OSError:
-        pass  # a folder that cannot be written to costs the learner only this note
+        # A folder that cannot be written to costs the learner only this note.
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)

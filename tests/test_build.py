@@ -13,6 +13,7 @@ from nbgrader.nbgraderformat import MetadataValidator
 
 from autograder import builder
 from autograder.builder import generate, pins
+from autograder.builder.card_headings import heading
 from autograder.builder.paths import ROOT
 from tests import build_fixture
 from tests.build_fixture import CARDS
@@ -37,6 +38,20 @@ def test_a_card_gets_its_heading_from_the_exercise(chapter: Path) -> None:
     assert first == "### Exercise 7.1 `after` · The next number · ★★ · 15 minutes · 4 points"
     assert body == "**Given** a number. **Return** the next one."
     assert "7.2 `again` · Once more · ★★★ · 1 minute · 1 point" in cells["card-again"].source
+
+
+@pytest.mark.parametrize(
+    ("chapter_name", "label"), [("00_start", "0.1"), ("07_features", "7.1"), ("09b_duels", "9b.1")]
+)
+def test_an_exercise_has_the_number_of_its_chapter(chapter_name: str, label: str) -> None:
+    assert heading(CARDS[0], chapter_name, 1).startswith(f"### Exercise {label} ")
+
+
+def test_an_optional_part_comes_after_its_chapter(tmp_path: Path) -> None:
+    for name in ("10_fusion", "09b_duels", "09_debugging", "__init__", "09-notes", "conftest"):
+        (tmp_path / f"{name}.py").touch()
+    found = [path.stem for path in builder.chapters(tmp_path)]
+    assert found == ["09_debugging", "09b_duels", "10_fusion"]
 
 
 def test_only_stretches_say_that_one_may_move_on(chapter: Path) -> None:

@@ -278,3 +278,9 @@ def test_build_says_what_an_exercise_lacks(monkeypatch: pytest.MonkeyPatch) -> N
     result = CliRunner().invoke(cli.app, ["build", "--check"])
     assert result.exit_code == 1
     assert "rubric.py:1: No rubric." in result.output and "up to date" not in result.output
+
+
+def test_a_cell_that_uses_an_exercise_that_there_is_not(tmp_path: Path) -> None:
+    text = CHAPTER + '\n# %% uses="agian"\nprint(again(2))\n'
+    (line,) = refused(tmp_path, text)
+    assert "There is no exercise 'agian'" in line and "Did you mean 'again'?" in line

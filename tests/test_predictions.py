@@ -265,6 +265,22 @@ def test_a_pick_that_cannot_be_read_is_none(
         assert learners_record.first_picks() == learners_record.verdicts() == {}
 
 
+def test_a_write_that_breaks_off_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    learners_record.note_verdict("retarget", "passed")
+
+    def full(self: Path, text: str, encoding: str) -> int:
+        self.write_bytes(text.encode(encoding)[:5])
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    learners_record.note_verdict("add_to_mul", "passed")
+    assert learners_record.verdicts() == {"retarget": "passed"}
+    assert [path.name for path in tmp_path.iterdir()] == [learners_record.path().name]
+
+
 def test_progress_without_predictions_is_as_it_was() -> None:
     rows = [Row("00_start", "node_names", "The names", 1, 2, "passed")]
     assert "predictions" not in repr(Progress(rows, {"00_start": Predicted(0, 0, 0)}))

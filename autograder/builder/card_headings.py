@@ -41,7 +41,7 @@ def heading(card: Card, chapter: str, number: int) -> str:
         chapter: the chapter's name; its leading number becomes part of the exercise's.
         number: the exercise's place in its chapter, counted from 1.
     """
-    label = f"{int(chapter.split('_')[0])}.{number}"
+    label = f"{chapter.split('_')[0].lstrip('0') or '0'}.{number}"
     facts = [
         f"### Exercise {label} `{card.name}`",
         card.title,

@@ -35,7 +35,8 @@ def exercises_are_known(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Pro
     names = [card.name for card in cards]
     told: set[str] = set()
     for cell in chapter.cells:
-        if cell.tag in _NAMING and cell.value not in names and cell.value not in told:
+        named = cell.tag in _NAMING or cell.tag == "uses"
+        if named and cell.value not in names and cell.value not in told:
             told.add(cell.value)
             near = get_close_matches(cell.value, names, n=1)
             yield Problem(

@@ -12,13 +12,12 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from autograder.builder.paths import ROOT
+from autograder.builder.paths import EXERCISES, ROOT
 from autograder.builder.solution_regions import without_markers
 from autograder.builder.source import Chapter
 from autograder.lessons import Debrief
 
 ANSWERS = ROOT / "tests" / "answers"
-EXERCISES = ROOT / "autograder" / "exercises"
 
 
 def debrief_of(chapter: Chapter, name: str) -> Debrief | None:

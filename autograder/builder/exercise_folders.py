@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from autograder.builder.paths import EXERCISES, SOLUTIONS, shown
+from autograder.builder.paths import EXERCISES, SOLUTIONS, is_chapter, shown
 from autograder.builder.problems import BuildRefused, Problem
 
 _PARTS = {
@@ -27,7 +27,8 @@ def examine(
         folder: where the chapters' folders lie.
         solutions: where their sources lie.
     """
-    found = {home.name.removeprefix("ch"): home for home in sorted(folder.glob("ch[0-9][0-9]_*"))}
+    homes = {home.name.removeprefix("ch"): home for home in sorted(folder.glob("ch*"))}
+    found = {name: home for name, home in homes.items() if is_chapter(name)}
     refusals: list[BuildRefused] = []
     for chapter in chapters or found:
         source = solutions / f"{chapter}.py"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +18,8 @@ def chapters(folder: Path = SOLUTIONS) -> list[Path]:
     """The source files of all chapters, in course order.
 
     Args:
-        folder: the folder that holds the ``NN_topic.py`` files.
+        folder: the folder that holds the ``NN_topic.py`` files, and the ``NNb_topic.py`` files of
+            optional parts, each of which comes right after its chapter.
 
     Raises:
         FileNotFoundError: there is no such folder, as in an installation without the sources.
@@ -26,7 +28,12 @@ def chapters(folder: Path = SOLUTIONS) -> list[Path]:
         raise FileNotFoundError(
             f"There is no folder {folder}. Chapters are built in a clone of the project."
         )
-    return sorted(folder.glob("[0-9][0-9]_*.py"))
+    return sorted(path for path in folder.glob("*.py") if is_chapter(path.stem))
+
+
+def is_chapter(name: str) -> bool:
+    """Whether this is how a chapter may be called: ``09_debugging``, or ``09b_duels``."""
+    return re.match(r"\d\d[b-z]?_", name) is not None
 
 
 def choose(names: Sequence[str]) -> list[Path]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.cards.markdown import markdown_html
-from autograder.drawing.html import INK, PAPER, RULE, SANS, block, clean, code, folded
+from autograder.drawing.html import block, clean, code, folded, framed
 from autograder.lessons import Debrief
 
 _LINES = 200
@@ -40,18 +40,13 @@ class DebriefCard:
 
     def html(self) -> str:
         """The card as HTML: the trap, and a fold for each answer."""
-        style = (
-            f"{SANS};font-size:14px;line-height:1.45;background:{PAPER};color:{INK};"
-            f"border:1px solid {RULE};border-left:6px solid #1f78ae;border-radius:6px;"
-            "padding:8px 16px 10px 14px;margin:4px 0;max-width:900px;box-sizing:border-box"
-        )
         head = f"<div>Debrief of {code(self.exercise)}. Compare your answer with these.</div>"
         folds = [
             folded(SOLUTION, block(self.debrief.solution, lines=_LINES)),
             folded(self._other(), block(self.debrief.other, lines=_LINES)),
         ]
         trap = markdown_html(f"**A trap.** {self.debrief.trap}")
-        return f'<div style="{style}">{head}{trap}{"".join(folds)}</div>'
+        return framed(f"{head}{trap}{''.join(folds)}")
 
     def _other(self) -> str:
         return f"{OTHER}: {self.debrief.style}"

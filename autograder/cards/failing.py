@@ -12,18 +12,16 @@ from typing import Any
 
 from autograder.cards.display import show
 from autograder.drawing.html import (
-    INK,
-    PAPER,
     QUIET,
     RULE,
-    SANS,
     block,
     bounded,
     clean,
     code,
     escaped,
     folded,
-)  # fmt: skip
+    framed,
+)
 
 _NOTE = "as expected"
 _LINES = 200
@@ -109,19 +107,13 @@ class Failure:
 
     def html(self) -> str:
         """The error as HTML: one line, and a fold."""
-        style = (
-            f"{SANS};font-size:14px;line-height:1.45;background:{PAPER};color:{INK};"
-            f"border:1px solid {RULE};border-left:6px solid {RULE};border-radius:6px;"
-            "padding:5px 14px 6px 12px;margin:4px 0;max-width:980px;box-sizing:border-box;"
-            "overflow-x:auto"
-        )
         note = f'<span style="color:{QUIET};font-size:13px">&nbsp;{escaped(_NOTE)}</span>'
         inner = block(self.trace, lines=_LINES)
         if self.printed.strip():
             label = f'<div style="color:{QUIET};font-size:13px;margin:4px 0 0 0">Also printed</div>'
             inner += label + block(self.printed.strip(), lines=_LINES)
         fold = folded("The whole traceback", inner)
-        return f'<div style="{style}">{code(self._line())}{note}{fold}</div>'
+        return framed(f"{code(self._line())}{note}{fold}", edge=RULE)
 
     def _line(self) -> str:
         lines = [line.strip() for line in self.message.splitlines() if line.strip()]

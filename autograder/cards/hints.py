@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.cards.markdown import markdown_html
 from autograder.core.exercise import Exercise
-from autograder.drawing.html import INK, PAPER, QUIET, RULE, SANS, clean, code, escaped, folded
+from autograder.drawing.html import QUIET, clean, code, escaped, folded, framed
 
 _OWN_TITLE = re.compile(r"\*\*([^*`\n]{3,30}?)[.:]?\*\*[.:]?(?=\s|$)")
 FIRST, BETWEEN, LAST = "where to look", "what to use", "a skeleton"
@@ -57,7 +57,7 @@ class Hints:
         hints = self.exercise.hints
         if self.number is not None:
             head, body = titled(hints[self.number - 1], self.number, len(hints))
-            return _frame(f"<strong>{escaped(head)}</strong>{markdown_html(body)}")
+            return framed(f"<strong>{escaped(head)}</strong>{markdown_html(body)}")
         lead = f"{code(self.exercise.name)} has {_hints(len(hints))}."
         if len(hints) > 1:
             lead += " Open one, try again, and open the next only if you need it."
@@ -67,7 +67,7 @@ class Hints:
             inner = f'<div style="margin:2px 0 6px 16px">{markdown_html(body)}</div>'
             folds.append(folded(head, inner))
         quiet = f'<div style="color:{QUIET};font-size:13px">{lead}</div>'
-        return _frame(quiet + "".join(folds))
+        return framed(quiet + "".join(folds))
 
 
 def titled(hint: str, number: int, count: int) -> tuple[str, str]:
@@ -85,12 +85,3 @@ def titled(hint: str, number: int, count: int) -> tuple[str, str]:
 
 def _hints(count: int) -> str:
     return f"{count or 'no'} hint{'' if count == 1 else 's'}"
-
-
-def _frame(inner: str) -> str:
-    style = (
-        f"{SANS};font-size:14px;line-height:1.5;background:{PAPER};color:{INK};"
-        f"border:1px solid {RULE};border-left:6px solid #1f78ae;border-radius:6px;"
-        "padding:8px 16px 10px 14px;margin:4px 0;max-width:900px;box-sizing:border-box"
-    )
-    return f'<div style="{style}">{inner}</div>'

@@ -8,7 +8,7 @@ from typing import Any
 
 from autograder.cards.markdown import markdown_html
 from autograder.cards.wording import OUTCOMES
-from autograder.drawing.html import INK, PAPER, QUIET, RULE, SANS, clean, rich, tinted
+from autograder.drawing.html import INK, QUIET, clean, framed, rich, tinted
 from autograder.lessons import Option, Prediction
 
 _TICK = OUTCOMES["passed"].icon
@@ -41,14 +41,9 @@ class PredictionCard:
 
     def html(self) -> str:
         """The card as HTML."""
-        style = (
-            f"{SANS};font-size:14px;line-height:1.45;background:{PAPER};color:{INK};"
-            f"border:1px solid {RULE};border-left:6px solid #1f78ae;border-radius:6px;"
-            "padding:8px 16px 8px 14px;margin:4px 0;max-width:900px;box-sizing:border-box"
-        )
         options = "".join(self._option(option) for option in self.prediction.options)
         head = f'<div style="margin:0 0 4px 0">{rich(self._headline())}</div>'
-        return f'<div style="{style}">{head}{options}</div>'
+        return framed(head + options)
 
     def _headline(self) -> str:
         right, name = self.prediction.right, self.prediction.name

@@ -79,7 +79,7 @@ def choose(wanted: str | None) -> dict[str, NotebookNode]:
     words = [path.stem for path in known] if wanted is None else wanted.split(",")
     chosen = set()
     for word in filter(None, map(str.strip, words)):
-        found = [path for path in known if word.zfill(2) in (path.stem, path.stem[:2])]
+        found = [path for path in known if is_called(path.stem, word)]
         if not found:
             names = ", ".join(path.stem for path in known)
             raise CannotCreate(f"There is no chapter '{word}'. Chapters: {names}.")
@@ -88,6 +88,12 @@ def choose(wanted: str | None) -> dict[str, NotebookNode]:
         return {path.stem: source_notebook(path) for path in sorted(chosen)}
     except BuildRefused as refused:
         raise CannotCreate(str(refused)) from None
+
+
+def is_called(chapter: str, word: str) -> bool:
+    """Whether `word` means this chapter: it is its name, or its number, as in ``3`` or ``9b``."""
+    number = chapter.partition("_")[0]
+    return word == chapter or word.zfill(len(number)) == number
 
 
 def create(

@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from autograder.classroom.attached_files import files_beside
-from autograder.classroom.create import api
+from autograder.classroom.create import api, is_called
 from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.fork_servers import no_box
 from autograder.classroom.gradebook_url import (
@@ -176,9 +176,7 @@ class _Marking:
             )
         chosen = []
         for word in chapters or known:
-            found = [
-                name for name in known if word in (name, name[:2]) or word.zfill(2) == name[:2]
-            ]
+            found = [name for name in known if is_called(name, word)]
             if not found:
                 raise CannotGrade(f"There is no chapter '{word}'. Chapters: {', '.join(known)}.")
             chosen += found

@@ -74,6 +74,15 @@ def sheet(inner: str) -> str:
     return f'<div style="{style}">{inner}</div>'
 
 
+def framed(inner: str, *, edge: str = "#1f78ae") -> str:
+    """A box with a coloured left edge, such as hints stand in; `inner` is HTML already."""
+    style = (f"{SANS};font-size:14px;line-height:1.45;background:{PAPER};color:{INK};"
+             f"border:1px solid {RULE};border-left:6px solid {edge};border-radius:6px;"
+             "padding:8px 16px 9px 14px;margin:4px 0;max-width:900px;box-sizing:border-box;"
+             "overflow-x:auto")  # fmt: skip
+    return f'<div style="{style}">{inner}</div>'
+
+
 def block(text: str, lines: int = 60) -> str:
     """Lines of code or output."""
     style = (
