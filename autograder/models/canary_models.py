@@ -33,5 +33,7 @@ def trial_for(procedure: str, seed: int) -> Trial:
         return Trial(inputs=inputs)
     if procedure == "rules":
         return Trial(model=model, inputs=inputs)
+    if procedure == "latency":
+        return Trial(args=(model, model, inputs[0]), inputs=((True, {}), (False, {})))
     watch = (Small(),) if procedure == "after others" else ()
     return Trial(args=(model,), model=model, inputs=inputs, watch=watch, times=2)
