@@ -13,6 +13,7 @@ from autograder.core.exercise import Trial
 from autograder.core.outcome import Outcome
 from autograder.runner.call import Answer, call_watched, encode_result, run_recorded, run_result
 
+ON, OFF = "gradients on", "gradients off"
 LAYER = "result"
 """The name under which a layer is part of the graph that calls it."""
 
@@ -42,11 +43,11 @@ def called_once(module: nn.Module) -> fx.GraphModule:
 def latency(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
     """A function that measures callables of the case, which note in the trial's log what is done.
 
-    An input of the case is one call: whether gradients are on before it, and its keywords. The
+    An input of the case is one call: `ON` or `OFF`, for gradients before it, and its keywords. The
     record of a run says, too, whether they are on ``afterwards``.
     """
-    for gradients, keywords in trial.inputs:
-        outcome.runs.append(_measured(answer, trial, outcome, encoder, gradients, keywords))
+    for inputs in trial.inputs:
+        outcome.runs.append(_measured(answer, trial, outcome, encoder, *inputs))
 
 
 def _measured(
@@ -54,15 +55,15 @@ def _measured(
     trial: Trial,
     outcome: Outcome,
     encoder: Encoder,
-    gradients: bool,
+    gradients: str,
     keywords: dict[str, Any],
 ) -> dict[str, Plain]:
-    afterwards = gradients
+    afterwards = gradients == ON
 
     def call(*_: Any) -> Any:
         nonlocal afterwards
         measure = partial(answer, **keywords)
-        with torch.set_grad_enabled(gradients):
+        with torch.set_grad_enabled(gradients == ON):
             try:
                 return call_watched(measure, trial, outcome, *trial.args)
             finally:
