@@ -72,9 +72,7 @@ def new_call(model):
         norm.replace_all_uses_with(new)
         gm.graph.erase_node(norm)
         gm.graph.erase_node(conv)
-        still = [n for n in gm.graph.nodes if str(n.target).startswith(norm.target)]
-        if not still:
-            gm.delete_submodule(norm.target)
+    gm.delete_all_unused_submodules()
     gm.graph.lint()
     gm.recompile()
     return gm

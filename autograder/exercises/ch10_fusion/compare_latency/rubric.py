@@ -194,6 +194,7 @@ KEY = AnswerKey(
         median_seconds,
     ),
     nothing_to_compare,
+    oracle_alone=True,
 )
 
 TRAP = """\

@@ -121,6 +121,7 @@ KEY = AnswerKey(
         copies,
     ),
     in_eval_mode,
+    oracle_alone=True,
 )
 
 TRAP = """\
