@@ -319,6 +319,32 @@ class TwoPairs(nn.Module):
         return self.left(x) * self.right(x)
 
 
+class Branches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.paths = nn.ModuleDict(
+            {
+                "wide": nn.Sequential(nn.Conv2d(2, 3, 3, padding=1), nn.BatchNorm2d(3), nn.ReLU()),
+                "small": nn.Sequential(nn.Conv2d(2, 3, 1, bias=False), nn.BatchNorm2d(3)),
+            }
+        )
+
+    def forward(self, x):
+        return torch.cat([self.paths["wide"](x), self.paths["small"](x)], dim=1)
+
+
+class ThreeCalls(nn.Module):
+    """One convolution: the second of its three calls has a BatchNorm."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(2, 2, 1)
+        self.norm = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        return self.layer(self.norm(self.layer(torch.tanh(self.layer(x)))))
+
+
 def one_trains(model: nn.Module) -> None:
     """Put the BatchNorm of the first pair into training mode."""
     model.get_submodule("left.1").train()
