@@ -1,0 +1,1 @@
+"""The exercise of the optional part of chapter 10."""

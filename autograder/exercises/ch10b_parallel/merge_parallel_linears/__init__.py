@@ -1,0 +1,1 @@
+"""The exercise `merge_parallel_linears`."""

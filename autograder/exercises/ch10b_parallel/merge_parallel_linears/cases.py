@@ -1,0 +1,100 @@
+"""Exercise 10b.1: linear layers that read the same value become one."""
+
+from __future__ import annotations
+
+from autograder.core.exercise import Aspect, Exercise
+from autograder.exercises.ch10b_parallel.merge_parallel_linears import models
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T, model_case
+
+X, LINE, DEEP = (T(2, 3),), (T(3),), (T(2, 4, 3),)
+
+HINTS = (
+    "**Where to look.** First collect, then rewrite: section 10b.2 groups nodes by what they "
+    "read. The key of your dictionary decides what is merged.",
+    "**What to use.** `collections.Counter` of the targets says which layers are called more than "
+    "once. `torch.cat` of the weights along dimension 0, a bias of zeros where one is missing, "
+    "and `split(sizes, dim=-1)` of the result. A number that grows with each write to a value "
+    "can be a part of the key.",
+    "**A skeleton.**\n\n"
+    "```python\n"
+    "groups, writes = {}, Counter()\n"
+    "for node in gm.graph.nodes:\n"
+    "    ...                               # if it writes into a value: writes[value] += 1\n"
+    "    if ...:                           # the only call of an nn.Linear\n"
+    "        (source,) = node.all_input_nodes\n"
+    "        groups.setdefault((source, writes[source]), []).append(node)\n"
+    "for nodes in groups.values():\n"
+    "    if len(nodes) > 1:\n"
+    "        ...                           # one layer, before the first of them; its parts\n"
+    "```",
+)
+
+VOCABULARY = Vocabulary(
+    ops(
+        "[nn.Linear(D, D)]({x}) * [nn.Linear(D, D)]({x})",
+        "[nn.Linear(D, D)]({x})",
+        "[nn.Linear(D, D, bias=False)](input={x})",
+        "[=nn.Linear(D, D)]({x})",
+        "torch.relu([nn.Linear(D, D)]({x})) - [nn.Linear(D, D)]({y})",
+        "F.linear({x}, [nn.Parameter(torch.ones(D, D))])",
+        "[nn.Bilinear(D, D, D)]({x}, {x})",
+        dims=(1, 4),
+    )
+    + ops("{x}.mul_({n})", "F.relu({x}, inplace=True)", outs=0)
+    + tuple(
+        op
+        for op in COMMON
+        # Steps from one value to another, where rounding differs; views, through which is written.
+        if not any(word in op.text for word in ("torch.where", "reshape", "[..., :1]"))
+    ),
+    shapes=((2, 3), (3,), (2, 1, 3)),
+    namesakes=("merged", "merged_0"),
+    dead=False,
+)
+
+
+EXERCISE = Exercise(
+    name="merge_parallel_linears",
+    number=1,
+    chapter="10b_parallel",
+    title="Merge linear layers that read the same value",
+    stars=4,
+    minutes=30,
+    points=8,
+    procedure="transform",
+    aspects=(
+        Aspect("task", 3, "layers that read one value become one, whatever their widths"),
+        Aspect("bias", 1, "with a bias, without, or some with and some without"),
+        Aspect("places", 2, "several groups, in any order, by keyword, with names that are free"),
+        Aspect("left", 2, "what is alone, reads something else, or is called twice is left"),
+        Aspect("writes", 2, "nothing is merged across a write to the value"),
+    ),
+    cases=(
+        model_case("a gate", "task", models.TwoOfAKind, X, LINE),
+        model_case("attention", "task", models.Attention, X, DEEP),
+        model_case("no bias", "bias", models.NoBias, X),
+        model_case("some have a bias", "bias", models.SomeBias, DEEP),
+        model_case("two groups", "places", models.TwoGroups, X),
+        model_case("keywords", "places", models.Keywords, LINE),
+        model_case("one is read before the other runs", "places", models.Chained, X),
+        model_case("names that are taken", "places", models.NamesTaken, X),
+        model_case("a graph module", "places", models.traced, X),
+        model_case("a weight that is read", "places", models.ReadWeight, X),
+        model_case("other values", "left", models.OtherValues, (T(2, 3), T(2, 3))),
+        model_case("alone", "left", models.Alone, X),
+        model_case("called for two values", "left", models.CalledTwice, X),
+        model_case("called twice for one value", "left", models.SameTwice, X),
+        model_case("a write between them", "writes", models.WrittenBetween, X),
+        model_case("two on both sides", "writes", models.BothSides, X),
+        model_case("a write by keyword", "writes", models.WrittenByKeyword, X),
+        model_case("something else is written", "writes", models.OtherIsWritten, X),
+        model_case("redraw: a gate", "task", models.TwoOfAKind, DEEP, hidden=True),
+        model_case("redraw: places", "places", models.Chained, LINE, hidden=True),
+        model_case("redraw: writes", "writes", models.BothSides, DEEP, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY),
+)

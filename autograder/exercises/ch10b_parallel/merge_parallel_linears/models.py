@@ -1,0 +1,228 @@
+"""Linear layers that read the same value, and others: for `merge_parallel_linears`."""
+
+# A learner sees these as they are here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Linear(3, 4)
+        self.k = nn.Linear(3, 4)
+        self.v = nn.Linear(3, 2)
+
+    def forward(self, x):
+        scores = self.q(x) @ self.k(x).transpose(-2, -1)
+        return scores.softmax(-1) @ self.v(x)
+
+
+class TwoOfAKind(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = nn.Linear(3, 2)
+        self.up = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return torch.sigmoid(self.gate(x)) * self.up(x)
+
+
+class NoBias(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Linear(3, 2, bias=False)
+        self.right = nn.Linear(3, 3, bias=False)
+
+    def forward(self, x):
+        return self.right(x), self.left(x)
+
+
+class SomeBias(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Linear(3, 2, bias=False)
+        self.middle = nn.Linear(3, 1)
+        self.right = nn.Linear(3, 2, bias=False)
+
+    def forward(self, x):
+        return [self.left(x), self.middle(x), self.right(x)]
+
+
+class TwoGroups(nn.Module):
+    """Two groups, one behind the other, and nested."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.ModuleList([nn.Linear(3, 3), nn.Linear(3, 3)])
+        self.second = nn.ModuleDict({"a": nn.Linear(3, 1), "b": nn.Linear(3, 2)})
+
+    def forward(self, x):
+        y = torch.relu(self.first[0](x)) - self.first[1](x)
+        return torch.cat([self.second["b"](y), self.second["a"](y)], dim=-1)
+
+
+class Keywords(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Linear(3, 2)
+        self.right = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.left(input=x) * self.right(x)
+
+
+class Chained(nn.Module):
+    """One of the group is read before the other runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Linear(3, 3)
+        self.inner = nn.Linear(3, 2)
+        self.right = nn.Linear(3, 2)
+
+    def forward(self, x):
+        y = torch.tanh(self.inner(self.left(x)))
+        return y + self.right(x)
+
+
+class NamesTaken(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Linear(3, 2)
+        self.right = nn.Linear(3, 2)
+        self.names = ("merged", "merged_0", "merged_linear", "merged_1", "qkv", "fused")
+        for name in self.names:
+            self.add_module(name, nn.PReLU())
+
+    def forward(self, x):
+        y = self.left(x) + self.right(x)
+        for name in self.names:
+            y = getattr(self, name)(y)
+        return y
+
+
+class OtherValues(nn.Module):
+    """Each reads something else."""
+
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Linear(3, 2)
+        self.right = nn.Linear(3, 2)
+        self.last = nn.Linear(2, 2)
+
+    def forward(self, x, y):
+        return self.last(self.left(x) * self.right(y))
+
+
+class Alone(nn.Module):
+    """Beside the one layer there is another kind of layer that reads the value."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 2)
+        self.other = nn.Bilinear(3, 3, 2)
+        self.weight = nn.Parameter(torch.rand(2, 3))
+
+    def forward(self, x):
+        return self.linear(x) + self.other(x, x) + F.linear(x, self.weight)
+
+
+class CalledTwice(nn.Module):
+    """The first is called for two values; two others for one."""
+
+    def __init__(self):
+        super().__init__()
+        self.often = nn.Linear(3, 3)
+        self.left = nn.Linear(3, 3)
+        self.right = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.often(x) + self.left(x) * self.often(self.right(x))
+
+
+class SameTwice(nn.Module):
+    """One layer is called twice for one value, beside two others."""
+
+    def __init__(self):
+        super().__init__()
+        self.often = nn.Linear(3, 2)
+        self.left = nn.Linear(3, 2)
+        self.right = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.often(x) * self.often(x) + self.left(x) - self.right(x)
+
+
+class WrittenBetween(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Linear(3, 2)
+        self.k = nn.Linear(3, 2)
+
+    def forward(self, x):
+        x = x + 1
+        y = self.q(x)
+        x.mul_(2)
+        return y + self.k(x)
+
+
+class BothSides(nn.Module):
+    """Two before the write, and two after it."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(3, 2) for _ in range(4)])
+        self.act = nn.ReLU(inplace=True)
+
+    def forward(self, x):
+        x = x * 2
+        y = self.layers[0](x) - self.layers[1](x)
+        self.act(x)
+        return y * self.layers[2](x) + self.layers[3](x)
+
+
+class WrittenByKeyword(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Linear(3, 2)
+        self.k = nn.Linear(3, 2)
+
+    def forward(self, x):
+        x = x - 1
+        y = self.q(x)
+        F.relu(x, inplace=True)
+        return y + self.k(x)
+
+
+class OtherIsWritten(nn.Module):
+    """Something else is written between the two."""
+
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Linear(3, 2)
+        self.k = nn.Linear(3, 2)
+
+    def forward(self, x):
+        y = self.q(x)
+        y.mul_(2)
+        return y + self.k(x)
+
+
+class ReadWeight(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Linear(3, 2)
+        self.right = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.left(x) + self.right(x) * self.left.weight.sum()
+
+
+def traced() -> fx.GraphModule:
+    """A graph module that somebody else traced."""
+    return fx.symbolic_trace(TwoGroups())

@@ -1,0 +1,102 @@
+"""What must come of `merge_parallel_linears`: as few linear layers run as the task allows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from torch import fx, nn
+
+from autograder.core.codec import Plain
+from autograder.core.graph_view import target_text
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import model_itself
+from autograder.judge.rule import Stage, rule
+from autograder.rules.edits import classes_of
+from autograder.rules.passes import PASS
+
+LINEAR = "a linear layer"
+
+
+def groups_of(gm: fx.GraphModule) -> list[list[str]]:
+    """The names of the calls that become one, in a trace; each group has two or more."""
+    modules = dict(gm.named_modules(remove_duplicate=False))
+    calls = Counter(node.target for node in gm.graph.nodes if node.op == "call_module")
+    writes: Counter[fx.Node] = Counter()
+    found: dict[tuple[fx.Node, int], list[str]] = {}
+    for node in gm.graph.nodes:
+        writes.update(_written_by(node, modules))
+        linear = node.op == "call_module" and type(modules[str(node.target)]) is nn.Linear
+        if linear and calls[node.target] == 1:
+            (source,) = node.all_input_nodes
+            found.setdefault((source, writes[source]), []).append(node.name)
+    return [names for names in found.values() if len(names) > 1]
+
+
+def _written_by(node: fx.Node, modules: dict[str, nn.Module]) -> Iterator[fx.Node]:
+    """The values that a node writes into; models of this exercise have no other writes."""
+    by_name = node.op == "call_method" and str(node.target).endswith("_")
+    by_module = node.op == "call_module" and getattr(modules[str(node.target)], "inplace", False)
+    if by_name or by_module or node.kwargs.get("inplace"):
+        yield node.all_input_nodes[0]
+
+
+@rule("layers merged", Stage.STRUCTURE)
+def layers_merged(evidence: Evidence) -> Iterable[Finding]:
+    """Each group is one layer; no other layer is merged, and no other call is gone."""
+    groups = groups_of(evidence.traced)
+    before, after = _kinds(evidence.traced_graph), _kinds(evidence.graph)
+    want = before[LINEAR] - sum(len(group) - 1 for group in groups)
+    if after[LINEAR] > want:
+        names = ", ".join(f"`{name}`" for name in groups[0]) if groups else ""
+        text = f"Your graph runs {_layers(after[LINEAR])}; {want} would do."
+        more = (
+            f" In the model, {names} read the same value, with no write between." if names else ""
+        )
+        look = "Group all calls of a value first, whatever is between them; then rewrite."
+        yield evidence.finding("missed-place", text + more, look)
+    elif after[LINEAR] < want:
+        yield evidence.finding(
+            "changed-too-much",
+            f"Your graph runs {_layers(after[LINEAR])}; {want} must be left.",
+            "A layer that is alone, is called twice, or reads another value is left, and nothing "
+            "is merged across a write.",
+        )
+    else:
+        for kind in (before - after).keys() - {LINEAR}:
+            yield evidence.finding(
+                "changed-too-much",
+                f"Your graph calls {kind} less often than the model.",
+                "Only the linear layers of a group change; all else stays.",
+            )
+            return
+
+
+def _layers(count: int) -> str:
+    return "1 linear layer" if count == 1 else f"{count} linear layers"
+
+
+def _kinds(data: Plain) -> Counter[str]:
+    """How often each kind of call is in a graph."""
+    classes, found = classes_of(data), Counter[str]()
+    for row in data["nodes"]:
+        op, target = row["op"], row["target"]
+        if op == "call_module":
+            name = classes.get(target, "").rpartition(".")[2]
+            found[LINEAR if name == "Linear" else f"a `{name}`"] += 1
+        elif op == "call_function":
+            text = target_text(target)
+            found[LINEAR if text.endswith(".linear") else f"`{text}`"] += 1
+        elif op == "call_method":
+            found[f"`.{target}()`"] += 1
+    return found
+
+
+KEY = AnswerKey((*PASS, layers_merged), model_itself)
+
+TRAP = """\
+Two layers may read one value before and after somebody wrote into it. The name of the value is the
+same, and its numbers are not: so the number of writes belongs to the key of a group."""
+"""What many answers get wrong; told after a pass."""
