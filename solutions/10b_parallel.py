@@ -297,11 +297,30 @@ def merge_parallel_linears(model: nn.Module) -> fx.GraphModule:
     """A pass: linear layers that read the same value become one, followed by a split."""
     ### BEGIN SOLUTION
     gm = fx.symbolic_trace(model)
+
+    def written_by(node: fx.Node) -> fx.Node | None:
+        by_method = node.op == "call_method" and node.target.endswith("_")
+        module = gm.get_submodule(node.target) if node.op == "call_module" else None
+        in_place = by_method or getattr(module, "inplace", False) or node.kwargs.get("inplace")
+        return node.all_input_nodes[0] if in_place else None
+
+    def together(layers: list[nn.Linear]) -> nn.Linear:
+        rows = torch.cat([layer.weight.detach() for layer in layers])
+        has_bias = any(layer.bias is not None for layer in layers)
+        new = nn.Linear(rows.shape[1], rows.shape[0], has_bias, rows.device, rows.dtype)
+        new.weight = nn.Parameter(rows)
+        if has_bias:
+            zeros = [rows.new_zeros(layer.out_features) for layer in layers]
+            pairs = zip(layers, zeros, strict=True)
+            biases = [zero if layer.bias is None else layer.bias.detach() for layer, zero in pairs]
+            new.bias = nn.Parameter(torch.cat(biases))
+        return new
+
     calls = Counter(node.target for node in gm.graph.nodes if node.op == "call_module")
     writes: Counter[Any] = Counter()
     groups: dict[tuple[fx.Node, int], list[fx.Node]] = {}
     for node in gm.graph.nodes:
-        writes[writes_into(gm, node)] += 1
+        writes[written_by(node)] += 1
         if node.op != "call_module" or calls[node.target] > 1:
             continue
         if type(gm.get_submodule(node.target)) is nn.Linear:
@@ -315,7 +334,7 @@ def merge_parallel_linears(model: nn.Module) -> fx.GraphModule:
         number = 0
         while hasattr(gm, f"parallel_{number}"):
             number += 1
-        gm.add_submodule(f"parallel_{number}", merge_layers(layers))
+        gm.add_submodule(f"parallel_{number}", together(layers))
         sizes = [layer.out_features for layer in layers]
         with gm.graph.inserting_before(nodes[0]):
             merged = gm.graph.call_module(f"parallel_{number}", (source,))
