@@ -146,8 +146,8 @@ class Draw:
     def diff(self, before: Drawable, after: Drawable, title: str | None = None) -> Picture:
         """Draw two graphs side by side and mark what differs.
 
-        Nodes are told apart by name: added, removed, or changed in opcode, target or
-        arguments.
+        Nodes are told apart by what they compute, so other names alone are no difference:
+        added, removed, or changed in opcode, target or arguments.
 
         Args:
             before: the first graph; see `draw`.
