@@ -152,3 +152,8 @@ KEY = AnswerKey(
     ),
     slopes,
 )
+
+TRAP = """\
+A value that is read twice gets a slope from each reader, and they must be added. If the later one
+replaces the earlier one, `x * x` gets the slope `x` in place of `2 * x`."""
+"""What many answers get wrong; told after a pass."""

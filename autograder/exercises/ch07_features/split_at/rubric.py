@@ -286,3 +286,8 @@ KEY = AnswerKey(
     ),
     model_itself,
 )
+
+TRAP = """\
+The named value is not all that crosses. A skip connection reads an earlier value, and a second
+input may be read behind the cut only. Collect what the tail reads, and do it once for each."""
+"""What many answers get wrong; told after a pass."""
