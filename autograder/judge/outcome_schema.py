@@ -172,6 +172,12 @@ class _Parts:
         return fields(**self._instruction, args=fields(tuple=rows(self.plain)))
 
     @property
+    def unnamed(self) -> Check:
+        """A node of a graph, without its links and its name."""
+        told = {key: check for key, check in self._instruction.items() if key != "name"}
+        return fields(**told, args=fields(tuple=rows(self.plain)))
+
+    @property
     def _instruction(self) -> dict[str, Check]:
         kinds = ("function", "unlisted", "case", "opaque")
         called = either(*(fields(**{kind: text}) for kind in kinds))
@@ -244,6 +250,15 @@ def _traced_function(parts: _Parts) -> tuple[Check, Runs]:
     return fields(graph_module=parts.description), runs
 
 
+def _drawn_twice(parts: _Parts) -> tuple[Check, Runs]:
+    eager = [{"eager": parts.record(i)} for i in parts.inputs]
+    if not parts.has_graph:
+        return fields(trace_error=parts.error), [fields(**way) for way in eager]
+    ways = ("forward", "interpreter")
+    runs = [way | {name: parts.record(i) for name in ways} for i, way in enumerate(eager)]
+    return fields(graph_module=parts.description), [fields(**run) for run in runs]
+
+
 def _each_node(parts: _Parts) -> tuple[Check, Runs]:
     (gm,) = parts.trial.args
     return fields(list=rows(parts.plain, len(gm.graph.nodes))), []
@@ -283,6 +298,13 @@ def _transformer(parts: _Parts) -> tuple[Check, Runs]:
         return place if told else ".graph_module.meta"
 
     return with_meta, runs
+
+
+def _tracer(parts: _Parts) -> tuple[Check, Runs]:
+    if parts.value is not None:
+        return text, []
+    _, turns = parts.trial.args
+    return nothing, [fields(nodes=rows(parts.unnamed)) for _ in turns]
 
 
 def _rules(parts: _Parts) -> tuple[Check, Runs]:
@@ -331,11 +353,13 @@ SCHEMAS: dict[str, Schema] = {
     "analysis": _data,
     "transform": _graph_module,
     "traced function": _traced_function,
+    "drawn twice": _drawn_twice,
     "each node": _each_node,
     "counted transform": _counted,
     "interpreter": _interpreter,
     "timer": _timer,
     "transformer": _transformer,
+    "tracer": _tracer,
     "rules": _rules,
     "repeated transform": _graph_module,
     "any module": _any_module,
