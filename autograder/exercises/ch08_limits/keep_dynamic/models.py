@@ -1,0 +1,1 @@
+"""Models with parts whose control flow depends on data: for `keep_dynamic`."""
