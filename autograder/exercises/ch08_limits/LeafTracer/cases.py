@@ -16,8 +16,8 @@ HINTS = (
     """**Where to look.** `KeepGates` in section 8.5 answers one question for the Tracer: is this
 module a leaf? Here the answer depends on two arguments of the constructor.
 Which modules were leaves before you wrote anything, and which line of yours keeps them?""",
-    """**What to use.** `is_leaf_module(self, m, module_qualified_name)` is asked about each module that
-is called; the name is the whole path, such as `block.gate`.
+    """**What to use.** `is_leaf_module(self, m, module_qualified_name)` is asked about each module
+that is called; the name is the whole path, such as `block.gate`.
 `isinstance` takes a tuple of classes, and knows subclasses.
 `super().__init__()` makes what a Tracer needs; what you keep belongs to `self`.""",
     """**A skeleton.**

@@ -142,9 +142,7 @@ class Tracing:
         """A fresh trial."""
         models = [fresh(make, seed) for make in self.models]
         turns = tuple((place, models[which]) for place, which in self.turns)
-        return Trial(
-            args=(self.tracers, turns), model=models[0], watch=tuple(models[1:])
-        )
+        return Trial(args=(self.tracers, turns), model=models[0], watch=tuple(models[1:]))
 
 
 def some_leaves(trial: Trial, choice: int) -> Trial:

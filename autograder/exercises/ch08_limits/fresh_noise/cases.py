@@ -46,9 +46,7 @@ EXERCISE = Exercise(
         run_on("other numbers of dimensions", "shapes", T(5), T(2, 1, 3), T(1, 2, 2, 2)),
         run_on("no dimension, and no entry", "shapes", T(), T(0), T(2, 0)),
         run_on("float32", "dtypes", T(2, 3, dtype=torch.float32)),
-        run_on(
-            "small floats", "dtypes", T(3, dtype=torch.float16), T(2, 2, dtype=torch.bfloat16)
-        ),
+        run_on("small floats", "dtypes", T(3, dtype=torch.float16), T(2, 2, dtype=torch.bfloat16)),
         run_on("many entries", "normal", T(70, 60)),
         run_on("redraw: shapes", "shapes", T(7), T(1, 1, 2), hidden=True),
         run_on("redraw: many entries", "normal", T(60, 70), hidden=True),
