@@ -38,6 +38,9 @@ from autograder.judge.splice import ruled_calls
 SLOWEST_LISTS = 5
 """How many numbers a timer's `slowest` is asked with."""
 
+INSTRUCTION = 4
+"""How much is told of a node of a tracer's graph: opcode, target, `args` and `kwargs`."""
+
 Runs = list[Check]
 
 
@@ -172,12 +175,6 @@ class _Parts:
         return fields(**self._instruction, args=fields(tuple=rows(self.plain)))
 
     @property
-    def unnamed(self) -> Check:
-        """A node of a graph, without its links and its name."""
-        told = {key: check for key, check in self._instruction.items() if key != "name"}
-        return fields(**told, args=fields(tuple=rows(self.plain)))
-
-    @property
     def _instruction(self) -> dict[str, Check]:
         kinds = ("function", "unlisted", "case", "opaque")
         called = either(*(fields(**{kind: text}) for kind in kinds))
@@ -304,7 +301,8 @@ def _tracer(parts: _Parts) -> tuple[Check, Runs]:
     if parts.value is not None:
         return text, []
     _, turns = parts.trial.args
-    return nothing, [fields(nodes=rows(parts.unnamed)) for _ in turns]
+    graph = fields(list=rows(fields(list=rows(parts.plain, INSTRUCTION))))
+    return nothing, [fields(forward=fields(value=graph)) for _ in turns]
 
 
 def _rules(parts: _Parts) -> tuple[Check, Runs]:

@@ -33,10 +33,12 @@ def tracer(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> Non
             if not isinstance(graph, fx.Graph):
                 outcome.value = f"a class whose `trace` gives a `{type(graph).__name__}`"
                 return
-            outcome.runs.append({"nodes": _instructions(graph, encoder)})
+            outcome.runs.append({"forward": {"value": instructions(graph, encoder)}})
 
     call_watched(work, trial, outcome)
 
 
-def _instructions(graph: fx.Graph, encoder: Encoder) -> list[Plain]:
-    return [{key: row[key] for key in _TOLD} for row in describe_nodes(graph, encoder)]
+def instructions(graph: fx.Graph, encoder: Encoder) -> Plain:
+    """A graph as a list of ``[op, target, args, kwargs]``, in plain form."""
+    rows = describe_nodes(graph, encoder)
+    return {"list": [{"list": [row[key] for key in _TOLD]} for row in rows]}

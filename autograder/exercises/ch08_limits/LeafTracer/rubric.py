@@ -19,11 +19,10 @@ from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
 
-TOLD = ("op", "target", "args", "kwargs")
 
-
-def _calls(rows: list[Plain]) -> Counter[str]:
-    return Counter(row["target"] for row in rows if row["op"] == "call_module")
+def _calls(run: Plain) -> Counter[str]:
+    rows = (row["list"] for row in run["value"]["list"])
+    return Counter(str(target) for op, target, *_ in rows if op == "call_module")
 
 
 def _which(evidence: Evidence, i: int) -> str:
@@ -35,7 +34,7 @@ def _which(evidence: Evidence, i: int) -> str:
 def the_chosen_leaves(evidence: Evidence) -> Iterable[Finding]:
     """Modules that are called in the graph are the chosen ones and those of `fx.Tracer`."""
     for i, want in enumerate(evidence.reference.runs):
-        wanted, found = _calls(want["nodes"]), _calls(evidence.outcome.runs[i]["nodes"])
+        wanted, found = _calls(want), _calls(evidence.outcome.runs[i]["forward"])
         paths = {path for path, _ in evidence.trial.args[1][i][1].named_modules()}
         for target in found.keys() - paths:
             yield evidence.finding(
@@ -71,8 +70,7 @@ def the_chosen_leaves(evidence: Evidence) -> Iterable[Finding]:
 def the_rest_as_usual(evidence: Evidence) -> Iterable[Finding]:
     """All other nodes are those of `fx.Tracer`, with the same arguments."""
     for i, want in enumerate(evidence.reference.runs):
-        got = evidence.outcome.runs[i]["nodes"]
-        if got != want["nodes"]:
+        if evidence.outcome.runs[i]["forward"]["value"] != want["value"]:
             yield evidence.finding(
                 "wrong-graph",
                 f"{_which(evidence, i)}the leaves are right, but the graph is another than that "
@@ -114,7 +112,8 @@ def chosen_beforehand(trial: Trial) -> Reference:
         }
         graph = Chosen(leaves).trace(model)
         rows = describe_nodes(graph, encoder)
-        runs.append({"nodes": [{key: row[key] for key in TOLD} for row in rows]})
+        told = [[row[key] for key in ("op", "target", "args", "kwargs")] for row in rows]
+        runs.append({"value": {"list": [{"list": row} for row in told]}})
     return Reference(None, runs, encoder.tensors)
 
 
