@@ -114,6 +114,13 @@ def in_place(x):
     return x.add_(torch.randn_like(x))
 
 
+@wrong("x drifts a little", "argument-changed", clause="x-unchanged")
+def drifts(x):
+    noisy = x + torch.randn_like(x)
+    x.add_(0.001)
+    return noisy
+
+
 @wrong("uniform noise", "not-normal", clause="normal")
 def uniform(x):
     return x + torch.rand_like(x)

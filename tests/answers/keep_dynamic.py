@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 import traceback
 
 from torch import fx, nn
@@ -223,6 +224,19 @@ def attempt_stays(model):
 
     tracer = NoRollback()
     return fx.GraphModule(model, tracer.trace(model))
+
+
+@wrong("a question about each leaf stays", "leftover-node", clause="no-leftovers")
+def question_stays(model):
+    gm = again(model)
+    for node in list(gm.graph.nodes):
+        if node.op == "call_module" and not fx.Tracer().is_leaf_module(
+            gm.get_submodule(node.target), ""
+        ):
+            with gm.graph.inserting_after(node):
+                gm.graph.call_function(operator.is_, (node, None))
+    gm.recompile()
+    return gm
 
 
 @wrong("what nobody reads is removed", "missing-node", clause="rest-as-usual")

@@ -156,7 +156,13 @@ class Listening(fx.Interpreter):
 
 
 KEY = AnswerKey(
-    (*PASS, no_function_left, none_overwritten, a_module_for_each_call, modes),
+    (
+        *PASS,
+        no_function_left.because("names the call that was missed; others see a wrong number"),
+        none_overwritten.because("names what was overwritten; others see a wrong number"),
+        a_module_for_each_call,
+        modes,
+    ),
     exchanging(Listening),
 )
 

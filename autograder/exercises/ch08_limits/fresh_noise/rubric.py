@@ -182,7 +182,9 @@ KEY = AnswerKey(
     (
         traceable.because("says what tracing raised; without a graph nothing else can be judged"),
         wellformed.because("every graph of the course is well formed, an answer's trace too"),
-        _each_run("tensors", Stage.RUNS, _not_two_tensors),
+        _each_run("tensors", Stage.RUNS, _not_two_tensors).because(
+            "keeps other kinds of data away from the next rules"
+        ),
         _each_run("x as it was", Stage.RESULT, _argument_changed),
         _each_run("form of the input", Stage.RESULT, _another_form),
         _each_run("new noise", Stage.RESULT, _same_noise),

@@ -62,7 +62,14 @@ def nothing_left_behind(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-KEY = AnswerKey((*PASS, leaves_as_deep_as_possible, nothing_left_behind), model_itself)
+KEY = AnswerKey(
+    (
+        *PASS,
+        leaves_as_deep_as_possible.because("names the leaf; the next rule sees missing nodes"),
+        nothing_left_behind,
+    ),
+    model_itself,
+)
 
 TRAP = """\
 To ask `fx.symbolic_trace(m)` whether `m` can be traced gives the wrong answer for every module that
