@@ -126,6 +126,11 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
     if exercise.procedure == "traced function":
         return f"fx.symbolic_trace({exercise.name})(x), for each x below"
 
+    if exercise.procedure == "drawn twice":
+        return f"gm = fx.symbolic_trace({exercise.name}); gm(x), gm(x)"
+    if exercise.procedure == "tracer":
+        return _tracers_text(exercise, trial)
+
     def word(value: Any) -> str:
         if isinstance(value, nn.Module):
             return "model"
@@ -141,6 +146,28 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
     for _ in range(trial.times):
         text = f"{exercise.name}({text})"
     return text
+
+
+def _tracers_text(exercise: Exercise, trial: Trial) -> str:
+    """How tracers are made, and what each of them traces, in the order in which that is done."""
+    made, turns = trial.args
+    models: list[nn.Module] = []
+
+    def word(value: Any) -> str:
+        if isinstance(value, tuple):
+            return f"({', '.join(map(word, value))}{',' * (len(value) == 1)})"
+        return getattr(value, "__name__", None) or repr(value)
+
+    lines = []
+    for place, (args, kwargs) in enumerate(made):
+        given = [*map(word, args), *(f"{key}={word(value)}" for key, value in kwargs.items())]
+        lines.append(f"tracer_{place} = {exercise.name}({', '.join(given)})")
+    for place, model in turns:
+        if all(model is not known for known in models):
+            models.append(model)
+        number = next(i for i, known in enumerate(models) if known is model)
+        lines.append(f"tracer_{place}.trace({'model' if not number else f'model_{number}'})")
+    return "\n".join(lines)
 
 
 def _table_text(table: dict[Any, Any], trial: Trial) -> str:

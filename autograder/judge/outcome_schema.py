@@ -38,6 +38,9 @@ from autograder.judge.splice import ruled_calls
 SLOWEST_LISTS = 5
 """How many numbers a timer's `slowest` is asked with."""
 
+INSTRUCTION = 4
+"""How much is told of a node of a tracer's graph: opcode, target, `args` and `kwargs`."""
+
 Runs = list[Check]
 
 
@@ -244,6 +247,15 @@ def _traced_function(parts: _Parts) -> tuple[Check, Runs]:
     return fields(graph_module=parts.description), runs
 
 
+def _drawn_twice(parts: _Parts) -> tuple[Check, Runs]:
+    eager = [{"eager": parts.record(i)} for i in parts.inputs]
+    if not parts.has_graph:
+        return fields(trace_error=parts.error), [fields(**way) for way in eager]
+    ways = ("forward", "interpreter")
+    runs = [way | {name: parts.record(i) for name in ways} for i, way in enumerate(eager)]
+    return fields(graph_module=parts.description), [fields(**run) for run in runs]
+
+
 def _each_node(parts: _Parts) -> tuple[Check, Runs]:
     (gm,) = parts.trial.args
     return fields(list=rows(parts.plain, len(gm.graph.nodes))), []
@@ -283,6 +295,14 @@ def _transformer(parts: _Parts) -> tuple[Check, Runs]:
         return place if told else ".graph_module.meta"
 
     return with_meta, runs
+
+
+def _tracer(parts: _Parts) -> tuple[Check, Runs]:
+    if parts.value is not None:
+        return text, []
+    _, turns = parts.trial.args
+    graph = fields(list=rows(fields(list=rows(parts.plain, INSTRUCTION))))
+    return nothing, [fields(forward=fields(value=graph)) for _ in turns]
 
 
 def _rules(parts: _Parts) -> tuple[Check, Runs]:
@@ -331,11 +351,13 @@ SCHEMAS: dict[str, Schema] = {
     "analysis": _data,
     "transform": _graph_module,
     "traced function": _traced_function,
+    "drawn twice": _drawn_twice,
     "each node": _each_node,
     "counted transform": _counted,
     "interpreter": _interpreter,
     "timer": _timer,
     "transformer": _transformer,
+    "tracer": _tracer,
     "rules": _rules,
     "repeated transform": _graph_module,
     "any module": _any_module,

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from autograder.runner import functions, interpreters, modules, repeated, rules, splits
+from autograder.runner import (
+    functions,
+    interpreters,
+    modules,
+    repeated,
+    rules,
+    splits,
+    tracers,
+)
 from autograder.runner.call import Procedure
 
 PROCEDURES: dict[str, Procedure] = {
     "analysis": functions.analysis,
     "transform": functions.transform,
     "traced function": functions.traced_function,
+    "drawn twice": functions.drawn_twice,
     "each node": functions.each_node,
     "counted transform": functions.counted_transform,
     "interpreter": interpreters.interpreter,
     "timer": interpreters.timer,
     "transformer": interpreters.transformer,
+    "tracer": tracers.tracer,
     "rules": rules.rules,
     "repeated transform": repeated.repeated_transform,
     "any module": modules.any_module,
