@@ -11,6 +11,7 @@ from torch import fx, nn
 
 from autograder.core.codec import Encoder, Plain, show, show_values
 from autograder.core.exercise import Case, Exercise, Trial
+from autograder.core.exported import is_exported
 from autograder.core.graph_view import boxes_of, target_text
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Box, Example
@@ -131,6 +132,8 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
             return "model"
         if isinstance(value, fx.Node):
             return value.name
+        if is_exported(value):
+            return "ep"
         if isinstance(value, dict) and any(map(callable, value)):
             return _table_text(value, trial)
         return getattr(value, "__name__", None) or textwrap.shorten(repr(value), 40)
