@@ -127,6 +127,9 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
     if exercise.procedure == "traced function":
         return f"fx.symbolic_trace({exercise.name})(x), for each x below"
 
+    if exercise.procedure == "driven":
+        return str(trial.args[0].says).format(name=exercise.name)
+
     def word(value: Any) -> str:
         if isinstance(value, nn.Module):
             return "model"

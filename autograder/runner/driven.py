@@ -49,6 +49,14 @@ def _unwrapping(call: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return call(*args)
         except torch._dynamo.exc.BackendCompilerFailed as error:
-            raise error.inner_exception from None
+            raise _as_it_was_raised(error.inner_exception) from None
 
     return unwrapped
+
+
+def _as_it_was_raised(error: Exception) -> Exception:
+    """An exception without the advice that Dynamo adds to its message."""
+    text, advice, _ = str(error).partition("\n\nSet TORCHDYNAMO_VERBOSE")
+    if advice and type(error).__str__ is Exception.__str__:
+        error.args = (text,) if text else ()
+    return error

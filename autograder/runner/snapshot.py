@@ -15,8 +15,10 @@ from autograder.core.graph_record import _MODULE_INTERNALS
 from autograder.core.outcome import Change, Part
 from autograder.core.torch_private import own_buffers, own_parameters
 
-# `symbolic_trace` itself registers these on the model it traces; that is no one's fault.
-_OF_TRACING = re.compile(r"_tensor_constant\d+$|_torchdynamo|_compiled_call_impl$")
+# `symbolic_trace` and Dynamo register these on the model they trace; that is no one's fault.
+_OF_TRACING = re.compile(
+    r"_tensor_constant\d+$|_torchdynamo|_compiled_call_impl$|_is_torch_compile$"
+)
 
 
 class Snapshot:

@@ -1,4 +1,7 @@
-"""Exported programs as objects of cases: each is made once in a process, and copied for each run."""
+"""What cases of chapter 11 are built from: exported programs, and models that a backend compiles.
+
+A program is made once in a process, and copied for each run.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from functools import cache
 from typing import Any
 
 import torch
-from torch import nn
+from torch import fx, nn
 from torch.export import ExportedProgram
 
 from autograder.core.exercise import Trial
@@ -70,3 +73,77 @@ def _made(spec: Any) -> Any:
         return {key: [_made(item) for item in items] for key, items in spec.items()}
     (value,) = arguments((spec,), torch.Generator().manual_seed(1), torch.float32)
     return value
+
+
+# ------------------------------------------------------------------ backends
+
+Run = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Driven:
+    """Builds the objects of a case in which the answer is put to work as a backend.
+
+    Attributes:
+        drive: takes the model and a tuple of example inputs, and gives what takes the answer.
+        make: builds the model.
+        inputs: argument tuples for the runs, tensors as `T`.
+        dtype: of parameters and of inputs that do not name one.
+    """
+
+    drive: Callable[[nn.Module, tuple[Any, ...]], Callable[[Any], Run]]
+    make: Callable[[], nn.Module]
+    inputs: tuple[tuple[Any, ...], ...]
+    dtype: torch.dtype = torch.float64
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = fresh(self.make, seed, dtype=self.dtype)
+        generator = torch.Generator().manual_seed(seed + 1)
+        inputs = tuple(arguments(specs, generator, self.dtype) for specs in self.inputs)
+        return Trial(args=(self.drive(model, inputs[0]),), model=model, inputs=inputs)
+
+
+def with_gradients(call: Run, model: nn.Module) -> Run:
+    """What a call returns, with the gradients of its sum for inputs and parameters."""
+
+    def run(*inputs: Any) -> tuple[Any, ...]:
+        with torch.enable_grad():
+            tensors = [x.requires_grad_() for x in inputs if x.is_floating_point()]
+            result = call(*inputs)
+            wanted = [*tensors, *model.parameters()]
+            return result, *torch.autograd.grad(result.sum(), wanted, allow_unused=True)
+
+    return run
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The model, compiled with the answer as the backend."""
+
+    model: nn.Module
+    examples: tuple[Any, ...]
+
+    says = "torch.compile(model, backend={name})"
+
+    def __call__(self, answer: Any) -> Run:
+        """What is run."""
+        return torch.compile(self.model, backend=answer)
+
+
+class CompiledForTraining(Compiled):
+    """The same, with gradients."""
+
+    def __call__(self, answer: Any) -> Run:
+        """What is run."""
+        return with_gradients(super().__call__(answer), self.model)
+
+
+class ByHand(Compiled):
+    """The answer is called by hand, with a trace of the model."""
+
+    says = "{name}(fx.symbolic_trace(model), example_inputs)"
+
+    def __call__(self, answer: Any) -> Run:
+        """What is run."""
+        return answer(fx.symbolic_trace(self.model), copy.deepcopy(list(self.examples)))
