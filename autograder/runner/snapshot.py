@@ -9,8 +9,8 @@ import torch
 from torch import fx, nn
 
 from autograder.core.codec import Encoder
-from autograder.core.global_state import RandomState
 from autograder.core.exported import is_exported
+from autograder.core.global_state import RandomState
 from autograder.core.graph_record import _MODULE_INTERNALS
 from autograder.core.outcome import Change, Part
 from autograder.core.torch_private import own_buffers, own_parameters

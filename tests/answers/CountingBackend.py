@@ -339,7 +339,8 @@ class Example(Base):
         kept = [x.clone() if isinstance(x, torch.Tensor) else x for x in example_inputs]
 
         def run(*args):
-            same = [a.shape == k.shape for a, k in zip(args, kept) if isinstance(k, torch.Tensor)]
+            pairs = zip(args, kept, strict=True)
+            same = [a.shape == k.shape for a, k in pairs if isinstance(k, torch.Tensor)]
             return gm(*(kept if all(same) else args))
 
         return run

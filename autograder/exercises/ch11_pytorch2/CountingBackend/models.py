@@ -1,5 +1,8 @@
 """Models for `CountingBackend`, and the ways in which it is put to work."""
 
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
 from __future__ import annotations
 
 import copy

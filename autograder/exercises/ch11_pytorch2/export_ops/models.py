@@ -1,5 +1,8 @@
 """Models whose exported programs hold branches, other libraries and dead code: for `export_ops`."""
 
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,8 @@
 """Models with every kind of state and of input: for `params_of`."""
 
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
 from __future__ import annotations
 
 import torch

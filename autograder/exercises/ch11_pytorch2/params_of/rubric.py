@@ -91,6 +91,6 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-`signature.user_inputs` looks like a list of names. For an input that is no tensor it holds the value
-itself, such as `3`; the name is in the input's own spec, under `spec.arg.name`."""
+`signature.user_inputs` looks like a list of names. For an input that is no tensor it holds the
+value itself, such as `3`; the name is in the input's own spec, under `spec.arg.name`."""
 """What many answers get wrong; told after a pass."""

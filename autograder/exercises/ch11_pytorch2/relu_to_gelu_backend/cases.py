@@ -19,7 +19,7 @@ from autograder.exercises.ch11_pytorch2.relu_to_gelu_backend import models
 from autograder.models import T
 
 X = T(2, 3)
-SINGLE = T(2, 3, dtype=torch.float32)
+MORE = T(5, 3, dtype=torch.float32)
 
 HINTS = (
     "Write a backend that only prints the graph, and compile the model on the card with it. Which "
@@ -83,7 +83,7 @@ EXERCISE = Exercise(
         case("relatives", "rest", models.Relatives, (X,)),
         case("no ReLU, by hand", "rest", models.NoRelu, (X,), drive=ByHand),
         case("a graph break", "compiled", models.Break, (X,)),
-        case("shapes and dtypes", "compiled", models.OneRelu, (X,), (T(5, 3),), (SINGLE,)),
+        case("shapes and dtypes", "compiled", models.OneRelu, (X,), (MORE,)),
         case("another model first", "compiled", models.OneRelu, (X,), drive=models.AfterAnother),
         case("gradients", "compiled", models.Functions, (X,), drive=CompiledForTraining),
         case("redraw: by hand", "task", models.Functions, (T(4),), drive=ByHand, hidden=True),

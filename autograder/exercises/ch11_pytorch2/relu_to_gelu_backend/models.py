@@ -1,5 +1,8 @@
 """Models with ReLU in every spelling, and what only resembles it: for `relu_to_gelu_backend`."""
 
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
 from __future__ import annotations
 
 from typing import Any
