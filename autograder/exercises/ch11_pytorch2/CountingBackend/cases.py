@@ -74,7 +74,7 @@ EXERCISE = Exercise(
         case("a graph break", "graphs", models.Break, (X,)),
         case("layers", "names", models.Layers, (X,)),
         case(
-            "a graph with modules", "names", models.Block, (X,), (T(4, 3),),
+            "a graph with modules", "names", models.Block, (X,),
             drive=models.CountingByHand,
         ),
         case("two backends", "own", models.ThreeCalls, (X,), (X,), drive=models.TwoBackends),
