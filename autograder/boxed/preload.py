@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.boxed import stub_api
-from autograder.boxed.late_imports import import_late
+from autograder.boxed.late_imports import import_late, warm_up_compilers
 from autograder.boxed.shell import Record, Shell, make_shell
 from autograder.core.exercise import Exercise
 from autograder.runner.forbidden import install_spies
@@ -68,6 +68,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
         except Exception:  # a cell that imports it will say so
             continue
     _warm_up(made)
+    warm_up_compilers(config["imports"])
     os.environ.pop("PYTHONPATH", None)
     state = State(made, record)
     stub_api.install(state.exercises)

@@ -11,6 +11,7 @@ from torch import fx, nn
 
 from autograder.core.codec import Encoder, Plain, show, show_values
 from autograder.core.exercise import Case, Exercise, Trial
+from autograder.core.exported import is_exported
 from autograder.core.graph_view import boxes_of, target_text
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Box, Example
@@ -130,12 +131,16 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
         return f"gm = fx.symbolic_trace({exercise.name}); gm(x), gm(x)"
     if exercise.procedure == "tracer":
         return _tracers_text(exercise, trial)
+    if exercise.procedure == "driven":
+        return str(trial.args[0].says).format(name=exercise.name)
 
     def word(value: Any) -> str:
         if isinstance(value, nn.Module):
             return "model"
         if isinstance(value, fx.Node):
             return value.name
+        if is_exported(value):
+            return "ep"
         if isinstance(value, dict) and any(map(callable, value)):
             return _table_text(value, trial)
         return getattr(value, "__name__", None) or textwrap.shorten(repr(value), 40)

@@ -347,6 +347,10 @@ def _after_others(parts: _Parts) -> tuple[Check, Runs]:
     return parts.other, [fields(forward=earlier) for _ in parts.trial.watch]
 
 
+def _driven(parts: _Parts) -> tuple[Check, Runs]:
+    return nothing, [fields(forward=parts.record(i)) for i in parts.inputs]
+
+
 SCHEMAS: dict[str, Schema] = {
     "analysis": _data,
     "transform": _graph_module,
@@ -363,4 +367,5 @@ SCHEMAS: dict[str, Schema] = {
     "any module": _any_module,
     "split": _split,
     "after others": _after_others,
+    "driven": _driven,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.runner import (
+    driven,
     functions,
     interpreters,
     modules,
@@ -29,4 +30,5 @@ PROCEDURES: dict[str, Procedure] = {
     "any module": modules.any_module,
     "split": splits.split,
     "after others": modules.after_others,
+    "driven": driven.driven,
 }
