@@ -69,6 +69,11 @@ DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
      "a sum whose value no slope reads may have any alpha"),
     (GRAPH + r"modules\[\]\.buffers\.num_batches_tracked", {"relu_to_gelu"},
      "a BatchNorm with a momentum computes nothing with the number of its batches"),
+    (GRAPH + r"modules\[\]\.(buffers\.(running_\w+|num_batches_tracked)|params\.bias)",
+     {"fuse_conv_bn"},
+     "a BatchNorm that trains takes the statistics of the batch, and the bias before it away"),
+    (r"runs\[\]\.forward\.(args|log).*", {"compare_latency"},
+     "what it is told is the course's own; of calls that warm up only the number counts"),
 ]  # fmt: skip
 
 

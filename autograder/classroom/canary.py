@@ -17,7 +17,7 @@ from autograder.submission.source_cells import CHECK, SourceCell
 
 CHAPTER = "canary"
 
-_IMPORTS = "import operator\nimport torch\nfrom torch import fx"
+_IMPORTS = "import copy\nimport operator\nimport torch\nfrom torch import fx"
 
 _PASS = """\
 def {name}({model}):
@@ -56,6 +56,8 @@ _LINES = {
     "each node": ("node", "node.op", ".upper()"),
     "after others": ("model", "[name for name, _ in model.named_parameters()]", "[::-1]"),
     "traced function": ("x", "torch.sigmoid(x)", " * 2"),
+    "layer": ("model", "copy.deepcopy(model.layer)", ".double()"),
+    "latency": ("a, b, inputs", "a(*inputs)", " + b(*inputs)"),
 }
 _RESULTS = {"transform": "gm", "repeated transform": "gm", "any module": "gm"}
 _RESULTS |= {"counted transform": "gm, 1"}

@@ -136,7 +136,7 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
 
     def word(value: Any) -> str:
         if isinstance(value, nn.Module):
-            return "model"
+            return _name_of_module(value, trial.model)
         if isinstance(value, fx.Node):
             return value.name
         if is_exported(value):
@@ -173,6 +173,13 @@ def _tracers_text(exercise: Exercise, trial: Trial) -> str:
         number = next(i for i, known in enumerate(models) if known is model)
         lines.append(f"tracer_{place}.trace({'model' if not number else f'model_{number}'})")
     return "\n".join(lines)
+
+
+def _name_of_module(module: nn.Module, model: nn.Module | None) -> str:
+    """What a module is called that the answer is given: the model, or a part of it."""
+    parts = model.named_modules() if model is not None else ()
+    path = next((path for path, part in parts if part is module), "")
+    return f"model.{path}" if path else "model"
 
 
 def _table_text(table: dict[Any, Any], trial: Trial) -> str:

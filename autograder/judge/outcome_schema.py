@@ -351,6 +351,10 @@ def _driven(parts: _Parts) -> tuple[Check, Runs]:
     return nothing, [fields(forward=parts.record(i)) for i in parts.inputs]
 
 
+def _latency(parts: _Parts) -> tuple[Check, Runs]:
+    return nothing, [fields(forward=parts.record(i), afterwards=flag) for i in parts.inputs]
+
+
 SCHEMAS: dict[str, Schema] = {
     "analysis": _data,
     "transform": _graph_module,
@@ -368,4 +372,6 @@ SCHEMAS: dict[str, Schema] = {
     "split": _split,
     "after others": _after_others,
     "driven": _driven,
+    "layer": _graph_module,
+    "latency": _latency,
 }

@@ -33,5 +33,9 @@ def trial_for(procedure: str, seed: int) -> Trial:
         return Trial(inputs=inputs)
     if procedure == "rules":
         return Trial(model=model, inputs=inputs)
+    if procedure == "latency":
+        return Trial(
+            args=(model, model, inputs[0]), inputs=(("gradients on", {}), ("gradients off", {}))
+        )
     watch = (Small(),) if procedure == "after others" else ()
     return Trial(args=(model,), model=model, inputs=inputs, watch=watch, times=2)

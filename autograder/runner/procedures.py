@@ -6,6 +6,7 @@ from autograder.runner import (
     driven,
     functions,
     interpreters,
+    layers,
     modules,
     repeated,
     rules,
@@ -31,4 +32,6 @@ PROCEDURES: dict[str, Procedure] = {
     "split": splits.split,
     "after others": modules.after_others,
     "driven": driven.driven,
+    "layer": layers.layer,
+    "latency": layers.latency,
 }

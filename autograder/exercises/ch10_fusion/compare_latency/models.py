@@ -1,0 +1,110 @@
+"""Callables that take a known time, and note each of their calls: for `compare_latency`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from itertools import count, cycle
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Trial
+
+UNIT = 0.001
+"""Seconds: callables sleep for multiples of it."""
+
+
+class TooWarm(Exception):
+    """What a callable raises that was told to."""
+
+
+class Sleeper:
+    """A function that sleeps, and notes its name, the gradient mode, its seconds and its input."""
+
+    def __init__(self, name: str, plan: Plan, log: list[Any]) -> None:
+        self.name, self.plan, self.log = name, plan, log
+        self.units = plan.units()
+        self.calls = 0
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __call__(self, *inputs: Any) -> torch.Tensor:
+        """Sleep for as long as it is planned for this call."""
+        start = time.perf_counter()
+        self.calls += 1
+        time.sleep(UNIT * next(self.units))
+        kinds = [tuple(x.shape) if isinstance(x, torch.Tensor) else str(type(x)) for x in inputs]
+        seconds = time.perf_counter() - start
+        self.log.append([self.name, torch.is_grad_enabled(), seconds, kinds])
+        if self.plan.raises_at == self.calls:
+            raise TooWarm(f"call {self.calls} of {self.name}")
+        return torch.zeros(2)
+
+
+class SleepingModule(nn.Module):
+    """A module around such a function."""
+
+    def __init__(self, function: Sleeper) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        """Sleep."""
+        return self.function(x, y)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How long each call takes, in units.
+
+    Attributes:
+        often: these, again and again.
+        first: the first call, where it takes another time.
+        step: how much longer each call takes than the one before.
+        raises_at: the number of the call that raises; 0 for none.
+        module: whether the callable is a module, in training mode.
+    """
+
+    often: tuple[float, ...] = (1,)
+    first: float = 0
+    step: float = 0
+    raises_at: int = 0
+    module: bool = False
+
+    def units(self) -> Any:
+        """The time of one call after the other."""
+        if self.first:
+            yield self.first
+        for number, units in zip(count(), cycle(self.often), strict=False):
+            yield units + number * self.step
+
+    def callable(self, name: str, log: list[Any]) -> Any:
+        """A fresh callable that follows this plan."""
+        made = Sleeper(name, self, log)
+        return SleepingModule(made).train() if self.module else made
+
+
+@dataclass(frozen=True, eq=False)
+class LatencyTrial:
+    """Builds two callables, and an input for them.
+
+    Attributes:
+        a: the first one's plan.
+        b: the second one's.
+        calls: the calls of the answer: ``gradients on`` or ``gradients off``, and keywords.
+    """
+
+    a: Plan
+    b: Plan
+    calls: tuple[tuple[str, dict[str, Any]], ...]
+
+    def __call__(self, seed: int) -> Trial:
+        """Fresh callables."""
+        log: list[Any] = []
+        a, b = self.a.callable("a", log), self.b.callable("b", log)
+        modules = tuple(each for each in (a, b) if isinstance(each, nn.Module))
+        inputs = (torch.ones(2, 3), torch.ones(4))
+        return Trial(args=(a, b, inputs), inputs=self.calls, watch=modules, log=log)

@@ -1,0 +1,56 @@
+"""Convolutions, each with the BatchNorm behind it: for `fold_bn`."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Trial
+from autograder.models import T
+from autograder.models.build import arguments, fresh
+
+
+@dataclass(frozen=True, eq=False)
+class PairTrial:
+    """Builds a convolution and a BatchNorm, which are two parts of one model.
+
+    Attributes:
+        dims: of the images: 1, 2 or 3.
+        conv: positional arguments of the convolution.
+        settings: its keyword arguments.
+        norm: keyword arguments of the BatchNorm; ``features`` where they do not fit the channels.
+        inputs: shapes on which the result is run.
+        dtype: of parameters and inputs.
+        training: the mode of both.
+    """
+
+    dims: int
+    conv: tuple[int, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    norm: Mapping[str, Any] = field(default_factory=dict)
+    inputs: tuple[T, ...] = ()
+    dtype: torch.dtype = torch.float64
+    training: bool = False
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh pair, with random weights and statistics."""
+        model = fresh(self._pair, seed, training=self.training, dtype=self.dtype)
+        generator = torch.Generator().manual_seed(seed + 1)
+        inputs = tuple(arguments((spec,), generator, self.dtype) for spec in self.inputs)
+        return Trial(
+            args=(model.get_submodule("conv"), model.get_submodule("bn")),
+            model=model,
+            inputs=inputs,
+        )
+
+    def _pair(self) -> nn.Module:
+        settings = dict(self.norm)
+        features = settings.pop("features", self.conv[1])
+        conv = getattr(nn, f"Conv{self.dims}d")(*self.conv, **self.settings)
+        norm = getattr(nn, f"BatchNorm{self.dims}d")(features, **settings)
+        return nn.Sequential(OrderedDict(conv=conv, bn=norm))

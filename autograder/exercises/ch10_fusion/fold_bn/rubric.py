@@ -1,0 +1,131 @@
+"""What must come of `fold_bn`: a convolution of the same kind that does what the two do."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+
+import torch
+
+from autograder.core.codec import Plain, kind_of
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.compare import difference
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import runs_of
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import caller_untouched, copies, runs, ways_to_run
+from autograder.rules.wellformed import wellformed
+from autograder.runner.layers import LAYER
+
+TOLERANCE = {
+    torch.float64: 1e-10,
+    torch.float32: 1e-4,
+    torch.float16: 2e-2,
+    torch.bfloat16: 1.5e-1,
+}
+"""How far an entry may be off, absolutely and relatively: a half type has three digits, or two."""
+
+
+def in_eval_mode(trial: Trial) -> Reference:
+    """Both layers, one after the other, in eval mode; what is no float64 is worked out in it."""
+    pair = copy.deepcopy(trial.model)
+    if pair is None:
+        raise TypeError("a case of fold_bn has a model")
+    pair.double().eval()
+    return runs_of(lambda x: pair(x.double()).to(x.dtype), trial)
+
+
+@rule("returns a layer", Stage.KIND)
+def returns_a_layer(evidence: Evidence) -> Iterable[Finding]:
+    """What comes back is a module, and not its parameters."""
+    value = evidence.outcome.value
+    if value is None:
+        yield evidence.finding(
+            "returned-none",
+            f"{evidence.you} returned `None`.",
+            "Does every path through your function end with `return`?",
+        )
+    elif not evidence.has_graph:
+        yield evidence.finding(
+            "wrong-kind",
+            f"{evidence.you} returned {kind_of(value)}, not a convolution.",
+            "The weight and the bias belong into a module that can be called.",
+        )
+
+
+@rule("the same kind of convolution", Stage.FORM)
+def same_kind(evidence: Evidence) -> Iterable[Finding]:
+    """The layer has the class of the convolution that was given, and is in eval mode."""
+    row = _layer(evidence)
+    name = row["class"].rpartition(".")[2]
+    wanted = type(evidence.trial.args[0])
+    if row["class"] != f"{wanted.__module__}.{wanted.__qualname__}":
+        yield evidence.finding(
+            "wrong-kind",
+            f"{evidence.you} returned a module of the class `{name}`; the convolution that it was "
+            f"given is an `nn.{wanted.__name__}`.",
+            "One convolution of the same class is asked for, with nothing around it.",
+        )
+    elif row["training"]:
+        yield evidence.finding(
+            "training-mode",
+            "The convolution that came back is in training mode.",
+            "What is folded holds in eval mode only. Which call puts a module into that mode?",
+        )
+
+
+def _layer(evidence: Evidence) -> Plain:
+    return next(row for row in evidence.graph["modules"] if row["path"] == LAYER)
+
+
+@rule("same values", Stage.RESULT)
+def same_values(evidence: Evidence) -> Iterable[Finding]:
+    """The layer gives what both layers give in eval mode, to the precision of the dtype."""
+    for i, want in enumerate(evidence.reference.runs):
+        record = evidence.run_record(i)
+        for how in (*ways_to_run(evidence), "rebuilt"):
+            tables = evidence.tensors_of(how), evidence.reference.tensors
+            got, table = record[how], tables[1]
+            found = difference(got.get("value"), tables[0], want["value"], table)
+            if found and found.code == "wrong-result":
+                entries = tables[0][got["value"]["tensor"]]
+                found = None if _close(entries, table[want["value"]["tensor"]]) else found
+            where = "the input afterwards"
+            found = found or difference(got.get("args"), tables[0], want["args"], table, where)
+            if not found:
+                continue
+            yield evidence.finding(
+                found.code,
+                f"On {evidence.inputs_text(i)}, {found.text}.",
+                "Write both formulas down for one channel, and compare them with your code.",
+            )
+            return
+
+
+def _close(got: torch.Tensor, want: torch.Tensor) -> bool:
+    tolerance = TOLERANCE[want.dtype]
+    return torch.allclose(got.double(), want.double(), rtol=tolerance, atol=tolerance)
+
+
+KEY = AnswerKey(
+    (
+        returns_a_layer.because("names the kind that came back, before its class is looked at"),
+        caller_untouched,
+        wellformed,
+        same_kind,
+        runs,
+        same_values,
+        copies,
+    ),
+    in_eval_mode,
+    oracle_alone=True,
+)
+
+TRAP = """\
+Broadcasting accepts a BatchNorm with one channel behind a convolution with three, so a misfit must
+be looked for. And a `copy.deepcopy` keeps settings that a call of `nn.Conv2d(...)` forgets, such as
+`padding_mode`."""
+"""What many answers get wrong; told after a pass."""

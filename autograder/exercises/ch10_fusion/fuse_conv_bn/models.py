@@ -1,0 +1,361 @@
+"""The models of `fuse_conv_bn`: convolutions, BatchNorms, and who else uses them."""
+
+# A learner sees these as they are here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+
+class OnePair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 3, 2)
+        self.bn = nn.BatchNorm2d(3)
+
+    def forward(self, x):
+        return torch.relu(self.bn(self.conv(x)))
+
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.conv = nn.Conv2d(width, width, 3, padding=1, groups=width, bias=False)
+        self.norm = nn.BatchNorm2d(width, eps=0.01)
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        return x + self.act(self.norm(self.conv(x)))
+
+
+class Nested(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(2, 3, 1), nn.BatchNorm2d(3), nn.ReLU())
+        self.blocks = nn.ModuleList([Block(3), Block(3)])
+        self.head = nn.Sequential(nn.Conv2d(3, 2, 1), nn.BatchNorm2d(2, affine=False))
+
+    def forward(self, x):
+        x = self.stem(x)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x)
+
+
+class Keywords(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        y = self.conv(input=x)
+        return self.bn(input=y)
+
+
+class LineAndSpace(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Conv1d(2, 2, 2, padding=1, padding_mode="circular")
+        self.line_norm = nn.BatchNorm1d(2)
+        self.space = nn.Conv3d(1, 2, 1)
+        self.space_norm = nn.BatchNorm3d(2)
+
+    def forward(self, x, y):
+        return self.line_norm(self.line(x)), self.space_norm(self.space(y))
+
+
+class NamesMislead(nn.Module):
+    """The names say one thing, the types another."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Identity()
+        self.bn = nn.Tanh()
+        self.norm = nn.Conv2d(2, 2, 1)
+        self.first = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        return self.first(self.norm(self.bn(self.conv(x))))
+
+
+class NamesTaken(nn.Module):
+    """Names for what is new, which are taken already."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+        for name in (
+            "fused",
+            "conv_fused",
+            "conv_bn",
+            "fused_0",
+            "fused_conv",
+            "conv_1",
+            "fused_1",
+        ):
+            self.add_module(name, nn.PReLU())
+
+    def forward(self, x):
+        y = self.fused(self.conv_fused(self.conv_bn(x)))
+        y = self.fused_0(self.fused_1(self.fused_conv(self.conv_1(y))))
+        return self.bn(self.conv(x)) + y
+
+
+class OtherReader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        y = self.conv(x)
+        return self.bn(y) * y
+
+
+class AlsoReturned(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        y = self.conv(x)
+        return y, self.bn(y)
+
+
+class TwoNorms(nn.Module):
+    """Two BatchNorms read one convolution."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.left = nn.BatchNorm2d(2)
+        self.right = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        y = self.conv(x)
+        return self.left(y) + self.right(y)
+
+
+class NoStatistics(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2, track_running_stats=False)
+
+    def forward(self, x):
+        return self.bn(self.conv(x))
+
+
+class NoPairs(nn.Module):
+    """Neighbours of what is meant: other layers, and other orders."""
+
+    def __init__(self):
+        super().__init__()
+        self.up = nn.ConvTranspose2d(2, 2, 2)
+        self.up_norm = nn.BatchNorm2d(2)
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.instance = nn.InstanceNorm2d(2, affine=True, track_running_stats=True)
+        self.weight = nn.Parameter(torch.rand(2, 2, 1, 1))
+        self.norms = nn.ModuleList([nn.BatchNorm2d(2), nn.BatchNorm2d(2), nn.BatchNorm2d(2)])
+        self.last = nn.Conv2d(2, 2, 1)
+
+    def forward(self, x):
+        y = self.norms[0](x)
+        y = self.norms[1](F.conv2d(y, self.weight))
+        y = self.up_norm(self.up(y))
+        y = self.instance(self.conv(y))
+        return self.norms[2](torch.relu(self.last(y)))
+
+
+class CalledTwice(nn.Module):
+    """One convolution, and a BatchNorm of its own behind each call."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.first = nn.BatchNorm2d(2)
+        self.second = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        return self.second(self.conv(self.first(self.conv(x))))
+
+
+class OncePlain(nn.Module):
+    """One convolution, and a BatchNorm behind the first of its calls only."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        return self.conv(torch.relu(self.bn(self.conv(x))))
+
+
+class PlainFirst(nn.Module):
+    """The same, with the plain call first, under another name."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.tail = nn.Sequential(self.conv, nn.BatchNorm2d(2))
+
+    def forward(self, x):
+        return self.tail(torch.relu(self.conv(x)))
+
+
+class ReadWeight(nn.Module):
+    """The weight of the convolution is read, and another convolution has the same."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.twin = nn.Conv2d(2, 2, 1)
+        self.twin.weight = self.conv.weight
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        y = F.conv2d(x, self.conv.weight) + self.twin(x)
+        return self.bn(self.conv(y))
+
+
+class SharedNorm(nn.Module):
+    """One BatchNorm behind two convolutions."""
+
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Conv2d(2, 2, 1)
+        self.right = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        return self.bn(self.left(x)) + self.bn(self.right(x))
+
+
+class NormUsedElsewhere(nn.Module):
+    """The BatchNorm is called in another place, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        return self.bn(self.conv(x)) + self.bn(x)
+
+
+class NormIsRead(nn.Module):
+    """The BatchNorm's weight is read."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        return self.bn(self.conv(x)) * self.bn.weight.abs().sum()
+
+
+class WrittenBetween(nn.Module):
+    """What the convolution reads is changed before the BatchNorm runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        x = x * 2
+        y = self.conv(x)
+        x.add_(1)
+        return self.bn(y) + x
+
+
+class ReluBetween(nn.Module):
+    """The same, by a module in place."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.act = nn.ReLU(inplace=True)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        x = x - 1
+        y = self.conv(input=x)
+        return self.bn(y), self.act(x)
+
+
+class ChangedOutput(nn.Module):
+    """The convolution's output is changed before the BatchNorm reads it."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        y = self.conv(x)
+        y.add_(1)
+        return self.bn(y)
+
+
+class TwoPairs(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Sequential(nn.Conv2d(2, 2, 1), nn.BatchNorm2d(2))
+        self.right = nn.Sequential(nn.Conv2d(2, 2, 3, padding="same"), nn.BatchNorm2d(2))
+
+    def forward(self, x):
+        return self.left(x) * self.right(x)
+
+
+class Branches(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.paths = nn.ModuleDict(
+            {
+                "wide": nn.Sequential(nn.Conv2d(2, 3, 3, padding=1), nn.BatchNorm2d(3), nn.ReLU()),
+                "small": nn.Sequential(nn.Conv2d(2, 3, 1, bias=False), nn.BatchNorm2d(3)),
+            }
+        )
+
+    def forward(self, x):
+        return torch.cat([self.paths["wide"](x), self.paths["small"](x)], dim=1)
+
+
+class ThreeCalls(nn.Module):
+    """One convolution: the second of its three calls has a BatchNorm."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Conv2d(2, 2, 1)
+        self.norm = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        return self.layer(self.norm(self.layer(torch.tanh(self.layer(x)))))
+
+
+def one_trains(model: nn.Module) -> None:
+    """Put the BatchNorm of the first pair into training mode."""
+    model.get_submodule("left.1").train()
+
+
+@dataclass(frozen=True)
+class Traced:
+    """Makes a graph module: the trace of a fresh model."""
+
+    make: Callable[[], nn.Module]
+
+    def __call__(self) -> fx.GraphModule:
+        """A fresh trace."""
+        return fx.symbolic_trace(self.make())

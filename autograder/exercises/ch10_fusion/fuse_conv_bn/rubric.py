@@ -1,0 +1,158 @@
+"""What must come of `fuse_conv_bn`: each pair is one convolution, and all else is as it was."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from torch import fx, nn
+
+from autograder.core.codec import Plain
+from autograder.core.graph_view import target_text
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import model_itself
+from autograder.judge.rule import Stage, rule
+from autograder.rules.edits import classes_of
+from autograder.rules.passes import PASS
+from autograder.rules.replacements import unused_modules
+
+CONVS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
+NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+_NAMES = {f"{cls.__module__}.{cls.__qualname__}": cls for cls in (*CONVS, *NORMS)}
+_FUNCTIONS = frozenset(
+    f"torch.{space}conv{n}d" for n in (1, 2, 3) for space in ("", "nn.functional.")
+)
+
+
+@dataclass(frozen=True)
+class Norm:
+    """A call of a BatchNorm in the model.
+
+    Attributes:
+        name: of its node.
+        conv: the name of the node that it is fused with; ``""`` where it must stay.
+        why: why it stays, for a sentence that begins with the node's name.
+    """
+
+    name: str
+    conv: str = ""
+    why: str = ""
+
+
+def norms_of(gm: fx.GraphModule) -> list[Norm]:
+    """Every call of a BatchNorm in a trace."""
+    return [_norm(gm, node) for node in gm.graph.nodes if _called(gm, node, NORMS)]
+
+
+def _called(gm: fx.GraphModule, node: fx.Node, kinds: tuple[type[nn.Module], ...]) -> bool:
+    return node.op == "call_module" and type(gm.get_submodule(str(node.target))) in kinds
+
+
+def _norm(gm: fx.GraphModule, node: fx.Node) -> Norm:
+    norm = gm.get_submodule(str(node.target))
+    (source,) = node.all_input_nodes
+    if norm.training:
+        return Norm(node.name, why="is in training mode: it uses the statistics of each batch")
+    if norm.running_mean is None:
+        return Norm(node.name, why="has no running statistics")
+    if not _called(gm, source, CONVS):
+        return Norm(node.name, why=f"reads `{source}`, which is no call of a convolution")
+    if len(source.users) > 1:
+        return Norm(node.name, why=f"reads `{source}`, which has another reader")
+    return Norm(node.name, conv=source.name)
+
+
+@rule("pairs fused", Stage.STRUCTURE)
+def pairs_fused(evidence: Evidence) -> Iterable[Finding]:
+    """Each pair is one convolution; no other BatchNorm is gone, and no other call is changed."""
+    norms = norms_of(evidence.traced)
+    there = {name for name, kind in _kinds(evidence.graph) if kind == "a BatchNorm"}
+    before = Counter(kind for _, kind in _kinds(evidence.traced_graph))
+    after = Counter(kind for _, kind in _kinds(evidence.graph))
+    want = sum(not norm.conv for norm in norms)
+    if after["a BatchNorm"] > want:
+        left = next((norm for norm in norms if norm.conv and norm.name in there), None)
+        text = (
+            f"`{left.name}` is still there: it reads the convolution `{left.conv}`, which nothing "
+            "else reads."
+            if left
+            else f"{after['a BatchNorm']} BatchNorms are still called; it should be {want}."
+        )
+        nodes = (left.name,) if left else ()
+        yield evidence.finding("missed-place", text, _LOOK_MISSED, nodes=nodes)
+    elif after["a BatchNorm"] < want:
+        gone = next((norm for norm in norms if not norm.conv and norm.name not in there), None)
+        text = f"`{gone.name}` is gone, but it {gone.why}." if gone else "A BatchNorm is missing."
+        yield evidence.finding("changed-too-much", text, _LOOK_GONE)
+    else:
+        yield from _others(evidence, before, after)
+
+
+_LOOK_MISSED = (
+    "A pair is found by the types of both modules, whatever their names are, how deep they are, "
+    "how they are called, and how often."
+)
+_LOOK_GONE = "Go through the list of what is left alone, for the model below."
+
+
+def _others(evidence: Evidence, before: Counter[str], after: Counter[str]) -> Iterable[Finding]:
+    for kind in before | after:
+        if kind == "a BatchNorm" or before[kind] == after[kind]:
+            continue
+        code = "left-behind" if kind == "a convolution" else "changed-too-much"
+        yield evidence.finding(
+            code,
+            f"Your graph calls {kind} {_times(after[kind])}, and the model {_times(before[kind])}.",
+            "Each pair becomes one convolution: nothing else is added, and nothing else goes.",
+        )
+        return
+
+
+def _times(count: int) -> str:
+    return {0: "not at all", 1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def _kinds(data: Plain) -> list[tuple[str, str]]:
+    """The name of each call and what is called, in words; a convolution as module or function."""
+    classes, found = classes_of(data), []
+    for row in data["nodes"]:
+        op, target = row["op"], row["target"]
+        if op == "call_module":
+            cls = classes.get(target, "")
+            kind = f"a `{cls.rpartition('.')[2]}`"
+            if cls in _NAMES:
+                kind = "a convolution" if _NAMES[cls] in CONVS else "a BatchNorm"
+        elif op == "call_function":
+            text = target_text(target)
+            kind = "a convolution" if text in _FUNCTIONS else f"`{text}`"
+        elif op == "call_method":
+            kind = f"`.{target}()`"
+        else:
+            continue
+        found.append((row["name"], kind))
+    return found
+
+
+@rule("no unused BatchNorm", Stage.STRUCTURE)
+def no_unused_norm(evidence: Evidence) -> Iterable[Finding]:
+    """BatchNorms that nothing calls or reads any more are gone."""
+    for path, cls in unused_modules(evidence.graph):
+        if _NAMES.get(cls) in NORMS:
+            yield evidence.finding(
+                "unused-module",
+                f"Your result still holds the BatchNorm `{path}`, which no node calls or reads.",
+                "Erasing the call leaves the module where it was; a `GraphModule` has methods for "
+                "that.",
+            )
+            return
+
+
+KEY = AnswerKey((*PASS, pairs_fused, no_unused_norm), model_itself)
+
+TRAP = """\
+One convolution may be called twice, with a BatchNorm behind only one of the calls. So the folded
+convolution is a new module, under a new name, and not new numbers in the old one."""
+"""What many answers get wrong; told after a pass."""

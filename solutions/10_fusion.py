@@ -1,0 +1,1217 @@
+# %% [markdown]
+# # 10 · Fusion, measured
+#
+# **After this chapter you can fold every BatchNorm of a network into the convolution before it, say when that is wrong, and measure what it brings.**
+#
+# | | |
+# |---|---|
+# | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph; section 4.6 for modules found by type |
+# | **Time** | about 120 minutes, 54 of them for the exercises; sections 10.1 to 10.3 are a good first sitting (80 minutes) |
+#
+# **When you are done, you can**
+#
+# 1. derive the weight and the bias of a folded layer, with their shapes;
+# 2. name the settings, dtypes and modes in which folding goes wrong;
+# 3. find Conv-BatchNorm pairs by type, and replace each call of a pair without harm to other calls;
+# 4. show with an example that PyTorch's own `fuse` is wrong on a shared convolution;
+# 5. measure two models against each other, and say what makes a measurement worthless;
+# 6. compare numbers of a paper with your own, and say what they count.
+
+# %% [markdown]
+# ## A story
+#
+# The other team's GoogLeNet classifies images in a web service. It has 57 convolutions, and a BatchNorm behind each of them.
+# In eval mode a BatchNorm multiplies by a number and adds a number, for each channel. A convolution does that, too.
+# So the BatchNorm is work that the convolution could do on its way.
+#
+# Somebody in your team says: *PyTorch has a function for it, `torch.fx.experimental.optimization.fuse`*. It works on GoogLeNet.
+# A week later the same call runs on a detector whose head is used at two places. The boxes are wrong, and there is no error message.
+#
+# In this chapter you write the pass yourself, find out what went wrong there, and measure whether it was worth the trouble.
+
+# %%
+import copy
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+from unittest import mock
+
+import matplotlib.pyplot as plt
+import torch
+from IPython.display import display
+from torch import fx, nn
+from torch.fx.experimental import optimization
+from torch.nn.utils.fusion import fuse_conv_bn_eval
+from torchvision.models import googlenet, resnet18, resnet50
+
+from autograder import check, draw, fails, hint, progress
+
+torch.manual_seed(10)
+print(torch.__version__)
+
+# %% [markdown]
+# Two questions about earlier chapters first.
+#
+# **Predict the result.** `gm = fx.symbolic_trace(model)`. You write `gm.get_submodule("conv").weight.data.mul_(2)`. What does `model` compute now?
+#
+# <details><summary>The same as before: a trace is a copy.</summary>
+#
+# No. The graph is new, and the modules are not: <code>gm.conv</code> is the object <code>model.conv</code>.
+# </details>
+# <details><summary>Something else: the trace shares its modules with the model.</summary>
+#
+# Right. A pass that writes into a module changes the model of whoever called it. That is the first trap of this chapter.
+# </details>
+# <details><summary>The same, until <code>gm.recompile()</code> is called.</summary>
+#
+# No. <code>recompile</code> makes code from the graph. A weight is in no code.
+# </details>
+
+# %%
+plain = nn.Sequential(nn.Conv2d(1, 1, 1, bias=False))
+traced = fx.symbolic_trace(plain)
+one = torch.ones(1, 1, 1, 1)
+before = plain(one).item()
+traced.get_submodule("0").weight.data.mul_(2)
+assert plain(one).item() == 2 * before
+
+# %% [markdown]
+# **Predict the result.** A module is called in two places of a model. What does `len(node.users)` of the first call's node count?
+#
+# <details><summary>The readers of both calls.</summary>
+#
+# No. Users belong to a node, and a node is one call. Another call is another node with the same target.
+# </details>
+# <details><summary>The distinct nodes that read the value of this call.</summary>
+#
+# Right. To find out how often a <em>module</em> is called, you have to count the nodes with its target.
+# </details>
+# <details><summary>How often the module is called.</summary>
+#
+# No. A node does not know of other calls of its target.
+# </details>
+
+# %% [markdown]
+# ## 10.1 The algebra (12 minutes)
+#
+# In eval mode, a BatchNorm uses the statistics that it has collected. For channel `c` it computes
+#
+# ```text
+# bn(z)[c] = (z[c] - mean[c]) / sqrt(var[c] + eps) * gamma[c] + beta[c]
+# ```
+#
+# In PyTorch, `mean` is `bn.running_mean`, `var` is `bn.running_var`, `gamma` is `bn.weight`, and `beta` is `bn.bias`.
+# All four have one number for each channel. With `factor = gamma / sqrt(var + eps)` this is
+#
+# ```text
+# bn(z)[c] = factor[c] * z[c] + (beta[c] - mean[c] * factor[c])
+# ```
+#
+# Now let `z` be what a linear layer gives, `z[c] = weight[c] · x + bias[c]`. Put it in, and collect what is multiplied by `x`:
+#
+# ```text
+# new_weight[c] = factor[c] * weight[c]
+# new_bias[c]   = (bias[c] - mean[c]) * factor[c] + beta[c]
+# ```
+#
+# That is all. Nothing is approximated; only rounding differs. Here it is for `nn.Linear` and `nn.BatchNorm1d`:
+
+
+# %%
+def shaken(model: nn.Module, seed: int = 0) -> nn.Module:
+    """The model in eval mode, with random parameters and random running statistics."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, value in [*model.named_parameters(), *model.named_buffers()]:
+            if name.endswith("var"):
+                value.copy_(torch.rand(value.shape, generator=generator) + 0.5)
+            elif value.is_floating_point():
+                value.copy_(torch.randn(value.shape, generator=generator))
+    return model.eval()
+
+
+def fold_into_linear(linear: nn.Linear, bn: nn.BatchNorm1d) -> nn.Linear:
+    """One linear layer that does what the two do in eval mode."""
+    new = copy.deepcopy(linear).eval()
+    with torch.no_grad():
+        factor = bn.weight / torch.sqrt(bn.running_var + bn.eps)
+        new.weight = nn.Parameter(linear.weight * factor.reshape(-1, 1))
+        new.bias = nn.Parameter((linear.bias - bn.running_mean) * factor + bn.bias)
+    return new
+
+
+pair = shaken(nn.Sequential(nn.Linear(5, 3), nn.BatchNorm1d(3)))
+x = torch.randn(4, 5)
+torch.testing.assert_close(fold_into_linear(*pair)(x), pair(x))
+print(pair[0].weight.shape, "times", (3, 1), "is", fold_into_linear(*pair).weight.shape)
+
+# %% [markdown]
+# The helper `shaken` is there for a reason. A **new** BatchNorm has mean 0, variance 1, gamma 1 and beta 0. It does almost nothing:
+
+# %%
+fresh = nn.BatchNorm2d(3).eval()
+image = torch.randn(2, 3, 4, 4)
+gap = (fresh(image) - image).abs().max().item()
+print(f"a new BatchNorm changes its input by {gap:.1e} at most")
+assert gap < 1e-4
+
+# %% [markdown]
+# So a pass that *deletes* every BatchNorm passes a test on a new network. Test on models whose statistics are random, always.
+#
+# For a convolution the formulas are the same; only the shape of the weight differs. Its output channels come first:
+#
+# | layer | weight | factor, to be multiplied |
+# |---|---|---|
+# | `nn.Linear` | `(out, in)` | `(out, 1)` |
+# | `nn.Conv1d` | `(out, in / groups, k)` | `(out, 1, 1)` |
+# | `nn.Conv2d` | `(out, in / groups, k, k)` | `(out, 1, 1, 1)` |
+# | `nn.Conv3d` | `(out, in / groups, k, k, k)` | `(out, 1, 1, 1, 1)` |
+# | `nn.ConvTranspose2d` | `(in, out / groups, k, k)` | its outputs come **second**; this chapter leaves it alone |
+#
+# Groups, stride, dilation and padding do not appear in the formulas: the output of channel `c` is a sum of products with
+# `weight[c]`, whatever is summed. So they stay as they are.
+#
+# **Predict the result.** What about padding? A convolution with `padding=1` reads zeros outside of the image. Does the folded one give the same at the border?
+#
+# <details><summary>Yes: zeros are padded before the convolution, and the BatchNorm comes after it.</summary>
+#
+# Right. The folded convolution sees the same padded input. It would be another matter for a BatchNorm <em>before</em> a convolution: its beta would have to be padded, and not zero.
+# </details>
+# <details><summary>No: the bias is added to the padding, too.</summary>
+#
+# No. The bias is added to what comes out, after the padded input was summed.
+# </details>
+# <details><summary>Only for <code>padding_mode="zeros"</code>.</summary>
+#
+# No. Every padding mode changes the input only, and both convolutions read the same one.
+# </details>
+
+# %%
+padded = shaken(nn.Sequential(nn.Conv2d(3, 2, 3, padding=1), nn.BatchNorm2d(2)))
+torch.testing.assert_close(fuse_conv_bn_eval(*padded)(image), padded(image), rtol=1e-4, atol=1e-4)
+
+# The other order: what is folded into the next convolution is wrong at the border, and only there.
+norm, conv = shaken(nn.Sequential(nn.BatchNorm2d(3), nn.Conv2d(3, 2, 3, padding=1)))
+factor = norm.weight / torch.sqrt(norm.running_var + norm.eps)
+shift = norm.bias - norm.running_mean * factor
+other = copy.deepcopy(conv)
+with torch.no_grad():
+    other.weight.mul_(factor.reshape(1, -1, 1, 1))
+    other.bias.add_((conv.weight * shift.reshape(1, -1, 1, 1)).sum((1, 2, 3)))
+    error = (other(image) - conv(norm(image))).abs()
+print(f"inside {error[..., 1:-1, 1:-1].max():.1e}, with the border {error.max():.1f}")
+assert error[..., 1:-1, 1:-1].max() < 1e-3 < error.max()
+
+# %% [markdown]
+# ### What a BatchNorm may lack
+#
+# | how it was made | what is `None` | what to do |
+# |---|---|---|
+# | `nn.BatchNorm2d(3)` | nothing | the formulas |
+# | `affine=False` | `weight` and `bias` | gamma is 1, beta is 0 |
+# | `bias=False` | `bias` | beta is 0 |
+# | `track_running_stats=False` | `running_mean`, `running_var` | nothing can be folded: it uses the statistics of each batch, in eval mode, too |
+
+# %%
+rows = {
+    "default": nn.BatchNorm2d(3),
+    "affine=False": nn.BatchNorm2d(3, affine=False),
+    "bias=False": nn.BatchNorm2d(3, bias=False),
+    "track_running_stats=False": nn.BatchNorm2d(3, track_running_stats=False),
+}
+missing = {
+    name: [part for part in ("weight", "bias", "running_mean") if getattr(bn, part) is None]
+    for name, bn in rows.items()
+}
+print(missing)
+assert missing["bias=False"] == ["bias"]
+assert missing["track_running_stats=False"] == ["running_mean"]
+
+# %% [markdown]
+# ### Precision
+#
+# A network in `float16` has weights with three digits. Each step of the formulas rounds again.
+# So do the steps in a wider type, and round once, at the end. There is a case in which it matters much:
+# a channel that is always zero has the variance 0, and an `eps` of `1e-8` is 0 in `float16`.
+
+# %%
+dead = nn.Sequential(nn.Conv2d(1, 1, 1), nn.BatchNorm2d(1, eps=1e-8)).eval().half()
+with torch.no_grad():
+    dead[1].running_var.zero_()
+    print("PyTorch's helper:", fuse_conv_bn_eval(*dead).weight.item())
+    wide = (dead[1].running_var.double() + dead[1].eps).rsqrt().item()
+print("the factor in float64:", wide)
+assert fuse_conv_bn_eval(*dead).weight.isinf().all() and round(wide) == 10_000
+
+# %% [markdown] card="fold_bn"
+# **Given** a convolution (`nn.Conv1d`, `nn.Conv2d` or `nn.Conv3d`) and a BatchNorm.
+#
+# **Return** a *new* convolution of the same class, in eval mode, that gives `bn(conv(x))` as both layers give it in eval mode.
+#
+# * Groups, stride, dilation, padding (numbers, `'same'`, `'valid'`) and every padding mode can come, with a bias or without one.
+# * The BatchNorm may have `affine=False`, and any `eps`.
+# * The dtype of the parameters is kept. In `float64` the result is compared tightly, in `float32` to 1e-4; `float16` and `bfloat16` are tried, too.
+# * Raise a `ValueError` if the BatchNorm has no running statistics, or if its number of channels does not fit the convolution.
+# * Whether the new parameters require gradients is up to you.
+#
+# **Do not** change either argument, or its mode: both may be in training mode when you get them.
+
+
+# %%
+class Before(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3)
+        self.bn = nn.BatchNorm2d(8)
+
+    def forward(self, x):
+        return self.bn(self.conv(x))
+
+
+class After(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.folded = nn.Conv2d(3, 8, 3)
+
+    def forward(self, x):
+        return self.folded(x)
+
+
+display(draw(Before(), title="the two layers that fold_bn is given"))
+draw(After(), title="the one that it returns")
+
+
+# %% solve="fold_bn"
+def fold_bn(conv: nn.Module, bn: nn.Module) -> nn.Module:
+    """Return a new convolution that does what `conv` and then `bn` do in eval mode."""
+    ### BEGIN SOLUTION
+    if bn.running_mean is None or bn.running_var is None:
+        raise ValueError("a BatchNorm without running statistics cannot be folded")
+    if conv.out_channels != bn.num_features:
+        raise ValueError(f"{conv.out_channels} channels, and a BatchNorm for {bn.num_features}")
+    new = copy.deepcopy(conv).eval()
+    with torch.no_grad():
+        factor = (bn.running_var.double() + bn.eps).rsqrt()
+        if bn.weight is not None:
+            factor = factor * bn.weight.double()
+        bias = -bn.running_mean.double() * factor
+        if conv.bias is not None:
+            bias = bias + conv.bias.double() * factor
+        if bn.bias is not None:
+            bias = bias + bn.bias.double()
+        shape = [-1] + [1] * (conv.weight.dim() - 1)
+        weight = conv.weight.double() * factor.reshape(shape)
+        # Everything is worked out in float64, and rounded once.
+        new.weight = nn.Parameter(weight.to(conv.weight.dtype))
+        new.bias = nn.Parameter(bias.to(conv.weight.dtype))
+    return new
+    ### END SOLUTION
+
+
+# %% check="fold_bn"
+check(fold_bn)
+
+# %% hint="fold_bn"
+hint("fold_bn")
+
+# %% [markdown]
+# ## 10.2 Twenty-one ways to be wrong (10 minutes)
+#
+# The algebra is the small part. This function is on several web pages, with a test on one flat model, on which it is right:
+
+
+# %%
+def copied_fuse(model: nn.Module) -> fx.GraphModule:
+    """Fuses Conv2d and BatchNorm2d as many web pages do."""
+    gm = fx.symbolic_trace(model)
+    modules = dict(gm.named_modules())
+    for node in gm.graph.nodes:
+        if node.op != "call_module" or not isinstance(modules[node.target], nn.Conv2d):
+            continue
+        after = node.next
+        if after.op != "call_module" or not isinstance(modules[after.target], nn.BatchNorm2d):
+            continue
+        conv, bn = modules[node.target], modules[after.target]
+        new = nn.Conv2d(
+            conv.in_channels, conv.out_channels, conv.kernel_size, conv.stride, conv.padding
+        )
+        factor = bn.weight / torch.sqrt(bn.running_var + bn.eps)
+        bias = conv.bias if conv.bias is not None else torch.zeros(conv.out_channels)
+        new.weight.data = conv.weight * factor.reshape(-1, 1, 1, 1)
+        new.bias.data = (bias - bn.running_mean) * factor + bn.bias
+        setattr(gm, node.target, new)
+        after.replace_all_uses_with(node)
+        gm.graph.erase_node(after)
+    gm.recompile()
+    return gm
+
+
+# %% [markdown]
+# Here are 21 small models: each is an edge case that real networks have.
+
+
+# %%
+class Pair(nn.Module):
+    """One convolution, one BatchNorm, and what `use` does with them."""
+
+    def __init__(self, use: Callable[..., Any] | None = None, norm: Any = None, **settings: Any):
+        super().__init__()
+        self.conv = nn.Conv2d(4, 4, 3, **{"padding": 1, **settings})
+        self.bn = nn.BatchNorm2d(4, **(norm or {}))
+        self.use = use or (lambda self, x: self.bn(self.conv(x)))
+
+    def forward(self, x):
+        return self.use(self, x)
+
+
+class Nested(nn.Module):
+    def __init__(self, *layers: nn.Module):
+        super().__init__()
+        self.block = nn.Sequential(*layers)
+
+    def forward(self, x):
+        return self.block(x)
+
+
+def writes(self, x):
+    x = x + 0
+    y = self.conv(x)
+    x.add_(1)
+    return self.bn(y) + x
+
+
+def trains(model: nn.Module) -> nn.Module:
+    model.bn.train()
+    return model
+
+
+def aliased() -> nn.Module:
+    model = Pair(lambda self, x: self.again(self.bn(self.conv(x))))
+    model.again = model.conv
+    return model
+
+
+def edge_cases() -> dict[str, nn.Module]:
+    """The models, new ones each time."""
+    made = {
+        "flat": Pair(),
+        "no bias": Pair(bias=False),
+        "padding 'same'": Pair(padding="same"),
+        "nested": Nested(nn.Conv2d(4, 4, 1), nn.BatchNorm2d(4)),
+        "two pairs": Nested(
+            nn.Conv2d(4, 4, 1), nn.BatchNorm2d(4), nn.Conv2d(4, 4, 1), nn.BatchNorm2d(4)
+        ),
+        "groups": Pair(groups=2),
+        "dilation": Pair(dilation=2),
+        "reflected padding": Pair(padding_mode="reflect"),
+        "affine=False": Pair(norm={"affine": False}),
+        "bias=False in the norm": Pair(norm={"bias": False}),
+        "a large eps": Pair(norm={"eps": 0.5}),
+        "no statistics": Pair(norm={"track_running_stats": False}),
+        "a norm that trains": Pair(),
+        "bfloat16": Pair(),
+        "keywords": Pair(lambda self, x: self.bn(input=self.conv(input=x))),
+        "two readers": Pair(lambda self, x: self.bn(y := self.conv(x)) * y),
+        "called twice": Pair(lambda self, x: self.conv(self.bn(self.conv(x)))),
+        "two names": aliased(),
+        "a weight that is read": Pair(
+            lambda self, x: self.bn(self.conv(x)) * self.conv.weight.sum()
+        ),
+        "an input that is changed": Pair(writes),
+        "transposed": Nested(nn.ConvTranspose2d(4, 4, 2), nn.BatchNorm2d(4)),
+    }
+    for name, model in made.items():
+        shaken(model)
+        if name == "a norm that trains":
+            trains(model)
+        if name == "bfloat16":
+            model.bfloat16()
+    return made
+
+
+def verdict(fuse: Callable[[nn.Module], nn.Module], model: nn.Module) -> str:
+    """`right`, or what is wrong: an exception, a shape, or a number."""
+    images = torch.randn(2, 4, 6, 6, generator=torch.Generator().manual_seed(1))
+    dtype = next(model.parameters()).dtype
+    images, tolerance = images.to(dtype), 0.3 if dtype == torch.bfloat16 else 1e-3
+    with torch.no_grad():
+        want = model(images)
+        try:
+            got = fuse(model)(images)
+        except Exception as error:
+            return type(error).__name__
+        if got.shape != want.shape:
+            return "wrong shape"
+        worst = ((got - want).abs() / (1 + want.abs())).max().item()
+    return "right" if worst < tolerance else f"wrong by {worst:.1f}"
+
+
+assert len(edge_cases()) == 21
+table = {name: [] for name in edge_cases()}
+for fuse in (copied_fuse, optimization.fuse):
+    for name, model in edge_cases().items():
+        table[name].append(verdict(fuse, model))
+print(f"{'':26}{'copied from the web':22}PyTorch's own")
+for name, (copied, own) in table.items():
+    print(f"{name:26}{copied:22}{own}")
+
+# %% [markdown]
+# Look at the table. The function from the web fails where
+#
+# * a setting is lost, because the convolution is **made anew** instead of copied;
+# * a name has a dot: `setattr(gm, "block.0", new)` does not go into `block`;
+# * the mode, the statistics or the other readers are never asked for.
+#
+# PyTorch's own function is much better. It copies the model first, so the caller's model is safe, and it looks at types, readers and statistics.
+# It is wrong where **one module is called twice**, or its weight is read elsewhere.
+
+# %%
+failed = [[name for name, row in table.items() if row[i] != "right"] for i in (0, 1)]
+print(len(failed[0]), "and", len(failed[1]), "of 21 fail")
+assert {"nested", "groups", "reflected padding", "two readers"} <= set(failed[0])
+assert {"called twice", "two names", "a weight that is read"} <= set(failed[1])
+
+# %% [markdown]
+# Why? It puts the folded convolution **in the place of the old one**, under the old name. Both calls have this name:
+
+
+# %%
+class Head(nn.Module):
+    """A detector's head: the same convolution for two feature maps, a BatchNorm for the first."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(4, 4, 3, padding=1)
+        self.bn = nn.BatchNorm2d(4)
+
+    def forward(self, fine, coarse):
+        return self.bn(self.conv(fine)), self.conv(coarse)
+
+
+head = shaken(Head())
+maps = torch.randn(1, 4, 8, 8), torch.randn(1, 4, 4, 4)
+with torch.no_grad():
+    want, got = head(*maps), optimization.fuse(head)(*maps)
+print("the first map: ", (want[0] - got[0]).abs().max().item())
+print("the second map:", (want[1] - got[1]).abs().max().item())
+assert torch.allclose(want[0], got[0], atol=1e-4)
+assert not torch.allclose(want[1], got[1], atol=0.1)
+draw(head)
+
+# %% [markdown]
+# This is the detector of the story. The first map is right, so a quick look finds nothing.
+# PyTorch's issue tracker has it since 2023 ([#104593](https://github.com/pytorch/pytorch/issues/104593)).
+#
+# **Predict the result.** The second call now has a BatchNorm of its own: `self.bn(self.conv(fine)), self.other(self.conv(coarse))`. What does PyTorch's `fuse` do?
+#
+# <details><summary>Both maps are right now: each call has its BatchNorm.</summary>
+#
+# No. There is one name for the convolution. What is folded first is folded again: the second pair finds the new convolution under that name.
+# </details>
+# <details><summary>Both maps are wrong: two BatchNorms are folded into one convolution.</summary>
+#
+# Right. Both calls run a convolution into which both BatchNorms were folded, one after the other.
+# </details>
+# <details><summary>It raises an error.</summary>
+#
+# No. Nothing in the function counts calls.
+# </details>
+
+
+# %%
+class TwoNorms(Head):
+    def __init__(self):
+        super().__init__()
+        self.other = nn.BatchNorm2d(4)
+
+    def forward(self, fine, coarse):
+        return self.bn(self.conv(fine)), self.other(self.conv(coarse))
+
+
+both = shaken(TwoNorms())
+with torch.no_grad():
+    for a, b in zip(both(*maps), optimization.fuse(both)(*maps), strict=True):
+        assert not torch.allclose(a, b, atol=0.1)
+
+# %% [markdown]
+# ### The pattern that drops the BatchNorm
+#
+# `replace_pattern` looks like the right tool: two layers in, one out. Chapter 4 showed that it finds modules by their *names*.
+# It has a worse surprise. If the replacement has a module under a name that the model has already, **the model's stays**:
+
+
+# %%
+class Pattern(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.bn = nn.Conv2d(4, 4, 3, padding=1), nn.BatchNorm2d(4)
+
+    def forward(self, x):
+        return self.bn(self.conv(x))
+
+
+class Replacement(nn.Module):
+    def __init__(self, conv):
+        super().__init__()
+        self.conv = conv
+
+    def forward(self, x):
+        return self.conv(x)
+
+
+flat = shaken(Pattern())
+gm = fx.symbolic_trace(flat)
+images = torch.randn(1, 4, 6, 6)
+found = fx.replace_pattern(gm, Pattern(), Replacement(fuse_conv_bn_eval(flat.conv, flat.bn)))
+with torch.no_grad():
+    print(len(found), "match; wrong by", (gm(images) - flat(images)).abs().max().item())
+    assert torch.equal(gm(images), flat.conv(images))  # the BatchNorm is gone, and nothing else
+
+# %% [markdown]
+# The folded convolution was never used. The result is the old convolution without its BatchNorm, and no message says so.
+
+# %% [markdown]
+# ## 10.3 A pass that asks (8 minutes)
+#
+# The pass is a loop over the BatchNorms. For each it asks:
+#
+# | question | in code | otherwise |
+# |---|---|---|
+# | Is it a BatchNorm, exactly? | `type(module) in NORMS` | a subclass may compute something else |
+# | Is it in eval mode, itself? | `not module.training` | it uses the statistics of the batch |
+# | Does it have statistics? | `module.running_mean is not None` | the same |
+# | Does it read the call of a convolution? | `type(...) in CONVS` | there is nothing to fold it into |
+# | Does nothing else read that call? | `len(source.users) == 1` | the other reader would get another value |
+#
+# `type(x) is C`, and not `isinstance(x, C)`: a subclass of a class of PyTorch may have a `forward` of its own, and your formulas know nothing of it.
+#
+# Then three decisions are left.
+#
+# **A new module, under a new name.** Other calls of the old convolution must not notice. Take a name that the module does not have yet:
+
+
+# %%
+def free_name(gm: fx.GraphModule, wish: str) -> str:
+    """The wish, or the wish with a number that no attribute of `gm` has."""
+    name, number = wish, 0
+    while hasattr(gm, name):
+        number += 1
+        name = f"{wish}_{number}"
+    return name
+
+
+gm = fx.symbolic_trace(head)
+assert free_name(gm, "folded") == "folded"
+assert free_name(gm, "conv") == "conv_1"
+
+# %% [markdown]
+# **The place.** Two nodes become one. The new call needs a place in the graph: that of the convolution, or that of the BatchNorm?
+#
+# **Predict the result.** Between the two, something may write into the input:
+#
+# ```python
+# y = self.conv(x)
+# x.add_(1)
+# return self.bn(y) + x
+# ```
+#
+# <details><summary>The place does not matter: both read <code>x</code>.</summary>
+#
+# No. <code>x</code> has other numbers after <code>add_</code>. At the place of the BatchNorm the new convolution reads those.
+# </details>
+# <details><summary>It belongs where the convolution was.</summary>
+#
+# Right. There it reads what the old one has read. What it gives is read later, and nobody else has it in the meantime.
+# </details>
+# <details><summary>It belongs where the BatchNorm was.</summary>
+#
+# No. Its output is right there, but its input is not: <code>x</code> was changed before.
+# </details>
+
+# %%
+moved = fx.symbolic_trace(shaken(Pair(writes)))
+by_name = {node.name: node for node in moved.graph.nodes}
+with moved.graph.inserting_before(by_name["bn"]):  # the late place
+    late = moved.graph.call_module("conv", by_name["conv"].args)
+by_name["conv"].replace_all_uses_with(late)
+moved.graph.erase_node(by_name["conv"])
+moved.recompile()
+with torch.no_grad():
+    assert not torch.allclose(moved(images), shaken(Pair(writes))(images), atol=0.1)
+
+# %% [markdown]
+# The simplest way to keep the place is to keep the *node*: give the convolution's node another target.
+# Its arguments stay, positional or by keyword, and so does its place.
+#
+# **What is left over.** When the last call of a BatchNorm is gone, the module is still in `gm`, with its weights.
+# `gm.delete_all_unused_submodules()` removes what no node calls, and keeps what a `get_attr` node reads:
+
+
+# %%
+class ReadsGamma(Head):
+    def forward(self, x):
+        return self.conv(x) * self.bn.weight.sum()
+
+
+gm = fx.symbolic_trace(ReadsGamma())
+gm.delete_all_unused_submodules()
+assert hasattr(gm, "bn")  # nothing calls it, but its weight is read
+
+# %% [markdown]
+# A worked example with another pair of layers: `nn.Linear` and `nn.BatchNorm1d`, by your questions and `fold_into_linear`.
+
+
+# %%
+def fuse_linear_bn(model: nn.Module) -> fx.GraphModule:
+    """A pass: each `nn.Linear` and the `nn.BatchNorm1d` behind it become one `nn.Linear`."""
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op != "call_module" or type(gm.get_submodule(node.target)) is not nn.BatchNorm1d:
+            continue
+        bn = gm.get_submodule(node.target)
+        (source,) = node.all_input_nodes  # by keyword or not
+        if bn.training or bn.running_mean is None or len(source.users) != 1:
+            continue
+        if source.op != "call_module" or type(gm.get_submodule(source.target)) is not nn.Linear:
+            continue
+        name = free_name(gm, "folded")
+        gm.add_submodule(name, fold_into_linear(gm.get_submodule(source.target), bn))
+        source.target = name  # place and arguments stay
+        node.replace_all_uses_with(source)
+        gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+mlp = shaken(nn.Sequential(nn.Linear(5, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 2)))
+x = torch.randn(3, 5)
+torch.testing.assert_close(fuse_linear_bn(mlp)(x), mlp(x))
+draw.diff(fx.symbolic_trace(mlp), fuse_linear_bn(mlp))
+
+# %% [markdown] card="fuse_conv_bn"
+# **Write** a pass in which each convolution and the BatchNorm behind it become one convolution.
+#
+# * Convolutions are `nn.Conv1d`, `nn.Conv2d` and `nn.Conv3d`, BatchNorms `nn.BatchNorm1d`, `nn.BatchNorm2d` and `nn.BatchNorm3d`, all by **exact type**.
+# * Pairs may be nested, there may be several, and layers may be called by keyword.
+# * Left alone: a BatchNorm in training mode, one without statistics, and a convolution whose output has another reader.
+# * A convolution, or a weight, that is used elsewhere must not change there. Each call with a BatchNorm behind it is a pair of its own.
+# * If the input is changed in place between the two, the new convolution still sees what the old one saw.
+# * BatchNorms that nothing calls or reads any more are gone.
+#
+# Use your `fold_bn`. Whether convolutions that nothing calls stay in the module is up to you.
+#
+# **Do not** change the model that you are given, or its modes.
+
+
+# %%
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(4, 4, 1)
+        self.bn = nn.BatchNorm2d(4)
+
+    def forward(self, x):
+        return torch.relu(self.bn(self.conv(x))) + self.conv(x)
+
+
+class Fused(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.folded = nn.Conv2d(4, 4, 1), nn.Conv2d(4, 4, 1)
+
+    def forward(self, x):
+        return torch.relu(self.folded(x)) + self.conv(x)
+
+
+draw.diff(fx.symbolic_trace(Block()), fx.symbolic_trace(Fused()))
+
+
+# %% solve="fuse_conv_bn"
+def fuse_conv_bn(model: nn.Module) -> fx.GraphModule:
+    """A pass: each convolution and the BatchNorm behind it become one convolution."""
+    ### BEGIN SOLUTION
+    convs = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
+    norms = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+    gm = fx.symbolic_trace(model)
+
+    def is_call(node: fx.Node, kinds: tuple[type, ...]) -> bool:
+        return node.op == "call_module" and type(gm.get_submodule(node.target)) in kinds
+
+    for node in list(gm.graph.nodes):
+        if not is_call(node, norms):
+            continue
+        bn = gm.get_submodule(node.target)
+        (source,) = node.all_input_nodes
+        if bn.training or bn.running_mean is None:
+            continue
+        if not is_call(source, convs) or len(source.users) != 1:
+            continue
+        conv = gm.get_submodule(source.target)
+        if conv.out_channels != bn.num_features:
+            continue  # unbatched input: the BatchNorm takes another dimension for the channels
+        number = 0
+        while hasattr(gm, f"folded_{number}"):
+            number += 1
+        gm.add_submodule(f"folded_{number}", fold_bn(conv, bn))
+        # The node keeps its place and its arguments.
+        source.target = f"folded_{number}"
+        node.replace_all_uses_with(source)
+        gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+    ### END SOLUTION
+
+
+# %% check="fuse_conv_bn"
+check(fuse_conv_bn)
+
+# %% hint="fuse_conv_bn"
+hint("fuse_conv_bn")
+
+# %% [markdown]
+# Now your pass goes through the 21 edge cases. (This cell uses your answers. Run it again when both checks have passed.)
+
+# %% uses="fuse_conv_bn"
+yours = {name: verdict(fuse_conv_bn, model) for name, model in edge_cases().items()}
+for name, result in yours.items():
+    print(f"{name:26}{result}")
+assert set(yours.values()) == {"right"}
+
+# %% [markdown]
+# ## 10.4 Measure honestly (9 minutes)
+#
+# Is the fused model faster? The obvious way to find out:
+
+# %%
+net = resnet18(num_classes=10).eval()
+batch = torch.rand(1, 3, 64, 64)
+
+start = time.perf_counter()
+net(batch)
+first = time.perf_counter() - start
+print(f"{1000 * first:.1f} ms")
+
+# %% [markdown]
+# Run the cell above a few times. The numbers differ. Here is what each call takes, forty times:
+
+# %%
+durations = []
+for _ in range(40):
+    start = time.perf_counter()
+    net(batch)
+    durations.append(1000 * (time.perf_counter() - start))
+
+figure, axes = plt.subplots(figsize=(7, 2.5))
+axes.plot(durations, "o", markersize=3)
+axes.axhline(statistics.median(durations), color="tab:green", label="median")
+axes.axhline(statistics.mean(durations), color="tab:red", linestyle="--", label="mean")
+axes.set(xlabel="call", ylabel="milliseconds", ylim=(0, None))
+axes.legend()
+plt.show()
+print(f"median {statistics.median(durations):.1f} ms, mean {statistics.mean(durations):.1f} ms")
+assert min(durations) <= statistics.median(durations) <= max(durations)
+
+# %% [markdown]
+# What goes wrong, and what helps:
+#
+# | what | why | so |
+# |---|---|---|
+# | the first calls are slow | memory is taken, kernels are chosen | warm up, and do not measure that |
+# | some calls are very slow | another process wants the processor | take the **median**, not the mean |
+# | the machine gets slower with time | it gets warm | measure **in turn**: a, b, a, b, … |
+# | gradients are noted | a graph for `backward` is made beside each call | `torch.no_grad()` |
+# | the clock counts something else | `time.process_time` does not count waiting | `time.perf_counter` |
+# | a GPU works on when Python goes on | calls only start the work | `torch.cuda.synchronize()` before each look at the clock |
+#
+# **Predict the result.** Nine calls take 1 ms, and one takes 91 ms. What are mean and median?
+#
+# <details><summary>Both about 10 ms.</summary>
+#
+# No. That is the mean alone. The median does not care how slow the slowest is.
+# </details>
+# <details><summary>10 ms and 1 ms.</summary>
+#
+# Right. One disturbed call in ten makes the mean ten times too large, and leaves the median as it is.
+# </details>
+# <details><summary>1 ms and 10 ms.</summary>
+#
+# No. The median is the one in the middle after sorting: 1 ms.
+# </details>
+
+# %%
+calls = [1.0] * 9 + [91.0]
+assert (statistics.mean(calls), statistics.median(calls)) == (10.0, 1.0)
+
+# %% [markdown]
+# ### The mode that must come back
+#
+# Gradients are a mode of the whole thread. A function that switches it off must switch it back to what it **was**,
+# and not simply on, even if something raises. A `with` block does both:
+
+# %%
+with torch.no_grad():
+    with torch.no_grad():
+        pass
+    assert not torch.is_grad_enabled()  # as before, not on
+
+torch.set_grad_enabled(False)  # the hand-made way ...
+try:
+    net(batch[:, :2])  # ... and an exception in between
+    torch.set_grad_enabled(True)
+except RuntimeError as error:
+    print(str(error)[:60], "…")
+print("gradients are on:", torch.is_grad_enabled())
+assert not torch.is_grad_enabled()
+torch.set_grad_enabled(True)
+
+# %% [markdown]
+# What do gradients cost? Measured by the rules, for one function at a time:
+
+
+# %%
+def seconds_of(call: Callable[[], Any], repeats: int = 15) -> float:
+    """The median time of a call, after one to warm up."""
+    call()
+    found = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        found.append(time.perf_counter() - start)
+    return statistics.median(found)
+
+
+with_gradients = seconds_of(lambda: net(batch))
+with torch.no_grad():
+    without = seconds_of(lambda: net(batch))
+print(f"{1000 * with_gradients:.1f} ms with gradients, {1000 * without:.1f} ms without")
+assert with_gradients > 0 and without > 0
+
+# %% [markdown] card="compare_latency"
+# **Given** two callables `a` and `b` (functions or modules), a tuple of `inputs` for both, and how often to measure.
+#
+# **Return** a tuple of two floats: the median seconds of `a(*inputs)`, and of `b(*inputs)`.
+#
+# * Call each once or more to warm up; these calls are not measured.
+# * Then measure `repeats` calls of each, in turn.
+# * Measured calls run without gradients. Whether gradients are on afterwards is as it was before, also if a call raises. What a call raises comes through.
+#
+# **Do not** change the modules: their mode is the caller's business.
+
+# %%
+figure, axes = plt.subplots(figsize=(7, 1.4))
+for row, name in enumerate("ab"):
+    for number in range(5):
+        color = "lightgray" if number == 0 else f"C{row}"
+        axes.barh(name, 0.8, left=2 * number + row, color=color)
+axes.set(xlabel="time; gray: warm-up, not measured", xticks=[])
+axes.invert_yaxis()
+plt.show()
+
+
+# %% solve="compare_latency"
+def compare_latency(
+    a: Callable[..., Any], b: Callable[..., Any], inputs: tuple, repeats: int = 20
+) -> tuple[float, float]:
+    """Return the median seconds of `a(*inputs)` and of `b(*inputs)`, measured in turn."""
+    ### BEGIN SOLUTION
+    times: tuple[list[float], list[float]] = ([], [])
+    with torch.no_grad():
+        for call in (a, b):
+            call(*inputs)
+        for _ in range(repeats):
+            for call, found in zip((a, b), times, strict=True):
+                start = time.perf_counter()
+                call(*inputs)
+                found.append(time.perf_counter() - start)
+    return statistics.median(times[0]), statistics.median(times[1])
+    ### END SOLUTION
+
+
+# %% check="compare_latency"
+check(compare_latency)
+
+# %% hint="compare_latency"
+hint("compare_latency")
+
+# %% [markdown]
+# ## 10.5 What the paper says, and what you measure (6 minutes)
+#
+# The paper about FX ([Reed and others, 2022](https://arxiv.org/abs/2112.08429)) has two results about this chapter's subject:
+#
+# * ResNet-50 has 445 operations in FX's graph, 860 in that of `torch.jit.trace`, and 2614 in that of `torch.jit.script`;
+# * Conv-BatchNorm fusion makes it faster: about 18 % on one thread of a processor, about 40 % on all.
+#
+# You can check both. First the sizes. FX's graph of a ResNet-50 has fewer nodes than that, because modules are leaves.
+# The paper compares graphs without modules, so this tracer goes into all of them. (One check inside of BatchNorm asks for
+# the number of dimensions, which a trace does not know. It is switched off for the moment.)
+
+
+# %%
+class NoLeaves(fx.Tracer):
+    def is_leaf_module(self, m, module_qualified_name):
+        return False
+
+
+large = resnet50(weights=None).eval()
+with mock.patch.object(nn.BatchNorm2d, "_check_input_dim", lambda self, x: None):
+    opened = NoLeaves().trace(large)
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # TorchScript is deprecated
+    recorded = torch.jit.trace(large, torch.rand(1, 3, 64, 64)).inlined_graph
+sizes = {
+    "FX, modules as leaves": len(fx.symbolic_trace(large).graph.nodes),
+    "FX, no leaves": len(opened.nodes),
+    "torch.jit.trace": len(list(recorded.nodes())),
+}
+print(sizes)
+assert sizes["FX, modules as leaves"] == 177
+assert abs(sizes["FX, no leaves"] - 445) < 5 and abs(sizes["torch.jit.trace"] - 860) < 5
+
+# %% [markdown]
+# The first two numbers hold, to a node or two. The third one depends on how the nodes in branches are counted, and on the version:
+
+
+# %%
+def count_nested(block: Any) -> int:
+    """All nodes of a TorchScript block, those in its branches and loops, too."""
+    return sum(1 + sum(map(count_nested, node.blocks())) for node in block.nodes())
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    scripted = torch.jit.script(large).inlined_graph
+sizes["torch.jit.script"] = count_nested(scripted)
+paper = {"FX, no leaves": 445, "torch.jit.trace": 860, "torch.jit.script": 2614}
+
+figure, axes = plt.subplots(figsize=(7, 2.5))
+places = range(len(paper))
+axes.barh([p - 0.2 for p in places], paper.values(), 0.4, label="paper, 2022")
+axes.barh([p + 0.2 for p in places], [sizes[name] for name in paper], 0.4, label="here")
+axes.set_yticks(list(places), list(paper))
+axes.invert_yaxis()
+axes.legend()
+plt.show()
+print(sizes["torch.jit.script"], "nodes of torch.jit.script here, 2614 in the paper")
+assert sizes["FX, no leaves"] < sizes["torch.jit.trace"] < sizes["torch.jit.script"]
+
+# %% [markdown]
+# The order of the three is the paper's. The last number is not.
+#
+# Now the speed, with your own functions. The next cell measures the model with itself first: what comes out there is
+# the **noise**. A difference that is smaller than the noise is none.
+
+# %% uses="compare_latency"
+rounds = 5
+with torch.no_grad():
+    fused = fuse_conv_bn(net)
+    torch.testing.assert_close(fused(batch), net(batch), rtol=1e-3, atol=1e-3)
+noise, gain = [], []
+for _ in range(rounds):
+    first, second = compare_latency(net, net, (batch,), repeats=5)
+    noise.append(100 * (1 - second / first))
+    plain_seconds, fused_seconds = compare_latency(net, fused, (batch,), repeats=5)
+    gain.append(100 * (1 - fused_seconds / plain_seconds))
+
+figure, axes = plt.subplots(figsize=(7, 2.2))
+axes.plot(noise, ["the model with itself"] * rounds, "o")
+axes.plot(gain, ["the fused model"] * rounds, "o")
+axes.axvline(0, color="gray")
+axes.plot([18, 40], ["the paper (ResNet-50)"] * 2, "x", color="black")
+axes.set(xlabel="time saved, in percent")
+plt.show()
+print(f"noise {min(noise):.1f} to {max(noise):.1f} %, saved {statistics.median(gain):.1f} %")
+assert len(gain) == len(noise) == rounds
+
+# %% [markdown]
+# Whatever you see there is right, on your machine, today. Nothing in this course is graded by speed.
+# On the machine where this chapter was written, ResNet-50 gained 2 % on one thread and 7 % on two, far from 18 % and 40 %.
+# The kernels of PyTorch have changed since 2022, and so have processors. Others have found that a convolution *without* a bias
+# and a BatchNorm can even be faster than a convolution with one ([pull request 47657](https://github.com/pytorch/pytorch/pull/47657)).
+#
+# So: measure on the machine on which the model runs, with its batch size, and with its number of threads. Report the noise beside the gain.
+
+# %% [markdown]
+# ## 10.6 The service, fused (4 minutes)
+#
+# Back to the story: the other team's GoogLeNet, with random weights, and statistics of random images.
+
+# %% uses="fuse_conv_bn"
+service = googlenet(weights=None, aux_logits=False, init_weights=False, num_classes=10)
+with torch.no_grad():
+    service.train()(torch.rand(4, 3, 64, 64))
+service.eval()
+fused_service = fuse_conv_bn(service)
+norms = [m for m in fused_service.modules() if isinstance(m, nn.BatchNorm2d)]
+before, after = len(fx.symbolic_trace(service).graph.nodes), len(fused_service.graph.nodes)
+print(f"{before} nodes, now {after}; {len(norms)} BatchNorms are left")
+assert (before - after, len(norms)) == (57, 0)
+
+images = torch.rand(2, 3, 64, 64)
+with torch.no_grad():
+    torch.testing.assert_close(fused_service(images), service(images), rtol=1e-3, atol=1e-3)
+assert sum(isinstance(m, nn.BatchNorm2d) for m in service.modules()) == 57  # theirs is as it was
+
+# %% [markdown]
+# And the detector's head, on which PyTorch's function was wrong:
+
+# %% uses="fuse_conv_bn"
+with torch.no_grad():
+    for want, got in zip(head(*maps), fuse_conv_bn(head)(*maps), strict=True):
+        torch.testing.assert_close(got, want, rtol=1e-3, atol=1e-3)
+draw.diff(fx.symbolic_trace(head), fuse_conv_bn(head))
+
+# %% [markdown]
+# Both maps are right: the second call has kept its own convolution.
+#
+# ## Common mistakes
+#
+# Here you see each of them fail. (6 minutes)
+#
+# ### The test uses a new model
+#
+# A BatchNorm that has seen nothing is nearly the identity. This "fusion" only deletes it:
+
+
+# %%
+def delete_norms(model: nn.Module) -> fx.GraphModule:
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op == "call_module" and type(gm.get_submodule(node.target)) is nn.BatchNorm2d:
+            node.replace_all_uses_with(node.args[0])
+            gm.graph.erase_node(node)
+    gm.recompile()
+    return gm
+
+
+untrained, images = Before().eval(), torch.randn(2, 3, 8, 8)
+with torch.no_grad():
+    torch.testing.assert_close(
+        delete_norms(untrained)(images), untrained(images), rtol=1e-3, atol=1e-3
+    )
+    trained = shaken(Before())
+    with fails(AssertionError):
+        torch.testing.assert_close(delete_norms(trained)(images), trained(images))
+
+# %% [markdown]
+# **Right:** give statistics and parameters random values before you compare.
+#
+# ### The mode of the model is asked, not that of the BatchNorm
+#
+# Fine-tuning often keeps single BatchNorms in one mode, and the rest in the other.
+
+# %%
+mixed = trains(shaken(Pair()))
+assert not mixed.training and mixed.bn.training
+with fails(AssertionError):
+    fuse_conv_bn_eval(mixed.conv, mixed.bn)  # PyTorch's helper asks the layer itself
+
+# %% [markdown]
+# **Right:** `bn.training`, of each BatchNorm.
+#
+# ### `setattr` with a dotted name
+
+# %%
+gm = fx.symbolic_trace(shaken(Nested(nn.Conv2d(4, 4, 1), nn.BatchNorm2d(4))))
+setattr(gm, "block.0", nn.Conv2d(4, 4, 1))
+assert "block.0" in gm._modules  # a key with a dot: no code reads it
+assert gm.get_submodule("block.0") is not gm._modules["block.0"]
+
+# %% [markdown]
+# **Right:** `gm.add_submodule("block.0", module)` follows the dots. But see the next one.
+#
+# ### The caller's module is written into
+#
+# The containers of a trace are new, and what they hold is the model's. A write into a layer changes the model of the caller:
+
+# %%
+model = shaken(Pair())
+gm = fx.symbolic_trace(model)
+old = model.conv.weight.clone()
+gm.conv.weight.data.mul_(3)
+assert not torch.equal(model.conv.weight, old)
+
+# %% [markdown]
+# **Right:** a new module with new parameters, under a new name.
+#
+# ### `isinstance` where the type is meant
+
+
+# %%
+class Positive(nn.BatchNorm2d):
+    """A BatchNorm that gives absolute values."""
+
+    def forward(self, x):
+        return super().forward(x).abs()
+
+
+loud = shaken(nn.Sequential(nn.Conv2d(3, 2, 1), Positive(2)))
+images = torch.randn(1, 3, 4, 4)
+assert isinstance(loud[1], nn.BatchNorm2d)
+with torch.no_grad(), fails(AssertionError):
+    torch.testing.assert_close(fuse_conv_bn_eval(*loud)(images), loud(images))
+
+# %% [markdown]
+# **Right:** `type(module) is nn.BatchNorm2d`. (A default trace goes into such a class, because it is not PyTorch's own.
+# A tracer that keeps it as a leaf does not.)
+#
+# ### One number stops the clock for both
+#
+# All calls of `a`, then all calls of `b`: if the machine slows down in the meantime, `b` looks worse. A simulation of it:
+
+# %%
+ticks = [1.0 + 0.02 * i for i in range(40)]  # the same work, on a machine that gets slower
+one_after_the_other = statistics.median(ticks[:20]), statistics.median(ticks[20:])
+in_turn = statistics.median(ticks[0::2]), statistics.median(ticks[1::2])
+print(one_after_the_other, in_turn)
+assert one_after_the_other[1] / one_after_the_other[0] > 1.3
+assert in_turn[1] / in_turn[0] < 1.02
+
+# %% [markdown]
+# **Right:** in turn. What disturbs one then disturbs the other, too.
+
+# %% [markdown]
+# ## Recap
+#
+# 1. In eval mode a BatchNorm is one factor and one shift for each channel; both fit into the layer before it.
+# 2. Copy the convolution, so that no setting is lost. Work in a wide type, and round once.
+# 3. A pass asks for type, mode, statistics and readers. PyTorch's own `fuse` forgets that a module may be called twice.
+# 4. The folded convolution is a new module, under a free name, at the place of the old call.
+# 5. Measure after a warm-up, in turn, without gradients; take medians, and report the noise.
+#
+# ## Cheat sheet
+#
+# | call | what it does |
+# |---|---|
+# | `torch.nn.utils.fusion.fuse_conv_bn_eval(conv, bn)` | folds two layers in eval mode; the result is new |
+# | `torch.nn.utils.fusion.fuse_linear_bn_eval(linear, bn)` | the same for a linear layer |
+# | `torch.fx.experimental.optimization.fuse(model)` | folds all pairs; wrong on shared layers; not promised to stay |
+# | `gm.add_submodule("a.b", module)` | adds a module at a path |
+# | `node.target = "name"` | the node calls another module; place and arguments stay |
+# | `gm.delete_all_unused_submodules()` | removes modules that no node calls or reads |
+# | `time.perf_counter()` | the clock for short times, in seconds |
+# | `statistics.median(times)` | the middle one |
+# | `torch.set_num_threads(n)` | how many threads an operation may use |
+#
+# See how far you are:
+
+# %%
+progress()
+
+# %% [markdown]
+# ## What was not taught here
+#
+# | topic | where |
+# |---|---|
+# | fusion by `torch.compile`, which writes new kernels | chapter 11 |
+# | passes in a row, and what each of them needs of the one before | chapter 12 |
+# | quantization, which needs folded convolutions | chapter 14 |
+# | a pass that beats `fuse` on whole networks | chapter 15 |
+# | folding in training mode; transposed convolutions | `torch.nn.utils.fusion` has the argument `transpose` |
+#
+# In PyTorch's documentation: the tutorial
+# [Building a Convolution/Batch Norm fuser with torch.compile](https://docs.pytorch.org/tutorials/intermediate/torch_compile_conv_bn_fuser.html), the successor of the one with FX,
+# and [Benchmark](https://docs.pytorch.org/tutorials/recipes/recipes/benchmark.html), about `torch.utils.benchmark`, which does much of section 10.4 for you.
