@@ -109,7 +109,8 @@ assert [n.target for n in traced.graph.nodes if n.op == "call_module"] == ["0.li
 # </details>
 
 # %%
-x = fx.Proxy((graph := fx.Graph()).placeholder("x"), GraphAppendingTracer(graph))
+graph = fx.Graph()
+x = fx.Proxy(graph.placeholder("x"), GraphAppendingTracer(graph))
 
 # %% raises="TraceError"
 if x.shape[0] > 1:
