@@ -125,8 +125,8 @@ _OTHER_MODULES = (
 """Classes that the course's cases and answers take for layers."""
 
 _WITH_LAYERS = (
-    "autograder.exercises.ch05_proxy.inline.models",
     "autograder.exercises.ch08_limits.keep_dynamic.models",
+    "autograder.exercises.ch05b_programs.inline.models",
     "autograder.given",
     "autograder.models.networks",
 )

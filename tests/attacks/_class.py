@@ -20,7 +20,16 @@ from nbgrader.api import Gradebook
 from autograder.classroom.create import choose, create
 from autograder.exercises import of_chapter
 from tests.attacks import GRADED, HONEST, MOST_SECONDS, SCRIPT, TOKEN, Attack, _traces, _wiring
-from tests.submissions import chapter_01, chapter_02, chapter_03, chapter_05, chapter_06, chapter_07
+from tests.submissions import (
+    chapter_01,
+    chapter_02,
+    chapter_03,
+    chapter_05,
+    chapter_05b,
+    chapter_06,
+    chapter_07,
+    chapter_07b,
+)
 from tests.submissions import room as rooms
 from tests.submissions.edits import edited, fill
 from tests.submissions.exam import text_of
@@ -31,8 +40,10 @@ RIGHT = {
     "02_nodes": chapter_02.RIGHT,
     "03_manipulation": chapter_03.RIGHT,
     "05_proxy": chapter_05.RIGHT,
+    "05b_programs": chapter_05b.RIGHT,
     "06_interpreter": chapter_06.RIGHT,
     "07_features": chapter_07.RIGHT,
+    "07b_cutting": chapter_07b.RIGHT,
 }
 MOST_MEMORY = 4 * 1024**2
 """KiB that no process may have taken, the judge's neither."""

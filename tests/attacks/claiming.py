@@ -9,7 +9,7 @@ from tests.attacks._forging import forging
 from tests.submissions.exam import text_of
 
 NODES, TRACING, CHANGES = "02_nodes", "01_tracing", "03_manipulation"
-LESSONS, FEATURES = "06_interpreter", "07_features"
+LESSONS, FEATURES, CUTTING = "06_interpreter", "07_features", "07b_cutting"
 STATES = SUSPECT | ENDED
 NOT_RUN = "What was not run has not held."
 NOT_TOLD = "The process is not told which case is tried, nor what must come of it."
@@ -413,7 +413,7 @@ def probe_values(model, probe):
         "`split_at` returns a tail whose one node calls a function that runs the rest.",
         NOT_ASKED,
         "",
-        FEATURES,
+        CUTTING,
         answers={
             "split_at": """\
 from torch import fx

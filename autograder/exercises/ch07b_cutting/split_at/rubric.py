@@ -12,7 +12,7 @@ import torch
 from autograder.core.codec import Encoder, Plain, kind_of
 from autograder.core.execution import run_once
 from autograder.core.verdict import Finding
-from autograder.exercises.ch07_features.split_at.rubric_crossing import Cut, what_crosses
+from autograder.exercises.ch07b_cutting.split_at.rubric_crossing import Cut, what_crosses
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
 from autograder.judge.error_words import error_text

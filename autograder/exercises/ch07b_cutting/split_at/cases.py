@@ -1,4 +1,4 @@
-"""Exercise 7.4: a model cut in two."""
+"""Exercise 7b.1: a model cut in two."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import torch
 from torch import nn
 
 from autograder.core.exercise import Aspect, Case, Exercise, Expect
-from autograder.exercises.ch07_features import models as shared
-from autograder.exercises.ch07_features.split_at import models
+from autograder.exercises.ch07b_cutting.split_at import models
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.recipe import Recipe
 from autograder.models import T, model_case
+from autograder.models.renaming import renumbered
 
 X, WIDE = T(2, 3), T(4, 3)
 
@@ -109,8 +109,8 @@ def refusals(recipe: Recipe) -> Expect:
 
 EXERCISE = Exercise(
     name="split_at",
-    number=4,
-    chapter="07_features",
+    number=1,
+    chapter="07b_cutting",
     title="Cut a model in two",
     stars=3,
     minutes=25,
@@ -164,7 +164,7 @@ EXERCISE = Exercise(
         cut("inputs are results", "rest", models.Passes, "sin", (X, X)),
         cut("a model in training mode", "rest", models.Normed, "drop", (WIDE,), training=True),
         cut("single precision", "rest", models.Twice, "turn_1", dtype=torch.float32),
-        cut("a graph module", "rest", shared.renumbered, "add_1"),
+        cut("a graph module", "rest", renumbered, "add_1"),
         cut("redraw: a chain", "task", models.Straight, "tanh", (T(1, 3),), hidden=True),
         cut("redraw: crossing", "crossing", models.Skips, "relu", (WIDE,), hidden=True),
         cut("redraw: sides", "sides", models.Twice, "act_1", (WIDE,), hidden=True),

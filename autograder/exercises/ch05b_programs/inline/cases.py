@@ -1,4 +1,4 @@
-"""Exercise 5.4: replace every call of a submodule by what the submodule does."""
+"""Exercise 5b.1: replace every call of a submodule by what the submodule does."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from torch import fx, nn
 
 from autograder.core.exercise import Aspect, Case, Exercise, Expect
-from autograder.exercises.ch05_proxy.inline import models
-from autograder.exercises.ch05_proxy.inline.models import PARTS, with_target
+from autograder.exercises.ch05b_programs.inline import models
+from autograder.exercises.ch05b_programs.inline.models import PARTS, with_target
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.recipe import Recipe
@@ -20,10 +20,11 @@ X, WIDE = T(2, 3), T(4, 3)
 _MISSING = "What does `model.get_submodule` do with a name that leads nowhere?"
 
 HINTS = (
-    """**Where to look.** `followed_by` in section 5.5 pastes one graph behind another.
+    """**Where to look.** `followed_by` in section 5b.1 pastes one graph behind another.
 Here you paste the graph of the submodule at each place where it is called.
 Which values do its placeholders get at such a place, and what is missing in its names?""",
-    """**What to use.** A tracer with an `is_leaf_module` of its own, as `WithParts` in section 5.5.
+    """**What to use.** A tracer with an `is_leaf_module` of its own, as `WithParts` in
+section 5b.1.
 `model.get_submodule(target)`; `fx.Tracer().trace(submodule)` gives the inner graph.
 
 Make one dictionary for each call, from inner nodes to their values outside. Begin with the
@@ -136,8 +137,8 @@ def missing_case(
 
 EXERCISE = Exercise(
     name="inline",
-    number=4,
-    chapter="05_proxy",
+    number=1,
+    chapter="05b_programs",
     title="Open a submodule",
     stars=3,
     minutes=30,

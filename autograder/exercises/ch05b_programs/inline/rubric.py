@@ -16,7 +16,7 @@ from torch import fx, nn
 
 from autograder.core.codec import Plain
 from autograder.core.verdict import Finding
-from autograder.exercises.ch05_proxy.inline.models import KeepTarget
+from autograder.exercises.ch05b_programs.inline.models import KeepTarget
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule

@@ -1,4 +1,4 @@
-"""Exercise 5.5: the derivative of a function, as a graph."""
+"""Exercise 5b.2: the derivative of a function, as a graph."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from autograder.core.exercise import Aspect, Case, Exercise
-from autograder.exercises.ch05_proxy.derivative import models
-from autograder.exercises.ch05_proxy.derivative.models import as_function
+from autograder.exercises.ch05b_programs.derivative import models
+from autograder.exercises.ch05b_programs.derivative.models import as_function
 from autograder.fuzz.grammar import Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T
@@ -18,7 +18,7 @@ X, POINT, CUBE = T(5), T(), T(2, 1, 3)
 SINGLE = T(4, dtype=torch.float32)
 
 HINTS = (
-    """**Where to look.** `bound` in section 5.6 walks through a graph once and keeps *two* things
+    """**Where to look.** `bound` in section 5b.2 walks through a graph once and keeps *two* things
 for each node: its value, and something about it. Here the second thing is the slope.
 Which rule of the table belongs to `+`, to `*`, to `sin`?
 Go through the function on your card with the table, line by line.""",
@@ -133,8 +133,8 @@ def slope_case(
 
 EXERCISE = Exercise(
     name="derivative",
-    number=5,
-    chapter="05_proxy",
+    number=2,
+    chapter="05b_programs",
     title="Symbolic differentiation",
     stars=4,
     minutes=40,
