@@ -61,7 +61,7 @@ class Questions(fx.Tracer):
         super().__init__()
         self.questions = [
             lambda m, name: bool(set(type(m).__mro__) & set(leaf_types)),
-            lambda m, name: any(name == each for each in leaf_names),
+            lambda m, name: any(name == given for given in leaf_names),
             super().is_leaf_module,
         ]
 

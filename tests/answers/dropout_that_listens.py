@@ -222,7 +222,7 @@ def mode_for_a_copy(model):
 
 @wrong("the part's mode", "wrong-mode", clause="mode")
 def mode_of_the_part(model):
-    modes = [m.training for m in model.modules()]
+    modes = [part.training for part in model.modules()]
     return listens(model, make=lambda m, n: nn.Dropout(p_of(n)).train(all(modes)))
 
 

@@ -200,6 +200,24 @@ def all_own(model):
     return fx.GraphModule(model, Closed().trace(model))
 
 
+@wrong("what begins with the name of a leaf", "shallow-leaf", clause="only-those")
+def begins_alike(model):
+    def namesakes(dynamic, failed):
+        names = {m: name for name, m in model.named_modules()}
+        dynamic.update(m for m in names if names[m].startswith(names[failed]))
+
+    return again(model, after=namesakes)
+
+
+@wrong("what ends with the name of a leaf", "shallow-leaf", clause="only-those")
+def ends_alike(model):
+    def namesakes(dynamic, failed):
+        names = {m: name.rpartition(".")[2] for name, m in model.named_modules()}
+        dynamic.update(m for m in names if names[m].endswith(names[failed]))
+
+    return again(model, after=namesakes)
+
+
 @wrong("siblings stay leaves, too", "shallow-leaf", clause="only-those")
 def siblings(model):
     def with_siblings(dynamic, failed):

@@ -101,7 +101,7 @@ EXERCISE = Exercise(
         one("two types, by position", "types", models.Layers, (nn.Sequential, models.OwnLinear)),
         one("a root of that type", "types", Tree, (Tree,), ()),
         one("names within names", "names", models.Numbered, leaf_names=("layers.1", "gate")),
-        one("a block with a gate inside", "names", models.Two, leaf_names=["gate", "block"]),
+        one("a block with a gate inside", "names", models.Two, leaf_names=("gate", "block")),
         one("nothing given", "defaults", models.Layers),
         one(
             "beside layers of PyTorch",

@@ -143,7 +143,8 @@ class Settings(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.parts = nn.ModuleDict({"no": Maybe(asks=False), "yes": Maybe(), "off": Maybe(False)})
+        self.parts = nn.ModuleDict({"part": Maybe(), "part_2": Maybe(asks=False)})
+        self.parts["static_part"] = Maybe(asks=False)
 
     def forward(self, x):
         for part in self.parts.values():
