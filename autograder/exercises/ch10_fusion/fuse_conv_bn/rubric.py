@@ -35,29 +35,39 @@ class Norm:
         name: of its node.
         conv: the name of the node that it is fused with; ``""`` where it must stay.
         why: why it stays, for a sentence that begins with the node's name.
+        free: whether it may stay or go: it is behind another BatchNorm, and forms a pair with the
+            new convolution once that one is fused.
     """
 
     name: str
     conv: str = ""
     why: str = ""
+    free: bool = False
 
 
 def norms_of(gm: fx.GraphModule) -> list[Norm]:
     """Every call of a BatchNorm in a trace."""
-    return [_norm(gm, node) for node in gm.graph.nodes if _called(gm, node, NORMS)]
+    found: dict[str, Norm] = {}
+    for node in gm.graph.nodes:
+        if _called(gm, node, NORMS):
+            found[node.name] = _norm(gm, node, found)
+    return list(found.values())
 
 
 def _called(gm: fx.GraphModule, node: fx.Node, kinds: tuple[type[nn.Module], ...]) -> bool:
     return node.op == "call_module" and type(gm.get_submodule(str(node.target))) in kinds
 
 
-def _norm(gm: fx.GraphModule, node: fx.Node) -> Norm:
+def _norm(gm: fx.GraphModule, node: fx.Node, earlier: dict[str, Norm]) -> Norm:
     norm = gm.get_submodule(str(node.target))
     (source,) = node.all_input_nodes
     if norm.training:
         return Norm(node.name, why="is in training mode: it uses the statistics of each batch")
     if norm.running_mean is None:
         return Norm(node.name, why="has no running statistics")
+    before = earlier.get(source.name)
+    if before and (before.conv or before.free) and len(source.users) == 1:
+        return Norm(node.name, free=True)
     if not _called(gm, source, CONVS):
         return Norm(node.name, why=f"reads `{source}`, which is no call of a convolution")
     if len(source.users) > 1:
@@ -72,19 +82,20 @@ def pairs_fused(evidence: Evidence) -> Iterable[Finding]:
     there = {name for name, kind in _kinds(evidence.graph) if kind == "a BatchNorm"}
     before = Counter(kind for _, kind in _kinds(evidence.traced_graph))
     after = Counter(kind for _, kind in _kinds(evidence.graph))
-    want = sum(not norm.conv for norm in norms)
-    if after["a BatchNorm"] > want:
+    most = sum(not norm.conv for norm in norms)
+    least = most - sum(norm.free for norm in norms)
+    if after["a BatchNorm"] > most:
         left = next((norm for norm in norms if norm.conv and norm.name in there), None)
         text = (
             f"`{left.name}` is still there: it reads the convolution `{left.conv}`, which nothing "
             "else reads."
             if left
-            else f"{after['a BatchNorm']} BatchNorms are still called; it should be {want}."
+            else f"{after['a BatchNorm']} BatchNorms are still called; it should be {most}."
         )
         nodes = (left.name,) if left else ()
         yield evidence.finding("missed-place", text, _LOOK_MISSED, nodes=nodes)
-    elif after["a BatchNorm"] < want:
-        gone = next((norm for norm in norms if not norm.conv and norm.name not in there), None)
+    elif after["a BatchNorm"] < least:
+        gone = next((norm for norm in norms if norm.why and norm.name not in there), None)
         text = f"`{gone.name}` is gone, but it {gone.why}." if gone else "A BatchNorm is missing."
         yield evidence.finding("changed-too-much", text, _LOOK_GONE)
     else:
