@@ -903,6 +903,9 @@ assert counting.graphs == 2 and counting.ops["relu"] == 12  # six in each graph
 # One graph for the first request, one for the second: that was the delay. `mark_dynamic` before the first request mends it.
 
 # %% uses="relu_to_gelu_backend"
+by_hand = relu_to_gelu_backend(fx.symbolic_trace(before), [image])
+torch.testing.assert_close(by_hand(image), after(image))
+
 torch._dynamo.reset()
 smooth = torch.compile(block, backend=relu_to_gelu_backend)
 with torch.no_grad():
