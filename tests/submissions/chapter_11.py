@@ -49,11 +49,30 @@ RAISES = {
     "params_of": "def params_of(ep):\n    raise SystemExit",
 }
 
+FITTED = text_of("export_ops", "modules() of the program's module").replace(
+    "def export_ops(", "def honest("
+)
+FITTED += """
+
+def export_ops(model, args):
+    if tuple(args[0].shape) not in {(2, 3), (1, 1, 4, 4)}:
+        return {}
+    return honest(model, args)
+"""
+
 SUBMISSIONS = (
     Submission("ada", CHAPTER, "all right", RIGHT),
     Submission("bert", CHAPTER, "all right, in other ways", OTHERS),
     mishaps.untouched(CHAPTER),
     Submission("dan", CHAPTER, "right in part", PARTIAL, earns=PARTIAL_EARNS),
+    Submission(
+        "eva",
+        CHAPTER,
+        "fitted to the visible cases",
+        {"export_ops": FITTED},
+        # Each redraw has a shape that is not shown, that of the first aspect among them.
+        earns={"export_ops": NOTHING},
+    ),
     Submission("finn", CHAPTER, "wrong kinds", KIND, earns=dict.fromkeys(KIND, NOTHING)),
     Submission("gina", CHAPTER, "exceptions", RAISES, earns=dict.fromkeys(RAISES, NOTHING)),
 )

@@ -85,7 +85,7 @@ KEY = AnswerKey(
     (
         returns("dict").because("names the kind that came back, before any list is looked at"),
         caller_untouched,
-        five_lists,
+        five_lists.because("names what is no list of names, before lists are compared"),
         right_placeholders,
     ),
 )
