@@ -33,7 +33,8 @@ ALLOWED = frozenset(
     "autograder.boxed.late_imports autograder.boxed.preload autograder.boxed.shell "
     "autograder.boxed.stub_api autograder.boxed.student autograder.fuzz "
     "autograder.fuzz.codegen autograder.fuzz.grammar autograder.fuzz.model_builder "
-    "autograder.fuzz.recipe autograder.fuzz.wrapped autograder.given autograder.models".split()
+    "autograder.fuzz.recipe autograder.fuzz.wrapped autograder.given autograder.models "
+    "autograder.suspects".split()
 )
 """Modules of the course that a student's process may hold, besides those of `ROOMS`."""
 

@@ -57,10 +57,12 @@ class AnswerKey:
     Attributes:
         rules: the properties that a result must have.
         oracle: what must come out, wherever no reference is stored beside the key.
+        remark: what is said of an answer that passes, from what it did on the first case.
     """
 
     rules: tuple[Property, ...]
     oracle: Oracle | OfChoice | None = None
+    remark: Callable[[Evidence], str] | None = None
 
     def reference(self, exercise: Exercise, case: Case, seed: int = 0) -> Reference:
         """What must come of a case: as it is stored, or as the oracle says.
