@@ -45,7 +45,7 @@ def self_loop(gm: fx.GraphModule) -> fx.GraphModule:
 
 
 def by_name(gm: fx.GraphModule) -> fx.GraphModule:
-    """Makes GELU of the calls of `torch.relu` and `F.relu`, which it knows by their nodes' names."""
+    """Makes GELU of calls of `torch.relu` and `F.relu`, which it knows by their nodes' names."""
     for node in list(gm.graph.nodes):
         if node.op == "call_function" and node.name.startswith("relu"):
             given = node.args[0] if node.args else node.kwargs["input"]
@@ -111,12 +111,15 @@ def _is(value: object, number: int) -> bool:
 
 def equal_calls(gm: fx.GraphModule) -> fx.GraphModule:
     """Makes one call of several equal ones: PyTorch's own `CSEPass`."""
-    return CSEPass()(gm).graph_module
+    result = CSEPass()(gm)
+    return gm if result is None else result.graph_module
 
 
 def shared_conv(gm: fx.GraphModule) -> fx.GraphModule:
     """Fuses each BatchNorm into the layer before it: PyTorch's own `optimization.fuse`."""
-    return optimization.fuse(gm, no_trace=True)
+    fused = optimization.fuse(gm, no_trace=True)
+    assert isinstance(fused, fx.GraphModule)
+    return fused
 
 
 def double_negation(gm: fx.GraphModule) -> fx.GraphModule:

@@ -539,7 +539,7 @@ for what, dtype in (
     (integers / 1, torch.float32),
     (integers.sum() * floats[0], torch.float32),
     (torch.tensor([True]).sum(), torch.int64),
-    (floats ** 2, torch.float32),
+    (floats**2, torch.float32),
 ):
     assert what.dtype is dtype
 
@@ -922,7 +922,9 @@ keeping = ["relu_rule", "dead_code", "plus_zero", "double_negation", "equal_call
 before = run_of(trace, image)
 for name in keeping:
     after = getattr(suspects, name)(copy.deepcopy(trace))
-    print(f"{name:16} {len(after.graph.nodes) - 2} calls, same: {same(before, run_of(after, image))}")
+    print(
+        f"{name:16} {len(after.graph.nodes) - 2} calls, same: {same(before, run_of(after, image))}"
+    )
     assert same(before, run_of(after, image))
 
 # %% [markdown]

@@ -61,8 +61,7 @@ def do_job(job: str, trial: Trial, value: Plain, tensors: list[torch.Tensor]) ->
     Args:
         job: a key of `JOBS`.
         trial: fresh objects of the case.
-        value: what an answer returned, as it was described; ``given`` are inputs of its own, in
-            place of the case's.
+        value: what an answer returned, as it was described; ``given`` are inputs of its own.
         tensors: the table that it refers to.
 
     Returns:
@@ -73,7 +72,7 @@ def do_job(job: str, trial: Trial, value: Plain, tensors: list[torch.Tensor]) ->
     try:
         functions = {**trial.functions, **STAND_INS}
         programs = [admitted(data, tensors, functions) for data in graphs_in(value)]
-        if "given" in value:
+        if job == "results on own inputs":
             trial = replace(trial, inputs=_own_inputs(value["given"], tensors))
         with preserve_global_state(), bounded_output(0), torch.random.fork_rng(devices=[]):
             return JOBS[job](programs, trial, encoder), encoder.tensors
@@ -148,6 +147,7 @@ def _unneeded(programs: list[Program], trial: Trial, encoder: Encoder) -> Plain:
 JOBS: dict[str, Job] = {
     "results": _results,
     "results of both": _results_of_both,
+    "results on own inputs": _results,
     "matches": _matches,
     "unneeded": _unneeded,
 }

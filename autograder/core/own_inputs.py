@@ -30,7 +30,7 @@ class _Views(Encoder):
         storage = value.untyped_storage()
         key = storage.data_ptr() or id(value), value.dtype
         if key not in self._memory:
-            whole = torch.empty(0, dtype=value.dtype).set_(storage)  # type: ignore[call-overload]
+            whole = torch.empty(0, dtype=value.dtype).set_(storage)
             self._memory[key] = self._table.tensor(whole)["tensor"]
         place = [list(value.shape), list(value.stride()), value.storage_offset()]
         self.views.append([self._memory[key], *place])

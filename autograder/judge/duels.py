@@ -17,6 +17,7 @@ import torch
 from torch import fx
 
 from autograder.core.codec import Encoder, Plain
+from autograder.core.graph_jobs import TIMES
 from autograder.core.graph_program import NotAdmitted, admitted
 from autograder.core.graph_record import describe
 from autograder.core.outcome import Outcome
@@ -27,12 +28,15 @@ from autograder.judge.evidence import Evidence
 
 Pass = Callable[[fx.GraphModule], fx.GraphModule]
 
-JOB, RUNS = "results", 2
-"""What is done with each graph: it is run twice; see `core.graph_jobs`."""
+MOST_CALLS = 50
+"""A trace with more calls is not looked at: every limit is far below."""
+
+JOB = "results on own inputs"
 
 _HANDMADE = frozenset(
-    f"operator.i{name}"
-    for name in "add and concat floordiv lshift matmul mod mul or pow rshift sub truediv xor".split()
+    "operator.iadd operator.iand operator.iconcat operator.ifloordiv operator.ilshift "
+    "operator.imatmul operator.imod operator.imul operator.ior operator.ipow operator.irshift "
+    "operator.isub operator.itruediv operator.ixor".split()
 )
 """Functions that no trace of a model calls: `x += 1` is traced as `operator.add`."""
 
@@ -69,10 +73,12 @@ class Ran:
     Attributes:
         record: as `core.execution.run_once` makes it.
         tensors: the table that it refers to.
+        broken: why the graph cannot run at all; empty where it was run.
     """
 
     record: Plain
     tensors: list[torch.Tensor]
+    broken: str = ""
 
     @property
     def error(self) -> str:
@@ -82,7 +88,9 @@ class Ran:
     def differs(self, other: Ran) -> str:
         """How this differs from another run that returned, in words; ``""`` if it does not."""
         if self.error:
-            return f"it raises {self.error}"
+            return (
+                f"the graph cannot run: {self.broken}" if self.broken else f"it raises {self.error}"
+            )
         for key, words in (("value", "the result"), ("args", "the arguments afterwards")):
             found = difference(
                 self.record[key], self.tensors, other.record[key], other.tensors, words
@@ -175,7 +183,7 @@ class Duel:
             return (_raised(error),) * 2
         value["given"] = describe_inputs(self.given, encoder)
         outcome = Outcome(self.evidence.case.name, value=value, tensors=encoder.tensors)
-        found, tensors = self.evidence.done_with(JOB, outcome, RUNS)
+        found, tensors = self.evidence.done_with(JOB, outcome, TIMES)
         if not isinstance(found, list):
             raise NotAdmitted(str(found.get("not admitted", "it was not run")))
         first, second = (Ran(record, tensors) for record in found)
@@ -198,7 +206,8 @@ def _in_eval_mode(description: Plain) -> Plain:
 
 def _named_anew(graph: fx.Graph) -> fx.Graph:
     """A copy of a graph with the names that a trace gives: what was claimed may be any."""
-    copied, made = fx.Graph(), {}
+    copied = fx.Graph()
+    made: dict[fx.Node, fx.Node] = {}
     for node in graph.nodes:
         args, kwargs = fx.node.map_arg((node.args, node.kwargs), made.__getitem__)
         made[node] = copied.create_node(node.op, node.target, args, kwargs)
@@ -206,5 +215,5 @@ def _named_anew(graph: fx.Graph) -> fx.Graph:
 
 
 def _raised(error: Exception) -> Ran:
-    kind = "RuntimeError" if isinstance(error, NotAdmitted) else type(error).__name__
-    return Ran({"error": {"type": kind, "message": str(error)[:300]}}, [])
+    broken = str(error)[:300] if isinstance(error, NotAdmitted) else ""
+    return Ran({"error": {"type": type(error).__name__, "message": str(error)[:300]}}, [], broken)

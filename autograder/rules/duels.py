@@ -10,10 +10,11 @@ from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
 from autograder.judge.answer_key import AnswerKey
-from autograder.judge.duels import Duel, Fight
+from autograder.judge.duels import MOST_CALLS, Duel, Fight
 from autograder.judge.error_words import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Rule, Stage
+from autograder.rules.wellformed import wellformed
 
 
 def duel_key(fight: Fight, *, nothing_outside: str = "") -> AnswerKey:
@@ -50,6 +51,7 @@ def duel_key(fight: Fight, *, nothing_outside: str = "") -> AnswerKey:
         (
             Rule("a model with inputs", Stage.KIND, _a_model_with_inputs,
                  reason="says what is wrong with a class that there is no trace of"),
+            wellformed.because("every graph of the course is well formed, a model's trace too"),
             Rule("can be rebuilt", Stage.FORM, can_be_rebuilt,
                  reason="what is not run does not hold; it says why it is not"),
             Rule("the same every time", Stage.STRUCTURE, same_every_time),
@@ -106,6 +108,9 @@ def _can_be_rebuilt(duel: Duel) -> Iterable[Finding]:
             "Only functions, methods and layers of PyTorch may be in a witness.",
             (node,),
         )
+        return
+    if duel.size > MOST_CALLS:
+        yield _too_large(duel)
         return
     try:
         _ = duel.plain
@@ -186,12 +191,16 @@ def _suspect_is_wrong(duel: Duel) -> Iterable[Finding]:
 def _small_enough(duel: Duel) -> Iterable[Finding]:
     """The trace has no more calls than the duel allows."""
     if duel.size > duel.fight.limit:
-        yield duel.evidence.finding(
-            "too-large",
-            f"{duel.evidence.you} convicts the suspect, with {duel.size} calls in its trace; "
-            f"{duel.fight.limit} are allowed.",
-            "Take out one call after the other. On which of them does it depend?",
-        )
+        yield _too_large(duel, " convicts the suspect, but it")
+
+
+def _too_large(duel: Duel, convicts: str = "") -> Finding:
+    return duel.evidence.finding(
+        "too-large",
+        f"{duel.evidence.you}{convicts} has {duel.size} calls in its trace; {duel.fight.limit} are "
+        "allowed.",
+        "Take out one call after the other. On which of them does it depend?",
+    )
 
 
 def _remark(duel: Duel) -> str:

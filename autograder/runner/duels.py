@@ -72,9 +72,7 @@ def _traced(
     """What came of a model of the class, before it was traced and after."""
 
     def run(model: nn.Module) -> Plain:
-        return run_recorded(
-            lambda *args: copy.deepcopy(model)(*args), None, inputs, trial, encoder
-        )
+        return run_recorded(lambda *args: copy.deepcopy(model)(*args), None, inputs, trial, encoder)
 
     seed_all(trial.made_under)
     model = _attempt("made", answer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.exercises.ch09b_duels.cases import duel
+from autograder.models.duels import duel
 
 HINTS = (
     "The suspect looks at `node.name`, not at `node.target`. Trace a model with one call, and "
@@ -18,6 +18,7 @@ EXERCISE = duel(
     "A pass that goes by names",
     __package__,
     HINTS,
+    chapter="09b_duels",
     stars=1,
     minutes=6,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.exercises.ch09b_duels.cases import duel
+from autograder.models.duels import duel
 
 HINTS = (
     "Nobody reads a call, and still it matters: what can a call do besides giving a value? Then "
@@ -17,6 +17,7 @@ EXERCISE = duel(
     "Calls that nobody reads",
     __package__,
     HINTS,
+    chapter="09b_duels",
     stars=2,
     minutes=8,
 )

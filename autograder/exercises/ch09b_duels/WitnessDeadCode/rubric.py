@@ -1,4 +1,4 @@
-"""What must come of `WitnessDeadCode`: passes that keep what has an effect, and one that does not."""
+"""What must come of `WitnessDeadCode`: passes that keep effects, and one that does not."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from autograder.judge.duels import Fight
 from autograder.rules.duels import duel_key
 
 TRAP = (
-    "A dead call of `torch.rand_like`, or of `torch._assert`, convicts nobody: PyTorch keeps those. "
-    "What it does not know are changes in place."
+    "A dead call of `torch.rand_like`, or of `torch._assert`, convicts nobody: PyTorch keeps "
+    "those. What it does not know are changes in place."
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.exercises.ch09b_duels.cases import duel
+from autograder.models.duels import duel
 
 HINTS = (
     "The suspect finds the pattern, and replaces it by its input. The values are the same. What "
@@ -17,6 +17,7 @@ EXERCISE = duel(
     "Two signs too many",
     __package__,
     HINTS,
+    chapter="09b_duels",
     stars=2,
     minutes=8,
 )

@@ -11,8 +11,8 @@ from autograder.judge.duels import Fight
 from autograder.rules.duels import duel_key
 
 TRAP = (
-    "A pattern speaks of values. Two negations give a new tensor, and the replacement gives the old "
-    "one: as soon as one of them is changed in place, the difference shows."
+    "A pattern speaks of values. Two negations give a new tensor, and the replacement gives the "
+    "old one: as soon as one of them is changed in place, the difference shows."
 )
 
 
@@ -36,8 +36,8 @@ KEY = duel_key(
         keeps_meaning=True,
         limit=4,
         record=3,
-        try_this="Has the suspect found the pattern in your trace? Print its graph before and after. "
-        "If it has, which two nodes are one tensor now, and were two before?",
+        try_this="Has the suspect found the pattern in your trace? Print its graph before and "
+        "after. If it has, which two nodes are one tensor now, and were two before?",
     ),
     nothing_outside="to keep every call is right, too",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.exercises.ch09b_duels.cases import duel
+from autograder.models.duels import duel
 
 HINTS = (
     "The suspect joins two calls with the same target and equal arguments. When do two such calls "
@@ -18,6 +18,7 @@ EXERCISE = duel(
     "Calls that look equal",
     __package__,
     HINTS,
+    chapter="09b_duels",
     stars=2,
     minutes=8,
 )

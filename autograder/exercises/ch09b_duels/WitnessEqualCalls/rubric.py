@@ -13,8 +13,8 @@ from autograder.rules.duels import duel_key
 
 TRAP = (
     "Two calls with equal arguments are one only if the operation is a function of its arguments, "
-    "and nothing has changed them in between. And Python calls things equal that tensors tell apart: "
-    "`1` and `1.0`, `0.0` and `-0.0`."
+    "and nothing has changed them in between. And Python calls things equal that tensors tell "
+    "apart: `1` and `1.0`, `0.0` and `-0.0`."
 )
 
 
@@ -46,8 +46,8 @@ KEY = duel_key(
         keeps_meaning=True,
         limit=3,
         record=2,
-        try_this="Has the suspect joined two calls of your trace? Print its graph before and after. "
-        "If it has, what makes the two values differ?",
+        try_this="Has the suspect joined two calls of your trace? Print its graph before and "
+        "after. If it has, what makes the two values differ?",
     ),
     nothing_outside="to keep every call is right, too",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.exercises.ch09b_duels.cases import duel
+from autograder.models.duels import duel
 
 HINTS = (
     "For numbers `x + 0` is `x`. For tensors, compare more than the values: which other properties "
@@ -17,6 +17,7 @@ EXERCISE = duel(
     "Sums with zero",
     __package__,
     HINTS,
+    chapter="09b_duels",
     stars=2,
     minutes=8,
 )

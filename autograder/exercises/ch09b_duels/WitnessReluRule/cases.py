@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.exercises.ch09b_duels.cases import duel
+from autograder.models.duels import duel
 
 HINTS = (
     "`(x > 0) * x` is right for ordinary numbers. Which floating point numbers are not ordinary? "
@@ -17,6 +17,7 @@ EXERCISE = duel(
     "A rule for ReLU with a hole",
     __package__,
     HINTS,
+    chapter="09b_duels",
     stars=1,
     minutes=6,
 )

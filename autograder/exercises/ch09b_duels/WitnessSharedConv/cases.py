@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.exercises.ch09b_duels.cases import duel
+from autograder.models.duels import duel
 
 HINTS = (
     "To fuse a BatchNorm into a convolution is to change the convolution's weights. Who else may "
@@ -18,6 +18,7 @@ EXERCISE = duel(
     "Weights that others read",
     __package__,
     HINTS,
+    chapter="09b_duels",
     stars=2,
     minutes=12,
 )

@@ -1,4 +1,4 @@
-"""What must come of `WitnessSharedConv`: a fusion that looks who else reads, and one that does not."""
+"""What must come of `WitnessSharedConv`: a fusion that asks who else reads, and one that does not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def where_nobody_else_reads(gm: fx.GraphModule) -> fx.GraphModule:
         return gm  # it may be a convolution's weight
     for node, norm in list(calls.items()):
         before = node.args[0] if node.args else None
-        conv = calls.get(before)
+        conv = calls.get(before) if isinstance(before, fx.Node) else None
         plain = _PAIRS.get(type(conv)) is type(norm) and norm.running_mean is not None
         if plain and len(before.users) == 1 and _is_alone(conv, list(calls.values())):
             gm.add_submodule(before.target, fuse_conv_bn_eval(conv, norm))
@@ -50,7 +50,7 @@ KEY = duel_key(
         keeps_meaning=True,
         limit=4,
         record=2,
-        try_this="Has the suspect fused anything in your trace? If it has, who else reads the weights "
-        "that it has changed? And are the statistics of your BatchNorm other than zeros and ones?",
+        try_this="Has the suspect fused anything in your trace? If it has, who else reads the "
+        "weights that it has changed? And are the statistics of your BatchNorm other than zeros and ones?",
     )
 )
