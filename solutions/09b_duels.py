@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 4: traces, nodes, passes, patterns. Chapter 9 helps: this is its optional part |
-# | **Time** | about 115 minutes, 56 of them for seven duels; each duel is a sitting of its own |
+# | **Time** | about 120 minutes, 56 of them for seven duels; each duel is a sitting of its own |
 #
 # **When you are done, you can**
 #

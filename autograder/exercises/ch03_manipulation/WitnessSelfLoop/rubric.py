@@ -43,7 +43,7 @@ KEY = duel_key(
         keeps_meaning=False,
         limit=2,
         record=1,
-        try_this="Does the suspect insert anything into your trace? Print the targets of its nodes.",
+        try_this="Does the suspect insert anything into your trace? Print its targets.",
     ),
     nothing_outside="what to insert is clear for every call of `torch.add`",
 )

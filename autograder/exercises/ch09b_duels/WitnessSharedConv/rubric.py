@@ -1,4 +1,4 @@
-"""What must come of `WitnessSharedConv`: a fusion that asks who else reads, and one that does not."""
+"""What must come of `WitnessSharedConv`: a fusion that asks who reads, and one that does not."""
 
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ KEY = duel_key(
         limit=4,
         record=2,
         try_this="Has the suspect fused anything in your trace? If it has, who else reads the "
-        "weights that it has changed? And are the statistics of your BatchNorm other than zeros and ones?",
+        "weights that it has changed? And does your BatchNorm have other statistics than zeros and "
+        "ones?",
     )
 )
