@@ -22,10 +22,10 @@ from autograder.core.exercise import Exercise
 from autograder.runner.forbidden import install_spies
 
 _ALWAYS = (
-    "autograder.given", "autograder.core.graph_jobs", "autograder.cards.card",
-    "autograder.drawing.draw", "autograder.cards.hints", "autograder.cards.display",
-    "autograder.drawing.page_layout", "autograder.drawing.render", "autograder.drawing.shapes",
-    "autograder.drawing.back_edges", "autograder.cards.failing",
+    "autograder.given", "autograder.suspects", "autograder.core.graph_jobs",
+    "autograder.cards.card", "autograder.drawing.draw", "autograder.cards.hints",
+    "autograder.cards.display", "autograder.drawing.page_layout", "autograder.drawing.render",
+    "autograder.drawing.shapes", "autograder.drawing.back_edges", "autograder.cards.failing",
 )  # fmt: skip
 
 ALLOWED = frozenset(
