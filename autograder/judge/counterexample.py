@@ -47,7 +47,7 @@ def example_of(
 
 
 def _hands_in_a_model(exercise: Exercise) -> bool:
-    """Whether the answer is a model itself, so that nothing is given to it, and nothing returned."""
+    """Whether the answer is a model itself: nothing is given to it, and nothing returned."""
     return exercise.procedure == "witness"
 
 
