@@ -27,6 +27,9 @@ class _Views(Encoder):
 
     def tensor(self, value: torch.Tensor) -> Plain:
         """Note which part of which memory a tensor is."""
+        if value.layout is not torch.strided or value.device.type != "cpu" or value.is_quantized:
+            raise ValueError("a tensor that is not dense, or not on the CPU")
+        value = value.detach().resolve_conj().resolve_neg()
         storage = value.untyped_storage()
         key = storage.data_ptr() or id(value), value.dtype
         if key not in self._memory:

@@ -13,7 +13,7 @@ from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
-from autograder.core.own_inputs import describe_inputs
+from autograder.core.own_inputs import describe_inputs, inputs_of
 from autograder.runner.call import run_recorded
 from autograder.runner.exceptions import is_stub, record_of
 
@@ -39,14 +39,14 @@ def witness(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> No
     if words:
         outcome.value = words
         return
-    inputs = answer.inputs
     try:
-        given = describe_inputs(inputs, encoder)
+        given = describe_inputs(answer.inputs, encoder)
     except ValueError as error:
         outcome.value = f"a class whose `inputs` hold {error}"
         return
     try:
         with bounded_output(0):  # FX prints whole tracebacks when a graph's code fails
+            inputs = inputs_of(given, encoder.tensors)
             outcome.value = _traced(answer, inputs, trial, encoder) | {"given": given}
     except _Failed as failed:
         outcome.value = {"failed": failed.step, "error": failed.record}
