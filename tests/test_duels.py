@@ -39,7 +39,8 @@ def test_what_is_rebuilt_is_the_trace(answer: Answer) -> None:
     duel = Duel(FIGHT, Evidence(exercise, exercise.cases[0], outcome_of(answer)))
     torch.manual_seed(0)
     traced = fx.symbolic_trace(answer.write().eval())
-    assert str(duel.trace.graph) == str(traced.graph)
+    text = str(traced.graph).replace("torch.empty_like(", "torch.zeros_like(")
+    assert str(duel.trace.graph) == text
 
 
 @pytest.mark.parametrize("name", suspects.__all__)
@@ -68,6 +69,23 @@ def test_nothing_is_compiled() -> None:
         gm = fx.GraphModule(nn.Module(), graph)
         gm.recompile()
     assert not hasattr(gm, "_code")
+
+
+def test_memory_that_nobody_has_written_holds_zeros() -> None:
+    """Or a duel could be won by what happens to lie there."""
+
+    class Unwritten(nn.Module):
+        inputs = (torch.ones(2),)
+
+        def forward(self, x):
+            return torch.empty_like(x), x.new_empty(2)
+
+    exercise = EXERCISES["WitnessEqualCalls"]
+    outcome = run(exercise, Unwritten, exercise.cases[0])
+    duel = Duel(FIGHT, Evidence(exercise, exercise.cases[0], outcome))
+    calls = [node.target for node in duel.trace.graph.nodes if node.op.startswith("call_")]
+    assert calls == [torch.zeros_like, "new_zeros"]
+    assert not judge(exercise, [outcome], exercise.cases[:1]).passed
 
 
 # ------------------------------------------------------------------ inputs

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 from unittest import mock
 
 import torch
@@ -166,6 +167,8 @@ class Duel:
                 changed = change(copy.deepcopy(self.trace))
             except Exception as error:
                 return _raised(error)
+            if str(changed.graph) == str(self.trace.graph):
+                return self.plain[0]  # no pass changes weights and no node
         return self._run(changed)[0]
 
     def _run(self, gm: fx.GraphModule) -> tuple[Ran, Ran]:
@@ -204,6 +207,14 @@ def _in_eval_mode(description: Plain) -> Plain:
     return {**description, "modules": modules}
 
 
+_UNWRITTEN: dict[Any, Any] = {
+    torch.empty: torch.zeros,
+    torch.empty_like: torch.zeros_like,
+    "new_empty": "new_zeros",
+}
+"""Memory that nobody has written may hold anything: it is taken to hold zeros, in every run."""
+
+
 def _named_anew(graph: fx.Graph) -> fx.Graph:
     """A copy of a graph with the names that a trace gives: what was claimed may be any."""
     copied = fx.Graph()
@@ -211,7 +222,17 @@ def _named_anew(graph: fx.Graph) -> fx.Graph:
     for node in graph.nodes:
         args, kwargs = fx.node.map_arg((node.args, node.kwargs), made.__getitem__)
         made[node] = copied.create_node(node.op, node.target, args, kwargs)
+        if node.op in ("call_function", "call_method"):
+            made[node].target = _written(node.target)
     return copied
+
+
+def _written(target: Any) -> Any:
+    """What is called in place of a call that gives memory which nobody has written."""
+    name = target if isinstance(target, str) else getattr(target, "__name__", "")
+    if target not in _UNWRITTEN and "empty" in name:
+        raise NotAdmitted(f"`{name}` gives memory that nobody has written")
+    return _UNWRITTEN.get(target, target)
 
 
 def _raised(error: Exception) -> Ran:

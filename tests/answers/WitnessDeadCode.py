@@ -52,6 +52,14 @@ class Out(nn.Module):
         return result
 
 
+@right("into memory that is new")
+class Fresh(Model):
+    def forward(self, x):
+        fresh = torch.empty_like(x)
+        torch.add(x, 1, out=fresh)
+        return fresh
+
+
 @right("copied over")
 class Copied(nn.Module):
     inputs = (torch.ones(2, 2), torch.zeros(2, 2))
