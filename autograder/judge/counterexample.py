@@ -30,6 +30,10 @@ def example_of(
     evidence = Evidence(exercise, case, outcome, seed, key=key)
     pictured = _is_traced(trial.model) and outcome.ended != "not attempted"
     expected, obtained = _expected_and_obtained(evidence)
+    returned = _boxes(lambda: evidence.graph) if evidence.has_graph else ()
+    before = _boxes(lambda: evidence.traced_graph) if pictured else ()
+    if _hands_in_a_model(exercise):
+        returned, before = (), returned
     return Example(
         case=case.name,
         source=source_of(trial, case.expect.made),
@@ -38,9 +42,14 @@ def example_of(
         expected=expected,
         obtained=obtained,
         code=_code_text(evidence.outcome.value) if evidence.has_graph else "",
-        before=_boxes(lambda: evidence.traced_graph) if pictured else (),
-        after=_boxes(lambda: evidence.graph) if evidence.has_graph else (),
+        before=before,
+        after=returned,
     )
+
+
+def _hands_in_a_model(exercise: Exercise) -> bool:
+    """Whether the answer is a model itself: nothing is given to it, and nothing returned."""
+    return exercise.procedure == "witness"
 
 
 def _is_traced(model: Any) -> bool:
@@ -61,6 +70,8 @@ def _expected_and_obtained(evidence: Evidence) -> tuple[str, str]:
     outcome = evidence.outcome
     if outcome.ended != "returned" or evidence.case.expect.raises:
         return "", ""
+    if _hands_in_a_model(evidence.exercise):
+        return "", ""  # the finding says what is wrong
     if evidence.has_graph:
         return _values_of_runs(evidence)
     if evidence.reference.value is None and evidence.reference.runs:

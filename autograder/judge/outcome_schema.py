@@ -103,9 +103,15 @@ class _Parts:
         """An exception, with or without the line of code that it came from."""
         return fields(_WHERE, **_ERROR)
 
-    def record(self, inputs: int, **more: Check) -> Check:
-        """What came of one run: a value or an error, the arguments afterwards, and the log."""
-        args = fields(tuple=rows(self.plain, len(self.trial.inputs[inputs])))
+    def record(self, inputs: int | None, **more: Check) -> Check:
+        """What came of one run: a value or an error, the arguments afterwards, and the log.
+
+        Args:
+            inputs: which of the case's inputs it was run on; ``None`` for the answer's own.
+            more: what else is recorded.
+        """
+        count = None if inputs is None else len(self.trial.inputs[inputs])
+        args = fields(tuple=rows(self.plain, count))
         common = {"args": args, "log": fields(list=rows(self.plain)), **more}
         return either(fields(**common, error=self.error), fields(**common, value=self.plain))
 
@@ -355,6 +361,21 @@ def _latency(parts: _Parts) -> tuple[Check, Runs]:
     return nothing, [fields(forward=parts.record(i), afterwards=flag) for i in parts.inputs]
 
 
+def _witness(parts: _Parts) -> tuple[Check, Runs]:
+    if not parts.has_graph:
+        return either(text, fields(failed=text, error=parts.error)), []
+    given = parts.value.get("given")
+    views = given.get("views") if isinstance(given, dict) else ()
+    count = len(views) if isinstance(views, list) else 0
+    view = rows(either(whole, rows(whole)), 4)
+    record = parts.record(None)
+    return fields(
+        graph_module=parts.description,
+        given=fields(values=fields(tuple=rows(plain(count))), views=rows(view)),
+        ran=fields(before=record, after=record, trace=record),
+    ), []
+
+
 SCHEMAS: dict[str, Schema] = {
     "analysis": _data,
     "transform": _graph_module,
@@ -374,4 +395,5 @@ SCHEMAS: dict[str, Schema] = {
     "driven": _driven,
     "layer": _graph_module,
     "latency": _latency,
+    "witness": _witness,
 }

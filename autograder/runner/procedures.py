@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograder.runner import (
     driven,
+    duels,
     functions,
     interpreters,
     layers,
@@ -34,4 +35,5 @@ PROCEDURES: dict[str, Procedure] = {
     "driven": driven.driven,
     "layer": layers.layer,
     "latency": layers.latency,
+    "witness": duels.witness,
 }
