@@ -15,7 +15,7 @@ from torch import fx, nn
 from autograder.core.codec import Encoder, Plain
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe_nodes
-from autograder.core.outcome import Outcome
+from autograder.core.outcome import CALLS, Outcome
 from autograder.judge.evidence import Evidence
 from autograder.judge.field_checks import (
     Check,
@@ -327,6 +327,12 @@ def _after_others(parts: _Parts) -> tuple[Check, Runs]:
     return parts.other, [fields(forward=earlier) for _ in parts.trial.watch]
 
 
+def _in_place(parts: _Parts) -> tuple[Check, Runs]:
+    back = either(fields(given=whole), parts.other)
+    run = fields(forward=fields(value=back), state=parts.plain)
+    return nothing, [run] * len(CALLS)
+
+
 SCHEMAS: dict[str, Schema] = {
     "analysis": _data,
     "transform": _graph_module,
@@ -341,4 +347,5 @@ SCHEMAS: dict[str, Schema] = {
     "any module": _any_module,
     "split": _split,
     "after others": _after_others,
+    "in place": _in_place,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.runner import functions, interpreters, modules, repeated, rules, splits
+from autograder.runner import functions, in_place, interpreters, modules, repeated, rules, splits
 from autograder.runner.call import Procedure
 
 PROCEDURES: dict[str, Procedure] = {
@@ -19,4 +19,5 @@ PROCEDURES: dict[str, Procedure] = {
     "any module": modules.any_module,
     "split": splits.split,
     "after others": modules.after_others,
+    "in place": in_place.in_place,
 }
