@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3 and 6: traces, passes, the Interpreter |
-# | **Time** | about 115 minutes, 50 of them for the exercises; sections 9.1 to 9.3 are a good first sitting (40 minutes) |
+# | **Time** | about 120 minutes, 44 of them for the exercises; sections 9.1 to 9.3 are a good first sitting (40 minutes) |
 #
 # **When you are done, you can**
 #
@@ -32,6 +32,7 @@
 
 # %%
 import copy
+import functools
 import io
 import operator
 import pdb
@@ -92,7 +93,7 @@ print(torch.__version__)
 # </details>
 
 # %% [markdown]
-# ## 9.1 Read what runs (12 minutes)
+# ## 9.1 Read what runs (11 minutes)
 #
 # A graph module is a class that FX wrote. The text of its `forward` is in `gm.code`:
 
@@ -254,8 +255,7 @@ class Ignored(fx.GraphModule):
         raise NotImplementedError("my own forward")
 
 
-assert torch.equal(Ignored(gm, gm.graph)(x), gm(x))  # no exception: it was never called
-gm.recompile()
+assert torch.equal(Ignored(gm, copy.deepcopy(gm.graph))(x), gm(x))  # it was never called
 
 # %% [markdown]
 # `gm.to_folder(folder, name)` does the pasting for you. It writes a package with a class, and the weights beside it.
@@ -308,7 +308,7 @@ with fails(NameError):  # limit 3
     Halved()(x)
 
 # %% [markdown]
-# ## 9.2 Save and load (13 minutes)
+# ## 9.2 Save and load (11 minutes)
 #
 # A graph module lives in memory. How do you keep it? There are three ways, and people ask about each of them
 # (among others in issues [54573](https://github.com/pytorch/pytorch/issues/54573), [121191](https://github.com/pytorch/pytorch/issues/121191) and
@@ -394,7 +394,7 @@ assert table == {
     "meta of nodes": (True, False),
     "meta of the module": (True, False),
     "other attributes": (False, True),
-    "hooks": (False, True),
+    "hooks": (False, False),
     "the mode": (True, True),
 }
 
@@ -417,7 +417,7 @@ assert torch.equal(fresh(x), gm(x))
 # **The program.** For deployment, `torch.export` has a file format of its own (chapter 11).
 
 # %% [markdown]
-# ## 9.3 Weights that hide nothing (20 minutes)
+# ## 9.3 Weights that hide nothing (18 minutes)
 #
 # You have a pass, a model and its result. Do they do the same? First question: on which weights?
 
@@ -516,25 +516,7 @@ assert not torch.equal(a, b)  # a generator goes on
 assert torch.equal(torch.get_rng_state(), state)  # and the global state did not move
 
 # %% [markdown]
-# * Tied weights stay tied. `named_parameters()` gives a tensor with two names once. If you write into the tensor that is there, nothing can come apart:
-
-
-# %%
-class Tied(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.encoder = nn.Linear(3, 3, bias=False)
-        self.decoder = nn.Linear(3, 3, bias=False)
-        self.decoder.weight = self.encoder.weight
-
-
-tied = Tied()
-assert [name for name, _ in tied.named_parameters()] == ["encoder.weight"]
-with torch.no_grad():
-    tied.encoder.weight.fill_(2.0)  # in place
-assert tied.decoder.weight is tied.encoder.weight
-tied.encoder.weight = nn.Parameter(torch.zeros(3, 3))  # another object
-assert tied.decoder.weight is not tied.encoder.weight
+# * Tied weights stay tied. `named_parameters()` gives a tensor with two names once. If you write into the tensor that is there, nothing can come apart.
 
 # %% [markdown] card="randomize_"
 # **Given** a model and a seed.
@@ -675,7 +657,7 @@ for module in (dropping, trace):
 assert torch.equal(*results)
 
 # %% [markdown]
-# **Predict the result.** `Counter` adds a buffer `calls` to its input and then counts it up. Model and trace are run once each, one after the other. Do they return the same?
+# **Predict the result.** `Total` adds its input to a buffer and returns the sum of input and buffer. Model and trace are run once each, one after the other. Do they return the same?
 #
 # <details><summary>Yes: the trace does what the model does.</summary>
 #
@@ -687,27 +669,26 @@ assert torch.equal(*results)
 # </details>
 # <details><summary>No: a trace cannot change buffers.</summary>
 #
-# No. <code>add_</code> on a buffer is recorded like every other method.
+# No. A method with a traced argument is recorded, and <code>add_</code> is such a method here.
 # </details>
 
 
 # %%
-class Counter(nn.Module):
+class Total(nn.Module):
     def __init__(self):
         super().__init__()
-        self.register_buffer("calls", torch.zeros(()))
+        self.register_buffer("total", torch.zeros(()))
 
     def forward(self, x):
-        result = x + self.calls
-        self.calls.add_(1)
-        return result
+        self.total.add_(x.sum())
+        return x + self.total
 
 
-counter = Counter()
-trace = fx.symbolic_trace(counter)
+adding_up = Total()
+trace = fx.symbolic_trace(adding_up)
 one = torch.ones(1)
-assert counter(one).item() == 1 and trace(one).item() == 2
-assert trace.calls is counter.calls and counter.calls.item() == 2
+assert adding_up(one).item() == 2 and trace(one).item() == 3
+assert trace.total is adding_up.total
 
 # %% [markdown]
 # The last thing to look after is *your own* trace: `model.train()` sets the mode of **every** submodule, and `model.train(was_training)` does not bring back
@@ -823,7 +804,7 @@ assert not equivalent(model, After(), pair_of_rows)
 assert round(0.9**8, 2) == 0.43
 
 # %% [markdown]
-# ## 9.5 Which pass? (15 minutes)
+# ## 9.5 Which pass? (16 minutes)
 #
 # A real pipeline has many passes. (Inductor, the compiler behind `torch.compile`, runs dozens.) If the end is wrong, which of them was it?
 # Compare after *each* pass with the model at the beginning. Three traps:
@@ -957,7 +938,7 @@ assert first_bad_pass(Before(), [relu_to_clamp, clamp_to_abs], pair_of_rows) == 
 assert first_bad_pass(Before(), [clamp_to_abs, relu_to_clamp], pair_of_rows) is None
 
 # %% [markdown]
-# ## 9.6 What did it change? (17 minutes)
+# ## 9.6 What did it change? (15 minutes)
 #
 # You know the pass. Now you want to see *what it did*. `draw.diff` shows it for small graphs. For a large one, names are better.
 #
@@ -1209,13 +1190,15 @@ def plain_relu(model: nn.Module) -> fx.GraphModule:
     return gm
 
 
-def fold_norms(model: nn.Module) -> fx.GraphModule:
+def fold_norms(model: nn.Module, shift: bool = False) -> fx.GraphModule:
     gm = copy.deepcopy(fx.symbolic_trace(model))
     for node in calls_of(gm, nn.BatchNorm2d):
         norm, before = gm.get_submodule(node.target), node.args[0]
         conv = gm.get_submodule(before.target)
         factor = norm.weight / torch.sqrt(norm.running_var + norm.eps)
         conv.weight = nn.Parameter(conv.weight * factor[:, None, None, None])
+        if shift:  # the other team does not have these two lines
+            conv.bias = nn.Parameter(norm.bias - norm.running_mean * factor)
         node.replace_all_uses_with(before)
         gm.graph.erase_node(node)
     gm.recompile()
@@ -1246,12 +1229,14 @@ for one_pass in PASSES:
     folded_network = one_pass(folded_network)
 with torch.no_grad():
     gap = distance(folded_network(*an_image(0)), network(*an_image(0)))
+    two_images = distance(network(*an_image(0)), network(*an_image(1)))
 print(f"{len(fx.symbolic_trace(network).graph.nodes)} nodes, now {len(folded_network.graph.nodes)}")
-print(f"the other team's test: {gap:.0e}")
-assert gap < 1e-9
+print(f"the other team's test: {gap:.0e}; two different images: {two_images:.0e}")
+assert gap < 1e-9 and two_images < 1e-3
 
 # %% [markdown]
-# That is their test: new weights, and no difference. Your first tool gives the network weights that hide nothing:
+# That is their test: new weights, and no difference. (It is worse than that. Two *different images* hardly differ either: in a deep network with new weights
+# next to nothing of the image arrives at the end. Such a test would pass almost anything.) Your first tool gives the network weights that hide nothing:
 
 # %% uses="randomize_"
 trained = randomize_(copy.deepcopy(network), 9)
@@ -1259,10 +1244,14 @@ result = trained
 for one_pass in PASSES:
     result = one_pass(result)
 with torch.no_grad():
-    print(f"with other weights: {distance(result(*an_image(0)), trained(*an_image(0))):.0%}")
-    assert distance(result(*an_image(0)), trained(*an_image(0))) > 0.1
+    gap = distance(result(*an_image(0)), trained(*an_image(0)))
+print(f"with other weights: {gap:.1%}")
+assert gap > 0.005
 
 # %% [markdown]
+# Some percent, where `float64` should give 15 equal digits. (The exercise speaks of *shallow* networks. In a deep one, these weights make all values large, and a shift that
+# is missing is a small part of them.)
+#
 # Which pass? Your second and third tool know. (In train mode `drop_dropout` makes a difference, and that is meant.)
 
 # %% uses="first_bad_pass"
@@ -1272,11 +1261,6 @@ assert PASSES[index] is fold_norms
 assert first_bad_pass(network, PASSES, an_image) is None  # with new weights: no suspicion
 
 # %% uses="equivalent"
-tidied = tidy(trained)
-assert equivalent(trained, tidied, lambda seed: (torch.rand(2, 3, 64, 64).double(),), trials=1) in (
-    True,
-    False,
-)
 assert not equivalent(trained, drop_dropout(trained), an_image, trials=1)
 
 # %% [markdown]
@@ -1291,30 +1275,15 @@ assert all(name.endswith("bn") for name in changes["removed"])
 
 # %% [markdown]
 # 57 norms are removed, and the readers of each, 57 ReLUs, read the convolution now. Look at a convolution: it has no bias. So where did the shift of the norm go?
-# It was forgotten, and a new network has no shift to forget. The repair is one line more in `fold_norms`:
-
+# It was forgotten, and a new network has no shift to forget. With the two lines that are marked in `fold_norms`, everything is right:
 
 # %%
-def fold_norms_with_shift(model: nn.Module) -> fx.GraphModule:
-    gm = copy.deepcopy(fx.symbolic_trace(model))
-    for node in calls_of(gm, nn.BatchNorm2d):
-        norm, before = gm.get_submodule(node.target), node.args[0]
-        conv = gm.get_submodule(before.target)
-        factor = norm.weight / torch.sqrt(norm.running_var + norm.eps)
-        conv.weight = nn.Parameter(conv.weight * factor[:, None, None, None])
-        conv.bias = nn.Parameter(norm.bias - norm.running_mean * factor)  # the shift
-        node.replace_all_uses_with(before)
-        gm.graph.erase_node(node)
-    gm.recompile()
-    return gm
-
-
+mended = functools.partial(fold_norms, shift=True)
 display(draw(drop_dropout(network.conv1), title="a convolution, its norm and its ReLU"))
-draw(fold_norms_with_shift(network.conv1), title="the norm is folded")
+draw(mended(network.conv1), title="the norm is folded")
 
 # %% uses="first_bad_pass"
-MENDED = [drop_dropout, plain_relu, fold_norms_with_shift, tidy]
-assert first_bad_pass(trained, MENDED, an_image) is None
+assert first_bad_pass(trained, [drop_dropout, plain_relu, mended, tidy], an_image) is None
 
 # %% [markdown]
 # (This pass is enough for GoogLeNet, in which each convolution is followed by its own norm. Chapter 10 asks what happens where it is not.)
@@ -1322,18 +1291,7 @@ assert first_bad_pass(trained, MENDED, an_image) is None
 # %% [markdown]
 # ## Common mistakes
 #
-# Here you see each of them fail. (6 minutes)
-#
-# ### One run, one number
-#
-# Old scripts test a pass by the sum of the output. Errors cancel:
-
-# %%
-x = torch.tensor([1.0, -2.0, 3.0])
-assert x.sum() == x.flip(0).sum()  # a pass that mixes up channels would pass
-
-# %% [markdown]
-# **Right:** `torch.testing.assert_close` on the whole result.
+# Here you see each of them fail. (4 minutes)
 #
 # ### One seed, set before two runs
 

@@ -9,9 +9,23 @@ import torch
 from torch.utils import _pytree as pytree
 
 from tests.answers import right, wrong
-from tests.answers.equivalent import alike, frozen
 
 # ------------------------------------------------------------------ parts
+
+
+def alike(a, b):
+    """What the course calls the same."""
+    if pytree.tree_structure(a) != pytree.tree_structure(b):
+        return False
+    try:
+        torch.testing.assert_close(a, b, equal_nan=True)
+    except AssertionError:
+        return False
+    return True
+
+
+def frozen(value):
+    return pytree.tree_map_only(torch.Tensor, lambda t: t.detach().clone(), value)
 
 
 def result_of(module, args):

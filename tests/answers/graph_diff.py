@@ -78,7 +78,9 @@ def side_by_side(before, after):
         return a == b
 
     def differs(a, b):
-        return a.op != b.op or a.target != b.target or not same((a.args, a.kwargs), (b.args, b.kwargs))
+        return (
+            a.op != b.op or a.target != b.target or not same((a.args, a.kwargs), (b.args, b.kwargs))
+        )
 
     old = {node.name: node for node in graph_of(before).nodes}
     found = {"added": [], "removed": [], "changed": []}
@@ -179,9 +181,7 @@ wrong("names in place of nodes", "missing-changed", clause="texts")(
     diff(fields=lambda node: fields(node, lambda n: n.name))
 )
 wrong("only which nodes are read", "missing-changed")(
-    diff(
-        fields=lambda node: (node.op, node.target, [n.name for n in node.all_input_nodes])
-    )
+    diff(fields=lambda node: (node.op, node.target, [n.name for n in node.all_input_nodes]))
 )
 
 
@@ -193,7 +193,10 @@ def shallow(node):
         node.op,
         node.target,
         [plain(value) for value in node.args],
-        {key: value if not isinstance(value, fx.Node) else Name(value) for key, value in node.kwargs.items()},
+        {
+            key: value if not isinstance(value, fx.Node) else Name(value)
+            for key, value in node.kwargs.items()
+        },
     )
 
 
@@ -213,9 +216,7 @@ def without_slices(node):
     return node.op, node.target, plain(node.args), plain(node.kwargs)
 
 
-wrong("slices are not looked into", "missing-changed", clause="slices")(
-    diff(fields=without_slices)
-)
+wrong("slices are not looked into", "missing-changed", clause="slices")(diff(fields=without_slices))
 wrong("the output does not count", "missing-changed", clause="output")(
     diff(keep=lambda node: node.op != "output")
 )
@@ -263,9 +264,7 @@ wrong("what is removed is forgotten", "missing-removed", clause="removed")(
 wrong("what is added counts as changed", "missing-added", clause="added")(
     diff(
         added=lambda names, old, new: [],
-        changed=lambda names, old, new: [
-            name for name in new if name in names or name not in old
-        ],
+        changed=lambda names, old, new: [name for name in new if name in names or name not in old],
     )
 )
 wrong("empty lists are left out", "missing-key", clause="keys")(diff(drop_empty=True))

@@ -119,9 +119,7 @@ wrong("the global random state", "random-state", clause="random-state")(
 wrong("numbers of nobody's seed", "not-reproducible", clause="reproducible")(
     answer(generator=lambda seed: None, around=lambda: torch.random.fork_rng(devices=[]))
 )
-wrong("always the same seed", "seed-ignored", clause="seed")(
-    answer(generator=lambda seed: own(0))
-)
+wrong("always the same seed", "seed-ignored", clause="seed")(answer(generator=lambda seed: own(0)))
 wrong("a generator anew for each tensor", "same-values", clause="different")(
     answer(again=lambda numbers, seed: own(seed))
 )
@@ -175,13 +173,13 @@ def centred(name, tensor, numbers):
 wrong("mean 0", "degenerate")(answer(new=centred))
 
 
-
 wrong("barely anything", "norm-unseen", clause="visible")(
     answer(
-        new=lambda name, tensor, numbers: tensor.double()
-        + 1e-4 * fresh("running_var", tensor, numbers)
-        if "norm" in name or "stem.1" in name or "head.1" in name
-        else fresh(name, tensor, numbers)
+        new=lambda name, tensor, numbers: (
+            tensor.double() + 1e-4 * fresh("running_var", tensor, numbers)
+            if "norm" in name or "stem.1" in name or "head.1" in name
+            else fresh(name, tensor, numbers)
+        )
     )
 )
 
@@ -254,7 +252,7 @@ def leaves(model, seed):
 def kaiming(model, seed):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        for name, tensor in every_tensor(model):
+        for _, tensor in every_tensor(model):
             if tensor.is_floating_point():
                 nn.init.kaiming_uniform_(tensor, a=math.sqrt(5))
     return model

@@ -66,8 +66,7 @@ def three_lists(evidence: Evidence) -> Iterable[Finding]:
         if key not in found:
             yield evidence.finding(
                 "missing-key",
-                f"Your dictionary has no key {key!r}"
-                + (f", but {odd[0]!r}." if odd else "."),
+                f"Your dictionary has no key {key!r}" + (f", but {odd[0]!r}." if odd else "."),
                 "The three keys are there even where nothing differs.",
             )
             return

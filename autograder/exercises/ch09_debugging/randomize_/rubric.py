@@ -98,9 +98,7 @@ def returns_the_model(evidence: Evidence) -> Iterable[Finding]:
                 "Return the model, so that the call can be written in the middle of a line.",
             )
         else:
-            what = (
-                "another `GraphModule`" if "graph_module" in str(value)[:20] else kind_of(value)
-            )
+            what = "another `GraphModule`" if "graph_module" in str(value)[:20] else kind_of(value)
             yield evidence.finding(
                 "not-the-model",
                 f"{evidence.you} returned {what}, and not the model that it was given.",
@@ -154,9 +152,7 @@ def _not_as_given(
     for name, before in given.items():
         after = now[name]
         if after.values.dtype != before.tensor.dtype or after.values.shape != before.tensor.shape:
-            was, has = (
-                f"{t.dtype} and {tuple(t.shape)}" for t in (before.tensor, after.values)
-            )
+            was, has = (f"{t.dtype} and {tuple(t.shape)}" for t in (before.tensor, after.values))
             yield evidence.finding(
                 "wrong-dtype",
                 f"The {before.word} `{name}` has another dtype or shape: {has}, not {was}.",
