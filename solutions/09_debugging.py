@@ -1401,7 +1401,7 @@ progress()
 # | topic | where |
 # |---|---|
 # | models that show what is wrong with a pass | the optional part 9b |
-# | from a node to a line of source code, and a failing graph made small | the optional part 9c |
+# | from each node to the line of source code that wrote it | the optional part 9c |
 # | BatchNorm folding with all its edge cases, and whether it is worth it | chapter 10 |
 # | `torch.export`, `TORCH_LOGS`, and the minifier of `torch.compile` | chapter 11 |
 # | pipelines of passes, checked after each | chapter 12 |

@@ -178,6 +178,20 @@ class _Parts:
         keywords = fields(dict=rows(rows(self.plain, 2)))
         return {"op": text, "name": text, "target": either(text, called), "kwargs": keywords}
 
+    def tensor_after(self, row: Plain) -> str | None:
+        """What an answer that works in place has left of a tensor, under its name."""
+        if type(row) is not list or len(row) != 2 or text(row[0]) is not None:
+            return ""
+        if row[1] is None:
+            return None
+        facts = row[1].get("tuple") if isinstance(row[1], dict) else None
+        if type(facts) is not list or len(facts) != 4:
+            return "[1]"
+        tensor = fields(tensor=lambda value: self.plain({"tensor": value}))
+        return first(
+            check(item) for check, item in zip((flag, text, flag, tensor), facts, strict=True)
+        )
+
     @property
     def modules(self) -> Check:
         """The modules of a description, the root first, each told by its parent."""
@@ -329,7 +343,7 @@ def _after_others(parts: _Parts) -> tuple[Check, Runs]:
 
 def _in_place(parts: _Parts) -> tuple[Check, Runs]:
     back = either(fields(given=whole), parts.other)
-    run = fields(forward=fields(value=back), state=parts.plain)
+    run = fields(forward=fields(value=back), state=fields(dict=rows(parts.tensor_after)))
     return nothing, [run] * len(CALLS)
 
 

@@ -268,6 +268,15 @@ wrong("what is added counts as changed", "missing-added", clause="added")(
     )
 )
 wrong("empty lists are left out", "missing-key", clause="keys")(diff(drop_empty=True))
+
+
+@wrong("a fourth list", "extra-key")
+def fourth(before, after):
+    found = diff()(before, after)
+    names = [node.name for node in graph_of(after).nodes]
+    return {**found, "same": [n for n in names if n not in found["added"] + found["changed"]]}
+
+
 wrong("sets", "wrong-kind")(
     diff(changed=lambda names, old, new: set(names), added=lambda names, old, new: set(names))
 )

@@ -390,6 +390,5 @@ def with_another(trial: Trial, choice: int) -> Trial:
         trial,
         args=(model, other, DrawsLike(given)),
         kwargs={"trials": 2 + choice % 2},
-        inputs=(),
         watch=(other, RandomState()),
     )

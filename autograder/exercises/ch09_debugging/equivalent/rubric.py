@@ -71,4 +71,11 @@ def do_the_same(*args: Any, **kwargs: Any) -> bool:
     return not first_difference(*args, **kwargs)
 
 
-KEY = AnswerKey((returns("bool"), left_as_given, right_judgement), answer_of(do_the_same))
+KEY = AnswerKey(
+    (
+        returns("bool").because("names the kind that came back, before judgements are compared"),
+        left_as_given,
+        right_judgement,
+    ),
+    answer_of(do_the_same),
+)

@@ -214,4 +214,4 @@ def with_passes(trial: Trial, choice: int) -> Trial:
         passes.insert(choice % (len(passes) + 1), _OTHERS[choice // 4 % 5])
     if choice % 8 == 5:
         passes.append(subtract_one)
-    return replace(trial, args=(model, passes, DrawsLike(trial.inputs[0])), inputs=(), model=model)
+    return replace(trial, args=(model, passes, DrawsLike(trial.inputs[0])), model=model)

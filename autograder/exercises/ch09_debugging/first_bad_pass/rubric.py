@@ -85,4 +85,10 @@ def index_of_it(*args: Any) -> int | None:
     return None if found is None else found[0]
 
 
-KEY = AnswerKey((an_index_or_none, the_first_bad_pass), answer_of(index_of_it))
+KEY = AnswerKey(
+    (
+        an_index_or_none.because("names the kind that came back, before numbers are compared"),
+        the_first_bad_pass,
+    ),
+    answer_of(index_of_it),
+)

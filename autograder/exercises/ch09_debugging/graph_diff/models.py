@@ -220,4 +220,4 @@ def with_another(trial: Trial, choice: int) -> Trial:
         _edit_somewhere(after, choice // 4 + 11 * turn)
     pair = (after, before) if choice % 5 == 0 else (before, after)
     args = tuple(gm.graph if choice % 3 == 0 else gm for gm in pair)
-    return replace(trial, args=args, model=pair[0], watch=(pair[1],), inputs=())
+    return replace(trial, args=args, model=before, watch=(after,))

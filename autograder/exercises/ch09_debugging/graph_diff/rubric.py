@@ -157,5 +157,11 @@ def _not(key: str) -> str:
 
 
 KEY = AnswerKey(
-    (returns("dict"), three_lists, neither_is_changed, the_right_names), answer_of(differences)
+    (
+        returns("dict").because("names the kind that came back, before its lists are looked at"),
+        three_lists,
+        neither_is_changed,
+        the_right_names,
+    ),
+    answer_of(differences),
 )
