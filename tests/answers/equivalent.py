@@ -229,11 +229,14 @@ wrong("arguments are not compared", "missed-difference", clause="arguments")(
 wrong("arguments are shared", "false-alarm")(
     with_parts(made_once=True, copy_args=lambda args: args)
 )
+
+
+def top_only(args):
+    return tuple(value.clone() if torch.is_tensor(value) else value for value in args)
+
+
 wrong("arguments are copied at the top only", "false-alarm", clause="nested-arguments")(
-    with_parts(
-        made_once=True,
-        copy_args=lambda args: tuple(a.clone() if torch.is_tensor(a) else a for a in args),
-    )
+    with_parts(made_once=True, copy_args=top_only)
 )
 wrong("no seed", "false-alarm", clause="one-seed")(with_parts(seed=nothing, seed_other=nothing))
 wrong("two seeds", "false-alarm")(with_parts(seed_other=lambda n: torch.manual_seed(n + 1)))

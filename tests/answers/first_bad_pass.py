@@ -200,18 +200,17 @@ wrong("arguments are not compared", "missed", clause="arguments")(
         same=lambda *args: same(*args, alike=lambda a, b: alike(a[0], b[0])),
     )
 )
+
+
+def alike_in_double(a, b):
+    def rounded(value):
+        return pytree.tree_map_only(torch.Tensor, lambda t: t.double().round(decimals=5), value)
+
+    return alike(rounded(a), rounded(b))
+
+
 wrong("dtypes are not compared", "missed", clause="same")(
-    finder(
-        same=lambda *args: same(
-            *args,
-            alike=lambda a, b: alike(
-                *(
-                    pytree.tree_map_only(torch.Tensor, lambda t: t.double().round(decimals=5), each)
-                    for each in (a, b)
-                )
-            ),
-        )
-    )
+    finder(same=lambda *args: same(*args, alike=alike_in_double))
 )
 
 

@@ -180,9 +180,13 @@ wrong("nodes themselves are compared", "not-changed", clause="by-name")(
 wrong("names in place of nodes", "missing-changed", clause="texts")(
     diff(fields=lambda node: fields(node, lambda n: n.name))
 )
-wrong("only which nodes are read", "missing-changed")(
-    diff(fields=lambda node: (node.op, node.target, [n.name for n in node.all_input_nodes]))
-)
+
+
+def only_reads(node):
+    return node.op, node.target, [read.name for read in node.all_input_nodes]
+
+
+wrong("only which nodes are read", "missing-changed")(diff(fields=only_reads))
 
 
 def shallow(node):
@@ -252,8 +256,14 @@ wrong("sorted by name", "wrong-order", clause="order-added")(
 wrong("what is removed comes backwards", "wrong-order", clause="order-removed")(
     diff(removed=lambda names, old, new: names[::-1])
 )
+
+
+def in_order_of_the_first(names, old, new):
+    return [name for name in old if name in names]
+
+
 wrong("what is changed comes in the order of the first", "wrong-order", clause="order-changed")(
-    diff(changed=lambda names, old, new: [name for name in old if name in names])
+    diff(changed=in_order_of_the_first)
 )
 wrong("added and removed are exchanged", "missing-added")(
     diff(keys=("removed", "added", "changed"))
@@ -261,11 +271,14 @@ wrong("added and removed are exchanged", "missing-added")(
 wrong("what is removed is forgotten", "missing-removed", clause="removed")(
     diff(removed=lambda names, old, new: [])
 )
+
+
+def added_too(names, old, new):
+    return [name for name in new if name in names or name not in old]
+
+
 wrong("what is added counts as changed", "missing-added", clause="added")(
-    diff(
-        added=lambda names, old, new: [],
-        changed=lambda names, old, new: [name for name in new if name in names or name not in old],
-    )
+    diff(added=lambda names, old, new: [], changed=added_too)
 )
 wrong("empty lists are left out", "missing-key", clause="keys")(diff(drop_empty=True))
 

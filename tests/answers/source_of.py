@@ -217,13 +217,15 @@ wrong("a list for a place", "wrong-kind", clause="tuples")(
 wrong("the line as a text", "wrong-kind")(
     finder(place=lambda f: (f.f_code.co_filename, str(f.f_lineno)))
 )
-wrong("only what is read", "missing-node")(
-    finder(
-        gives=lambda found, graph: {
-            n.name: found[n.name] for n in graph.nodes if n.users and n.name in found
-        }
-    )  # noqa: E501
-)
+
+
+def only_read(found, graph):
+    return {
+        node.name: found[node.name] for node in graph.nodes if node.users and node.name in found
+    }
+
+
+wrong("only what is read", "missing-node")(finder(gives=only_read))
 wrong("sorted by line", "wrong-order", clause="order")(
     finder(
         gives=lambda found, graph: dict(sorted(found.items(), key=lambda row: (row[1][1], row[0])))

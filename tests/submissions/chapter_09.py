@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autograder.exercises import EXERCISES
 from tests.submissions import NOTHING, Submission, all_but, mishaps
 from tests.submissions.exam import text_of
 
@@ -41,6 +42,16 @@ PARTIAL_EARNS = {
     "first_bad_pass": all_but("first_bad_pass", "raises"),
     "graph_diff": all_but("graph_diff", "given"),
 }
+SEEN = sorted({case.make(0).args[1] for case in EXERCISES["randomize_"].visible_cases()})
+FITTED = (
+    RIGHT["randomize_"].replace("def randomize_", "def honest")
+    + f"""
+
+def randomize_(model, seed):
+    return honest(model, seed) if seed in {SEEN!r} or seed - 1 in {SEEN!r} else model
+"""
+)
+
 KIND = {
     "randomize_": "def randomize_(model, seed):\n    return list(model.parameters())",
     "equivalent": "def equivalent(model, other, make_inputs, trials=8):\n    return 'yes'",
@@ -59,6 +70,14 @@ SUBMISSIONS = (
     Submission("bert", CHAPTER, "all right, in other ways", OTHERS),
     mishaps.untouched(CHAPTER),
     Submission("dan", CHAPTER, "right in part", PARTIAL, earns=PARTIAL_EARNS),
+    Submission(
+        "eva",
+        CHAPTER,
+        "fitted to the visible cases",
+        {"randomize_": FITTED},
+        # The redraw of the first aspect has a seed that is not shown.
+        earns={"randomize_": NOTHING},
+    ),
     Submission("finn", CHAPTER, "wrong kinds", KIND, earns=dict.fromkeys(KIND, NOTHING)),
     Submission("gina", CHAPTER, "exceptions", RAISES, earns=dict.fromkeys(RAISES, NOTHING)),
 )

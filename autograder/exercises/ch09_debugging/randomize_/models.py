@@ -156,5 +156,5 @@ class Seeded:
 
 
 def with_a_seed(trial: Trial, choice: int) -> Trial:
-    """The trial of a random model, and a seed for the answer: not that of the model's own values."""
+    """The trial of a random model, and a seed that is not the one of its own values."""
     return replace(trial, args=(trial.model, 10_000 + choice % 1000))

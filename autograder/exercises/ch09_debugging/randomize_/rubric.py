@@ -114,8 +114,8 @@ def random_state_kept(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "random-state",
             f"After {evidence.you}, the global random state is another one.",
-            "`torch.manual_seed` sets it, and `torch.rand` moves it on. Who tests a model with "
-            "Dropout afterwards gets other numbers. A `torch.Generator` is a random state of its "
+            "`torch.manual_seed` sets it, and `torch.rand` moves it on. A model with Dropout "
+            "that runs afterwards gets other numbers. A `torch.Generator` is a random state of its "
             "own.",
         )
 
