@@ -388,7 +388,6 @@ def with_another(trial: Trial, choice: int) -> Trial:
     given = trial.inputs[0]
     return replace(
         trial,
-        args=(model, other, DrawsLike(given)),
-        kwargs={"trials": 2 + choice % 2},
+        args=(model, other, DrawsLike(given), 2 + choice % 2),
         watch=(other, RandomState()),
     )

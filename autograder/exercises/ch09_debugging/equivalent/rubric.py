@@ -43,7 +43,7 @@ def right_judgement(evidence: Evidence) -> Iterable[Finding]:
         return
     trial = evidence.trial
     if want:
-        seeds = trial.kwargs.get("trials", 8)
+        seeds = trial.args[3] if len(trial.args) > 3 else trial.kwargs.get("trials", 8)
         yield evidence.finding(
             "false-alarm",
             f"{evidence.you} says `False`, but the two do the same in both modes, for each of "
