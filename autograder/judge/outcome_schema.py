@@ -15,7 +15,7 @@ from torch import fx, nn
 from autograder.core.codec import Encoder, Plain
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe_nodes
-from autograder.core.outcome import Outcome
+from autograder.core.outcome import CALLS, Outcome
 from autograder.judge.evidence import Evidence
 from autograder.judge.field_checks import (
     Check,
@@ -186,6 +186,20 @@ class _Parts:
         called = either(*(fields(**{kind: text}) for kind in kinds))
         keywords = fields(dict=rows(rows(self.plain, 2)))
         return {"op": text, "name": text, "target": either(text, called), "kwargs": keywords}
+
+    def tensor_after(self, row: Plain) -> str | None:
+        """What an answer that works in place has left of a tensor, under its name."""
+        if type(row) is not list or len(row) != 2 or text(row[0]) is not None:
+            return ""
+        if row[1] is None:
+            return None
+        facts = row[1].get("tuple") if isinstance(row[1], dict) else None
+        if type(facts) is not list or len(facts) != 4:
+            return "[1]"
+        tensor = fields(tensor=lambda value: self.plain({"tensor": value}))
+        return first(
+            check(item) for check, item in zip((flag, text, flag, tensor), facts, strict=True)
+        )
 
     @property
     def modules(self) -> Check:
@@ -376,6 +390,12 @@ def _witness(parts: _Parts) -> tuple[Check, Runs]:
     ), []
 
 
+def _in_place(parts: _Parts) -> tuple[Check, Runs]:
+    back = either(fields(given=whole), parts.other)
+    run = fields(forward=fields(value=back), state=fields(dict=rows(parts.tensor_after)))
+    return nothing, [run] * len(CALLS)
+
+
 SCHEMAS: dict[str, Schema] = {
     "analysis": _data,
     "transform": _graph_module,
@@ -396,4 +416,5 @@ SCHEMAS: dict[str, Schema] = {
     "layer": _graph_module,
     "latency": _latency,
     "witness": _witness,
+    "in place": _in_place,
 }

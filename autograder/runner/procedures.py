@@ -6,6 +6,7 @@ from autograder.runner import (
     driven,
     duels,
     functions,
+    in_place,
     interpreters,
     layers,
     modules,
@@ -36,4 +37,5 @@ PROCEDURES: dict[str, Procedure] = {
     "layer": layers.layer,
     "latency": layers.latency,
     "witness": duels.witness,
+    "in place": in_place.in_place,
 }
