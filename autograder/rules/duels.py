@@ -60,7 +60,7 @@ def duel_key(fight: Fight, *, nothing_outside: str = "") -> AnswerKey:
             Rule("small enough", Stage.COPY, small_enough),
         ),
         lambda trial: Reference(),
-        remark,
+        remark=remark,
     )  # fmt: skip
 
 
