@@ -54,6 +54,7 @@ def build(
     _print_what_is_missing(names or [])
     if check:
         _print_english(names or [])
+        _print_minutes(names or [])
         stale = generate.differing(files)
         for path in stale:
             err.print(f"[red]differs[/red]  {escape(shown(path))}")
@@ -281,6 +282,25 @@ def _print_english(names: list[str]) -> None:
     if count:
         places = "place is" if count == 1 else "places are"
         out.print(f"{count} {places} not in plain English. The number may only fall.")
+
+
+def _print_minutes(names: list[str]) -> None:
+    """How long each chapter takes to read and to do."""
+    from rich.table import Table
+
+    from autograder.builder.card_headings import found_exercises
+    from autograder.builder.minutes import effort
+    from autograder.builder.paths import choose
+    from autograder.builder.source import read
+
+    table = Table("chapter", box=None, padding=(0, 2, 0, 0))
+    for heading in ("words", "code lines", "exercises, minutes", "total, minutes"):
+        table.add_column(heading, justify="right")
+    for path in choose(names):
+        found = effort(read(path)[0], found_exercises(path.stem))
+        figures = (found.words, found.lines, found.exercises, found.minutes)
+        table.add_row(path.stem, *map(str, figures))
+    out.print(table)
 
 
 def _with_scripts_on_path() -> dict[str, str]:

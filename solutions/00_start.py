@@ -660,9 +660,13 @@ print(verdict.status, "-", verdict.error)
 # %% [markdown]
 # ### Your other tools
 #
-# `draw(gm)` draws a graph.
+# `draw(gm)` draws a graph. The number behind an opcode is the node's place in the order in which the graph runs.
 # `draw.diff(before, after)` draws two graphs side by side and marks what was added, removed or changed.
+# Nodes are compared by what they compute, so other names alone are no difference.
 # You will use both all the time, so try them here.
+#
+# Two more for later: `draw.beside(a, b)` draws two graphs that are not before and after,
+# and `draw(gm, around="add_1")` draws the part of a big graph that is near a node.
 
 # %%
 before = fx.symbolic_trace(Gate())
@@ -827,6 +831,7 @@ assert not isinstance(gm, Gate)
 # | to change what a node calls | `node.target = other_function` |
 # | new code after an edit | `gm.recompile()` |
 # | to compare two graphs | `draw.diff(before, after)` |
+# | a part of a big graph | `draw(gm, around="add_1")` |
 # | an answer, help, an overview | `check(f)`, `hint("f")`, `progress()` |
 #
 # **Not taught here:** what a trace cannot see (chapter 1), what the six kinds of node mean (chapter 2), how to edit a graph safely (chapter 3), `torch.compile` and `torch.export` (chapter 11).

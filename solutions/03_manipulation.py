@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 and 2: you can trace a model and read its graph |
-# | **Time** | about 190 minutes: 105 to read and run, 85 for the exercises; the minutes of a section include its exercises. Take two sittings, with a break after 3.4 |
+# | **Time** | about 197 minutes: 107 to read and run, 90 for the exercises; the minutes of a section include its exercises. Take two sittings, with a break after 3.4 |
 #
 # **When you are done, you can**
 #
@@ -2013,6 +2013,62 @@ torch.testing.assert_close(result(x), torch.minimum(torch.relu(x + residual.line
 torch.testing.assert_close(
     add_to_mul(sound_dce(residual))(x), torch.maximum(x * residual.linear(x), x)
 )
+
+# %% [markdown]
+# ## 3.10 Break it: a page of PyTorch's documentation (7 minutes)
+#
+# So far the cards told you on which model your pass is wrong. Now it is your turn: here is a pass that is wrong, and you write the model.
+# We call such a model a **witness**. It is a class with a class attribute `inputs`: one tuple with all the arguments of `forward`.
+#
+# The pass is the **suspect**. It is a function that you can play with. This one does what a page of PyTorch's documentation tells you to do:
+
+# %%
+from autograder import suspects
+
+gm = suspects.self_loop(fx.symbolic_trace(lambda x: torch.exp(x) * 2))
+assert [n.name for n in gm.graph.nodes] == ["x", "exp", "mul", "output"]  # no sum: right
+print(gm.code)
+
+# %% [markdown]
+# `check` traces your model under three seeds, and lets the suspect work on a copy of each trace.
+# You win if the suspect's graph fails, or gives another result than right passes give, and your model runs without it.
+# A witness is small: each `call_…` node of its trace counts.
+
+# %% [markdown] card="WitnessSelfLoop"
+# **The suspect** is `suspects.self_loop`. **Its task:** put a `torch.relu` behind every call of the function `torch.add`.
+#
+# **Write** the class `WitnessSelfLoop`, a model on which it is wrong, with its `inputs`. Only PyTorch's own functions, methods and layers may be in its trace.
+#
+# **At most 2 calls.** The shortest that we know has 1.
+
+# %%
+draw(gm)  # a model on which the suspect is right
+
+
+# %% solve="WitnessSelfLoop"
+class WitnessSelfLoop(nn.Module):
+    """A model on which `suspects.self_loop` is wrong: at most 2 calls.
+
+    Attributes:
+        inputs: the arguments of `forward`, as one tuple. Put in what you need.
+    """
+
+    inputs = (torch.tensor([-1.0, 2.0]),)
+
+    def forward(self, x):
+        ### BEGIN SOLUTION
+        return torch.add(x, 1)
+        ### END SOLUTION
+
+
+# %% check="WitnessSelfLoop"
+check(WitnessSelfLoop)
+
+# %% hint="WitnessSelfLoop"
+hint("WitnessSelfLoop")
+
+# %% [markdown]
+# Seven more suspects wait in the optional part of chapter 9.
 
 # %% [markdown]
 # ## Common mistakes

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph |
-# | **Time** | about 135 minutes for sections 7.1 to 7.5, 55 of them for the exercises. Section 7.6 is a second part of 40 minutes; you need it for chapter 13 only |
+# | **Time** | about 135 minutes with *Common mistakes*, 55 of them for the exercises; the minutes of a section include its exercises. `07b_cutting` is an optional part with a notebook of its own, and chapter 13 refers to it |
 #
 # **When you are done, you can**
 #
@@ -15,8 +15,7 @@
 # 3. name a value in three ways: as FX, as torchvision, and as `nn.Module` names it;
 # 4. say why a model has one graph for training and another one for evaluation;
 # 5. find out in whose `forward` a node was made;
-# 6. write an extractor of your own, and say what an operation in place does to a feature;
-# 7. cut a model in two at a value of your choice.
+# 6. write an extractor of your own, and say what an operation in place does to a feature.
 
 # %% [markdown]
 # ## A story
@@ -41,9 +40,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
-from IPython.display import display
 from torch import fx, nn
-from torch.fx.passes.split_module import split_module
 from torchvision.models import (
     VisionTransformer,
     googlenet,
@@ -61,7 +58,7 @@ torch.manual_seed(7)
 print(torch.__version__)
 
 # %% [markdown]
-# ## 7.1 Hooks, and what they cost (5 minutes)
+# ## 7.1 Hooks, and what they cost (6 minutes)
 #
 # There is a way without any graph. `module.register_forward_hook(f)` makes PyTorch call `f(module, args, result)`
 # after each call of the module. What `f` stores is a feature:
@@ -158,7 +155,7 @@ twice = with_hooks(net, ["layer1.0.relu", "layer1.0"], image)
 torch.testing.assert_close(twice["layer1.0.relu"], twice["layer1.0"])
 
 # %% [markdown]
-# ## 7.2 torchvision's extractor (18 minutes)
+# ## 7.2 torchvision's extractor (17 minutes)
 #
 # `create_feature_extractor(model, return_nodes)` traces the model and makes a graph module of the part you want.
 # `return_nodes` maps names inside the model to keys of your choice. (The keys come out in the order of the graph,
@@ -548,7 +545,7 @@ noisy_twice = dual.train()(x)["noisy"], dual(x)["noisy"]
 assert not torch.equal(*noisy_twice)
 
 # %% [markdown]
-# ## 7.4 A tracer that knows where it is (26 minutes)
+# ## 7.4 A tracer that knows where it is (25 minutes)
 #
 # How does torchvision know that a node was made in `layer1.0`? The name `add_1` does not tell, and the target does not either.
 # The *Tracer* knows it, while it traces. Two of its methods are useful here:
@@ -783,7 +780,7 @@ check(node_paths)
 hint("node_paths")
 
 # %% [markdown]
-# ## 7.5 An extractor of your own (63 minutes)
+# ## 7.5 An extractor of your own (61 minutes)
 #
 # You have seen what torchvision's extractor does. Now you write one, and yours will be right where torchvision's is not.
 #
@@ -1328,271 +1325,6 @@ assert [n.name for n in again.graph.nodes if n.target is torch.relu] == [
 ]  # exchanged
 
 # %% [markdown]
-# ## Second part: cut a model (optional)
-#
-# Chapter 13 comes back to this. You can go on to chapter 8 without it.
-#
-# ## 7.6 Cut a model in two (39 minutes)
-#
-# A model does not fit on one device, or its first half runs on a phone and the rest on a server.
-# Then you need two modules: a **head** and a **tail**. The tail goes on with what the head returns.
-#
-# A chain is easy. At every place, one value crosses:
-
-
-# %%
-def cut_chain(model: nn.Module, name: str) -> tuple[fx.GraphModule, fx.GraphModule]:
-    """Cut a model in which every node reads only the node before it."""
-    gm = fx.symbolic_trace(model)
-    first, second = fx.Graph(), fx.Graph()
-    graph, value = first, {}
-    for node in gm.graph.nodes:
-        value[node] = graph.node_copy(node, value.__getitem__)
-        if node.name == name:
-            first.output(value[node])
-            graph, value = second, {node: second.placeholder(node.name)}
-    return fx.GraphModule(gm, first), fx.GraphModule(gm, second)
-
-
-class Chain(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.lin = nn.Linear(3, 4)
-        self.out = nn.Linear(4, 2)
-
-    def forward(self, x):
-        return self.out(torch.tanh(self.lin(x))).softmax(dim=-1)
-
-
-chain = Chain()
-first, second = cut_chain(chain, "tanh")
-print(first.code, second.code)
-torch.testing.assert_close(second(first(x)), chain(x))
-
-# %% [markdown]
-# `graph.node_copy(node, f)` copies a node of another graph. `f` says for each node that it reads which node of the new graph to read instead.
-# `fx.GraphModule(gm, graph)` takes over what the graph calls and reads. It does not copy: both parts use the model's own layers.
-
-# %%
-assert first.lin is chain.lin and second.out is chain.out
-assert not hasattr(first, "out")  # the head has only what it calls
-display(draw(first, title="head"))
-draw(second, title="tail")
-
-# %% [markdown]
-# ### What crosses
-#
-# Real models are no chains. Look at this one, cut after `lin`:
-
-
-# %%
-class Skipping(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.scale = nn.Parameter(torch.rand(3))
-        self.lin = nn.Linear(3, 3)
-
-    def forward(self, x, shift=0.5):
-        early = torch.sin(x * self.scale)
-        y = self.lin(early)
-        return (y * early + early + shift) * self.scale
-
-
-draw(fx.symbolic_trace(Skipping()))
-
-# %% [markdown]
-# **Predict the tuple.** The head ends with `lin`. Which values must the tail be given?
-#
-# <details><summary><code>lin</code>, the last value of the head.</summary>
-#
-# Not enough. The tail multiplies it by <code>sin</code>, and that was computed on the other side.
-# </details>
-# <details><summary><code>lin</code> and <code>sin</code>.</summary>
-#
-# Almost. The tail reads an input of the model, too: <code>shift</code>.
-# </details>
-# <details><summary><code>shift</code>, <code>sin</code> and <code>lin</code>, each once.</summary>
-#
-# Right. <code>sin</code> has two readers in the tail, and crosses once. <code>scale</code> does not have to cross: a parameter can be read again with a <code>get_attr</code> node on the other side.
-# </details>
-# <details><summary><code>x</code>, <code>shift</code>, <code>sin</code> and <code>lin</code>.</summary>
-#
-# No. No node after <code>lin</code> reads <code>x</code>. On a slow line between two devices, each value that crosses for nothing costs time.
-# </details>
-#
-# So a value crosses if it is computed before the cut and has a user after it:
-
-# %%
-nodes = list(fx.symbolic_trace(Skipping()).graph.nodes)
-for place, cut in enumerate(nodes[:-1]):
-    rest = set(nodes[place + 1 :])
-    crossing = [n.name for n in nodes[: place + 1] if rest & set(n.users) and n.op != "get_attr"]
-    print(f"after {cut.name:8} {crossing}")
-    if cut.name == "lin":
-        assert crossing == ["shift", "sin", "lin"]
-
-# %% [markdown]
-# A value that crosses comes into the tail as a placeholder. What was an *input* of the model is there a placeholder already.
-# Do not copy that node. It carries what belongs to the model's signature: a default, or the star of `*rest`.
-
-
-# %%
-def copies_placeholder() -> fx.Graph:
-    """A tail that begins with a copy of the model's placeholder `shift`."""
-    tail = fx.Graph()
-    placeholder = next(n for n in nodes if n.name == "shift")
-    shift = tail.node_copy(placeholder)
-    sin = tail.placeholder("sin")
-    tail.output(tail.call_function(torch.add, (sin, shift)))
-    return tail
-
-
-print(copies_placeholder().python_code("self").src)
-
-# %% raises="SyntaxError"
-fx.GraphModule(nn.Module(), copies_placeholder())  # a parameter without a default after one with
-
-# %% [markdown]
-# **Right:** `tail.placeholder(node.name)` for every value that crosses, inputs too.
-
-# %% [markdown] card="split_at"
-# **Given** a model, and the name of a node of its trace.
-#
-# **Return** a tuple of two graph modules, `head` and `tail`.
-#
-# * `head` has all nodes up to and including the named one, `tail` has the rest. Only the place of a node matters, not whether it is read.
-# * `head` has the signature of the model. `head(*args)` returns a **tuple**, and `tail(*head(*args))` is the model's result.
-# * In the tuple is what the tail needs, inputs and earlier values too, each **once**, and nothing else. The order is free.
-#   The value of the named node may cross even if no node reads it. A `get_attr` node may be made again in the tail; then its value does not have to cross.
-# * Both use the model's own parameters, not copies.
-# * An unknown name, a placeholder, or the output: `ValueError`.
-#
-# **Do not** change the model.
-
-
-# %%
-class Model(nn.Module):
-    def forward(self, x):
-        early = torch.sin(x)
-        late = torch.exp(early)
-        return late * early
-
-
-class Head(nn.Module):  # split_at(Model(), "exp")
-    def forward(self, x):
-        early = torch.sin(x)
-        late = torch.exp(early)
-        return (early, late)
-
-
-class Tail(nn.Module):
-    def forward(self, sin, exp):
-        return exp * sin
-
-
-torch.testing.assert_close(Tail()(*Head()(x)), Model()(x))
-display(draw(Model(), title="the model"), draw(Head(), title="head"))
-draw(Tail(), title="tail")
-
-
-# %% solve="split_at"
-def split_at(model: nn.Module, name: str) -> tuple[fx.GraphModule, fx.GraphModule]:
-    """Cut `model` after the node `name`: `tail(*head(*args))` is the model's result."""
-    ### BEGIN SOLUTION
-    gm = fx.symbolic_trace(model)
-    nodes = list(gm.graph.nodes)
-    place = {node.name: i for i, node in enumerate(nodes)}.get(name)
-    if place is None or nodes[place].op in ("placeholder", "output"):
-        raise ValueError(f"the model has no node {name!r} at which it can be cut")
-    first, rest = nodes[: place + 1], dict.fromkeys(nodes[place + 1 :])
-    crossing = [node for node in first if any(user in rest for user in node.users)]
-
-    head = fx.Graph()
-    new: dict[fx.Node, fx.Node] = {}
-    for node in first:
-        new[node] = head.node_copy(node, new.__getitem__)
-    head.output(tuple(new[node] for node in crossing))
-
-    tail = fx.Graph()
-    new = {node: tail.placeholder(node.name) for node in crossing}
-    for node in rest:
-        new[node] = tail.node_copy(node, new.__getitem__)
-    return fx.GraphModule(gm, head), fx.GraphModule(gm, tail)
-    ### END SOLUTION
-
-
-# %% check="split_at"
-check(split_at)
-
-# %% hint="split_at"
-hint("split_at")
-
-# %% [markdown]
-# ### Where to cut GoogLeNet
-#
-# The phone computes the head, and the line to the server is slow. So the best place is where the fewest numbers cross.
-# `ShapeProp` of chapter 6 would tell the sizes; here a small Interpreter does it:
-
-
-# %%
-class Sizes(fx.Interpreter):
-    """Notes how many numbers each value has."""
-
-    def run_node(self, n):
-        value = super().run_node(n)
-        n.meta["numbers"] = value.numel()
-        return value
-
-
-with torch.no_grad():
-    Sizes(traced).run(image)
-nodes = list(traced.graph.nodes)
-crossing = {}
-for i, node in enumerate(nodes):
-    if node.name == "inception4a_branch1_conv":
-        break  # the phone is not fast enough for more
-    rest = set(nodes[i + 1 :])
-    crossing[node.name] = sum(n.meta["numbers"] for n in nodes[: i + 1] if rest & set(n.users))
-best = min(crossing, key=crossing.__getitem__)
-print(f"the image has {image.numel()} numbers; after {best} only {crossing[best]} cross")
-assert best == "maxpool3" and crossing[best] < image.numel()
-
-figure, axes = plt.subplots(figsize=(7, 2.5))
-axes.plot(list(crossing.values()), color="#3b6ea5")
-axes.set_xlabel("the cut, in order of execution")
-axes.set_ylabel("numbers that cross")
-axes.set_ylim(bottom=0)
-figure.tight_layout()
-plt.show()
-print({name: count for name, count in crossing.items() if "pool" in name or "cat" in name})
-
-try:
-    head, tail = split_at(theirs, best)
-except NotImplementedError:
-    print("split_at is not written yet")
-else:
-    with torch.no_grad():
-        crossed = head(image)
-        torch.testing.assert_close(tail(*crossed), theirs(image))
-    print(
-        len(crossed), "value crosses,", sum(value.numel() for value in crossed), "numbers;", end=" "
-    )
-    print(len(head.graph.nodes), "nodes in the head,", len(tail.graph.nodes), "in the tail")
-
-# %% [markdown]
-# PyTorch has a tool for more than two parts: `torch.fx.passes.split_module`. A callback says for each node to which part it belongs.
-# It is internal and may change. (Run with torch 2.14.)
-
-# %%
-skipping = Skipping()
-gm = fx.symbolic_trace(skipping)
-order = [n.name for n in gm.graph.nodes]
-parts = split_module(gm, skipping, lambda node: int(order.index(node.name) > order.index("lin")))
-print(parts.code)
-x = torch.randn(2, 3)
-torch.testing.assert_close(parts(x), skipping(x))
-
-# %% [markdown]
 # ## Common mistakes
 #
 # Here you see each of them fail. (10 minutes)
@@ -1804,7 +1536,7 @@ assert torch.equal(kept, torch.tensor([0.0, 2.0]))  # overwritten
 # 2. torchvision names a value by its place: `layer1.0.relu_1`. The name of a module means the last node inside. There is a graph for each mode.
 # 3. A Tracer knows where it is: `call_module` is called for every call of a module, `create_node` makes every node.
 # 4. A feature that is overwritten later needs a copy directly after it was computed. A call in place may be needed even if no node reads it.
-# 5. To cut a model in two, find the values that are made before the cut and read after it.
+# 5. Memory has many names. What is not known to make new memory may share that of its inputs; in doubt, copy.
 #
 # ## Cheat sheet
 #
@@ -1828,6 +1560,7 @@ progress()
 #
 # | topic | where |
 # |---|---|
+# | cutting a model in two | the optional part, notebook `07b_cutting` |
 # | modules that cannot be traced, and leaves of your own choice | chapter 8 |
 # | comparing two models so that you can trust it | chapter 9 |
 # | measuring two models against each other | chapter 10 |

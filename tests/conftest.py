@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import sys
 from collections import Counter
@@ -28,6 +29,17 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+    _write_no_trace()
+
+
+def _write_no_trace() -> None:
+    """Keep pytest from the log in which Dynamo writes whole graphs, if anybody listens.
+
+    With each handler that pytest adds, every compilation takes several times as long.
+    """
+    trace = logging.getLogger("torch.__trace")
+    trace.handlers.clear()
+    trace.addHandler = lambda handler: None  # type: ignore[method-assign]
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -15,7 +15,7 @@ from tests.attacks._class import COLUMNS, RIGHT, AttackedClass, Found, Loss, of_
 from tests.attacks._forging import grafting
 from tests.attacks._judged import earned
 from tests.attacks._traces import active_parts
-from tests.attacks.mends import MENDS, Mend, shown
+from tests.attacks.mends import MENDS, ROOT, SOURCE_MENDS, Mend, SourceMend, shown, taken_back
 from tests.submissions.exam import text_of
 
 MUL = text_of("add_to_mul", "operands exchanged")
@@ -161,6 +161,12 @@ def test_a_mend_that_is_taken_back_is_missed(mend: Mend) -> None:
     assert shown(mend) == dict.fromkeys(mend.attacks, (False, True))
 
 
+@pytest.mark.parametrize("mend", SOURCE_MENDS, ids=str)
+def test_a_mend_of_the_source_can_be_taken_back(mend: SourceMend) -> None:
+    ast.parse(taken_back(mend, (ROOT / mend.file).read_text(encoding="utf-8")))
+    assert set(mend.attacks) <= {attack.name for attack in all_attacks()}
+
+
 @pytest.mark.parametrize("chapter", RIGHT)
 def test_an_honest_answer_that_needs_long_is_still_one(chapter: str) -> None:
     for name, text in of_long_work(RIGHT[chapter]).items():
@@ -170,7 +176,12 @@ def test_an_honest_answer_that_needs_long_is_still_one(chapter: str) -> None:
 
 def long_one(chapter: str) -> str:
     """The exercise whose answer needs seconds."""
-    return next(name for name, text in RIGHT[chapter].items() if f"def {name}(" in text)
+    return next(
+        name
+        for kind in ("def", "class")
+        for name, text in RIGHT[chapter].items()
+        if f"{kind} {name}(" in text
+    )
 
 
 @pytest.mark.long

@@ -24,6 +24,7 @@ from tests.answers import answers_to
 from tests.mutations import Mutation, some
 
 GRAPH = r"value\.(graph_module|tail)\."
+DUELS = {name for name, exercise in EXERCISES.items() if exercise.procedure == "witness"}
 SHARING = {"split_at", "inline", "build_by_hand", "fuse_linear_relu"}
 
 # What decides no points, by the place in an outcome, with the exercises if not all, and the reason.
@@ -33,7 +34,7 @@ DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
     (r"(runs\[\]\.\w+\.)?error\.(message|types)(\[\])?", None,
      "of an exception's base classes, only the one that is asked for counts"),
     (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*",
-     {"fuse_addcmul", "relu_to_gelu"}, "a keyword may say its default"),
+     {"fuse_addcmul", "relu_to_gelu", "dropout_that_listens"}, "a keyword may say its default"),
     (r"value\.rules\[\]\[\]\.(args\.tuple\[\]|kwargs\.dict.*)", {"decomposition_rules"},
      "a dimension may go unsaid where another gives the same numbers"),
     (GRAPH + r"modules\[\]", {"fuse_linear_relu"}, "a part that no node reads may be missing"),
@@ -49,6 +50,8 @@ DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
      {"inline", "fuse_linear_relu"}, "only what was inlined, or is fused, has to be the model's"),
     (GRAPH + r"modules\[\]\.(params|buffers)(\..*)?", {"sound_dce", "backbone_c4_c5", "extract"},
      "layers that are kept for their effect, or for the other mode; no value of theirs is read"),
+    (GRAPH + r"modules\[\]\.params(\..*)?", {"keep_dynamic"},
+     "a leaf needs the weights of the branch that it takes, and of no other"),
     (r"runs\[\]\.(copy)\.log.*", {"probe_values"},
      "a copy of the result may have a copy of its probe"),
     (r"value\.graph_module\.nodes\[\]\.args\.tuple.*", {"probe_values"},
@@ -72,6 +75,10 @@ DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
      "a BatchNorm that trains takes the statistics of the batch, and the bias before it away"),
     (r"runs\[\]\.forward\.(args|log).*", {"compare_latency"},
      "what it is told is the course's own; of calls that warm up only the number counts"),
+    (r"value\.graph_module\.nodes\[\](\.(args|kwargs)\..*)?", DUELS,
+     "a graph with another argument, or a call less, may be a witness, too"),
+    (r"value\.graph_module\.modules\[\]\.(params|buffers)\..*", DUELS,
+     "a layer without a bias may be in a witness, too; a BatchNorm's count is not read"),
 ]  # fmt: skip
 
 

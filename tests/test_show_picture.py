@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import torchvision
 from torch import fx, nn
 
 from autograder.core.verdict import Box
@@ -236,3 +237,42 @@ def test_the_empty_graph() -> None:
     picture = draw(fx.Graph())
     assert picture.text == "A graph of 0 nodes."
     assert picture.png() and isinstance(picture, Picture)
+
+
+def test_a_big_graph_is_not_drawn_twice_where_nothing_differs() -> None:
+    gm = fx.symbolic_trace(torchvision.models.densenet121())
+    picture = draw.diff(gm, fx.Transformer(gm).transform())
+    assert "Nothing differs" in picture.note and "Nothing differs" in repr(picture)
+    assert "too large" not in picture.html() and "<svg" not in picture.html()
+
+
+def test_of_a_big_graph_what_is_near_a_node_is_drawn() -> None:
+    gm = fx.symbolic_trace(torchvision.models.densenet121())
+    assert "around=" in draw(gm).note
+    node = next(node for node in gm.graph.nodes if node.target is torch.cat)
+    for around in (node, node.name, [node, "features_pool0"]):
+        picture = draw(gm, around=around)
+        assert not picture.note and f">{node.name}<" in picture.inline()
+        (panel,) = picture.page.panels
+        assert panel.heading.startswith("near cat") and "not drawn" in panel.note
+    with pytest.raises(LookupError, match="no node 'features_nrm5'. Did you mean 'features_norm5'"):
+        draw(gm, around="features_nrm5")
+
+
+def test_two_graphs_beside_each_other_are_not_compared() -> None:
+    one = fx.symbolic_trace(lambda x: torch.relu(x))
+    other = fx.symbolic_trace(lambda x: torch.sin(x) * 2)
+    picture = draw.beside(one, other, headings=("eager", "exported"))
+    assert "eager: A graph of 3 nodes" in picture.text and "exported: A graph" in picture.alt
+    assert [panel.heading for panel in picture.page.panels] == ["eager", "exported"]
+    for word in ("added", "removed", "differs"):
+        assert word not in picture.html()
+
+
+def test_boxes_carry_their_place_in_the_order_in_which_the_graph_runs() -> None:
+    gm = fx.symbolic_trace(lambda x, y: torch.relu(x) + torch.sin(y))
+    words = draw(gm).inline()
+    for said in ("placeholder · 1", "placeholder · 2", "call_function · 3", "call_function · 5"):
+        assert f">{said}<" in words
+    chain = fx.symbolic_trace(nn.Sequential(*(nn.ReLU() for _ in range(14))))
+    assert ">14 nodes in a row · 2\N{EN DASH}15<" in draw(chain).inline()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from torch import fx, nn
 from autograder.core.node_label import MAX_LABEL, Ref, label
 from autograder.core.verdict import Box
 from autograder.drawing.diff import compare
+from autograder.drawing.diff_text import diff_text
 from autograder.drawing.draw import draw
 from autograder.drawing.folding import cells_of
 from autograder.drawing.sketch import CannotTrace, sketch
@@ -150,7 +153,7 @@ def test_a_module_that_cannot_be_traced_is_named() -> None:
 # ------------------------------------------------------------ marks and folds
 
 
-def test_marks_follow_names() -> None:
+def test_marks_follow_what_nodes_compute() -> None:
     before = [Box("x", "placeholder", "x", ()), Box("add", "call_function", "x + 1", ("x",)),
               Box("output", "output", "output", ("add",))]  # fmt: skip
     after = [before[0], Box("mul", "call_function", "x * 1", ("x",)),
@@ -159,6 +162,54 @@ def test_marks_follow_names() -> None:
     assert [box.mark for box in old] == ["", "removed", "changed"]
     assert [box.mark for box in new] == ["", "added", "changed"]
     assert compare(old, after) == (old, tuple(after))  # marks that are there are kept
+
+
+def traced(fn: Callable[..., Any]) -> tuple[Box, ...]:
+    return sketch(fx.symbolic_trace(fn))
+
+
+def test_other_names_are_no_difference() -> None:
+    gm = fx.symbolic_trace(lambda x: torch.relu(torch.relu(x) + 1) * x)
+    before = sketch(gm)
+    for i, node in enumerate(gm.graph.nodes):
+        node.name = f"other{i}" if node.op.startswith("call") else node.name
+    old, new = compare(before, sketch(gm))
+    assert before != sketch(gm)
+    assert not any(box.mark for box in (*old, *new))
+    assert "removed" not in diff_text(before, sketch(gm))
+
+
+def test_what_is_gone_is_marked_although_names_move_up() -> None:
+    before = traced(lambda x: torch.relu(torch.sin(torch.relu(torch.relu(x)))))
+    after = traced(lambda x: torch.relu(torch.sin(torch.relu(x))))
+    old, new = compare(before, after)
+    assert [box.name for box in old if box.mark == "removed"] == ["relu_1"]
+    assert [box.name for box in new if box.mark] == ["sin"]  # it reads another one now
+    text = diff_text(before, after)
+    assert "- relu_1 = torch.relu(relu)" in text and text.count("\n-") == 1 and "\n+" not in text
+
+
+def test_a_node_that_calls_something_else_now_keeps_its_name_and_is_changed() -> None:
+    gm = fx.symbolic_trace(lambda x, y: torch.relu(torch.add(x, y)) + torch.sub(x, y))
+    before = sketch(gm)
+    next(n for n in gm.graph.nodes if n.name == "add").target = torch.mul
+    old, new = compare(before, sketch(gm))
+    for boxes in (old, new):
+        assert {box.name: box.mark for box in boxes if box.mark} == {"add": "changed"}
+
+
+def test_inputs_in_another_order_are_a_change() -> None:
+    old, new = compare(traced(lambda x, y: x - y), traced(lambda x, y: y - x))
+    assert [box.mark for box in old] == [box.mark for box in new] == ["", "", "changed", ""]
+
+
+def test_long_graphs_are_compared_in_a_moment() -> None:
+    before, after = chain(8_000), chain(8_000)
+    for i in range(1000, 5000, 7):  # each is another function after that
+        after[i] = replace(after[i], label="torch.sin")
+    old, new = compare(before, after)
+    assert sum(box.mark == "changed" for box in new) == len(range(1000, 5000, 7))
+    assert not any(box.mark in ("added", "removed") for box in (*old, *new))
 
 
 def chain(count: int, **marks: str) -> list[Box]:

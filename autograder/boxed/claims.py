@@ -68,6 +68,7 @@ def _are_names(found: Any, _: int) -> bool:
 _FITS: dict[str, Callable[[Any, int], bool]] = {
     "results": _are_records,
     "results of both": _are_records,
+    "results on own inputs": _are_records,
     "matches": lambda found, _: type(found) is int,
     "unneeded": _are_names,
 }

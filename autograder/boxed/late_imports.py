@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+from collections.abc import Iterable
 
 import torch
 
@@ -26,3 +27,29 @@ def import_late() -> None:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
     torch.overrides.is_tensor_method_or_property(torch.Tensor.add)  # makes its table of names
+
+
+COMPILERS = ("torch._dynamo", "torch.export")
+"""Modules of which a chapter imports one if its answers are compiled or exported."""
+
+
+def warm_up_compilers(imports: Iterable[str]) -> None:
+    """Compile and export something small, if a chapter's cells will: the first time takes seconds.
+
+    Args:
+        imports: the modules that the chapter's cells import.
+    """
+    if not any(name.startswith(COMPILERS) for name in imports):
+        return
+    with contextlib.suppress(Exception):
+        torch.export.export(_Small(), (torch.ones(2),)).run_decompositions({})
+        torch.compile(_Small(), backend=lambda gm, _: gm)(torch.ones(2))
+    torch._dynamo.reset()
+
+
+class _Small(torch.nn.Module):
+    """What is compiled once: a condition, and so a graph in a graph."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The sine, or the cosine."""
+        return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))

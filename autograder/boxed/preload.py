@@ -16,16 +16,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.boxed import stub_api
-from autograder.boxed.late_imports import import_late
+from autograder.boxed.late_imports import import_late, warm_up_compilers
 from autograder.boxed.shell import Record, Shell, make_shell
 from autograder.core.exercise import Exercise
 from autograder.runner.forbidden import install_spies
 
 _ALWAYS = (
-    "autograder.given", "autograder.core.graph_jobs", "autograder.cards.card",
-    "autograder.drawing.draw", "autograder.cards.hints", "autograder.cards.display",
-    "autograder.drawing.page_layout", "autograder.drawing.render", "autograder.drawing.shapes",
-    "autograder.drawing.back_edges", "autograder.cards.failing",
+    "autograder.given", "autograder.suspects", "autograder.core.graph_jobs",
+    "autograder.cards.card", "autograder.drawing.draw", "autograder.cards.hints",
+    "autograder.cards.display", "autograder.drawing.page_layout", "autograder.drawing.render",
+    "autograder.drawing.shapes", "autograder.drawing.back_edges", "autograder.cards.failing",
 )  # fmt: skip
 
 ALLOWED = frozenset(
@@ -33,7 +33,8 @@ ALLOWED = frozenset(
     "autograder.boxed.late_imports autograder.boxed.preload autograder.boxed.shell "
     "autograder.boxed.stub_api autograder.boxed.student autograder.fuzz "
     "autograder.fuzz.codegen autograder.fuzz.grammar autograder.fuzz.model_builder "
-    "autograder.fuzz.recipe autograder.fuzz.wrapped autograder.given autograder.models".split()
+    "autograder.fuzz.recipe autograder.fuzz.wrapped autograder.given autograder.models "
+    "autograder.suspects".split()
 )
 """Modules of the course that a student's process may hold, besides those of `ROOMS`."""
 
@@ -68,6 +69,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
         except Exception:  # a cell that imports it will say so
             continue
     _warm_up(made)
+    warm_up_compilers(config["imports"])
     os.environ.pop("PYTHONPATH", None)
     state = State(made, record)
     stub_api.install(state.exercises)

@@ -36,9 +36,9 @@ _NAMESPACES = {
 }
 _FACTORIES = (
     "arange as_tensor can_cast complex empty empty_like empty_strided eye full full_like "
-    "hann_window is_complex is_floating_point is_tensor linspace logspace numel ones ones_like "
-    "polar promote_types rand rand_like randint randint_like randn randn_like randperm result_type "
-    "scalar_tensor tensor tril_indices triu_indices vander zeros zeros_like"
+    "hann_window is_complex is_floating_point is_tensor linspace logspace normal numel ones "
+    "ones_like polar promote_types rand rand_like randint randint_like randn randn_like randperm "
+    "result_type scalar_tensor tensor tril_indices triu_indices vander zeros zeros_like"
 ).split()
 """Of `torch`: they take no tensor, or take it as an example, so that nobody overrides them."""
 
@@ -125,7 +125,8 @@ _OTHER_MODULES = (
 """Classes that the course's cases and answers take for layers."""
 
 _WITH_LAYERS = (
-    "autograder.exercises.ch05_proxy.inline.models",
+    "autograder.exercises.ch08_limits.keep_dynamic.models",
+    "autograder.exercises.ch05b_programs.inline.models",
     "autograder.given",
     "autograder.models.networks",
 )

@@ -59,9 +59,9 @@ def tried(verdict: Verdict) -> str:
     if not verdict.cases or verdict.status not in ("passed", "failed"):
         return ""
     if verdict.status == "passed":
-        if verdict.cases == 1:
-            return "It was tried on 1 case, and it held."
-        return f"It was tried on {verdict.cases} cases, and each of them held."
+        held = "it held" if verdict.cases == 1 else "each of them held"
+        count = f"{verdict.cases} case{'' if verdict.cases == 1 else 's'}"
+        return " ".join(filter(None, (f"It was tried on {count}, and {held}.", verdict.remark)))
     where = verdict.example.case if verdict.example else ""
     shown = f" The case shown here is: {where}." if where else ""
     return f"It was tried on {verdict.cases} case{'' if verdict.cases == 1 else 's'}.{shown}"

@@ -55,6 +55,7 @@ _LINES = {
     "analysis": ("model", "len(fx.symbolic_trace(model).graph.nodes)", " + 1"),
     "each node": ("node", "node.op", ".upper()"),
     "after others": ("model", "[name for name, _ in model.named_parameters()]", "[::-1]"),
+    "in place": ("model, seed", "model", ".layer"),
     "traced function": ("x", "torch.sigmoid(x)", " * 2"),
     "layer": ("model", "copy.deepcopy(model.layer)", ".double()"),
     "latency": ("a, b, inputs", "a(*inputs)", " + b(*inputs)"),

@@ -35,6 +35,7 @@ class Trial:
         times: how often a repeated transform is applied, each time to what it returned.
         meanwhile: what else is done with the answer before its result is described and run, so
             that whatever it keeps outside the result is another's by then.
+        made_under: the seed under which an answer makes objects of its own.
     """
 
     args: tuple[Any, ...] = ()
@@ -47,6 +48,7 @@ class Trial:
     forbidden: tuple[tuple[Any, ...], ...] = ()
     times: int = 1
     meanwhile: Callable[[Callable[..., Any]], Any] | None = None
+    made_under: int = 0
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ learner's notebook where the answer was tried, too. What comes out is plain data
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Protocol
 
 import torch
@@ -22,6 +23,7 @@ from autograder.core.graph_program import NotAdmitted, NotListed, Program, admit
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.core.own_code import STAND_INS
+from autograder.core.own_inputs import inputs_of
 from autograder.core.storage import needed, recorded_program
 
 JobResult = tuple[Plain, list[torch.Tensor]]
@@ -59,7 +61,7 @@ def do_job(job: str, trial: Trial, value: Plain, tensors: list[torch.Tensor]) ->
     Args:
         job: a key of `JOBS`.
         trial: fresh objects of the case.
-        value: what an answer returned, as it was described.
+        value: what an answer returned, as it was described; ``given`` are inputs of its own.
         tensors: the table that it refers to.
 
     Returns:
@@ -70,6 +72,8 @@ def do_job(job: str, trial: Trial, value: Plain, tensors: list[torch.Tensor]) ->
     try:
         functions = {**trial.functions, **STAND_INS}
         programs = [admitted(data, tensors, functions) for data in graphs_in(value)]
+        if job == "results on own inputs":
+            trial = replace(trial, inputs=_own_inputs(value["given"], tensors))
         with preserve_global_state(), bounded_output(0), torch.random.fork_rng(devices=[]):
             return JOBS[job](programs, trial, encoder), encoder.tensors
     except NotListed as error:
@@ -81,6 +85,18 @@ def do_job(job: str, trial: Trial, value: Plain, tensors: list[torch.Tensor]) ->
 def graphs_in(value: Plain) -> list[Plain]:
     """The descriptions of graphs in a value: the module's, and the tail's if there is one."""
     return [value[key] for key in ("graph_module", "tail") if key in value]
+
+
+TIMES = 2
+"""How often a graph is run on inputs that came with it: twice, to see whether that agrees."""
+
+
+def _own_inputs(given: Plain, tensors: list[torch.Tensor]) -> tuple[tuple[Any, ...], ...]:
+    """The inputs that came with a graph, once for each time that it is run on them."""
+    try:
+        return (inputs_of(given, tensors),) * TIMES
+    except ValueError as error:
+        raise NotAdmitted(str(error)) from None
 
 
 def _results(programs: list[Program], trial: Trial, encoder: Encoder) -> Plain:
@@ -131,6 +147,7 @@ def _unneeded(programs: list[Program], trial: Trial, encoder: Encoder) -> Plain:
 JOBS: dict[str, Job] = {
     "results": _results,
     "results of both": _results_of_both,
+    "results on own inputs": _results,
     "matches": _matches,
     "unneeded": _unneeded,
 }

@@ -57,6 +57,12 @@ class Change(str):
         return self.part, str(self)
 
 
+GIVEN: Plain = {"given": 0}
+"""Says that what came back is the very object that the answer was given."""
+
+CALLS = (0, 0, 1)
+"""What is added to the case's seed in each call of an answer that works in place."""
+
 MAX_HEADER = 64 * 1024 * 1024
 MAX_TENSORS = 1024 * 1024 * 1024
 

@@ -117,6 +117,7 @@ class Verdict:
         cases: how many cases were tried.
         others: for some further findings, the cases that they were found on.
         defined: whether there was an answer at all.
+        remark: what else there is to say of an answer that passed.
     """
 
     exercise: str
@@ -130,6 +131,7 @@ class Verdict:
     cases: int = 0
     others: tuple[Example, ...] = ()
     defined: bool = True
+    remark: str = ""
 
     @property
     def passed(self) -> bool:

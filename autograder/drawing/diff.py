@@ -1,42 +1,168 @@
-"""What differs between two graphs: nodes are told apart by their names."""
+"""What differs between two graphs: nodes are told apart by what they compute, not by their names.
+
+Names say little: a graph that was traced again, or copied node by node, may have other names
+throughout, and what one pass calls `relu` is `relu_1` after another.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 
 from autograder.core.verdict import Box
 from autograder.drawing.sketch import GHOSTS
 
-Pair = tuple[tuple[Box, ...], tuple[Box, ...]]
+Marked = tuple[tuple[Box, ...], tuple[Box, ...]]
+_Way = Callable[[Sequence[Box], Sequence[Box]], dict[str, str]]
 
 SIGNS = {"added": "+", "removed": "\N{MINUS SIGN}", "changed": "~"}
 
+_WORD = re.compile(r"[^\W\d]\w*")
 
-def compare(before: Sequence[Box], after: Sequence[Box]) -> Pair:
+_SEARCHED = 1_000_000
+"""Up to so many pairs of nodes are compared to find the best order; a second or so."""
+
+
+def compare(before: Sequence[Box], after: Sequence[Box]) -> Marked:
     """Both graphs, with the nodes that differ marked.
 
-    A node of `before` whose name is gone is ``removed``, one of `after` whose name is new
-    is ``added``, and one that is in both is ``changed`` in both where its opcode, label or
-    inputs differ. Boxes that carry marks already are left as they are.
+    A node of `before` without a counterpart is ``removed``, one of `after` without one is
+    ``added``. Of two counterparts both are ``changed`` where opcode, label or inputs differ; that
+    their names do is no difference. Boxes that carry marks already are left as they are.
     """
     if any(box.mark for box in (*before, *after)):
         return tuple(before), tuple(after)
+    return _compared(before, after, counterparts(before, after))
+
+
+def _compared(before: Sequence[Box], after: Sequence[Box], there: Mapping[str, str]) -> Marked:
+    back = {new: old for old, new in there.items()}
     old = {box.name: box for box in before}
     new = {box.name: box for box in after}
     return (
-        tuple(_marked(box, new.get(box.name), "removed") for box in before),
-        tuple(_marked(box, old.get(box.name), "added") for box in after),
+        tuple(_marked(box, new.get(there.get(box.name, "")), there, "removed") for box in before),
+        tuple(_marked(box, old.get(back.get(box.name, "")), back, "added") for box in after),
     )
 
 
-def _marked(box: Box, other: Box | None, alone: str) -> Box:
+def _marked(box: Box, other: Box | None, there: Mapping[str, str], alone: str) -> Box:
     if box.op in GHOSTS:
         return box
     if other is None:
         return replace(box, mark=alone)
-    same = (box.op, box.label, box.inputs) == (other.op, other.label, other.inputs)
+    inputs = tuple(there.get(name) for name in box.inputs)
+    same = (box.op, _shape(box), inputs) == (other.op, _shape(other), other.inputs)
     return box if same else replace(box, mark="changed")
+
+
+def counterparts(before: Sequence[Box], after: Sequence[Box]) -> dict[str, str]:
+    """Which node of `after` stands for which of `before`, by their names; some have none.
+
+    First come nodes that compute the same, from the inputs on. The rest are those of one name, as
+    after a change in place, or calls of the same thing in the order in which both graphs have them,
+    as after a new trace: whichever leaves less that differs.
+    """
+    ways = ((_of_one_name, _calling_the_same), (_calling_the_same, _of_one_name))
+    found = [_by(ways_in_turn, before, after) for ways_in_turn in ways]
+    return min(found, key=lambda pairs: _count(_compared(before, after, pairs)))
+
+
+def _by(ways: Sequence[_Way], before: Sequence[Box], after: Sequence[Box]) -> dict[str, str]:
+    pairs = dict(_computing_the_same(before, after))
+    for way in ways:
+        taken = set(pairs.values())
+        old = [box for box in before if box.name not in pairs and box.op not in GHOSTS]
+        new = [box for box in after if box.name not in taken and box.op not in GHOSTS]
+        pairs |= way(old, new)
+    return pairs
+
+
+def _count(marked: Marked) -> int:
+    return sum(bool(box.mark) for boxes in marked for box in boxes)
+
+
+def _computing_the_same(before: Sequence[Box], after: Sequence[Box]) -> Iterator[tuple[str, str]]:
+    """Nodes with the same opcode and label, all of whose inputs compute the same."""
+    waiting: dict[Hashable, deque[str]] = defaultdict(deque)
+    numbers: dict[Hashable, int] = {}
+    for name, number in _computed(after, numbers).items():
+        waiting[number].append(name)
+    for name, number in _computed(before, numbers).items():
+        if same := waiting[number]:
+            if name in same:
+                same.remove(name)
+                yield name, name
+            else:
+                yield name, same.popleft()
+
+
+def _computed(boxes: Sequence[Box], numbers: dict[Hashable, int]) -> dict[str, int]:
+    """A number for what each node computes; nodes that compute the same have the same."""
+    found: dict[str, int] = {}
+    for box in boxes:
+        if box.op not in GHOSTS:
+            key = box.op, _shape(box), tuple(found.get(name, -1) for name in box.inputs)
+            found[box.name] = numbers.setdefault(key, len(numbers))
+    return found
+
+
+def _calling_the_same(before: Sequence[Box], after: Sequence[Box]) -> dict[str, str]:
+    """Nodes with the same opcode and label, in an order that both graphs share."""
+    old, new = ([(box.op, _shape(box)) for box in boxes] for boxes in (before, after))
+    pairs = _in_both(old, new)
+    return {before[i].name: after[j].name for i, j in pairs}
+
+
+def _in_both(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
+    """Places of equal things, in an order that both have; nearly as many as there can be.
+
+    What both begin and end with is taken first, because the search in between takes time with the
+    product of the lengths. Where that is too much, each thing is taken where it comes next.
+    """
+    shorter = min(len(old), len(new))
+    head = next((i for i in range(shorter) if old[i] != new[i]), shorter)
+    tail = next((i for i in range(shorter - head) if old[-1 - i] != new[-1 - i]), shorter - head)
+    a, b = old[head : len(old) - tail], new[head : len(new) - tail]
+    yield from ((i, i) for i in range(head))
+    if len(a) * len(b) <= _SEARCHED:
+        for i, j, size in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks():
+            yield from ((head + i + n, head + j + n) for n in range(size))
+    else:
+        yield from ((head + i, head + j) for i, j in _next_in_turn(a, b))
+    yield from ((len(old) - 1 - i, len(new) - 1 - i) for i in range(tail))
+
+
+def _next_in_turn(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
+    places: dict[Hashable, deque[int]] = defaultdict(deque)
+    for j, what in enumerate(new):
+        places[what].append(j)
+    last = -1
+    for i, what in enumerate(old):
+        waiting = places[what]
+        while waiting and waiting[0] < last:
+            waiting.popleft()
+        if waiting:
+            last = waiting.popleft()
+            yield i, last
+
+
+def _of_one_name(before: Sequence[Box], after: Sequence[Box]) -> dict[str, str]:
+    there = {box.name: box.op for box in after}
+    return {box.name: box.name for box in before if _fits(box, there.get(box.name))}
+
+
+def _fits(box: Box, op: str | None) -> bool:
+    """Whether a node of this opcode may be what became of another: calls stay calls."""
+    return op is not None and (op == box.op or (op.startswith("call") == box.op.startswith("call")))
+
+
+def _shape(box: Box) -> str:
+    """A label with numbers in place of the names of inputs, as names may change."""
+    places = {name: f"{place}." for place, name in reversed([*enumerate(box.inputs)])}
+    return _WORD.sub(lambda word: places.get(word[0], word[0]), box.label)
 
 
 def marks_in_words(boxes: Sequence[Box]) -> str:

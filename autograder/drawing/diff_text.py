@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from autograder.core.verdict import Box
-from autograder.drawing.diff import compare, marks_in_words
+from autograder.drawing.diff import compare, counterparts, marks_in_words
 from autograder.drawing.text import LONGEST_ALT, SIGNS, notes, statement
 
 LONG = 14  # a longer list leaves out what did not change
@@ -47,13 +47,15 @@ def headline(before: Sequence[Box], after: Sequence[Box]) -> str:
 
 def _rows(old: Sequence[Box], new: Sequence[Box]) -> Iterator[_Row]:
     """Both graphs merged into one list, in an order that both share."""
-    a, b = [box.name for box in old], [box.name for box in new]
+    there = counterparts(old, new)
+    a = [there.get(box.name, f"{box.name} before") for box in old]  # no name has a space
+    b = [box.name for box in new]
     for what, i, j, k, m in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         if what == "equal":
             for was, now in zip(old[i:j], new[k:m], strict=True):
                 yield now.mark, _both(was, now)
             continue
-        yield from (("removed", _said(box)) for box in old[i:j] if box.name not in b)
+        yield from (("removed", _said(box)) for box in old[i:j] if box.name not in there)
         for box in new[k:m]:
             moved = box.name in a
             yield (

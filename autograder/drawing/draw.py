@@ -1,23 +1,29 @@
-"""`draw(gm)` and `draw.diff(before, after)`: pictures of graphs for a notebook."""
+"""`draw(gm)`, `draw.diff(before, after)` and `draw.beside(a, b)`: pictures of graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from torch import fx
 
 from autograder.core.verdict import Box
 from autograder.drawing.diff import compare
 from autograder.drawing.diff_text import diff_alt, diff_text
 from autograder.drawing.html import block, folded, scrolled, sheet
+from autograder.drawing.neighbourhood import DRAWN_WHOLE
 from autograder.drawing.sketch import Drawable, sketch
 from autograder.drawing.text import alt_text, graph_text
 
 NOTE = (
     "This graph is too large for a picture that one can read, even with its straight chains "
-    "folded. Here is its text form. To see a picture, draw one of the model's submodules."
+    "folded. Here is its text form. To see a picture of a part, name a node of it, "
+    "as in draw(gm, around='add_1'), or draw one of the model's submodules."
 )
+SAME = "Nothing differs: node by node, both graphs compute the same. Names may differ."
 WIDEST, TALLEST = 2_600, 9_000  # points
 
 
@@ -31,6 +37,8 @@ class Picture:
         title: stands above the picture; may be empty.
         graphs: pairs of a heading and the boxes of a graph.
         focus: names of nodes that the picture points at.
+        around: names of nodes; of a big graph, only what is near them is drawn.
+        compared: whether the second of two graphs is what became of the first.
         text: the text form.
     """
 
@@ -39,27 +47,41 @@ class Picture:
         graphs: Sequence[tuple[str, Sequence[Box]]],
         title: str = "",
         focus: Collection[str] = (),
+        around: Collection[str] = (),
+        compared: bool = True,
     ) -> None:
-        self.title = title
-        self.focus = frozenset(focus)
+        self.title, self.compared = title, compared
+        self.focus, self.around = frozenset(focus), frozenset(around)
         self.graphs = tuple((heading, tuple(boxes)) for heading, boxes in graphs)
 
     @property
     def text(self) -> str:
         """The picture in words."""
-        boxes = [boxes for _, boxes in self.graphs]
-        body = diff_text(*boxes) if len(boxes) == 2 else graph_text(boxes[0])
+        body = self._said_of_each(graph_text)
+        if self._is_a_diff:
+            body = diff_text(*(boxes for _, boxes in self.graphs))
         return f"{self.title}\n{body}" if self.title else body
+
+    def _said_of_each(self, say: Callable[[Sequence[Box]], str]) -> str:
+        parts = [(heading, say(boxes)) for heading, boxes in self.graphs]
+        return "\n\n".join(f"{heading}: {text}" if heading else text for heading, text in parts)
+
+    @property
+    def _is_a_diff(self) -> bool:
+        return len(self.graphs) == 2 and self.compared
 
     @property
     def alt(self) -> str:
         """The picture in few words."""
-        boxes = [boxes for _, boxes in self.graphs]
-        return diff_alt(*boxes) if len(boxes) == 2 else alt_text(boxes[0])
+        if self._is_a_diff:
+            return diff_alt(*(boxes for _, boxes in self.graphs))
+        return self._said_of_each(alt_text)
 
     @cached_property
     def note(self) -> str:
         """Why there is no picture, or ``""`` if there is one."""
+        if self._is_the_same_twice:
+            return SAME
         large = self._large or self.page.width > WIDEST or self.page.height > TALLEST
         return NOTE if large else ""
 
@@ -67,14 +89,21 @@ class Picture:
     def _large(self) -> bool:
         from autograder.drawing.page_layout import too_large
 
-        return too_large(self.graphs)
+        return too_large(self.graphs, self.focus | self.around)
+
+    @property
+    def _is_the_same_twice(self) -> bool:
+        """Whether this would show a graph twice that is too big to be drawn whole with a change."""
+        boxes = [box for _, boxes in self.graphs for box in boxes]
+        big = len(boxes) > 2 * DRAWN_WHOLE and self._is_a_diff
+        return big and not self.focus and not any(box.mark for box in boxes)
 
     @cached_property
     def page(self) -> Any:
         """The laid out picture."""
         from autograder.drawing.page_layout import page_of
 
-        return page_of(self.graphs, self.title, self.focus)
+        return page_of(self.graphs, self.title, self.focus, self.around, self.compared)
 
     @cached_property
     def _png(self) -> bytes:
@@ -120,6 +149,8 @@ class Picture:
         return sheet(self.inline() + folded("The same as text", text))
 
     def __repr__(self) -> str:
+        if self._is_the_same_twice:
+            return f"{SAME}\n{self.text}"
         return f"{NOTE}\n{self.text}" if self._large else self.text
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
@@ -129,25 +160,35 @@ class Picture:
 class Draw:
     """The learner's `draw`: call it with one graph; its `diff` takes two."""
 
-    def __call__(self, what: Drawable, title: str | None = None) -> Picture:
+    def __call__(
+        self,
+        what: Drawable,
+        title: str | None = None,
+        around: str | fx.Node | Collection[str | fx.Node] = (),
+    ) -> Picture:
         """Draw a graph.
 
         Args:
             what: a `GraphModule`, a `Graph`, a module or a function. What is not traced
                 yet is traced for the picture.
             title: stands above the picture.
+            around: a node, its name, or several: of a big graph, only what is near them is drawn.
 
         Raises:
             TypeError: for anything else.
             CannotTrace: (a ValueError) for what `fx.symbolic_trace` cannot trace.
+            LookupError: the graph has no node that `around` names.
         """
-        return Picture([("", sketch(what))], title or "")
+        boxes = sketch(what)
+        names = _names(around, boxes)
+        heading = f"near {', '.join(sorted(names))}" if names else ""
+        return Picture([(heading, boxes)], title or "", around=names)
 
     def diff(self, before: Drawable, after: Drawable, title: str | None = None) -> Picture:
         """Draw two graphs side by side and mark what differs.
 
-        Nodes are told apart by name: added, removed, or changed in opcode, target or
-        arguments.
+        Nodes are told apart by what they compute, so other names alone are no difference:
+        added, removed, or changed in opcode, target or arguments.
 
         Args:
             before: the first graph; see `draw`.
@@ -156,8 +197,37 @@ class Draw:
         """
         return pair(sketch(before), sketch(after), title or "")
 
+    def beside(
+        self, left: Drawable, right: Drawable, title: str | None = None,
+        headings: tuple[str, str] = ("left", "right"),
+    ) -> Picture:  # fmt: skip
+        """Draw two graphs side by side that are not before and after: nothing is marked.
+
+        Args:
+            left: the one graph; see `draw`.
+            right: the other one.
+            title: stands above the picture.
+            headings: stand above the graphs.
+        """
+        graphs = zip(headings, (sketch(left), sketch(right)), strict=True)
+        return Picture([*graphs], title or "", compared=False)
+
     def __repr__(self) -> str:
-        return "draw(module or graph), or draw.diff(before, after)"
+        return "draw(module), draw.diff(before, after), or draw.beside(left, right)"
+
+
+def _names(
+    nodes: str | fx.Node | Collection[str | fx.Node], boxes: Sequence[Box]
+) -> frozenset[str]:
+    """The names of nodes of a graph."""
+    several = [nodes] if isinstance(nodes, str | fx.Node) else list(nodes)
+    names = frozenset(node if isinstance(node, str) else node.name for node in several)
+    known = [box.name for box in boxes]
+    for name in sorted(names - set(known)):
+        near = get_close_matches(name, known, n=3)
+        hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
+        raise LookupError(f"The graph has no node {name!r}.{hint}")
+    return names
 
 
 def pair(

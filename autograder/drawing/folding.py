@@ -22,11 +22,14 @@ class Cell:
         inputs: indices of the cells it reads that stand before it.
         late: indices of the cells it reads too early: itself, or one that stands after
             it. A sound graph has none.
+        places: where the nodes stand in the order in which the graph runs, from 1; none for a
+            stand-in.
     """
 
     boxes: tuple[Box, ...]
     inputs: tuple[int, ...]
     late: tuple[int, ...] = ()
+    places: tuple[int, ...] = ()
 
 
 def cells_of(
@@ -63,6 +66,7 @@ def _cell(
         tuple(boxes[i] for i in group),
         tuple(i for i in read if i < here),
         tuple(i for i in read if i >= here),
+        tuple(i + 1 for i in group),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from autograder.drawing.folding import Cell, stand_in
 
@@ -23,7 +24,8 @@ def cropped(
              for i in kept for box in cells[i].boxes}  # fmt: skip
     if not names or all(len(cells) <= DRAWN_WHOLE for cells in graphs):
         return [(tuple(cells), 0) for cells in graphs]
-    return [_only(cells, names) for cells in graphs]
+    edges = ("as before", "goes on as before") if len(graphs) > 1 else ("not drawn", "goes on")
+    return [_only(cells, names, *edges) for cells in graphs]
 
 
 def _near_a_mark(cells: Sequence[Cell], focus: Collection[str]) -> set[int]:
@@ -43,17 +45,21 @@ def _near_a_mark(cells: Sequence[Cell], focus: Collection[str]) -> set[int]:
     return found
 
 
-def _only(cells: Sequence[Cell], names: set[str]) -> tuple[tuple[Cell, ...], int]:
+def _only(
+    cells: Sequence[Cell], names: set[str], above: str, below: str
+) -> tuple[tuple[Cell, ...], int]:
+    """The cells that hold these names, and stand-ins for what they read and what reads them."""
     kept = [i for i, cell in enumerate(cells) if any(box.name in names for box in cell.boxes)]
     inside = set(kept)
     read = sorted({u for v in kept for u in cells[v].inputs} - inside)
     goes_on = [u for u in kept if any(u in c.inputs and v not in inside
                                       for v, c in enumerate(cells))]  # fmt: skip
     number = {u: i for i, u in enumerate([*read, *kept])}
-    made = [stand_in(cells[u], "as before", ()) for u in read]
+    made = [stand_in(cells[u], above, ()) for u in read]
     for v in kept:
         late = tuple(number[u] for u in cells[v].late if u in number)
-        made.append(Cell(cells[v].boxes, tuple(number[u] for u in cells[v].inputs), late))
-    made += [stand_in(cells[u], "goes on as before", (number[u],)) for u in goes_on]
+        inputs = tuple(number[u] for u in cells[v].inputs)
+        made.append(replace(cells[v], inputs=inputs, late=late))
+    made += [stand_in(cells[u], below, (number[u],)) for u in goes_on]
     left_out = sum(len(cell.boxes) for i, cell in enumerate(cells) if i not in inside)
     return tuple(made), left_out

@@ -81,9 +81,11 @@ def content_of(cell: Cell, rows: int = ROWS[0][1], warning: str = "") -> BoxCont
         warning: what is wrong with a node; stands in a line of its own.
     """
     if len(cell.boxes) > 1:
-        return _chain(cell.boxes, rows)
+        return _chain(cell.boxes, cell.places, rows)
     box = cell.boxes[0]
-    return _reference(box) if box.op == REFERENCE else _single(box, warning)
+    if box.op == REFERENCE:
+        return _reference(box)
+    return _single(box, cell.places[0] if cell.places else 0, warning)
 
 
 def fitting(box: Box, limit: int) -> str:
@@ -105,13 +107,13 @@ def row_label(box: Box) -> str:
     return fitting(box, LONGEST_ROW)
 
 
-def _single(box: Box, warning: str) -> BoxContent:
+def _single(box: Box, place: int, warning: str) -> BoxContent:
     look = look_of(box.op)
     name, label = shorten(box.name, LONGEST), fitting(box, LONGEST)
     one_line = label in (name, box.op) or label.startswith(f"{name} = ")
     title = label if label.startswith(name) and one_line else name
     tag = "not in this graph" if look.edge == ALARM else box.op
-    tag = "" if tag == title else tag
+    tag = "" if tag == title else f"{tag} \N{MIDDLE DOT} {place}" if place else tag
     pad = _PAD.get(look.shape, 10.0)
     top_width = text_width(title, NAME, MONO_BOLD) + (12 + text_width(tag, TAG) if tag else 0)
     inner = max(top_width, 0.0 if one_line else text_width(label, LABEL))
@@ -136,7 +138,7 @@ def _single(box: Box, warning: str) -> BoxContent:
     return BoxContent(look, width, height, tuple(words))
 
 
-def _chain(boxes: tuple[Box, ...], rows: int) -> BoxContent:
+def _chain(boxes: tuple[Box, ...], places: tuple[int, ...], rows: int) -> BoxContent:
     shown: list[Box | None] = list(boxes)
     if len(boxes) > rows:
         half = (rows - 1) // 2
@@ -146,6 +148,8 @@ def _chain(boxes: tuple[Box, ...], rows: int) -> BoxContent:
     column = max(text_width(name, ROW, MONO) for name in names) + 10
     right = max(text_width(label, ROW) for label in labels)
     head = f"{len(boxes)} nodes in a row"
+    if places and places[-1] - places[0] == len(boxes) - 1:
+        head += f" \N{MIDDLE DOT} {places[0]}\N{EN DASH}{places[-1]}"
     pad, lead, line = _PAD["stacked"], 13.0, 12.0
     width = 2 * pad + max(lead + column + right, text_width(head, TAG))
     height = 10 + 11 + line * len(shown)

@@ -62,10 +62,11 @@ class Page:
     focus: frozenset[str] = frozenset()
 
 
-def too_large(graphs: Sequence[tuple[str, Sequence[Box]]]) -> bool:
+def too_large(graphs: Sequence[tuple[str, Sequence[Box]]], around: Collection[str] = ()) -> bool:
     """Whether a picture would be too large to be read, or to be made in a moment."""
     fold = max((len(boxes) for _, boxes in graphs), default=0) > BIG
-    drawn = [cells for cells, _ in cropped([cells_of(boxes, fold) for _, boxes in graphs])]
+    cells_in_turn = [cells_of(boxes, fold, around) for _, boxes in graphs]
+    drawn = [cells for cells, _ in cropped(cells_in_turn, around)]
     if max(map(len, drawn), default=0) > MOST_CELLS:
         return True
     passes = 0
@@ -77,7 +78,11 @@ def too_large(graphs: Sequence[tuple[str, Sequence[Box]]]) -> bool:
 
 
 def page_of(
-    graphs: Sequence[tuple[str, Sequence[Box]]], title: str = "", focus: Collection[str] = ()
+    graphs: Sequence[tuple[str, Sequence[Box]]],
+    title: str = "",
+    focus: Collection[str] = (),
+    around: Collection[str] = (),
+    compared: bool = True,
 ) -> Page:
     """Lay out one graph, or several side by side.
 
@@ -85,11 +90,14 @@ def page_of(
         graphs: pairs of a heading (may be empty) and a graph's boxes.
         title: stands above all.
         focus: names of nodes to point at.
+        around: names of nodes whose surroundings are drawn, as are those of nodes in focus.
+        compared: whether to say where nothing differs.
     """
+    near = {*focus, *around}
     fold = max((len(boxes) for _, boxes in graphs), default=0) > BIG
     most = MOST if len(graphs) == 1 else 2
     rows = rows_for(max((len(boxes) for _, boxes in graphs), default=0))
-    drawn = cropped([cells_of(boxes, fold, focus) for _, boxes in graphs], focus)
+    drawn = cropped([cells_of(boxes, fold, near) for _, boxes in graphs], near)
     while True:
         parts = [_parts(cells, most, rows) for cells, _ in drawn]
         wide = sum(drawing.width + COLUMN_GAP for part in parts for _, _, drawing in part)
@@ -101,7 +109,7 @@ def page_of(
     body = top + (38.0 if headed else 0.0)
     x, panels = MARGIN, []
     for (heading, boxes), (_, left_out), columns in zip(graphs, drawn, parts, strict=True):
-        note = _note(heading, boxes, left_out, graphs)
+        note = _note(heading, boxes, left_out, graphs) if compared else ""
         panel = _panel(heading, boxes, note, columns, x, body)
         panels.append(panel)
         x += panel.width + PANEL_GAP
@@ -148,7 +156,11 @@ def _note(
 ) -> str:
     """What stands below a heading, behind the counts of marks."""
     if hidden:
-        return f"{hidden} nodes as before, not drawn"
+        return (
+            f"{hidden} nodes as before, not drawn"
+            if len(graphs) > 1
+            else f"{hidden} nodes not drawn"
+        )
     if not boxes:
         return "no graph"
     if any(box.mark for box in boxes):

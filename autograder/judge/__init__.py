@@ -99,10 +99,14 @@ def _judge(
         printed = next(filter(None, seen), "")
         complete = len(held) == len(cases)
         status: Status = "passed" if complete else "failed"
-        return Verdict(
+        verdict = Verdict(
             exercise.name, status, score_of(shares),
             shares=shares, cases=len(outcomes), printed=printed,
         )  # fmt: skip
+        if key.remark is None or not complete:
+            return verdict
+        first = Evidence(exercise, cases[0], outcomes[cases[0].name], seed, runner, key)
+        return replace(verdict, remark=key.remark(first))
     shown = outcomes[worst.name]
     unlooked = all(finding.code == UNLISTED for findings in found.values() for finding in findings)
     if unlooked:

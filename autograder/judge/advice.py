@@ -77,7 +77,7 @@ ADVICE = (
     Row(("AttributeError",), r"'(float|int|bool|NoneType|complex)' object has no attribute 'node'",
         "Not every result is a Proxy: here it is a `{1}`, which has no node. A rule or a function "
         "may give back a plain number, for example `0.5 * 4`. What should stand in the new graph "
-        "in its place?", exercises=("05_proxy",)),
+        "in its place?", exercises=("05_proxy", "05b_programs")),
     Row(("AttributeError",), r"'Node' object has no attribute 'node'",
         "This is a node already; only a Proxy has a `.node`. Which of your values are nodes, and "
         "which are Proxies?"),

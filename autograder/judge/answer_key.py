@@ -59,11 +59,13 @@ class AnswerKey:
         oracle: what must come out, wherever no reference is stored beside the key.
         oracle_alone: whether none is stored, even where the solution gives something else: it is
             held against a tolerance of the exercise's own, or differs from run to run.
+        remark: what is said of an answer that passes, from what it did on the first case.
     """
 
     rules: tuple[Property, ...]
     oracle: Oracle | OfChoice | None = None
     oracle_alone: bool = False
+    remark: Callable[[Evidence], str] | None = None
 
     def reference(self, exercise: Exercise, case: Case, seed: int = 0) -> Reference:
         """What must come of a case: as it is stored, or as the oracle says.

@@ -11,6 +11,7 @@ from torch import fx, nn
 
 from autograder.core.codec import Encoder, Plain, show, show_values
 from autograder.core.exercise import Case, Exercise, Trial
+from autograder.core.exported import is_exported
 from autograder.core.graph_view import boxes_of, target_text
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Box, Example
@@ -29,6 +30,10 @@ def example_of(
     evidence = Evidence(exercise, case, outcome, seed, key=key)
     pictured = _is_traced(trial.model) and outcome.ended != "not attempted"
     expected, obtained = _expected_and_obtained(evidence)
+    returned = _boxes(lambda: evidence.graph) if evidence.has_graph else ()
+    before = _boxes(lambda: evidence.traced_graph) if pictured else ()
+    if _hands_in_a_model(exercise):
+        returned, before = (), returned
     return Example(
         case=case.name,
         source=source_of(trial, case.expect.made),
@@ -37,9 +42,14 @@ def example_of(
         expected=expected,
         obtained=obtained,
         code=_code_text(evidence.outcome.value) if evidence.has_graph else "",
-        before=_boxes(lambda: evidence.traced_graph) if pictured else (),
-        after=_boxes(lambda: evidence.graph) if evidence.has_graph else (),
+        before=before,
+        after=returned,
     )
+
+
+def _hands_in_a_model(exercise: Exercise) -> bool:
+    """Whether the answer is a model itself: nothing is given to it, and nothing returned."""
+    return exercise.procedure == "witness"
 
 
 def _is_traced(model: Any) -> bool:
@@ -60,6 +70,8 @@ def _expected_and_obtained(evidence: Evidence) -> tuple[str, str]:
     outcome = evidence.outcome
     if outcome.ended != "returned" or evidence.case.expect.raises:
         return "", ""
+    if _hands_in_a_model(evidence.exercise):
+        return "", ""  # the finding says what is wrong
     if evidence.has_graph:
         return _values_of_runs(evidence)
     if evidence.reference.value is None and evidence.reference.runs:
@@ -126,11 +138,20 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
     if exercise.procedure == "traced function":
         return f"fx.symbolic_trace({exercise.name})(x), for each x below"
 
+    if exercise.procedure == "drawn twice":
+        return f"gm = fx.symbolic_trace({exercise.name}); gm(x), gm(x)"
+    if exercise.procedure == "tracer":
+        return _tracers_text(exercise, trial)
+    if exercise.procedure == "driven":
+        return str(trial.args[0].says).format(name=exercise.name)
+
     def word(value: Any) -> str:
         if isinstance(value, nn.Module):
             return _name_of_module(value, trial.model)
         if isinstance(value, fx.Node):
             return value.name
+        if is_exported(value):
+            return "ep"
         if isinstance(value, dict) and any(map(callable, value)):
             return _table_text(value, trial)
         return getattr(value, "__name__", None) or textwrap.shorten(repr(value), 40)
@@ -141,6 +162,28 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
     for _ in range(trial.times):
         text = f"{exercise.name}({text})"
     return text
+
+
+def _tracers_text(exercise: Exercise, trial: Trial) -> str:
+    """How tracers are made, and what each of them traces, in the order in which that is done."""
+    made, turns = trial.args
+    models: list[nn.Module] = []
+
+    def word(value: Any) -> str:
+        if isinstance(value, tuple):
+            return f"({', '.join(map(word, value))}{',' * (len(value) == 1)})"
+        return getattr(value, "__name__", None) or repr(value)
+
+    lines = []
+    for place, (args, kwargs) in enumerate(made):
+        given = [*map(word, args), *(f"{key}={word(value)}" for key, value in kwargs.items())]
+        lines.append(f"tracer_{place} = {exercise.name}({', '.join(given)})")
+    for place, model in turns:
+        if all(model is not known for known in models):
+            models.append(model)
+        number = next(i for i, known in enumerate(models) if known is model)
+        lines.append(f"tracer_{place}.trace({'model' if not number else f'model_{number}'})")
+    return "\n".join(lines)
 
 
 def _name_of_module(module: nn.Module, model: nn.Module | None) -> str:

@@ -242,6 +242,16 @@ class Evidence:
                 raise ValueError(str(found[why]))
         return found
 
+    def done_with(self, job: str, outcome: Outcome, inputs: int) -> JobResult:
+        """What a job found with another graph than the result's: one that the judge made of it.
+
+        Args:
+            job: see `core.graph_jobs`.
+            outcome: holds the graph as an answer's outcome does.
+            inputs: how many inputs the graph is run on.
+        """
+        return self._runner(job, self.case, outcome, self._seed, inputs)
+
     def run_record(self, i: int) -> dict[str, Plain]:
         """What came of running the result on input `i`: the claims, and the judge's own run."""
         runs = self.outcome.runs

@@ -15,7 +15,7 @@ from torch import fx, nn
 from autograder.core.codec import Encoder, Plain
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe_nodes
-from autograder.core.outcome import Outcome
+from autograder.core.outcome import CALLS, Outcome
 from autograder.judge.evidence import Evidence
 from autograder.judge.field_checks import (
     Check,
@@ -37,6 +37,9 @@ from autograder.judge.splice import ruled_calls
 
 SLOWEST_LISTS = 5
 """How many numbers a timer's `slowest` is asked with."""
+
+INSTRUCTION = 4
+"""How much is told of a node of a tracer's graph: opcode, target, `args` and `kwargs`."""
 
 Runs = list[Check]
 
@@ -100,9 +103,15 @@ class _Parts:
         """An exception, with or without the line of code that it came from."""
         return fields(_WHERE, **_ERROR)
 
-    def record(self, inputs: int, **more: Check) -> Check:
-        """What came of one run: a value or an error, the arguments afterwards, and the log."""
-        args = fields(tuple=rows(self.plain, len(self.trial.inputs[inputs])))
+    def record(self, inputs: int | None, **more: Check) -> Check:
+        """What came of one run: a value or an error, the arguments afterwards, and the log.
+
+        Args:
+            inputs: which of the case's inputs it was run on; ``None`` for the answer's own.
+            more: what else is recorded.
+        """
+        count = None if inputs is None else len(self.trial.inputs[inputs])
+        args = fields(tuple=rows(self.plain, count))
         common = {"args": args, "log": fields(list=rows(self.plain)), **more}
         return either(fields(**common, error=self.error), fields(**common, value=self.plain))
 
@@ -178,6 +187,20 @@ class _Parts:
         keywords = fields(dict=rows(rows(self.plain, 2)))
         return {"op": text, "name": text, "target": either(text, called), "kwargs": keywords}
 
+    def tensor_after(self, row: Plain) -> str | None:
+        """What an answer that works in place has left of a tensor, under its name."""
+        if type(row) is not list or len(row) != 2 or text(row[0]) is not None:
+            return ""
+        if row[1] is None:
+            return None
+        facts = row[1].get("tuple") if isinstance(row[1], dict) else None
+        if type(facts) is not list or len(facts) != 4:
+            return "[1]"
+        tensor = fields(tensor=lambda value: self.plain({"tensor": value}))
+        return first(
+            check(item) for check, item in zip((flag, text, flag, tensor), facts, strict=True)
+        )
+
     @property
     def modules(self) -> Check:
         """The modules of a description, the root first, each told by its parent."""
@@ -244,6 +267,15 @@ def _traced_function(parts: _Parts) -> tuple[Check, Runs]:
     return fields(graph_module=parts.description), runs
 
 
+def _drawn_twice(parts: _Parts) -> tuple[Check, Runs]:
+    eager = [{"eager": parts.record(i)} for i in parts.inputs]
+    if not parts.has_graph:
+        return fields(trace_error=parts.error), [fields(**way) for way in eager]
+    ways = ("forward", "interpreter")
+    runs = [way | {name: parts.record(i) for name in ways} for i, way in enumerate(eager)]
+    return fields(graph_module=parts.description), [fields(**run) for run in runs]
+
+
 def _each_node(parts: _Parts) -> tuple[Check, Runs]:
     (gm,) = parts.trial.args
     return fields(list=rows(parts.plain, len(gm.graph.nodes))), []
@@ -283,6 +315,14 @@ def _transformer(parts: _Parts) -> tuple[Check, Runs]:
         return place if told else ".graph_module.meta"
 
     return with_meta, runs
+
+
+def _tracer(parts: _Parts) -> tuple[Check, Runs]:
+    if parts.value is not None:
+        return text, []
+    _, turns = parts.trial.args
+    graph = fields(list=rows(fields(list=rows(parts.plain, INSTRUCTION))))
+    return nothing, [fields(forward=fields(value=graph)) for _ in turns]
 
 
 def _rules(parts: _Parts) -> tuple[Check, Runs]:
@@ -327,24 +367,54 @@ def _after_others(parts: _Parts) -> tuple[Check, Runs]:
     return parts.other, [fields(forward=earlier) for _ in parts.trial.watch]
 
 
+def _driven(parts: _Parts) -> tuple[Check, Runs]:
+    return nothing, [fields(forward=parts.record(i)) for i in parts.inputs]
+
+
 def _latency(parts: _Parts) -> tuple[Check, Runs]:
     return nothing, [fields(forward=parts.record(i), afterwards=flag) for i in parts.inputs]
+
+
+def _witness(parts: _Parts) -> tuple[Check, Runs]:
+    if not parts.has_graph:
+        return either(text, fields(failed=text, error=parts.error)), []
+    given = parts.value.get("given")
+    views = given.get("views") if isinstance(given, dict) else ()
+    count = len(views) if isinstance(views, list) else 0
+    view = rows(either(whole, rows(whole)), 4)
+    record = parts.record(None)
+    return fields(
+        graph_module=parts.description,
+        given=fields(values=fields(tuple=rows(plain(count))), views=rows(view)),
+        ran=fields(before=record, after=record, trace=record),
+    ), []
+
+
+def _in_place(parts: _Parts) -> tuple[Check, Runs]:
+    back = either(fields(given=whole), parts.other)
+    run = fields(forward=fields(value=back), state=fields(dict=rows(parts.tensor_after)))
+    return nothing, [run] * len(CALLS)
 
 
 SCHEMAS: dict[str, Schema] = {
     "analysis": _data,
     "transform": _graph_module,
     "traced function": _traced_function,
+    "drawn twice": _drawn_twice,
     "each node": _each_node,
     "counted transform": _counted,
     "interpreter": _interpreter,
     "timer": _timer,
     "transformer": _transformer,
+    "tracer": _tracer,
     "rules": _rules,
     "repeated transform": _graph_module,
     "any module": _any_module,
     "split": _split,
     "after others": _after_others,
+    "driven": _driven,
     "layer": _graph_module,
     "latency": _latency,
+    "witness": _witness,
+    "in place": _in_place,
 }

@@ -31,6 +31,8 @@ def trial_for(procedure: str, seed: int) -> Trial:
         return Trial(args=(gm,), model=gm, inputs=inputs)
     if procedure == "traced function":
         return Trial(inputs=inputs)
+    if procedure == "in place":
+        return Trial(args=(model, seed), model=model)
     if procedure == "rules":
         return Trial(model=model, inputs=inputs)
     if procedure == "latency":

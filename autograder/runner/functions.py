@@ -9,6 +9,7 @@ from torch import fx
 from autograder.core.codec import Encoder
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import nodes_of
+from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.runner.call import Answer, call_watched, encode_result, run_recorded, run_result
 from autograder.runner.exceptions import is_stub, record_of
@@ -42,6 +43,34 @@ def traced_function(answer: Answer, trial: Trial, outcome: Outcome, encoder: Enc
         return
     outcome.value = encode_result(graph_module, trial, encoder)
     run_result(graph_module, trial, outcome, encoder)
+
+
+def drawn_twice(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
+    """A function of tensors that draws random numbers: called twice in each run, and so its trace.
+
+    Nothing is seeded between the two calls.
+    """
+
+    def twice(call: Answer) -> Answer:
+        return lambda *args: (call(*args), call(*args))
+
+    for inputs in trial.inputs:
+        record = run_recorded(twice(answer), answer, inputs, trial, encoder)
+        outcome.runs.append({"eager": record})
+    try:
+        graph_module = fx.symbolic_trace(answer)
+    except Exception as error:
+        if is_stub(error):
+            raise
+        outcome.value = {"trace_error": record_of(error)}
+        return
+    outcome.value = encode_result(graph_module, trial, encoder)
+    with bounded_output(0):  # FX prints whole tracebacks when a graph's code fails
+        for record, inputs in zip(outcome.runs, trial.inputs, strict=True):
+            for way, call in (
+                ("forward", graph_module), ("interpreter", fx.Interpreter(graph_module).run),
+            ):  # fmt: skip
+                record[way] = run_recorded(twice(call), graph_module, inputs, trial, encoder)
 
 
 def each_node(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:

@@ -22,7 +22,7 @@ SLOWEST_ASKED = (1, 2, 3, 0, 1_000)
 
 def interpreter(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
     """A subclass of `fx.Interpreter`: one object of it runs all inputs, one after the other."""
-    if not _is_made_from(fx.Interpreter, answer, outcome):
+    if not is_made_from(fx.Interpreter, answer, outcome):
         return
 
     def work(gm: fx.GraphModule) -> None:
@@ -38,7 +38,7 @@ def timer(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None
 
     All inputs are run on one object, then the first one on another object of the class.
     """
-    if not _is_made_from(fx.Interpreter, answer, outcome):
+    if not is_made_from(fx.Interpreter, answer, outcome):
         return
 
     def work(gm: fx.GraphModule) -> None:
@@ -55,7 +55,7 @@ def transformer(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -
 
     The nodes' ``meta`` is described too, as far as the case's own nodes have the keys.
     """
-    if not _is_made_from(fx.Transformer, answer, outcome):
+    if not is_made_from(fx.Transformer, answer, outcome):
         return
     (gm,) = trial.args
     keys = list(dict.fromkeys(key for node in gm.graph.nodes for key in node.meta))
@@ -86,7 +86,7 @@ def transformer(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -
         ]
 
 
-def _is_made_from(base: type, answer: Any, outcome: Outcome) -> bool:
+def is_made_from(base: type, answer: Any, outcome: Outcome) -> bool:
     """Whether the answer is a class of the right kind; if not, the outcome says what it is."""
     if isinstance(answer, type) and issubclass(answer, base):
         return True

@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
-from autograder.runner import functions, interpreters, layers, modules, repeated, rules, splits
+from autograder.runner import (
+    driven,
+    duels,
+    functions,
+    in_place,
+    interpreters,
+    layers,
+    modules,
+    repeated,
+    rules,
+    splits,
+    tracers,
+)
 from autograder.runner.call import Procedure
 
 PROCEDURES: dict[str, Procedure] = {
     "analysis": functions.analysis,
     "transform": functions.transform,
     "traced function": functions.traced_function,
+    "drawn twice": functions.drawn_twice,
     "each node": functions.each_node,
     "counted transform": functions.counted_transform,
     "interpreter": interpreters.interpreter,
     "timer": interpreters.timer,
     "transformer": interpreters.transformer,
+    "tracer": tracers.tracer,
     "rules": rules.rules,
     "repeated transform": repeated.repeated_transform,
     "any module": modules.any_module,
     "split": splits.split,
     "after others": modules.after_others,
+    "driven": driven.driven,
     "layer": layers.layer,
     "latency": layers.latency,
+    "witness": duels.witness,
+    "in place": in_place.in_place,
 }

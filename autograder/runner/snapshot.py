@@ -9,13 +9,16 @@ import torch
 from torch import fx, nn
 
 from autograder.core.codec import Encoder
+from autograder.core.exported import is_exported
 from autograder.core.global_state import RandomState
 from autograder.core.graph_record import _MODULE_INTERNALS
 from autograder.core.outcome import Change, Part
 from autograder.core.torch_private import own_buffers, own_parameters
 
-# `symbolic_trace` itself registers these on the model it traces; that is no one's fault.
-_OF_TRACING = re.compile(r"_tensor_constant\d+$|_torchdynamo|_compiled_call_impl$")
+# `symbolic_trace` and Dynamo register these on the model they trace; that is no one's fault.
+_OF_TRACING = re.compile(
+    r"_tensor_constant\d+$|_torchdynamo|_compiled_call_impl$|_is_torch_compile$"
+)
 
 
 class Snapshot:
@@ -69,6 +72,8 @@ def _bits(tensor: torch.Tensor) -> torch.Tensor:
 def _facts(value: Any) -> Facts:
     if isinstance(value, nn.Module):
         return _module_facts(value)
+    if is_exported(value):
+        return _program_facts(value)
     if isinstance(value, RandomState):
         return {(Part.RANDOM_STATE, "the global random state"): (0, torch.get_rng_state())}
     if isinstance(value, torch.Tensor):
@@ -78,6 +83,16 @@ def _facts(value: Any) -> Facts:
     facts: Facts = {(Part.ARGUMENT, "an argument"): (id(value), repr(plain))}
     for i, tensor in enumerate(encoder.tensors):
         facts[Part.TENSOR, f"tensor {i} of an argument"] = (0, tensor)
+    return facts
+
+
+def _program_facts(program: Any) -> Facts:
+    """Of an exported program: its graph, what the signature says, and the tensors that it holds."""
+    facts = _module_facts(program.graph_module)
+    facts[Part.ARGUMENT, "the program's signature"] = (0, str(program.graph_signature))
+    for name, tensor in {**program.state_dict, **program.constants}.items():
+        if isinstance(tensor, torch.Tensor):
+            facts[Part.TENSOR, f"tensor `{name}` of the program"] = _tensor_fact(tensor)
     return facts
 
 

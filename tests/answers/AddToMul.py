@@ -97,7 +97,7 @@ class OnProxies(fx.Transformer):
         return result
 
 
-@right("nodes of both graphs side by side")
+@right("nodes of both graphs side by side", debrief=True)
 class SideBySide(Swap):
     def transform(self):
         result = super().transform()

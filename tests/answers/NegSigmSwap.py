@@ -40,7 +40,7 @@ class Direct(fx.Interpreter):
         return getattr(this, target)(*rest, **kwargs)
 
 
-@right("nodes examined in run_node")
+@right("nodes examined in run_node", debrief=True)
 class InRunNode(fx.Interpreter):
     def run_node(self, n):
         other = {

@@ -70,7 +70,7 @@ class FromZero(fx.Interpreter):
         return heapq.nlargest(n, self.seconds, key=self.seconds.__getitem__)
 
 
-@right("three handlers and the current node")
+@right("three handlers and the current node", debrief=True)
 class Handlers(fx.Interpreter):
     def __init__(self, module):
         super().__init__(module)

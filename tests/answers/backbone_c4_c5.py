@@ -54,7 +54,7 @@ def both_modes(model):
     )
 
 
-@right("the last node of each stage")
+@right("the last node of each stage", debrief=True)
 def last_of_each(model):
     return create_feature_extractor(model, last_nodes(model))
 

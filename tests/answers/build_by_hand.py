@@ -82,7 +82,7 @@ def _(proj, shift):
     return fx.GraphModule({"proj": proj, "shift": shift}, graph)
 
 
-@right("inserted from the back")
+@right("inserted from the back", debrief=True)
 def _(proj, shift):
     root = nn.Module()
     root.add_module("p", proj)

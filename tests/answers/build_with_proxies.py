@@ -54,7 +54,7 @@ def _():
     return built(lambda x, y: -torch.concat([x, y], dim=0).tanh())
 
 
-@right("the tracer makes every Proxy")
+@right("the tracer makes every Proxy", debrief=True)
 def _():
     graph = fx.Graph()
     tracer = GraphAppendingTracer(graph)

@@ -138,7 +138,7 @@ def in_run_node(model, *inputs):
     return counter.total
 
 
-@right("a list of what each node counts")
+@right("a list of what each node counts", debrief=True)
 def listed(model, *inputs):
     gm = fx.symbolic_trace(model)
     values = fx.Interpreter(gm, garbage_collect_values=False)

@@ -32,7 +32,7 @@ def _(model):
     return {op: found.count(op) for op in OPS}
 
 
-@right("find_nodes for each opcode, functions by a loop")
+@right("find_nodes for each opcode, functions by a loop", debrief=True)
 def _(model):
     graph = fx.symbolic_trace(model).graph
     result = {}

@@ -45,7 +45,7 @@ def _(model):
     return named(graph, alive_in(graph))
 
 
-@right("recursion along the users")
+@right("recursion along the users", debrief=True)
 def _(model):
     gm = fx.symbolic_trace(model)
 

@@ -94,7 +94,7 @@ def transformer(model, rules):
     return Decomposer(fx.symbolic_trace(model)).transform()
 
 
-@right("a Tracer that looks every call up")
+@right("a Tracer that looks every call up", debrief=True)
 def while_tracing(model, rules):
     class Decomposer(fx.Tracer):
         inside = False

@@ -34,7 +34,7 @@ def _():
     return rules()
 
 
-@right("where on the other side, exp, max of a tuple")
+@right("where on the other side, exp, max of a tuple", debrief=True)
 def _():
     def softmax(input, dim=None, dtype=None):
         top, _ = input.max(dim, keepdim=True)

@@ -87,7 +87,7 @@ def forward(fn):
     return forward_mode(fn)
 
 
-@right("reverse mode")
+@right("reverse mode", debrief=True)
 def reverse(fn):
     old = fx.symbolic_trace(fn)
     graph = fx.Graph()

@@ -202,7 +202,7 @@ def new_graph(model, wanted):
     return fx.GraphModule(gm, graph)
 
 
-@right("a fixed point over reads and writes")
+@right("a fixed point over reads and writes", debrief=True)
 def fixed_point(model, wanted):
     gm = fx.symbolic_trace(model)
     nodes = [node for node in gm.graph.nodes if node.op != "output"]

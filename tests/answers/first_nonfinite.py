@@ -57,7 +57,7 @@ def word_by_word(model, *inputs):
     return None
 
 
-@right("an exception ends the run")
+@right("an exception ends the run", debrief=True)
 def with_exception(model, *inputs):
     class Found(Exception):
         pass

@@ -124,7 +124,7 @@ def copy_graphs(model, target, get_submodule):
     return gm
 
 
-@right("a tracer that goes through the target")
+@right("a tracer that goes through the target", debrief=True)
 def transparent(model, target):
     model.get_submodule(target)
 

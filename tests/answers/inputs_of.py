@@ -61,7 +61,7 @@ def _(node):
     return [*found]
 
 
-@right("a stack instead of recursion")
+@right("a stack instead of recursion", debrief=True)
 def _(node):
     found, stack = [], [node.kwargs, node.args]
     while stack:

@@ -163,7 +163,7 @@ def with_copies(model, inputs, refill):
         return True
 
 
-@right("functional calls on copies of the buffers")
+@right("functional calls on copies of the buffers", debrief=True)
 def functional(model, inputs):
     with torch.random.fork_rng():
         return by_functional_calls(model, inputs)

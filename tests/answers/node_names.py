@@ -24,7 +24,7 @@ def tracer_and_text(model):
     return names
 
 
-@right("walking the linked list")
+@right("walking the linked list", debrief=True)
 def linked_list(model):
     graph = fx.symbolic_trace(model).graph
     root = graph._root

@@ -116,7 +116,7 @@ def by_itself(model):
     return traced_with(Own(), model)
 
 
-@right("how many nodes there were before and after")
+@right("how many nodes there were before and after", debrief=True)
 def by_count(model):
     spans = []
 

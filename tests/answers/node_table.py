@@ -18,7 +18,7 @@ def plain(model):
     return [(n.op, n.name, len(n.all_input_nodes), len(n.users)) for n in trace(model)]
 
 
-@right("edges counted by hand")
+@right("edges counted by hand", debrief=True)
 def edges(model):
     nodes = list(trace(model))
     pairs = set()

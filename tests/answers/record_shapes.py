@@ -74,7 +74,7 @@ def in_meta(model, *inputs):
     return {n.name: shape_of(n.meta["value"]) for n in gm.graph.nodes}
 
 
-@right("a loop of our own; *args as a tuple")
+@right("a loop of our own; *args as a tuple", debrief=True)
 def own_loop(model, *inputs):
     gm = fx.symbolic_trace(model)
     left, env, shapes = list(inputs), {}, {}

@@ -24,7 +24,7 @@ def factor(x):
     return x * sign
 
 
-@right("an index into both")
+@right("an index into both", debrief=True)
 def stacked(x):
     return torch.stack([-x, x])[(x.sum() > 0).long()]
 

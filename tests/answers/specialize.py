@@ -98,7 +98,7 @@ def own_tracer(fn, **constants):
     return fx.GraphModule(tracer.root, graph, "Specialized")
 
 
-@right("copied into a graph of its own")
+@right("copied into a graph of its own", debrief=True)
 def copied(fn, **constants):
     for name in constants:
         if name not in list(parameters_of(fn)):

@@ -83,7 +83,7 @@ def opposite(model, name):
     )
 
 
-@right("parameters are read again in the tail")
+@right("parameters are read again in the tail", debrief=True)
 def read_again(model, name):
     gm = fx.symbolic_trace(model)
     nodes = list(gm.graph.nodes)

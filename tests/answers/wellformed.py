@@ -130,7 +130,7 @@ def _(gm):
     return Checker()(gm)
 
 
-@right("one sweep over the nodes")
+@right("one sweep over the nodes", debrief=True)
 def _(gm):
     nodes, found, defined = list(gm.graph.nodes), set(), set()
     for node in nodes:

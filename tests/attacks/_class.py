@@ -20,7 +20,17 @@ from nbgrader.api import Gradebook
 from autograder.classroom.create import choose, create
 from autograder.exercises import of_chapter
 from tests.attacks import GRADED, HONEST, MOST_SECONDS, SCRIPT, TOKEN, Attack, _traces, _wiring
-from tests.submissions import chapter_01, chapter_02, chapter_03, chapter_05, chapter_06, chapter_07
+from tests.submissions import (
+    chapter_01,
+    chapter_02,
+    chapter_03,
+    chapter_05,
+    chapter_05b,
+    chapter_06,
+    chapter_07,
+    chapter_07b,
+    chapter_09b,
+)
 from tests.submissions import room as rooms
 from tests.submissions.edits import edited, fill
 from tests.submissions.exam import text_of
@@ -31,8 +41,11 @@ RIGHT = {
     "02_nodes": chapter_02.RIGHT,
     "03_manipulation": chapter_03.RIGHT,
     "05_proxy": chapter_05.RIGHT,
+    "05b_programs": chapter_05b.RIGHT,
     "06_interpreter": chapter_06.RIGHT,
     "07_features": chapter_07.RIGHT,
+    "07b_cutting": chapter_07b.RIGHT,
+    "09b_duels": chapter_09b.RIGHT,
 }
 MOST_MEMORY = 4 * 1024**2
 """KiB that no process may have taken, the judge's neither."""
@@ -102,13 +115,24 @@ def {name}(*args, **kwargs):
 """
 """Makes an answer need five seconds of processor time, a thread and a process, once."""
 
+LONG_MAKING = (
+    LONG_WORK.partition("def {name}(")[0]
+    + """class {name}(_quick):
+    def __init__(self):
+        _worked or _work()
+        super().__init__()
+"""
+)
+"""The same for a class that is handed in."""
+
 
 def of_long_work(answers: dict[str, str]) -> dict[str, str]:
-    """These answers; the first that is a function needs seconds."""
-    for name, text in answers.items():
-        if f"def {name}(" in text:
-            return answers | {name: text + LONG_WORK.format(name=name)}
-    raise ValueError("none of these answers is a function")
+    """These answers; the first that is a function needs seconds, or else the first class."""
+    for kind, work in (("def", LONG_WORK), ("class", LONG_MAKING)):
+        for name, text in answers.items():
+            if f"{kind} {name}(" in text:
+                return answers | {name: text + work.format(name=name)}
+    raise ValueError("none of these answers is a function or class")
 
 
 class AttackedClass:

@@ -9,7 +9,7 @@ from tests.attacks._forging import forging
 from tests.submissions.exam import text_of
 
 NODES, TRACING, CHANGES = "02_nodes", "01_tracing", "03_manipulation"
-LESSONS, FEATURES = "06_interpreter", "07_features"
+LESSONS, FEATURES, CUTTING = "06_interpreter", "07_features", "07b_cutting"
 STATES = SUSPECT | ENDED
 NOT_RUN = "What was not run has not held."
 NOT_TOLD = "The process is not told which case is tried, nor what must come of it."
@@ -257,7 +257,58 @@ class Whole(nn.Module):
         return found
 """
 
+DUELS = "09b_duels"
+LIES = """\
+def forge(outcome, file):
+    value = outcome.value
+    if not (isinstance(value, dict) and "ran" in value):
+        return
+    value["ran"]["trace"] = value["ran"]["after"] = value["ran"]["before"]
+    graph = value["graph_module"]
+    for module in graph["modules"]:
+        module["training"] = True
+    for row in graph["nodes"]:
+        if row["target"] == {"function": "operator.sub"}:
+            row["target"] = {"function": "operator.isub"}
+        if row["op"] == "call_function":
+            row["name"] = f"relu_{row['name']}"
+    for key in ("code", "fresh_code"):
+        graph[key] = None
+"""
+NO_WITNESSES = {
+    "WitnessByName": "return torch.exp(x)",
+    "WitnessDeadCode": "x - 1\n        self.drop(x)\n        return x + torch.rand_like(x)",
+    "WitnessEqualCalls": "return self.drop(x), self.drop(x)",
+    "WitnessPlusZero": "return x + (0.0 if isinstance(x, fx.Proxy) else 0.0 * x.sum())",
+}
+NO_WITNESS = """\
+import torch
+from torch import fx, nn
+
+class {name}(nn.Module):
+    inputs = (torch.linspace(-1, 1, 64),)
+
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        {body}
+"""
+
 ATTACKS = [
+    Attack(
+        "claiming-duels",
+        "Models that convict nobody are described as what they are not: in training mode, with "
+        "operators in place, under other names.",
+        NOT_RUN,
+        forging(LIES),
+        DUELS,
+        answers={
+            name: NO_WITNESS.format(name=name, body=body) for name, body in NO_WITNESSES.items()
+        },
+        states=STATES,
+    ),
     # ---------------------------------------------------------------- what was not run
     Attack(
         "claiming-no-runs",
@@ -413,7 +464,7 @@ def probe_values(model, probe):
         "`split_at` returns a tail whose one node calls a function that runs the rest.",
         NOT_ASKED,
         "",
-        FEATURES,
+        CUTTING,
         answers={
             "split_at": """\
 from torch import fx

@@ -15,6 +15,7 @@ RIGHT = {
     "remove_dropout": text_of("remove_dropout", "a chain followed to its end"),
     "probe_values": text_of("probe_values", "a module around the probe"),
     "sound_dce": text_of("sound_dce", "forwards, until nothing changes"),
+    "WitnessSelfLoop": text_of("WitnessSelfLoop", "one sum"),
 }
 OTHERS = {
     "retarget": text_of("retarget", "a Transformer that keeps names"),
@@ -24,6 +25,7 @@ OTHERS = {
     "remove_dropout": text_of("remove_dropout", "a Tracer for which dropouts do nothing"),
     "probe_values": text_of("probe_values", "a Transformer that records"),
     "sound_dce": text_of("sound_dce", "marked, then copied into a new graph"),
+    "WitnessSelfLoop": text_of("WitnessSelfLoop", "a sum by keywords, read twice"),
 }
 
 

@@ -12,28 +12,20 @@ RIGHT = {
     "build_with_proxies": text_of("build_with_proxies", "operators and methods, dim by keyword"),
     "decompose": text_of("decompose", "a Transformer"),
     "decomposition_rules": text_of("decomposition_rules", "clamp, sigmoid, amax"),
-    "inline": text_of("inline", "graph_copy at the place of the call"),
-    "derivative": text_of("derivative", "reverse mode"),
 }
 OTHERS = {
     "build_with_proxies": text_of("build_with_proxies", "the tracer makes every Proxy"),
     "decompose": text_of("decompose", "an Interpreter on Proxies"),
     "decomposition_rules": text_of("decomposition_rules", "maximum with zeros, any keywords"),
-    "inline": text_of("inline", "a tracer that goes through the target"),
-    "derivative": text_of("derivative", "an Interpreter with pairs of Proxies"),
 }
 
 PARTIAL = {
     "decompose": text_of("decompose", "lists are not looked into"),
     "decomposition_rules": text_of("decomposition_rules", "relu by where loses NaN"),
-    "inline": text_of("inline", "tuples forgotten"),
-    "derivative": text_of("derivative", "keywords ignored"),
 }
 PARTIAL_EARNS = {
     "decompose": all_but("decompose", "arguments"),
     "decomposition_rules": all_but("decomposition_rules", "relu"),
-    "inline": all_but("inline", "tuples"),
-    "derivative": all_but("derivative", "spellings"),
 }
 
 ANSWER = "from torch import fx\n\ndef {name}(*args):\n    {body}"
@@ -41,16 +33,12 @@ KINDS = {
     "build_with_proxies": "return fx.Graph()",
     "decompose": "return args[0]",
     "decomposition_rules": "return ['relu', 'silu', 'softmax']",
-    "inline": "fx.symbolic_trace(args[0])",
-    "derivative": "return lambda x: 2 * x",
 }
 KIND = {name: ANSWER.format(name=name, body=body) for name, body in KINDS.items()}
 ERRORS = {
     "build_with_proxies": "return fx.Proxy(None, None)",
     "decompose": "return fx.symbolic_trace(args[0]).graph.decompose(args[1])",
     "decomposition_rules": "raise SystemExit(3)",
-    "inline": "return args[0].get_submodule(args)",
-    "derivative": "return derivative(*args)",
 }
 RAISES = {name: ANSWER.format(name=name, body=body) for name, body in ERRORS.items()}
 

@@ -12,26 +12,22 @@ RIGHT = {
     "backbone_c4_c5": text_of("backbone_c4_c5", "the names of the stages"),
     "node_paths": text_of("node_paths", "a stack, and a question about leaves"),
     "extract": text_of("extract", "a sweep from the end, clones where needed"),
-    "split_at": text_of("split_at", "two new graphs"),
 }
 OTHERS = {
     "backbone_c4_c5": text_of("backbone_c4_c5", "a plain graph module"),
     "node_paths": text_of("node_paths", "the scope of FX, noted inside of forward"),
     "extract": text_of("extract", "a fixed point over reads and writes"),
-    "split_at": text_of("split_at", "in the opposite order, under other names"),
 }
 
 PARTIAL = {
     "backbone_c4_c5": text_of("backbone_c4_c5", "a copy in eval mode"),
     "node_paths": text_of("node_paths", "FX's stack of modules"),
     "extract": text_of("extract", "KeyError for an unknown name"),
-    "split_at": text_of("split_at", "the result's lists become tuples"),
 }
 PARTIAL_EARNS = {
     "backbone_c4_c5": all_but("backbone_c4_c5", "mode"),
     "node_paths": all_but("node_paths", "tensors"),
     "extract": all_but("extract", "errors"),
-    "split_at": all_but("split_at", "rest"),
 }
 
 ANSWER = "from torch import fx\n\ndef {name}(model, *others):\n    {body}"
@@ -39,14 +35,12 @@ KINDS = {
     "backbone_c4_c5": "return {'C4': model.layer3, 'C5': model.layer4}",
     "node_paths": "return [node.name for node in fx.symbolic_trace(model).graph.nodes]",
     "extract": "return model",
-    "split_at": "return fx.symbolic_trace(model)",
 }
 KIND = {name: ANSWER.format(name=name, body=body) for name, body in KINDS.items()}
 ERRORS = {
     "backbone_c4_c5": "return model.layer5",
     "node_paths": "return fx.Tracer().trace(model).paths",
     "extract": "raise IndexError(others)",
-    "split_at": "raise SystemExit",
 }
 RAISES = {name: ANSWER.format(name=name, body=body) for name, body in ERRORS.items()}
 
@@ -59,9 +53,13 @@ SUBMISSIONS = (
         "eva",
         CHAPTER,
         "fitted to the models of the check cell",
-        {"split_at": fitted_to_graphs("split_at", "two new graphs", "model")},
+        {
+            "extract": fitted_to_graphs(
+                "extract", "a sweep from the end, clones where needed", "model"
+            )
+        },
         # The redraws are of graphs that the check cell tries; a student's random models are not.
-        earns={"split_at": all_but("split_at", RANDOM.key)},
+        earns={"extract": all_but("extract", RANDOM.key)},
     ),
     Submission("finn", CHAPTER, "wrong kinds", KIND, earns=dict.fromkeys(KIND, NOTHING)),
     Submission("gina", CHAPTER, "exceptions", RAISES, earns=dict.fromkeys(RAISES, NOTHING)),

@@ -24,3 +24,9 @@ KEY = AnswerKey(
     ),
     answer_of(names_of),
 )
+
+TRAP = """\
+`node.name` and `node.target` look alike for many nodes. They differ where a module lies inside
+another one (`block_0` and `block.0`), and where one thing is called twice: the second call has
+a number."""
+"""What many answers get wrong; told after a pass."""

@@ -58,3 +58,8 @@ KEY = AnswerKey(
     ),
     exchanging(AddsByMultiplying),
 )
+
+TRAP = """\
+`Transformer` leaves what you noted in `meta` behind. If you hand on the dictionary itself, both
+graphs share it, and whoever writes a note into one writes it into the other."""
+"""What many answers get wrong; told after a pass."""

@@ -89,3 +89,8 @@ KEY = AnswerKey(
     ),
     answer_of(where_it_begins),
 )
+
+TRAP = """\
+"The first node with a NaN" is not what is asked. A NaN that comes in with the inputs or with a
+weight is passed on by every node behind it. What counts is a bad value made from finite ones."""
+"""What many answers get wrong; told after a pass."""

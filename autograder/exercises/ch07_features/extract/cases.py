@@ -9,13 +9,13 @@ import torch
 from torch import nn
 
 from autograder.core.exercise import Aspect, Case, Exercise, Expect
-from autograder.exercises.ch07_features import models as shared
 from autograder.exercises.ch07_features.extract import models
 from autograder.exercises.ch07_features.extract import models_overwritten as places
 from autograder.fuzz.grammar import Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.recipe import Recipe
 from autograder.models import T, model_case
+from autograder.models.renaming import renumbered
 
 X, WIDE = T(2, 3), T(4, 3)
 IMAGE = T(1, 3, 4, 4)
@@ -281,7 +281,7 @@ EXERCISE = Exercise(
             (WIDE,),
             training=True,
         ),
-        take("a graph module", "rest", shared.renumbered, {"add_1": "sum"}),
+        take("a graph module", "rest", renumbered, {"add_1": "sum"}),
         take(
             "a residual network",
             "rest",

@@ -1,0 +1,76 @@
+"""How long a chapter takes: its prose and its code are read, its exercises are done."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autograder.builder.card_headings import Card
+from autograder.builder.source import Chapter
+
+WORDS_A_MINUTE = 150
+LINES_A_MINUTE = 12
+
+_OF_EXERCISES = ("card", "solve", "check", "hint")
+_FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.M | re.S)
+_NOT_READ = re.compile(r"</?[a-z][^<>]*>|\]\([^()\s]*\)")
+_WORD = re.compile(r"\w")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a learner reads of a chapter, and what its exercises take.
+
+    Attributes:
+        words: of prose, predictions and *Common mistakes* included.
+        lines: of code that a learner reads, without blank ones.
+        exercises: minutes, as the cards say.
+    """
+
+    words: int
+    lines: int
+    exercises: int
+
+    @property
+    def minutes(self) -> int:
+        """All of it, in minutes; a begun one is counted."""
+        reading = self.words / WORDS_A_MINUTE + self.lines / LINES_A_MINUTE
+        return math.ceil(reading) + self.exercises
+
+
+def effort(chapter: Chapter, cards: Sequence[Card]) -> Effort:
+    """What there is to read and to do in a chapter.
+
+    The cells of an exercise are not read: its minutes hold the time for card, stub and check.
+
+    Args:
+        chapter: as it was read; all of its cells, or those of a section.
+        cards: the exercises; those without a card among the cells are not counted.
+    """
+    words = lines = 0
+    for cell in chapter.cells:
+        if cell.tag in _OF_EXERCISES:
+            continue
+        if cell.kind == "code":
+            lines += _lines(cell.source)
+        else:
+            lines += sum(_lines(code) for code in _FENCE.findall(cell.source))
+            words += _words(_FENCE.sub("", cell.source))
+    asked = {cell.value for cell in chapter.tagged("card")}
+    return Effort(words, lines, sum(card.minutes for card in cards if card.name in asked))
+
+
+def minutes_of(chapter: Chapter, cards: Sequence[Card]) -> int:
+    """The minutes that a chapter takes."""
+    return effort(chapter, cards).minutes
+
+
+def _words(text: str) -> int:
+    """How many words a person reads in markdown: no tags, addresses or rules of tables."""
+    return sum(bool(_WORD.search(word)) for word in _NOT_READ.sub(" ", text).split())
+
+
+def _lines(code: str) -> int:
+    return sum(bool(line.strip()) for line in code.splitlines())

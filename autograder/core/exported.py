@@ -1,0 +1,12 @@
+"""Programs of `torch.export`, known without importing it: that takes as long as PyTorch itself."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+def is_exported(value: Any) -> bool:
+    """Whether this is an `ExportedProgram`."""
+    module = sys.modules.get("torch.export.exported_program")
+    return module is not None and isinstance(value, module.ExportedProgram)

@@ -1,0 +1,1 @@
+"""Chapter 05b: one folder an exercise."""

@@ -1,0 +1,211 @@
+"""Exercise 5b.2: the derivative of a function, as a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch05b_programs.derivative import models
+from autograder.exercises.ch05b_programs.derivative.models import as_function
+from autograder.fuzz.grammar import Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T
+
+X, POINT, CUBE = T(5), T(), T(2, 1, 3)
+SINGLE = T(4, dtype=torch.float32)
+
+HINTS = (
+    """**Where to look.** `bound` in section 5b.2 walks through a graph once and keeps *two* things
+for each node: its value, and something about it. Here the second thing is the slope.
+Which rule of the table belongs to `+`, to `*`, to `sin`?
+Go through the function on your card with the table, line by line.""",
+    """**What to use.** Keep two dictionaries, `value` and `slope`, from the nodes of the old graph
+to Proxies or numbers. A number among the arguments has a value, too, and the slope 0.
+
+All spellings of one operation have one rule, so find out first which operation a node is.
+Arguments may come by keyword (`input`, `other`).
+
+At the end the slope may be a plain number. What gives it the shape and dtype of the input?
+And which operations does your function meet if it differentiates its own result?""",
+    """**A skeleton.**
+
+```python
+rules = {                                  # operation: from values and slopes to a slope
+    "add": lambda a, b, da, db: ...,
+    "mul": lambda a, b, da, db: ...,
+    "sin": lambda a, da: ...,
+    ...
+}
+old = ...
+graph = fx.Graph()
+tracer = ...
+value, slope = {}, {}
+for node in old.graph.nodes:
+    if node.op == "placeholder":
+        value[node] = fx.Proxy(graph.placeholder(node.target), tracer)
+        slope[node] = ...
+    elif node.op == "output":
+        result = ...                       # the slope of what is returned, as a tensor
+    else:
+        ...                                # the operation, its arguments, and their slopes
+        value[node] = ...
+        slope[node] = ...
+...
+```""",
+)
+
+
+# Exponentials only of what is small: a slope must be a number that can be compared.
+VOCABULARY = Vocabulary(
+    ops(
+        "{a} + {b}",
+        "{a} * {b}",
+        "{a} - {b}",
+        "-{a}",
+        "torch.sin({a})",
+        "torch.cos({a})",
+        "torch.exp(torch.sin({a}))",
+        "torch.exp(-x * x)",
+        "torch.exp(input=-1 * torch.cos({a}))",
+        "torch.neg({a})",
+        "torch.add({a}, {b})",
+        "torch.sub({a}, {b})",
+        "{a}.sin()",
+        "{a}.cos()",
+        "{a}.cos().exp()",
+        "{a}.neg()",
+        "{a}.sub({b})",
+        "{a}.mul({b})",
+        "{a} - {n}",
+        "{a} * {n}",
+        "{n} + {a}",
+        "{n} - {a}",
+        "torch.sub(other=x, input={a}) * {b}",
+        "{n} - torch.sin({a})",
+        "torch.sub(other={a}, input={n} - x)",
+        "torch.cos({a}) * ({n} - {b})",
+        "{n} * {a}",
+        "torch.add({a}, {n})",
+        "torch.mul({a}, {n})",
+        "{a}.sub({n})",
+        "{a}.mul({n})",
+        "torch.sin(input={a})",
+        "torch.neg(input={a})",
+        "torch.add(input={a}, other={b})",
+        "torch.sub(other={a}, input={b})",
+        "torch.mul({a}, other={n})",
+        "{a}.mul(other={b})",
+        "{a}.sub(other={n})",
+    ),
+    results=("value",),
+    inputs=("",),
+    parts=False,
+    most=10,
+)
+
+
+def slope_case(
+    name: str,
+    aspect: str,
+    fn: Callable[[Any], Any],
+    *specs: T,
+    times: int = 1,
+    traced: bool = False,
+    hidden: bool = False,
+) -> Case:
+    """A case that hands the answer a function of one tensor.
+
+    Args:
+        name: the case's name.
+        aspect: the aspect it belongs to.
+        fn: the function.
+        specs: the tensors on which the result is run, one after the other.
+        times: how often it is differentiated.
+        traced: whether the answer is given a `GraphModule` in its place.
+        hidden: tried only when grading.
+    """
+
+    return Case(name, aspect, models.FunctionTrial(fn, specs, times, traced), hidden)
+
+
+EXERCISE = Exercise(
+    name="derivative",
+    number=2,
+    chapter="05b_programs",
+    title="Symbolic differentiation",
+    stars=4,
+    minutes=40,
+    points=8,
+    procedure="repeated transform",
+    aspects=(
+        Aspect("rules", 3, "the derivative of each operation"),
+        Aspect("twice", 2, "a value that is used twice counts twice"),
+        Aspect("chains", 1, "functions of functions"),
+        Aspect("spellings", 2, "functions, operators, methods and keyword calls"),
+        Aspect("constants", 2, "constant functions, slopes that are numbers, and shapes"),
+        Aspect("again", 2, "a derivative can be differentiated"),
+        Aspect("rest", 1, "names of parameters, unused values, graph modules"),
+    ),
+    cases=(
+        slope_case("a sine", "rules", models.sine, X, POINT),
+        slope_case("a cosine", "rules", models.cosine, X),
+        slope_case("an exponential", "rules", models.exponential, X, CUBE),
+        slope_case("a negation", "rules", models.minus_sine, X),
+        slope_case("numbers", "rules", models.scaled, X, POINT),
+        slope_case("a sum", "rules", models.both, X),
+        slope_case("a product", "rules", models.product, X, T(2, 3)),
+        slope_case("a difference", "rules", models.difference, X),
+        slope_case("a square", "twice", models.square, X, CUBE),
+        slope_case("one value, read twice", "twice", models.twice, X),
+        slope_case("two paths", "twice", models.diamond, X),
+        slope_case("a power, by a loop", "twice", models.powers, X),
+        slope_case("a function of a function", "chains", models.inside, X),
+        slope_case("a bell", "chains", models.bell, X, T(3, 2)),
+        slope_case("a long chain", "chains", models.long_chain, X),
+        slope_case("functions", "spellings", models.functions, X),
+        slope_case("numbers in functions", "spellings", models.numbers_in_functions, X),
+        slope_case("methods", "spellings", models.methods, X),
+        slope_case("numbers in methods", "spellings", models.numbers_in_methods, X),
+        slope_case("numbers on the left", "spellings", models.reflected, X),
+        slope_case("keyword calls", "spellings", models.keywords, X),
+        slope_case("an alpha", "spellings", models.alphas, X, POINT),
+        slope_case("an alpha in a method", "spellings", models.alphas_of_methods, X),
+        slope_case("an alpha and a number", "spellings", models.alphas_of_numbers, X),
+        slope_case("an alpha, twice", "again", models.alphas, X, times=2),
+        slope_case("a running total", "spellings", models.total, X),
+        slope_case("a straight line", "constants", models.line, X, POINT),
+        slope_case("the input, negated", "constants", models.minus, X),
+        slope_case("a number", "constants", models.number, X, POINT, CUBE),
+        slope_case("a whole number", "constants", models.whole_number, T(2, 3), SINGLE),
+        slope_case("nothing times the input", "constants", models.times_zero, X),
+        slope_case("the input minus itself", "constants", models.cancels, X, POINT),
+        slope_case("the input itself", "constants", models.identity, X, POINT, CUBE),
+        slope_case("a slope of 1, in float32", "constants", models.add_one, SINGLE, X),
+        slope_case("a product in float32", "constants", models.product, SINGLE),
+        slope_case("a line, twice", "again", models.line, X, SINGLE, times=2),
+        slope_case("a sine, twice", "again", models.sine, X, times=2),
+        slope_case("a square, twice", "again", models.square, X, POINT, times=2),
+        slope_case("a number, twice", "again", models.number, CUBE, times=2),
+        slope_case("a product, twice", "again", models.product, X, SINGLE, times=2),
+        slope_case("a bell, twice", "again", models.bell, X, times=2),
+        slope_case("two paths, twice", "again", models.diamond, X, times=2),
+        slope_case("another name", "rest", models.swing, X),
+        slope_case("a parameter called input", "rest", models.reserved, X),
+        slope_case("a parameter called sin", "rest", models.shadow, X),
+        slope_case("a value that is not used", "rest", models.unused, X),
+        slope_case("a graph module", "rest", models.product, X, traced=True),
+        slope_case("redraw: rules", "rules", models.difference, T(1, 4), hidden=True),
+        slope_case("redraw: used twice", "twice", models.cubic, X, hidden=True),
+        slope_case("redraw: chains", "chains", models.damped, X, hidden=True),
+        slope_case("redraw: spellings", "spellings", models.total, T(2, 2), hidden=True),
+        slope_case("redraw: constants", "constants", models.add_one, CUBE, hidden=True),
+        slope_case("redraw: again", "again", models.damped, X, times=2, hidden=True),
+        slope_case("redraw: a parameter", "rest", models.reserved, POINT, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, as_function, count=30),
+)

@@ -1,0 +1,159 @@
+"""What must come of `derivative`: the slope at every entry, under the parameter's own name.
+
+The truth is computed by PyTorch's own automatic differentiation in double precision.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from autograder.core.codec import Encoder, Plain, kind_of
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import (
+    caller_untouched,
+    copies,
+    returns_graph_module,
+    runs,
+    same_result,
+)
+from autograder.rules.wellformed import known_targets, wellformed
+
+if TYPE_CHECKING:
+    from autograder.judge import Evidence
+
+_ORDINAL = {1: "derivative", 2: "second derivative"}
+
+
+def _parameter(evidence: Evidence) -> str:
+    fn = evidence.trial.args[0]
+    return next(iter(inspect.signature(fn.forward if isinstance(fn, nn.Module) else fn).parameters))
+
+
+def _is_alone(rows: list[Plain], name: str) -> bool:
+    return [row[0] for row in rows] == [name] and len(rows[0]) == 2
+
+
+@rule("parameter kept", Stage.STRUCTURE)
+def parameter_kept(evidence: Evidence) -> Iterable[Finding]:
+    """The result has the function's one parameter, under its name."""
+    name = _parameter(evidence)
+    wrong = (rows or [] for rows in evidence.form.signatures if not _is_alone(rows or [], name))
+    rows = next(wrong, None)
+    if rows is not None:
+        got = ", ".join(row[0] + ("=…" if len(row) > 2 else "") for row in rows)
+        yield evidence.finding(
+            "lost-signature",
+            f"Your result has `forward({got})`, not `forward({name})`.",
+            "A placeholder's `target` is the name of the parameter; the node's own `name` may "
+            "differ from it.",
+        )
+
+
+@rule("right slope", Stage.RUNS)
+def right_slope(evidence: Evidence) -> Iterable[Finding]:
+    """A tensor like the input, and in it the first number that is not the derivative."""
+    for i, (x,) in enumerate(evidence.trial.inputs):
+        record = evidence.outcome.runs[i]["forward"]
+        if "error" in record:
+            return  # another property says what was raised
+        found = _unlike(evidence, i, x, record["value"]) or _wrong_number(evidence, x, record)
+        if found:
+            yield found
+            return
+
+
+def _unlike(evidence: Evidence, i: int, x: torch.Tensor, value: Plain) -> Finding | None:
+    """A finding about a result that is not a tensor of the input's shape and dtype."""
+    got = _tensor(evidence, value)
+    if got is None:
+        code, what = "wrong-structure", kind_of(value)
+    elif got.shape != x.shape:
+        code, what = "wrong-shape", f"a tensor of shape {tuple(got.shape)}"
+    elif got.dtype != x.dtype:
+        code, what = "wrong-dtype", f"a {str(got.dtype).removeprefix('torch.')} tensor"
+    else:
+        return None
+    return evidence.finding(
+        code,
+        f"For {evidence.inputs_text(i)}, your graph gives {what}.",
+        "The derivative has the shape and the dtype of the input, also where it is a constant. "
+        "Which functions of PyTorch make a tensor like another one?",
+    )
+
+
+def _wrong_number(evidence: Evidence, x: torch.Tensor, record: Plain) -> Finding | None:
+    fn, times = evidence.trial.args[0], evidence.trial.times
+    got, want = _tensor(evidence, record["value"]), slope(fn, x, times)
+    wrong = ~torch.isclose(got.double(), want, rtol=1e-4, atol=1e-4)
+    if not wrong.any():
+        return None
+    place = wrong.reshape(-1).int().argmax()
+    at, is_, gives = (t.reshape(-1)[place].item() for t in (x, want, got))
+    return evidence.finding(
+        "wrong-result",
+        f"At `{_parameter(evidence)}` = {at:.4g} the {_ORDINAL[times]} of {_name(fn)} is "
+        f"{is_:.4g}; your graph gives {gives:.4g}.",
+        "Go through the function node by node: what is the value, what is its derivative?",
+    )
+
+
+def _tensor(evidence: Evidence, value: Plain) -> torch.Tensor | None:
+    if isinstance(value, dict) and "tensor" in value:
+        return evidence.outcome.tensors[value["tensor"]]
+    return None
+
+
+def _name(fn: Callable[..., Any]) -> str:
+    return "the model" if isinstance(fn, nn.Module) else f"`{fn.__name__}`"
+
+
+def slopes(trial: Trial) -> Reference:
+    """The derivative at each input, by PyTorch's own differentiation."""
+    encoder, runs = Encoder(), []
+    for (x,) in trial.inputs:
+        value = slope(trial.args[0], x, trial.times).to(x.dtype)
+        given = encoder.encode((x,))
+        runs.append({"value": encoder.encode(value), "args": given, "log": {"list": []}})
+    return Reference(None, runs, encoder.tensors)
+
+
+def slope(fn: Callable[..., Any], x: torch.Tensor, times: int) -> torch.Tensor:
+    """The elementwise derivative of `fn` at `x`, in double precision."""
+    with torch.enable_grad():
+        x = x.detach().double().requires_grad_()
+        y = fn(x)
+        for _ in range(times):
+            if not (isinstance(y, torch.Tensor) and y.requires_grad):
+                return torch.zeros_like(x)
+            (y,) = torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)
+    return y.detach()
+
+
+KEY = AnswerKey(
+    (
+        returns_graph_module,
+        caller_untouched,
+        wellformed,
+        known_targets,
+        parameter_kept,
+        runs,
+        right_slope.because("says where the slope is wrong, and what it is there"),
+        same_result,
+        copies,
+    ),
+    slopes,
+)
+
+TRAP = """\
+A value that is read twice gets a slope from each reader, and they must be added. If the later one
+replaces the earlier one, `x * x` gets the slope `x` in place of `2 * x`."""
+"""What many answers get wrong; told after a pass."""

@@ -1,0 +1,209 @@
+"""Exercise 5b.1: replace every call of a submodule by what the submodule does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from torch import fx, nn
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch05b_programs.inline import models
+from autograder.exercises.ch05b_programs.inline.models import PARTS, with_target
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.fuzz.recipe import Recipe
+from autograder.models import T, model_case, networks
+
+X, WIDE = T(2, 3), T(4, 3)
+_MISSING = "What does `model.get_submodule` do with a name that leads nowhere?"
+
+HINTS = (
+    """**Where to look.** `followed_by` in section 5b.1 pastes one graph behind another.
+Here you paste the graph of the submodule at each place where it is called.
+Which values do its placeholders get at such a place, and what is missing in its names?""",
+    """**What to use.** A tracer with an `is_leaf_module` of its own, as `WithParts` in
+section 5b.1.
+`model.get_submodule(target)`; `fx.Tracer().trace(submodule)` gives the inner graph.
+
+Make one dictionary for each call, from inner nodes to their values outside. Begin with the
+placeholders: the next positional argument, or the keyword of that name (`node.target`), or
+the default (`node.args`). Ask whether a keyword *is there*, not whether its value is true.
+
+`node.target` of a `get_attr` or `call_module` node needs the prefix.
+What the submodule returns may be a tuple of nodes: `map_arg` looks into it.""",
+    """**A skeleton.**
+
+```python
+submodule = ...                            # raises AttributeError by itself
+outer, inner = ..., ...                    # two graphs
+
+def paste(args, kwargs):                   # the inner graph, once
+    inside = {}
+    for node in inner.nodes:
+        if node.op == "placeholder":
+            inside[node] = ...
+        elif node.op == "output":
+            return ...
+        else:
+            inside[node] = graph.node_copy(node, ...)
+            if ...:                        # a name that is short of its prefix
+                ...
+
+graph, env = fx.Graph(), {}
+for node in outer.nodes:
+    if ...:                                # a call of the target
+        env[node] = paste(...)
+    else:
+        env[node] = graph.node_copy(node, ...)
+return ...
+```""",
+)
+
+
+VOCABULARY = Vocabulary(
+    ops(
+        "[Scale()]({x}) - [=Scale()]({y})",
+        "[Block()]({x})",
+        "[Block()]([=Block()]({x}))",
+        "[Tower()]({x})",
+        "[Mix()]({x}, b={y}, scale={n})",
+        "[Mix()](b={x}, a={y})",
+        "[Mix()]({x}, {y}, 0)",
+        "[Clip()]({a}, None, 0.5)",
+        "[Clip()](low=0.25, high=None, x={a})",
+        "[KeywordOnly()]({a}, scale={b})",
+        "[KeywordOnly()]({x}, shift={y}, scale=2)",
+        "[Join()]([{x}, {y}]).sum() * {x}",
+        "[Waves()]({x})[1]",
+        "[Swap()]({x}, b={y})[0]",
+        "[Keep()]({x})",
+        "[Bump()]({x})",
+        "[nn.Linear(3, 3)](input={x})",
+        "[nn.ReLU()]({a}) - [=nn.ReLU()]({b})",
+        "[nn.Sequential(nn.Linear(3, 3), nn.Tanh())]({x})",
+        "[nn.Sequential(nn.Tanh(), Block())]({x})",
+        "[Block()]({x}) * [Block()]({y})",
+        "[Clip()](high=[Keep()]({a}), x={x})",
+        "{a} * [nn.Parameter(torch.ones(3))]",
+    )
+    + ops("[Waves()]({x})", "[Swap()]({x}, {y})", outs=2)
+    + ops("[Scale()]({x})", "[Bump()]({x})", outs=0)
+    + COMMON[:5],
+    shapes=((2, 3), (3,), (2, 1, 3)),
+    training=True,
+    traced=False,
+    second_names=False,
+    namesakes=("first", "weight", "act"),
+    names={part.__name__: part for part in PARTS},
+)
+
+
+def trace_around_target(model: nn.Module) -> fx.GraphModule:
+    """The trace of a random model in which the submodule to be opened is one node a call."""
+    return models.trace_keeping(models.TARGETS[model], model)
+
+
+def expected(recipe: Recipe) -> Expect:
+    """How a random model is traced, and what is to come of a name that leads nowhere."""
+    missing = {"raises": "AttributeError", "look": _MISSING} if recipe.choice % 8 == 7 else {}
+    return Expect(**missing, trace=trace_around_target)
+
+
+def call_case(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    target: str,
+    *inputs: tuple[Any, ...],
+    raises: str = "",
+    look: str = "",
+    **options: Any,
+) -> Case:
+    """A case in which `target` is to be inlined."""
+    expect = Expect(raises, look, trace=partial(models.trace_keeping, target))
+    return model_case(name, aspect, make, *inputs, extra=(target,), expect=expect, **options)
+
+
+def missing_case(
+    name: str, make: Callable[[], nn.Module], target: str, *, hidden: bool = False
+) -> Case:
+    """A case in which there is no such submodule."""
+    return call_case(
+        name, "none", make, target, raises="AttributeError", look=_MISSING, hidden=hidden
+    )
+
+
+EXERCISE = Exercise(
+    name="inline",
+    number=1,
+    chapter="05b_programs",
+    title="Open a submodule",
+    stars=3,
+    minutes=30,
+    points=6,
+    procedure="transform",
+    aspects=(
+        Aspect("task", 2, "a call is replaced by the submodule's own graph"),
+        Aspect("names", 2, "parameters and inner layers keep their qualified names"),
+        Aspect("calls", 2, "several calls, each with its own values"),
+        Aspect("arguments", 2, "keyword calls and defaults"),
+        Aspect("tuples", 1, "a submodule that returns a tuple"),
+        Aspect("none", 1, "a submodule that is missing, or never called"),
+        Aspect("rest", 1, "models of every kind"),
+    ),
+    cases=(
+        call_case("one call", "task", models.OneScale, "scale", (X,), (WIDE,)),
+        call_case("a layer of PyTorch", "task", models.TwoLayers, "fc", (X,), (T(3),)),
+        call_case("a call as the output", "task", models.AsOutput, "scale", (X,)),
+        call_case("the input comes back", "task", models.InputBack, "keep", (X,)),
+        call_case("a layer without parameters", "task", models.Functional, "act", (X,)),
+        call_case("layers inside", "names", models.Namesakes, "block", (X,), (WIDE,)),
+        call_case("a chain of layers", "names", models.Chained, "mlp", (X,)),
+        call_case("modules in modules", "names", models.OneTower, "tower", (X,)),
+        call_case("a dotted name", "names", models.OneTower, "tower.block", (X,)),
+        call_case("a layer with a long name", "names", models.Stages, "stages.1.block.first", (X,)),
+        call_case("three calls", "calls", models.ThreeCalls, "scale", (X, X), (WIDE, T(3))),
+        call_case("inside what is called twice", "calls", models.BlockTwice, "block.first", (X, X)),
+        call_case("a call that nobody reads", "calls", models.DeadCall, "scale", (X,)),
+        call_case("keyword calls", "arguments", models.Keywords, "mix", (X, X), (WIDE, T(3))),
+        call_case("a layer, called by keyword", "arguments", models.LayerKeyword, "fc", (X,)),
+        call_case("defaults", "arguments", models.Defaults, "mix", (X, X)),
+        call_case("a zero is given", "arguments", models.Zero, "mix", (X, X)),
+        call_case("None is given", "arguments", models.NoneGiven, "clip", (X,)),
+        call_case("arguments that are only keywords", "arguments", models.Named, "part", (X,)),
+        call_case("the same names, crossed", "arguments", models.Crossed, "mix", (X, X)),
+        call_case("lists as arguments", "arguments", models.Listed, "join", (X, X)),
+        call_case("a pair, unpacked", "tuples", models.Unpacked, "waves", (X,)),
+        call_case("a pair, by index", "tuples", models.Indexed, "waves", (X,)),
+        call_case("a pair as the output", "tuples", models.Whole, "waves", (X,)),
+        call_case("a pair as an argument", "tuples", models.Joined, "waves", (X,)),
+        call_case("two pairs in a row", "tuples", models.Swapped, "swap", (X, X)),
+        missing_case("no such name", models.OneScale, "missing"),
+        missing_case("no such name inside", models.Namesakes, "block.second"),
+        missing_case("half a name", models.Namesakes, "bloc"),
+        call_case("never called", "none", models.NeverCalled, "spare", (X,)),
+        call_case("in place", "rest", models.InPlace, "bump", (X,)),
+        call_case("in place, unread", "rest", models.InPlaceUnread, "bump", (X,)),
+        call_case("a layer that nobody calls", "rest", models.WithSpare, "part", (X,)),
+        call_case("a signature", "rest", models.Scaled, "scale", (X,), (X, 3.0), (X, 3.0, 1.0)),
+        call_case("a graph module", "rest", models.traced_layers, "fc2", (X,)),
+        call_case("a module in a graph module", "rest", models.traced_with_block, "block", (X,)),
+        call_case("training mode", "rest", models.OneNoisy, "noisy", (X,), training=True),
+        call_case("a branch on the mode", "rest", models.Moody, "part", (X,), training=True),
+        call_case("an encoder", "rest", networks.Encoder, "attention.1", (T(2, 3, 6),)),
+        call_case("redraw: one call", "task", models.AsOutput, "scale", (T(1, 3),), hidden=True),
+        call_case("redraw: names", "names", models.Stages, "stages.0", (X,), hidden=True),
+        call_case("redraw: calls", "calls", models.BlockTwice, "block.act", (X, X), hidden=True),
+        call_case("redraw: arguments", "arguments", models.Keywords, "mix", (T(3), X), hidden=True),
+        call_case("redraw: tuples", "tuples", models.Swapped, "swap", (WIDE, WIDE), hidden=True),
+        missing_case("redraw: no such name", models.Stages, "stages.2", hidden=True),
+        call_case(
+            "redraw: an encoder", "rest", networks.Encoder, "feed.0", (T(3, 6),), hidden=True
+        ),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, with_target, expect=expected),
+)

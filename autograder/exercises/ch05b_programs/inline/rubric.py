@@ -1,0 +1,239 @@
+"""What must come of `inline`: the target is called no more, its parts keep their names.
+
+What has to be there is read off a trace for which the target is no leaf. Names of nodes, how
+often a parameter is read, and whether dead nodes stay are free.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from torch import fx, nn
+
+from autograder.core.codec import Plain
+from autograder.core.verdict import Finding
+from autograder.exercises.ch05b_programs.inline.models import KeepTarget
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.oracles import model_itself
+from autograder.judge.rule import Stage, rule
+from autograder.rules.canonical import Table, expressions, missing_and_extra
+from autograder.rules.passes import PASS
+
+if TYPE_CHECKING:
+    from autograder.core.exercise import Trial
+    from autograder.judge import Evidence
+
+# Constants of a trace have names of the tracer's making.
+_CONSTANT = re.compile(r"_tensor_constant\d+$")
+_NAMES = "Compare with `model.named_parameters()` and `model.named_modules()`."
+
+
+def _target(evidence: Evidence) -> str:
+    return evidence.trial.args[1]
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the nodes of a trace read and call, by name.
+
+    Attributes:
+        all: the targets of all nodes of an opcode.
+        needed: the targets of those whose value can reach the output.
+    """
+
+    all: dict[str, frozenset[str]]
+    needed: dict[str, frozenset[str]]
+
+
+class _OpenTarget(KeepTarget):
+    """A tracer that looks into one submodule, whatever its class."""
+
+    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        """Also false for the target."""
+        return module_qualified_name != self.target and super().is_leaf_module(
+            m, module_qualified_name
+        )
+
+
+@lru_cache(maxsize=256)
+def _opened(make: Callable[[int], Trial], seed: int) -> Names:
+    """The names in a trace for which the target is no leaf; the same for every answer."""
+    trial = make(seed)
+    graph = _OpenTarget(trial.args[1]).trace(trial.model)
+    return Names(_by_opcode(graph.nodes), _by_opcode(_read_by_output(graph)))
+
+
+def _by_opcode(nodes: Iterable[fx.Node]) -> dict[str, frozenset[str]]:
+    found = list(nodes)
+    return {
+        op: frozenset(n.target for n in found if n.op == op) for op in ("get_attr", "call_module")
+    }
+
+
+@rule("target inlined", Stage.FORM)
+def target_inlined(evidence: Evidence) -> Iterable[Finding]:
+    """No node calls the target, not even one that nobody reads."""
+    target = _target(evidence)
+    calls = [
+        row["name"]
+        for row in evidence.graph["nodes"]
+        if row["op"] == "call_module" and _same_module(evidence, row["target"], target)
+    ]
+    if calls:
+        yield evidence.finding(
+            "missed-call",
+            f"`{calls[0]}` still calls the module `{target}`.",
+            "Every call is to be replaced, and what replaced it must not stand beside it.",
+            nodes=calls[:1],
+        )
+
+
+def _same_module(evidence: Evidence, path: str, target: str) -> bool:
+    rows = {row["path"]: row for row in evidence.graph["modules"]}
+    row = rows.get(path, {})
+    row = rows[row["same_as"]] if "same_as" in row else row
+    return path == target or row.get("origin") == target
+
+
+@rule("original names", Stage.STRUCTURE)
+def original_names(evidence: Evidence) -> Iterable[Finding]:
+    """Parameters are read, and inner modules called, under the names they have in the model."""
+    names = _opened(evidence.case.make, evidence._seed)
+    for op, what, verb in (("get_attr", "", "reads"), ("call_module", "module ", "calls")):
+        got = {row["target"]: row["name"] for row in evidence.graph["nodes"] if row["op"] == op}
+        for path in sorted(names.needed[op] - set(got)):
+            if not _CONSTANT.search(path):
+                yield evidence.finding(
+                    "wrong-name",
+                    f"No node of your result {verb} {_as_what(what, path, op)}.",
+                    _look(path, _target(evidence), op),
+                )
+                return
+        for path, name in got.items():
+            if path not in names.all[op] and not _is_tensor(evidence, path, op):
+                yield evidence.finding(
+                    "wrong-name",
+                    f"`{name}` {verb} {_as_what(what, path, op)}, which is not there under this "
+                    f"name once `{_target(evidence)}` is opened.",
+                    _look(path, _target(evidence), op),
+                    nodes=(name,),
+                )
+                return
+
+
+def _as_what(what: str, path: str, op: str) -> str:
+    return f"the {what}`{path}`" if what else f"`{path}` by `{op}`"
+
+
+def _look(path: str, target: str, op: str) -> str:
+    if op == "get_attr":
+        return f"What a submodule calls `weight` has a longer name in the model. {_NAMES}"
+    if path.startswith(f"{target}."):
+        return f"Layers inside the submodule are called, not opened, by their long names. {_NAMES}"
+    return "One submodule is to be opened. Which other modules stay leaves is as usual."
+
+
+def _read_by_output(graph: fx.Graph) -> set[fx.Node]:
+    """The nodes that the output needs; a pass may also delete the others."""
+    reached: set[fx.Node] = set()
+    waiting = [graph.output_node()]
+    while waiting:
+        node = waiting.pop()
+        if node not in reached:
+            reached.add(node)
+            waiting += node.all_input_nodes
+    return reached
+
+
+def _is_tensor(evidence: Evidence, path: str, op: str) -> bool:
+    """Whether the model has a tensor of that name: reading it in vain does no harm."""
+    return op == "get_attr" and (bool(_CONSTANT.search(path)) or path in _tensors(evidence))
+
+
+def _tensors(evidence: Evidence) -> dict[str, str]:
+    """The first name of each parameter and buffer, by each of its names."""
+    model, first, found = evidence.trial.model, {}, {}
+    for named in (model.named_parameters, model.named_buffers):
+        for path, tensor in named(remove_duplicate=False):
+            found[path] = first.setdefault(id(tensor), path)
+    return found
+
+
+@rule("shared parameters", Stage.STRUCTURE)
+def shared_parameters(evidence: Evidence) -> Iterable[Finding]:
+    """What the target held is the model's own: the same tensors, the same inner modules."""
+    tensors, inside = _tensors(evidence), f"{_target(evidence)}."
+    entries = dict(_entries(evidence.graph["modules"]))
+    modules = {row["path"]: row for row in evidence.graph["modules"]}
+    for row in evidence.graph["nodes"]:
+        path = str(row["target"])
+        if not path.startswith(inside):
+            continue
+        if row["op"] == "get_attr" and path in tensors:
+            shared = (entries.get(path) or {}).get("origin") == tensors[path]
+        elif row["op"] == "call_module":
+            shared = modules.get(path, {}).get("origin") == path
+        else:
+            continue
+        if not shared:
+            yield evidence.finding(
+                "not-shared",
+                f"`{row['name']}` uses `{path}`, but this is not the model's own: it is a copy.",
+                "When somebody trains the model, the result is to see it. A trace shares; "
+                "`copy.deepcopy` does not.",
+                nodes=(row["name"],),
+            )
+            return
+
+
+def _entries(rows: list[Plain]) -> Iterator[tuple[str, Plain]]:
+    """Each tensor of a description by its name."""
+    for row in rows:
+        for kind in ("params", "buffers"):
+            for key, entry in row.get(kind, {}).items():
+                yield (f"{row['path']}.{key}" if row["path"] else key), entry
+
+
+@rule("nothing to inline", Stage.STRUCTURE)
+def nothing_to_inline(evidence: Evidence) -> Iterable[Finding]:
+    """A graph in which the target is never called is as it was traced."""
+    calls = [row for row in evidence.traced_graph["nodes"] if row["op"] == "call_module"]
+    if any(row["target"] == _target(evidence) for row in calls):
+        return
+    table: Table = {}
+    want = expressions(evidence.traced_graph, table)
+    got = expressions(evidence.graph, table)
+    missing, extra = missing_and_extra(want, got)
+    if missing or extra:
+        name = evidence.graph["nodes"][extra[0]]["name"] if extra else ""
+        text = (
+            f"`{name}` is not in the model's trace" if extra else "a node of the trace is missing"
+        )
+        yield evidence.finding(
+            "changed-too-much",
+            f"This model never calls `{_target(evidence)}`, but its graph has changed: {text}.",
+            "Where there is no call, nothing is to be replaced.",
+            nodes=(name,) if name else (),
+        )
+
+
+KEY = AnswerKey(
+    (
+        *PASS,
+        target_inlined.because("names the call that was missed, before its name is odd"),
+        original_names,
+        shared_parameters,
+        nothing_to_inline,
+    ),
+    model_itself,
+)
+
+TRAP = """\
+What the inner graph calls `conv`, the outer model calls `block.conv`. Each `call_module` and
+`get_attr` that you paste needs that prefix. Without it, it names another layer of the outer
+model, or none."""
+"""What many answers get wrong; told after a pass."""

@@ -1,0 +1,1 @@
+"""Chapter 07b: one folder an exercise."""

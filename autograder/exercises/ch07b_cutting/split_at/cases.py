@@ -1,0 +1,179 @@
+"""Exercise 7b.1: a model cut in two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch07b_cutting.split_at import models
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.fuzz.recipe import Recipe
+from autograder.models import T, model_case
+from autograder.models.renaming import renumbered
+
+X, WIDE = T(2, 3), T(4, 3)
+
+HINTS = (
+    """**Where to look.** The section above cuts a chain, where one value crosses.
+In your model, take each node of the head and look at its users: on which side are they?
+Do this before you write any graph.""",
+    """**What to use.** Two new graphs, two dictionaries from old nodes to new ones.
+`graph.node_copy(node, environment.__getitem__)` copies a node and maps what it reads.
+In the tail, every value that crosses is a new `graph.placeholder(name)`: a copy of an old
+placeholder would bring its default or its star along.
+`graph.output(...)` ends a graph, and `fx.GraphModule(gm, graph)` takes from `gm` what the graph
+calls and reads.""",
+    """**A skeleton.**
+
+```python
+gm = ...
+nodes = ...
+place = ...                                # of the named node; placeholder or output: ValueError
+first, rest = set(nodes[:place + 1]), nodes[place + 1:]
+crossing = [node for node in ... if any(user ... for user in node.users)]
+
+head, env = fx.Graph(), {}
+for node in ...:
+    env[node] = head.node_copy(...)
+head.output(tuple(...))
+
+tail, env = fx.Graph(), {}
+for node in crossing:
+    env[node] = tail.placeholder(...)
+...                                        # copy the rest, the output node too
+return ..., ...
+```""",
+)
+
+
+def cut(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    at: str,
+    *inputs: Any,
+    **options: Any,
+) -> Case:
+    """A case that cuts a model at a node."""
+    return model_case(name, aspect, make, *(inputs or ((X,),)), extra=(at,), **options)
+
+
+def refuse(name: str, make: Callable[[], nn.Module], at: str, **options: Any) -> Case:
+    """A case in which there is nothing to cut at."""
+    look = "Only a node that computes something, or reads a parameter, can end the head. "
+    look += "It is meant by its name in the trace, and by nothing else."
+    expect = Expect(raises="ValueError", look=look)
+    return cut(name, "errors", make, at, expect=expect, **options)
+
+
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.sin({a})",
+        "{x}.mul_({n})",
+        "[nn.ReLU()]([=nn.ReLU()]({a}))",
+        "[nn.Sigmoid()]({a}) - [=nn.Sigmoid()]({b})",
+        "[nn.ReLU(inplace=True)]({x})",
+        "{a} * [nn.Parameter(torch.ones(()))]",
+        "[nn.Parameter(torch.ones(()))] - {a}",
+        "{a} + [buffer(torch.ones(()))]",
+        "{x} + {b}.dim()",
+        "torch.stack([{x}, {y}, {x}])[1]",
+    )
+    + ops("torch.exp({a})", "{x}.add_({b})", "[nn.Tanh()]({a})", outs=0)
+    + ops(
+        "{x}.size(-1) * {y}",
+        "{x} * [nn.Linear(D, D)].weight.sum()",
+        "torch.relu_({x}[..., :1]) + {y}",
+        "{x}.view({x}.shape).neg()",
+        dims=(1, 4),
+    )
+    + COMMON,
+    inputs=("", "default", "star", "tensor", "default", "row"),
+    training=True,
+    namesakes=("sin", "mul_1"),
+)
+
+
+def refusals(recipe: Recipe) -> Expect:
+    """That there is nothing to cut at, where `cut_somewhere` finds it so."""
+    if recipe.choice % 5 != 4 and (recipe.steps or recipe.part):
+        return Expect()
+    look = "Only a node that computes something, or reads a parameter, can end the head."
+    return Expect(raises="ValueError", look=look)
+
+
+EXERCISE = Exercise(
+    name="split_at",
+    number=1,
+    chapter="07b_cutting",
+    title="Cut a model in two",
+    stars=3,
+    minutes=25,
+    points=6,
+    procedure="split",
+    aspects=(
+        Aspect("task", 3, "the head's nodes and the tail's give the model's result"),
+        Aspect("crossing", 3, "what the tail needs crosses, once, and nothing else"),
+        Aspect("sides", 2, "each node is on its side, read or not"),
+        Aspect("shared", 2, "parameters stay shared, and are read on either side"),
+        Aspect("signature", 2, "parameters with defaults, unread ones, and any number of them"),
+        Aspect("in place", 1, "calls in place act across the cut"),
+        Aspect("errors", 1, "names that cannot be cut at are refused"),
+        Aspect("rest", 2, "results of every shape, modes, and graph modules"),
+    ),
+    cases=(
+        cut("a chain", "task", models.Straight, "tanh", (X,), (T(5, 3),)),
+        cut("after the first node", "task", models.Straight, "first"),
+        cut("before the output", "task", models.Straight, "second"),
+        cut("names with underscores", "task", models.Nested, "body_0_1"),
+        cut("an early value", "crossing", models.Skips, "linear"),
+        cut("after the last use of one", "crossing", models.Skips, "mul"),
+        cut("all in one place", "crossing", models.Skips, "sum_1"),
+        cut("two inputs", "crossing", models.Several, "cos", (X, X)),
+        cut("an input that is done with", "crossing", models.Several, "mul", (X, X)),
+        cut("read by keyword", "crossing", models.ByKeyword, "exp"),
+        cut("read in a slice", "crossing", models.Sliced, "sin"),
+        cut("the named value is not read", "crossing", models.Unread, "cos"),
+        cut("between two that are dead", "sides", models.Unread, "exp"),
+        cut("the first of two calls", "sides", models.Twice, "act"),
+        cut("the second of two calls", "sides", models.Twice, "turn_1"),
+        cut("independent nodes", "sides", models.Several, "exp", (X, X)),
+        cut("a parameter on both sides", "shared", models.Weighted, "mul"),
+        cut("a module's weight", "shared", models.Weighted, "linear"),
+        cut("at a parameter", "shared", models.Weighted, "linear_weight"),
+        cut("a default in the tail", "signature", models.Defaults, "sin", (X,), (X, X, 3.0)),
+        cut("a default in the head", "signature", models.Defaults, "mul", (X,), (X, X, 3.0, 1.0)),
+        cut("any number of inputs", "signature", models.Rest, "sin", (X, X, X)),
+        cut("in both parts", "signature", models.Rest, "mul", (X, X, X)),
+        cut("a view crosses", "in place", models.InPlace, "getitem"),
+        cut("changed before the cut", "in place", models.InPlace, "mul_"),
+        cut("a module in place after it", "in place", models.InPlace, "add"),
+        cut("inputs that change", "in place", models.OverInput, "add", (X, X)),
+        cut("and have changed", "in place", models.OverInput, "relu", (X, X)),
+        refuse("no such name", models.Straight, "third"),
+        refuse("a placeholder", models.Straight, "x"),
+        refuse("the output", models.Straight, "output"),
+        refuse("a layer's name with dots", models.Nested, "body.0.1"),
+        cut("a number and a tuple cross", "rest", models.Parts, "chunk"),
+        cut("parts of a tuple cross", "rest", models.Parts, "stack"),
+        cut("inputs are results", "rest", models.Passes, "sin", (X, X)),
+        cut("a model in training mode", "rest", models.Normed, "drop", (WIDE,), training=True),
+        cut("single precision", "rest", models.Twice, "turn_1", dtype=torch.float32),
+        cut("a graph module", "rest", renumbered, "add_1"),
+        cut("redraw: a chain", "task", models.Straight, "tanh", (T(1, 3),), hidden=True),
+        cut("redraw: crossing", "crossing", models.Skips, "relu", (WIDE,), hidden=True),
+        cut("redraw: sides", "sides", models.Twice, "act_1", (WIDE,), hidden=True),
+        cut("redraw: shared", "shared", models.Weighted, "add", (WIDE,), hidden=True),
+        cut("redraw: signature", "signature", models.Defaults, "sin", (WIDE, 1), hidden=True),
+        refuse("redraw: a method's name", models.Skips, "sum", hidden=True),
+        cut("redraw: in place", "in place", models.InPlace, "linear", (WIDE,), hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, models.cut_somewhere, expect=refusals),
+)

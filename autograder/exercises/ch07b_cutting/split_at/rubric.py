@@ -1,0 +1,293 @@
+"""What must come of `split_at`: two parts of a model, with each node in one of them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from autograder.core.codec import Encoder, Plain, kind_of
+from autograder.core.execution import run_once
+from autograder.core.verdict import Finding
+from autograder.exercises.ch07b_cutting.split_at.rubric_crossing import Cut, what_crosses
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.compare import difference
+from autograder.judge.error_words import error_text
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import model_itself
+from autograder.judge.rule import Stage, rule
+from autograder.rules.edits import classes_of
+from autograder.rules.passes import caller_untouched, copies
+from autograder.rules.wellformed import known_targets, wellformed
+
+if TYPE_CHECKING:
+    from autograder.core.exercise import Exercise
+    from autograder.judge.form import Form
+
+PARTS = {"head": "graph_module", "tail": "tail"}
+_WAYS = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
+_GETITEM = ("call_function", str({"function": "operator.getitem"}))
+
+
+@dataclass(frozen=True)
+class Part:
+    """The evidence about one of two modules, for rules about one graph."""
+
+    whole: Evidence
+    name: str
+
+    @property
+    def graph(self) -> Plain:
+        """The description of this part."""
+        return self.whole.outcome.value[PARTS[self.name]]
+
+    @property
+    def form(self) -> Form:
+        """Its form, as the judge works it out from its rows."""
+        return self.whole.form_of(self.graph)
+
+    @property
+    def exercise(self) -> Exercise:
+        """The exercise, which says what own code may be."""
+        return self.whole.exercise
+
+    @property
+    def own_code(self) -> list[tuple[str, str]]:
+        """Nodes that call the learner's own code: their names and what they call."""
+        return self.whole.own_code_in(self.graph)
+
+    def finding(self, *args: Any, **kwargs: Any) -> Finding:
+        """A finding whose message says which part it is about."""
+        found = self.whole.finding(*args, **kwargs)
+        return replace(found, message=f"In `{self.name}`: {found.message}")
+
+
+# ------------------------------------------------------------------ the two modules
+
+
+@rule("two graph modules", Stage.KIND)
+def two_graph_modules(evidence: Evidence) -> Iterable[Finding]:
+    """The result is a tuple of two graph modules."""
+    value = evidence.outcome.value
+    if isinstance(value, dict) and "tail" in value:
+        return
+    if value is None:
+        yield evidence.finding(
+            "returned-none",
+            f"{evidence.you} returned `None`.",
+            "Does every path through your function end with `return`?",
+        )
+        return
+    what = "one `GraphModule`" if evidence.has_graph else kind_of(value)
+    if isinstance(value, dict) and isinstance(value.get("tuple"), list):
+        items = value["tuple"]
+        what += f" of {len(items)}: " + ", ".join(
+            "a `GraphModule`" if isinstance(i, dict) and "graph_module" in i else kind_of(i)
+            for i in items[:4]
+        )
+    yield evidence.finding(
+        "not-two-modules",
+        f"{evidence.you} returned {what}; asked for is a tuple of two `GraphModule`s.",
+        "`fx.GraphModule(root, graph)` makes a module of a graph; return `head, tail`.",
+    )
+
+
+@rule("wellformed parts", Stage.FORM)
+def wellformed_parts(evidence: Evidence) -> Iterable[Finding]:
+    """Both graphs are well formed, and of operations that the judge knows."""
+    for name in PARTS:
+        part: Any = Part(evidence, name)
+        found = list(wellformed.find(part)) or list(known_targets.find(part))
+        if found:
+            yield from found
+            return
+
+
+@rule("signature of the head", Stage.STRUCTURE)
+def signature_of_head(evidence: Evidence) -> Iterable[Finding]:
+    """`head` takes what the model takes."""
+    want = evidence.traced_signature
+    got = next((each for each in evidence.form.signatures if each != want), want)
+    if got != want:
+        names = ", ".join(row[0] for row in got or [])
+        yield evidence.finding(
+            "lost-signature",
+            f"`head.forward({names})` does not take the same parameters as the model's `forward`.",
+            "`head` is called with the model's arguments: names, order and defaults stay, also of "
+            "parameters that `head` does not read.",
+        )
+
+
+@rule("parameters shared", Stage.STRUCTURE)
+def parameters_shared(evidence: Evidence) -> Iterable[Finding]:
+    """Every parameter of the parts is a parameter of the model, the same object."""
+    for name in PARTS:
+        for row in Part(evidence, name).graph["modules"]:
+            for key, entry in row.get("params", {}).items():
+                if entry is not None and entry["origin"] is None:
+                    path = f"{row['path']}.{key}".lstrip(".")
+                    yield evidence.finding(
+                        "not-shared",
+                        f"The parameter `{path}` of `{name}` is not the model's, but a copy.",
+                        "Whoever trains the model trains its parts, if they share parameters.",
+                    )
+                    return
+
+
+# ------------------------------------------------------------------ which nodes are where
+
+
+@rule("nodes on their side", Stage.STRUCTURE)
+def nodes_on_their_side(evidence: Evidence) -> Iterable[Finding]:
+    """Calls up to the named node are in the head, all others in the tail, each once."""
+    cut = Cut(evidence)
+    rows = {row["name"]: row for row in evidence.traced_graph["nodes"]}
+    want, got = {}, {}
+    for name, side in zip(PARTS, cut.sides, strict=True):
+        graph = Part(evidence, name).graph
+        want[name] = _kinds([rows[node.name] for node in side], evidence.traced_graph)
+        got[name] = _kinds(graph["nodes"], graph)
+    for kind in dict.fromkeys(key for table in (*want.values(), *got.values()) for key in table):
+        too_many = {
+            name: len(got[name].get(kind, ())) - len(want[name].get(kind, ())) for name in PARTS
+        }
+        if too_many["tail"] > 0 and _unpacks(kind, Part(evidence, "tail")):
+            too_many["tail"] = 0
+        finding = _side_finding(evidence, cut.name, kind, too_many, want, got)
+        if finding:
+            yield finding
+            return
+
+
+def _side_finding(
+    evidence: Evidence,
+    cut: str,
+    kind: Hashable,
+    too_many: dict[str, int],
+    want: dict[str, dict],
+    got: dict[str, dict],
+) -> Finding | None:
+    for name, other, where in (("head", "tail", "after"), ("tail", "head", "up to and including")):
+        if too_many[name] > 0 > too_many[other]:
+            there = want[other][kind][-1 if other == "head" else 0]["name"]
+            return evidence.finding(
+                "wrong-side",
+                f"A call that belongs to `{other}` is in `{name}`: one like `{there}`, which "
+                f"stands {where} `{cut}` in the trace.",
+                "A node belongs to one of the two by its place in the graph, whoever reads it.",
+                nodes=(there,),
+            )
+    for name in PARTS:
+        if too_many[name] < 0:
+            gone = want[name][kind][-1]["name"]
+            return evidence.finding(
+                "node-missing",
+                f"`{name}` has {len(got[name].get(kind, ()))} of {len(want[name][kind])} calls "
+                f"like `{gone}`; the others are in neither part.",
+                "All nodes are in one of the two, also those that nobody reads.",
+                nodes=(gone,),
+            )
+        if too_many[name] > 0:
+            extra = got[name][kind][-1]["name"]
+            return evidence.finding(
+                "node-extra",
+                f"`{extra}` in `{name}` is a call too many: of this kind, {name} is to have "
+                f"{len(want[name].get(kind, ()))}.",
+                "Nothing is computed twice, and nothing is added: what both need crosses.",
+                nodes=(extra,),
+            )
+    return None
+
+
+def _kinds(rows: list[Plain], graph: Plain) -> dict[Hashable, list[Plain]]:
+    """The calls among some nodes by what they call; a module's name is free, its class is not."""
+    classes = classes_of(graph)
+    found: dict[Hashable, list[Plain]] = {}
+    for row in rows:
+        if row["op"].startswith("call_"):
+            module = row["op"] == "call_module"
+            what = classes.get(row["target"], "") if module else str(row["target"])
+            found.setdefault((row["op"], what), []).append(row)
+    return found
+
+
+def _unpacks(kind: Hashable, part: Part) -> bool:
+    """Whether these calls may take apart what a parameter like ``*values`` has collected."""
+    return kind == _GETITEM and any(row[1] == "VAR_POSITIONAL" for row in part.form.signature)
+
+
+# ------------------------------------------------------------------ running them
+
+
+@rule("the model's result", Stage.RESULT)
+def the_models_result(evidence: Evidence) -> Iterable[Finding]:
+    """`tail(*head(*args))` is what the model returns; the judge's own run included."""
+    for i, inputs in enumerate(evidence.trial.inputs):
+        encoder = Encoder(evidence.trial.functions)
+        traced = evidence.traced
+        want = run_once(traced, copy.deepcopy(inputs), encoder, owner=traced)
+        records = evidence.outcome.runs[i] | {"rebuilt": _run_rebuilt(evidence, i)}
+        for how, words in _WAYS.items():
+            record = records[how]
+            table = _table(evidence, how)
+            error = record.get("error")
+            if error:
+                text, code = f"raised {error_text(error)}", "result-raises"
+            else:
+                found = difference(record["value"], table, want["value"], encoder.tensors)
+                found = found or difference(
+                    record["args"], table, want["args"], encoder.tensors, "the arguments afterwards"
+                )
+                if not found:
+                    continue
+                text, code = f"does not give the model's result: {found.text}", found.code
+            yield evidence.finding(
+                "interpreter-disagrees" if how == "interpreter" else code,
+                f"On {evidence.inputs_text(i)}, `tail(*head(...))`{words} {text}.",
+                "Print the code of both: what `head` returns, `tail` takes, in the same order.",
+                error=error,
+            )
+            return
+
+
+def _table(evidence: Evidence, how: str) -> list[torch.Tensor]:
+    if how == "rebuilt":
+        return evidence.tensors_from("results of both")
+    return evidence.outcome.tensors
+
+
+def _run_rebuilt(evidence: Evidence, i: int) -> Plain:
+    descriptions = [Part(evidence, name).graph for name in PARTS]
+    writer = next((d["codegen"] for d in descriptions if d["codegen"] != "CodeGen"), None)
+    if writer:
+        text = f"its code is written by `{writer}`, not by FX itself"
+        return {"error": {"type": "ValueError", "message": text}}
+    try:
+        return evidence.done("results of both")[i]
+    except ValueError as error:
+        return {"error": {"type": "ValueError", "message": str(error)}}
+
+
+# `tail(*head(*args))` is the model's result: no more is to be known of a random model.
+KEY = AnswerKey(
+    (
+        two_graph_modules.because("says what came back, before anything in it is looked at"),
+        caller_untouched,
+        wellformed_parts.because("says what is wrong with a graph, before it raises"),
+        signature_of_head.because("says which parameters are lost, before a call raises"),
+        parameters_shared,
+        nodes_on_their_side.because("names the node, where other rules name what it would cross"),
+        what_crosses,
+        the_models_result,
+        copies,
+    ),
+    model_itself,
+)
+
+TRAP = """\
+The named value is not all that crosses. A skip connection reads an earlier value, and a second
+input may be read behind the cut only. Collect what the tail reads, and do it once for each."""
+"""What many answers get wrong; told after a pass."""

@@ -1,0 +1,155 @@
+"""Modules within modules, for `LeafTracer`: which of them are opened?"""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Trial
+from autograder.models import fresh
+
+Make = Callable[[], nn.Module]
+
+
+class Gate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 3)
+
+    def forward(self, x, scale=1.0):
+        return torch.sigmoid(self.lin(x)) * x * scale
+
+
+class OtherGate(Gate):
+    """A subclass."""
+
+
+class Shift(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+
+class OwnLinear(nn.Linear):
+    """FX opens it: only the classes of `torch.nn` itself are its leaves."""
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = Gate()
+        self.shift = Shift()
+
+    def forward(self, x):
+        return self.shift(self.gate(x)).tanh()
+
+
+class Two(nn.Module):
+    """A gate at the top, and one inside of a block."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate = Gate()
+        self.block = Block()
+
+    def forward(self, x):
+        return self.block(self.gate(x)) - x
+
+
+class Kinds(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = OtherGate()
+        self.second = Gate()
+        self.shift = Shift()
+
+    def forward(self, x):
+        return self.shift(self.first(x)) + self.second(x, scale=2.0)
+
+
+class Numbered(nn.Module):
+    """Names that begin or end like others."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate_1 = Gate()
+        self.layers = nn.ModuleDict({"1": Gate(), "10": Shift(), "gate": Gate()})
+        self.gate = Shift()
+
+    def forward(self, x):
+        x = self.layers["10"](self.layers["1"](x))
+        return self.layers["gate"](self.gate_1(x)) + self.gate(x)
+
+
+class Layers(nn.Module):
+    """Layers of PyTorch, a subclass of one, and a Sequential."""
+
+    def __init__(self):
+        super().__init__()
+        self.own = OwnLinear(3, 3)
+        self.body = nn.Sequential(nn.Linear(3, 3), Shift(), nn.Sequential(nn.ReLU(), Gate()))
+        self.act = nn.Tanh()
+
+    def forward(self, x):
+        return self.act(self.body(self.own(x)))
+
+
+class CalledTwice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = Gate()
+        self.alone = self.gate
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        return self.act(self.alone(self.gate(x=x, scale=0.5)))
+
+
+class Tree(nn.Module):
+    """The root has the class of its children."""
+
+    def __init__(self, depth=2):
+        super().__init__()
+        self.children_ = nn.ModuleList([Tree(depth - 1) for _ in range(2)] if depth else [])
+
+    def forward(self, x):
+        for child in self.children_:
+            x = child(x).sin()
+        return x + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Tracing:
+    """Builds a trial: tracers, and what they trace.
+
+    Attributes:
+        models: build the models; the first one is the case's.
+        tracers: positional and keyword arguments of each tracer.
+        turns: the places of a tracer and of a model, in the order of the calls of `trace`.
+    """
+
+    models: tuple[Make, ...]
+    tracers: tuple[tuple[tuple[Any, ...], dict[str, Any]], ...]
+    turns: tuple[tuple[int, int], ...]
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        models = [fresh(make, seed) for make in self.models]
+        turns = tuple((place, models[which]) for place, which in self.turns)
+        return Trial(args=(self.tracers, turns), model=models[0], watch=tuple(models[1:]))
+
+
+def some_leaves(trial: Trial, choice: int) -> Trial:
+    """A tracer whose leaves are chosen among the model's own, for a random model."""
+    model = trial.model
+    assert model is not None  # noqa: S101
+    names = [name for name, _ in model.named_modules() if name]
+    types = ((), (Gate,), (Shift, nn.Sequential), (Block,))[choice % 4]
+    made = ((), {"leaf_types": types, "leaf_names": tuple(names[choice % 3 :: 3])})
+    return replace(trial, args=((made,), ((0, model), (0, model))))

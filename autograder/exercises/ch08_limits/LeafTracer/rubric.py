@@ -1,0 +1,134 @@
+"""What must come of `LeafTracer`: the graph in which just the chosen modules are called."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from torch import fx, nn
+
+from autograder.core.codec import Encoder, Plain
+from autograder.core.exercise import Trial
+from autograder.core.graph_record import describe_nodes
+from autograder.core.outcome import Reference
+from autograder.core.verdict import Finding
+from autograder.exercises.ch06_interpreter.rubric import made_from_the_class
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import caller_untouched
+
+
+def _calls(run: Plain) -> Counter[str]:
+    rows = (row["list"] for row in run["value"]["list"])
+    return Counter(str(target) for op, target, *_ in rows if op == "call_module")
+
+
+def _which(evidence: Evidence, i: int) -> str:
+    """Which of the traces this is, where there are several."""
+    return "" if len(evidence.trial.args[1]) == 1 else f"In trace {i + 1}, "
+
+
+@rule("the chosen leaves", Stage.STRUCTURE)
+def the_chosen_leaves(evidence: Evidence) -> Iterable[Finding]:
+    """Modules that are called in the graph are the chosen ones and those of `fx.Tracer`."""
+    for i, want in enumerate(evidence.reference.runs):
+        wanted, found = _calls(want), _calls(evidence.outcome.runs[i]["forward"])
+        paths = {path for path, _ in evidence.trial.args[1][i][1].named_modules()}
+        for target in found.keys() - paths:
+            yield evidence.finding(
+                "unknown-module",
+                f"{_which(evidence, i)}your graph calls `{target}`, and the model has no module of "
+                "that path.",
+                "What `trace` is given is the root: it is opened, whatever its type.",
+            )
+            return
+        missing, extra = wanted - found, found - wanted
+        for target in extra:
+            if any(target.startswith(f"{opened}.") for opened in missing):
+                continue  # it is seen because what it lies in was opened
+            yield evidence.finding(
+                "extra-leaf",
+                f"{_which(evidence, i)}`{target}` is a leaf in your trace, but it must be opened: "
+                "neither its type nor its whole name was given, and `fx.Tracer` opens it.",
+                "Compare its class and its name with what the tracer was given.",
+            )
+            return
+        for target in missing:
+            yield evidence.finding(
+                "opened-leaf",
+                f"{_which(evidence, i)}each call of `{target}` must be one `call_module` node. "
+                f"There are {found[target]} such nodes; there must be {wanted[target]}.",
+                "Is it a leaf by its type, by its name, or because it is a layer of `torch.nn`? "
+                "Which part of your answer is responsible for that?",
+            )
+            return
+
+
+@rule("the rest as usual", Stage.RESULT)
+def the_rest_as_usual(evidence: Evidence) -> Iterable[Finding]:
+    """All other nodes are those of `fx.Tracer`, with the same arguments."""
+    for i, want in enumerate(evidence.reference.runs):
+        if evidence.outcome.runs[i]["forward"]["value"] != want["value"]:
+            yield evidence.finding(
+                "wrong-graph",
+                f"{_which(evidence, i)}the leaves are right, but the graph is another than that "
+                "of `fx.Tracer` with these leaves.",
+                "Only the question whether a module is a leaf needs an answer of yours. What "
+                "else does your class change?",
+            )
+            return
+
+
+class Chosen(fx.Tracer):
+    """Calls these modules, and asks nobody about them."""
+
+    def __init__(self, leaves: set[int]) -> None:
+        super().__init__()
+        self.leaves = leaves
+
+    def call_module(self, m: nn.Module, forward: Any, args: Any, kwargs: Any) -> Any:
+        if id(m) in self.leaves:
+            return self.create_proxy("call_module", self.path_of_module(m), args, kwargs)
+        return super().call_module(m, forward, args, kwargs)
+
+
+def _given(leaf_types: Any = (), leaf_names: Any = ()) -> tuple[Any, Any]:
+    return tuple(leaf_types), frozenset(leaf_names)
+
+
+def chosen_beforehand(trial: Trial) -> Reference:
+    """The graphs where the leaves are picked from the list of all modules before tracing."""
+    made, turns = trial.args
+    encoder, runs = Encoder(), []
+    for place, model in turns:
+        args, kwargs = made[place]
+        types, names = _given(*args, **kwargs)
+        leaves = {
+            id(module)
+            for path, module in model.named_modules()
+            if isinstance(module, types) or path in names
+        }
+        graph = Chosen(leaves).trace(model)
+        rows = describe_nodes(graph, encoder)
+        told = [[row[key] for key in ("op", "target", "args", "kwargs")] for row in rows]
+        runs.append({"value": {"list": [{"list": row} for row in told]}})
+    return Reference(None, runs, encoder.tensors)
+
+
+KEY = AnswerKey(
+    (
+        made_from_the_class,
+        caller_untouched,
+        the_chosen_leaves.because("names the module; the next rule only sees another graph"),
+        the_rest_as_usual,
+    ),
+    chosen_beforehand,
+)
+
+TRAP = """\
+Without `super().is_leaf_module(...)` the layers of `torch.nn` are opened, too: the graph has the
+code of `nn.Linear` in it and no module any more. The default leaves are not a rule of the Tracer,
+they are the answer of that one method."""
+"""What many answers get wrong; told after a pass."""

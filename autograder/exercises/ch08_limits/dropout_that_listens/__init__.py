@@ -1,0 +1,1 @@
+"""The exercise `dropout_that_listens`."""

@@ -1,0 +1,95 @@
+"""Exercise 8.3: a frozen flag is a module again."""
+
+from __future__ import annotations
+
+from autograder.core.exercise import Aspect, Exercise
+from autograder.exercises.ch08_limits.dropout_that_listens import models
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T, model_case
+
+X, WIDE = T(2, 3), T(4, 3)
+LAYERED = T(1, 4, 3)
+
+HINTS = (
+    """**Where to look.** Section 8.7 shows what the trace has in place of `self.training`.
+Print the `args` and `kwargs` of such a node: where is its `p`?
+Then four questions about the new module: its class, its `p`, its name, its mode.""",
+    """**What to use.** `gm.add_submodule(name, module)` and `graph.call_module(name, args)`.
+A new module is in training mode; `module.train(flag)` sets one module and all below it.
+`hasattr(gm, name)` says whether a name is taken; names of nodes and names of modules are two
+different things.""",
+    """**A skeleton.**
+
+```python
+gm = ...
+for node in list(gm.graph.nodes):
+    if ...:                                # a call of F.dropout
+        name = ...                         # one that the module does not have yet
+        ...                                # a new module: p, mode
+        with gm.graph.inserting_before(node):
+            new = gm.graph.call_module(...)
+        ...                                # rewire, erase
+...
+```""",
+)
+
+VOCABULARY = Vocabulary(
+    ops(
+        "F.dropout({a})",
+        "F.dropout({a}, 0.3, self.training)",
+        "F.dropout(input={a}, p=0.7, training=self.training)",
+        "F.dropout({a}, 0.2, False)",
+        "F.dropout(F.dropout({a}, 0.4, self.training), 0.1, True)",
+        "[nn.Dropout(0.5)]({a})",
+        "F.alpha_dropout({a}, 0.5, self.training)",
+    )
+    + COMMON,
+    training=True,
+    dead=False,
+)
+
+EXERCISE = Exercise(
+    name="dropout_that_listens",
+    number=3,
+    chapter="08_limits",
+    title="Dropout that listens again",
+    stars=3,
+    minutes=15,
+    points=6,
+    procedure="transform",
+    aspects=(
+        Aspect("task", 2, "each call of `F.dropout` is a call of an `nn.Dropout`"),
+        Aspect("own", 2, "each place has a module and a `p` of its own"),
+        Aspect("mode", 2, "new modules are in the model's mode, no other mode changes"),
+        Aspect("names", 1, "no module that was there is overwritten"),
+        Aspect("rest", 1, "the rest of the model stays"),
+    ),
+    cases=(
+        model_case("in training mode", "task", models.OneSite, (X,), (WIDE,), training=True),
+        model_case("in eval mode", "task", models.OneSite, (X,)),
+        model_case("several probabilities", "own", models.SeveralSites, (X,), training=True),
+        model_case("a block called twice", "own", models.CalledTwice, (X,), training=True),
+        model_case("always active", "mode", models.AlwaysActive, (X,)),
+        model_case(
+            "partly frozen", "mode", models.PartlyFrozen, (X,), training=True,
+            prepare=models.turn_one,
+        ),
+        model_case(
+            "partly in training", "mode", models.PartlyFrozen, (X,), prepare=models.turn_one
+        ),
+        model_case("names that are taken", "names", models.TakenNames, (X,)),
+        model_case("more names", "names", models.MoreTakenNames, (X,), training=True),
+        model_case("other dropouts", "rest", models.Others, (LAYERED,), training=True),
+        model_case("a graph module", "rest", models.its_own_trace, (X,), training=True),
+        model_case("several readers", "rest", models.ReadTwice, (X, X), training=True),
+        model_case("redraw: a call", "task", models.NeverActive, (X,), (X, 3.0), hidden=True),
+        model_case("redraw: twice", "own", models.CalledTwice, (X,), hidden=True),
+        model_case(
+            "redraw: names", "names", models.TakenNames, (WIDE,), training=True, hidden=True
+        ),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY),
+)  # fmt: skip

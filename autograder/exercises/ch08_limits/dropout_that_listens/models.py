@@ -1,0 +1,140 @@
+"""Models that call `F.dropout`, with flags that a trace has captured."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+
+class OneSite(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.lin(F.dropout(x, training=self.training)).sin()
+
+
+class SeveralSites(nn.Module):
+    """Each call has a probability of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.rate = 0.2
+
+    def forward(self, x):
+        x = F.dropout(x, 0.3, self.training).sin()
+        x = F.dropout(input=x.exp(), p=self.rate, training=self.training) * 2
+        return F.dropout(x, 0.7, self.training)
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 3)
+        self.norm = nn.BatchNorm1d(3)
+
+    def forward(self, x):
+        return F.dropout(self.norm(self.lin(x)), 0.4, self.training)
+
+
+class CalledTwice(nn.Module):
+    """One line of code, two places in the graph."""
+
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+
+    def forward(self, x):
+        return self.block(self.block(x).tanh())
+
+
+class AlwaysActive(nn.Module):
+    def forward(self, x):
+        return {"a": F.dropout(x), "b": [F.dropout(x.sin(), 0.3, training=True)]}
+
+
+class NeverActive(nn.Module):
+    def forward(self, x, scale=2.0):
+        return F.dropout(x * scale, 0.6, training=False).cos()
+
+
+class PartlyFrozen(nn.Module):
+    """One block is in the other mode than the model."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = Block()
+        self.second = Block()
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.second(self.drop(self.first(x)))
+
+
+def turn_one(model: nn.Module) -> None:
+    """Put one block, and the dropout module, into the other mode."""
+    model.first.train(not model.training)
+    model.drop.train(not model.training)
+
+
+class TakenNames(nn.Module):
+    """Names that a new module might be given are taken already."""
+
+    def __init__(self):
+        super().__init__()
+        self.dropout = nn.Linear(3, 3)
+        self.dropout_1 = nn.Linear(3, 3)
+        self.drop = nn.Linear(3, 3, bias=False)
+
+    def forward(self, x):
+        x = self.dropout(F.dropout(x, 0.3, self.training))
+        return self.drop(self.dropout_1(F.dropout(x, 0.6, self.training)))
+
+
+class MoreTakenNames(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dropout_0 = nn.Linear(3, 3)
+        self.dropout_2 = nn.Linear(3, 3)
+        self.drop_0 = nn.Linear(3, 3)
+        self.dropouts = nn.Linear(3, 3)
+        self.new_dropout = nn.Linear(3, 3)
+        self.block = nn.ModuleDict({"dropout": nn.Linear(3, 3), "dropout_1": nn.Linear(3, 3)})
+
+    def forward(self, x):
+        x = self.block["dropout"](F.dropout(self.dropout_0(x), 0.3, self.training))
+        x = self.dropout_2(F.dropout(self.drop_0(x), 0.6, self.training))
+        x = self.block["dropout_1"](self.dropouts(x))
+        return self.new_dropout(F.dropout(x, 0.1, self.training))
+
+
+class Others(nn.Module):
+    """Only one of these calls is meant."""
+
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.3)
+        self.encoder = nn.TransformerEncoderLayer(3, 1, 4, dropout=0.1, batch_first=True)
+
+    def forward(self, x):
+        x = F.dropout1d(self.encoder(x), 0.5, self.training)
+        x = F.alpha_dropout(self.drop(x), 0.5, self.training)
+        return F.dropout(F.feature_alpha_dropout(x, 0.2, self.training), 0.5, self.training)
+
+
+def its_own_trace() -> fx.GraphModule:
+    """A graph module: the flag is a constant in its code."""
+    return fx.symbolic_trace(TakenNames())
+
+
+class ReadTwice(nn.Module):
+    """The value has several readers, and is the output, too."""
+
+    def forward(self, x, y):
+        dropout = F.dropout(x + y, 0.5, self.training)
+        return torch.cat([dropout, dropout * y], dim=-1), dropout

@@ -1,0 +1,173 @@
+"""What must come of `dropout_that_listens`: one `nn.Dropout` for each call, in the right mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from torch import fx
+from torch.nn import functional as F
+
+from autograder.core.codec import Plain
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import exchanging
+from autograder.judge.rule import Stage, rule
+from autograder.rules.edits import calls, keyword
+from autograder.rules.passes import PASS
+
+DROPOUT = {"function": "torch.nn.functional.dropout"}
+MODULE = "torch.nn.modules.dropout.Dropout"
+
+
+def _modules(data: Plain) -> dict[str, Plain]:
+    """The row of each module, by every path it has."""
+    rows = {row["path"]: row for row in data["modules"]}
+    return {path: rows[row.get("same_as", path)] for path, row in rows.items()}
+
+
+def _called(data: Plain) -> list[str]:
+    """The targets of all `call_module` nodes, in graph order."""
+    return [row["target"] for row in data["nodes"] if row["op"] == "call_module"]
+
+
+def _new_calls(evidence: Evidence) -> list[str]:
+    before = set(_called(evidence.traced_graph))
+    return [target for target in _called(evidence.graph) if target not in before]
+
+
+@rule("no F.dropout left", Stage.STRUCTURE)
+def no_function_left(evidence: Evidence) -> Iterable[Finding]:
+    """No call of `F.dropout` is left."""
+    for row in evidence.graph["nodes"]:
+        if calls(row, DROPOUT):
+            yield evidence.finding(
+                "missed-spelling",
+                f"`{row['name']}` still calls `F.dropout`, and its `training` is fixed.",
+                "Every call of `F.dropout` is meant, whatever it has captured.",
+                (row["name"],),
+            )
+            return
+
+
+@rule("no module overwritten", Stage.STRUCTURE)
+def none_overwritten(evidence: Evidence) -> Iterable[Finding]:
+    """A module that the model calls is what it was."""
+    before, after = _modules(evidence.traced_graph), _modules(evidence.graph)
+    for target in dict.fromkeys(_called(evidence.traced_graph)):
+        if target in after and after[target]["class"] != before[target]["class"]:
+            yield evidence.finding(
+                "overwritten-module",
+                f"`{target}` was a `{before[target]['class'].rpartition('.')[2]}` of the model, "
+                f"and is a `{after[target]['class'].rpartition('.')[2]}` now.",
+                "The names of nodes and those of submodules are counted separately. Which names "
+                "does the module have already?",
+            )
+            return
+
+
+@rule("a module for each call", Stage.STRUCTURE)
+def a_module_for_each_call(evidence: Evidence) -> Iterable[Finding]:
+    """In the order of the graph, each call has an `nn.Dropout` of its own with its own `p`."""
+    sites = [row for row in evidence.traced_graph["nodes"] if calls(row, DROPOUT)]
+    new, modules = _new_calls(evidence), _modules(evidence.graph)
+    if len(new) != len(sites):
+        yield evidence.finding(
+            "wrong-count",
+            f"The trace of the model has {len(sites)} calls of `F.dropout`; your result calls "
+            f"{len(new)} new modules.",
+            "Each call becomes one call of one new module, and nothing else does.",
+        )
+        return
+    seen: dict[str, str] = {}
+    for site, target in zip(sites, new, strict=True):
+        found = _module_problem(evidence, site, target, modules[target], seen)
+        if found:
+            yield found
+            return
+        seen[modules[target]["path"]] = site["name"]
+
+
+def _module_problem(
+    evidence: Evidence, site: Plain, target: str, module: Plain, seen: dict[str, str]
+) -> Finding | None:
+    where = f"`{site['name']}` of the trace became a call of `{target}`"
+    if module["class"] != MODULE or module["attrs"].get("inplace") is not False:
+        kind = module["class"].rpartition(".")[2]
+        kind += "(inplace=True)" if module["class"] == MODULE else ""
+        return evidence.finding(
+            "wrong-module",
+            f"{where}, which is a `{kind}`.",
+            "`F.dropout` drops single entries, and here not in place; so does `nn.Dropout`.",
+        )
+    if module["path"] in seen:
+        return evidence.finding(
+            "shared-module",
+            f"{where}, which `{seen[module['path']]}` became, too.",
+            "Each place has a module of its own, also where the probabilities are the same.",
+        )
+    p = keyword(site, "p")
+    if module["attrs"].get("p") != p:
+        return evidence.finding(
+            "wrong-p",
+            f"{where} with `p={module['attrs'].get('p')}`. The call had `p={p}`.",
+            "Where does the node keep its `p`, and which node's `p` did this module get?",
+        )
+    return None
+
+
+@rule("modes", Stage.STRUCTURE)
+def modes(evidence: Evidence) -> Iterable[Finding]:
+    """New modules are in the mode of the model; what the model calls is in its own mode."""
+    model = evidence.trial.model
+    assert model is not None  # noqa: S101
+    before, after = _modules(evidence.traced_graph), _modules(evidence.graph)
+    words = {True: "training", False: "eval"}
+    for target in _new_calls(evidence):
+        if after[target]["training"] != model.training:
+            yield evidence.finding(
+                "wrong-mode",
+                f"The model is in {words[model.training]} mode, and the new module `{target}` is "
+                f"in {words[not model.training]} mode.",
+                "In which mode is a module that was just made? And whose mode counts, that of "
+                "the model or what the call has captured?",
+            )
+            return
+    for target in ("", *dict.fromkeys(_called(evidence.traced_graph))):
+        if target in after and after[target]["training"] != before[target]["training"]:
+            name = f"`{target}`" if target else "The result"
+            yield evidence.finding(
+                "wrong-mode",
+                f"{name} was in {words[before[target]['training']]} mode, and is in "
+                f"{words[after[target]['training']]} mode now.",
+                "`train` and `eval` set a module and all below it. Which modules are to be set?",
+            )
+            return
+
+
+class Listening(fx.Interpreter):
+    """Runs a graph in which `F.dropout` asks the module for its mode."""
+
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        if target is F.dropout:
+            kwargs = {**kwargs, "training": self.module.training}
+        return super().call_function(target, args, kwargs)
+
+
+KEY = AnswerKey(
+    (
+        *PASS,
+        no_function_left.because("names the call that was missed; others see a wrong number"),
+        none_overwritten.because("names what was overwritten; others see a wrong number"),
+        a_module_for_each_call,
+        modes,
+    ),
+    exchanging(Listening),
+)
+
+TRAP = """\
+A module that was just made is in training mode. Add it to a model in eval mode, and it drops
+until somebody calls `eval()`. `gm.train(model.training)` is no cure: it also wakes up what was
+frozen, and these modules are the caller's."""
+"""What many answers get wrong; told after a pass."""

@@ -1,0 +1,57 @@
+"""Exercise 8.2: noise that is drawn anew in every call."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch08_limits.fresh_noise.models import Tensors
+from autograder.models import T
+
+HINTS = (
+    "Print `fx.symbolic_trace(fresh_noise).code`. Where does the noise stand there: as a call, or "
+    "as a constant? Section 8.6 says what makes the difference.",
+    "A call is recorded only if a Proxy is among its arguments. What has the shape and the dtype "
+    "of the input, if not the input itself? There is a function of PyTorch that takes both from a "
+    "tensor.",
+    """```python
+noise = ...            # a call in which the Proxy takes part
+return ...             # a new tensor: x itself stays as it is
+```""",
+)
+
+
+def run_on(name: str, aspect: str, *specs: T, hidden: bool = False) -> Case:
+    """A case with one run for each tensor."""
+    return Case(name, aspect, Tensors(specs), hidden)
+
+
+EXERCISE = Exercise(
+    name="fresh_noise",
+    number=2,
+    chapter="08_limits",
+    title="Noise that is drawn anew",
+    stars=1,
+    minutes=5,
+    points=2,
+    procedure="drawn twice",
+    aspects=(
+        Aspect("task", 2, "every call of the trace draws anew, as the function itself does"),
+        Aspect("shapes", 1, "of the shape of the input"),
+        Aspect("dtypes", 1, "of the dtype of the input"),
+        Aspect("normal", 1, "standard normal noise, each entry on its own"),
+    ),
+    cases=(
+        run_on("two shapes", "task", T(2, 3), T(4, 3), T(3, 3)),
+        run_on("other numbers of dimensions", "shapes", T(5), T(2, 1, 3), T(1, 2, 2, 2)),
+        run_on("no dimension, and no entry", "shapes", T(), T(0), T(2, 0)),
+        run_on("float32", "dtypes", T(2, 3, dtype=torch.float32)),
+        run_on("small floats", "dtypes", T(3, dtype=torch.float16), T(2, 2, dtype=torch.bfloat16)),
+        run_on("many entries", "normal", T(70, 60)),
+        run_on("redraw: shapes", "shapes", T(7), T(1, 1, 2), hidden=True),
+        run_on("redraw: many entries", "normal", T(60, 70), hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    not_random="it takes a tensor, no model",
+)

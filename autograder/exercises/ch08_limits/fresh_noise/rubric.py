@@ -1,0 +1,201 @@
+"""What must come of `fresh_noise`.
+
+Which generator's numbers are drawn, and how, is the answer's own choice. So nothing is compared
+with the numbers of the solution: the trace is compared with the function itself under the same
+seed, and the noise with what is known of a standard normal distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+
+from autograder.core.codec import kind_of
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
+from autograder.core.verdict import Finding
+from autograder.exercises.ch01_tracing.sign_flip.rubric import traceable
+from autograder.judge.advice import advice_for
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.compare import difference
+from autograder.judge.error_words import came_from, error_text
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import runs_of
+from autograder.judge.rule import Rule, Stage
+from autograder.rules.wellformed import wellformed
+
+WAYS = {
+    "eager": "{you} itself",
+    "forward": "the trace of {you}",
+    "interpreter": "the trace of {you}, run by `fx.Interpreter`,",
+}
+MANY = 1_000
+"""From so many entries on, something can be said of their distribution."""
+
+
+def _each_run(name: str, stage: Stage, find: object) -> Rule:
+    """A rule that looks at each run in each way, up to the first finding."""
+
+    def every(evidence: Evidence) -> Iterable[Finding]:
+        for i in range(len(evidence.trial.inputs)):
+            for how, words in WAYS.items():
+                found = find(evidence, i, how, words.format(you=evidence.you))  # type: ignore[operator]
+                if found:
+                    yield found
+                    return
+
+    return Rule(name, stage, every)
+
+
+def _drawn(evidence: Evidence, i: int, how: str) -> list[torch.Tensor]:
+    """The two results of one run."""
+    pair = evidence.outcome.runs[i][how]["value"]["tuple"]
+    return [evidence.outcome.tensors[item["tensor"]] for item in pair]
+
+
+def _not_two_tensors(evidence: Evidence, i: int, how: str, who: str) -> Finding | None:
+    record = evidence.outcome.runs[i][how]
+    given = f"For {evidence.inputs_text(i)}"
+    if "error" in record:
+        error = record["error"]
+        return evidence.finding(
+            "result-raises",
+            f"{given}, {who} raised {error_text(error)}.{came_from(error)}",
+            advice_for(evidence.exercise, error, "result")
+            or "Which of your operations does not exist for this shape or dtype?",
+            error=error,
+        )
+    pair = record["value"].get("tuple", ()) if isinstance(record["value"], dict) else ()
+    wrong = next((item for item in pair if kind_of(item) != "a `Tensor`"), None)
+    if len(pair) == 2 and all(kind_of(item) == "a `Tensor`" for item in pair):
+        return None
+    code = "returned-none" if wrong is None else "wrong-kind"
+    return evidence.finding(
+        code,
+        f"{given}, {who} gave {kind_of(wrong)}, not a `Tensor`.",
+        "Does the function end with `return`, and what stands behind it?",
+    )
+
+
+def _argument_changed(evidence: Evidence, i: int, how: str, who: str) -> Finding | None:
+    got = evidence.outcome.runs[i][how]["args"]
+    want = evidence.reference.runs[i]["args"]
+    if difference(got, evidence.outcome.tensors, want, evidence.reference.tensors) is None:
+        return None
+    return evidence.finding(
+        "argument-changed",
+        f"For {evidence.inputs_text(i)}, {who} changes `x` itself.",
+        "An operation whose name ends in `_` changes the tensor that it is called on, and `+=` "
+        "does the same where no Proxy is on its left.",
+    )
+
+
+def _another_form(evidence: Evidence, i: int, how: str, who: str) -> Finding | None:
+    (x,) = evidence.trial.inputs[i]
+    for result in _drawn(evidence, i, how):
+        if result.shape != x.shape:
+            code, what = "wrong-shape", f"a result of shape {tuple(result.shape)}"
+        elif result.dtype != x.dtype:
+            code, what = "wrong-dtype", f"a result of dtype {result.dtype}"
+        else:
+            continue
+        return evidence.finding(
+            code,
+            f"For {evidence.inputs_text(i)}, {who} gave {what}.",
+            "The noise has the shape and the dtype of the input. Where does your line take them "
+            "from, in the function and in its trace?",
+        )
+    return None
+
+
+def _same_noise(evidence: Evidence, i: int, how: str, who: str) -> Finding | None:
+    first, second = _drawn(evidence, i, how)
+    if not first.numel() or not torch.equal(first, second):
+        return None
+    frozen = how != "eager"
+    return evidence.finding(
+        "frozen-noise",
+        f"For {evidence.inputs_text(i)}, {who} gave the same result in two calls, one after the "
+        "other.",
+        f"Print `fx.symbolic_trace({evidence.exercise.name}).code`. Is the noise drawn there, or "
+        "was it drawn while the function was traced?"
+        if frozen
+        else "Where does this noise come from, if it is the same in every call?",
+    )
+
+
+def _not_as_eager(evidence: Evidence, i: int, how: str, who: str) -> Finding | None:
+    runs, tensors = evidence.outcome.runs, evidence.outcome.tensors
+    found = difference(runs[i][how]["value"], tensors, runs[i]["eager"]["value"], tensors)
+    if found is None:
+        return None
+    return evidence.finding(
+        "wrong-result",
+        f"For {evidence.inputs_text(i)}, {who} and the function itself differ under the same seed.",
+        f"Print `fx.symbolic_trace({evidence.exercise.name}).code`. Which number, shape or drawing "
+        "is fixed there?",
+    )
+
+
+def _not_normal(evidence: Evidence, i: int, how: str, who: str) -> Finding | None:
+    (x,) = evidence.trial.inputs[i]
+    if x.numel() < MANY:
+        return None
+    for result in _drawn(evidence, i, how):
+        text = _unlike_normal(result.double() - x.double())
+        if text:
+            return evidence.finding(
+                "not-normal",
+                f"For {evidence.inputs_text(i)}, what {who} adds to `x` {text}.",
+                "Standard normal noise has mean 0 and standard deviation 1, and every entry is "
+                "drawn on its own.",
+            )
+    return None
+
+
+def _unlike_normal(noise: torch.Tensor) -> str:
+    """What is wrong with a matrix of noise; limits are more than five standard deviations away."""
+    mean, deviation = noise.mean().item(), noise.std().item()
+    if abs(mean) > 0.1 or not 0.9 < deviation < 1.1:
+        return f"has mean {mean:.2f} and standard deviation {deviation:.2f}"
+    along = max(noise.mean(dim=dim).abs().max().item() for dim in (0, 1))
+    if along > 0.8:
+        return "is the same in many entries"
+    # Of a normal distribution, 4.6 % lie beyond two standard deviations.
+    beyond = (noise.abs() > 2).double().mean().item()
+    if not 0.025 < beyond < 0.07:
+        return f"has {100 * beyond:.1f} % of its entries beyond two standard deviations, not 4.6 %"
+    return ""
+
+
+def drawn_twice(trial: Trial) -> Reference:
+    """The definition, called twice."""
+
+    def noisy(x: torch.Tensor) -> torch.Tensor:
+        return x + torch.randn(x.shape, dtype=x.dtype)
+
+    return runs_of(lambda *args: (noisy(*args), noisy(*args)), trial)
+
+
+KEY = AnswerKey(
+    (
+        traceable.because("says what tracing raised; without a graph nothing else can be judged"),
+        wellformed.because("every graph of the course is well formed, an answer's trace too"),
+        _each_run("tensors", Stage.RUNS, _not_two_tensors).because(
+            "keeps other kinds of data away from the next rules"
+        ),
+        _each_run("x as it was", Stage.RESULT, _argument_changed),
+        _each_run("form of the input", Stage.RESULT, _another_form),
+        _each_run("new noise", Stage.RESULT, _same_noise),
+        _each_run("as the function itself", Stage.RESULT, _not_as_eager),
+        _each_run("standard normal", Stage.RESULT, _not_normal),
+    ),
+    drawn_twice,
+)
+
+TRAP = """\
+`torch.randn(2, 3)` has no Proxy among its arguments, so Python calls it while it traces, and the
+trace adds the same numbers for ever. FX records a call if a Proxy takes part in it, also where it
+only says the shape."""
+"""What many answers get wrong; told after a pass."""

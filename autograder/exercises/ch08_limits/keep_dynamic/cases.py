@@ -1,0 +1,152 @@
+"""Exercise 8.4: a trace around what cannot be traced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import fx, nn
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch08_limits.keep_dynamic import models
+from autograder.exercises.ch08_limits.keep_dynamic.models import Choose, Deciding, Halves, Repeat
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T, model_case
+
+X, WIDE = T(2, 3), T(4, 3)
+DYNAMIC = (Choose, Repeat, Halves, models.Whole, Deciding)
+
+HINTS = (
+    """**Where to look.** `call_module` in section 8.5 sees every call of a module, and the
+exception that comes out of it. An exception passes through the innermost module first.
+Which module is to blame: the one in whose own `forward` it began, or one around it?""",
+    """**What to use.** A Tracer with a collection of modules that stay leaves. An attempt that
+fails leaves nodes behind, so trace again from the beginning, with one leaf more, until it works.
+`try`/`except Exception` around `super().call_module(...)`; `raise` alone raises the same exception
+again. Compare modules with `is`, or put them into a set: they can be hashed.""",
+    """**A skeleton.**
+
+```python
+class Attempt(fx.Tracer):
+    def __init__(self, dynamic):
+        ...
+        self.failed = None                 # the innermost module that raised
+
+    def is_leaf_module(self, m, name):
+        return ...
+
+    def call_module(self, m, forward, args, kwargs):
+        try:
+            return super().call_module(m, forward, args, kwargs)
+        except Exception:
+            ...                            # the first to see it is the innermost
+            raise
+
+def keep_dynamic(model):
+    dynamic = set()
+    while True:
+        tracer = Attempt(dynamic)
+        try:
+            graph = ...
+        except Exception:
+            if ...:                        # nobody but the root is to blame
+                raise
+            ...
+        else:
+            return ...
+```""",
+)
+
+
+class Kept(fx.Tracer):
+    """A tracer that knows which of these modules cannot be traced."""
+
+    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        """Whether a module is called as a whole."""
+        dynamic = isinstance(m, DYNAMIC) or getattr(m, "asks", False)
+        return dynamic or super().is_leaf_module(m, module_qualified_name)
+
+
+def trace_around(model: nn.Module) -> fx.GraphModule:
+    """The trace of one of these models."""
+    tracer = Kept()
+    graph = tracer.trace(model)
+    return fx.GraphModule(tracer.root, graph)
+
+
+def keep(name: str, aspect: str, make: Any, *inputs: Any, **options: Any) -> Case:
+    """A case of a model that can be traced around its parts."""
+    return model_case(
+        name, aspect, make, *(inputs or ((X,),)), expect=Expect(trace=trace_around), **options
+    )
+
+
+def refused(name: str, make: Any, kind: str, **options: Any) -> Case:
+    """A case of a model whose root cannot be traced."""
+    look = "It is the root's own code that raises. Which line of yours lets this through?"
+    expect = Expect(raises=kind, look=look, still=("caller untouched",))
+    return model_case(name, "root", make, (X,), expect=expect, **options)
+
+
+VOCABULARY = Vocabulary(
+    ops(
+        "[Choose()]({x})",
+        "[Choose()](flip=True, x={x})",
+        "[Repeat()]({x})",
+        "[Halves()]({x})[0]",
+        "[Static()]({x})",
+        "[Maybe()]({a})",
+        "[Maybe(False)]({a})",
+        "[Around()]({x})",
+        "[Deciding()]({x})",
+        "[nn.Sequential(Static(), nn.Sequential(Choose(), nn.ReLU()))]({x})",
+        "[=Choose()]({x})",
+        dims=(1, 4),
+    )
+    + COMMON,
+    shapes=((2, 3), (3,), (2, 1, 3)),
+    names={
+        "Choose": Choose, "Repeat": Repeat, "Halves": Halves, "Deciding": Deciding,
+        "Static": models.Static, "Around": models.Around, "Maybe": models.Maybe,
+    },
+    traced=False,
+    most=6,
+)  # fmt: skip
+
+EXERCISE = Exercise(
+    name="keep_dynamic",
+    number=4,
+    chapter="08_limits",
+    title="A trace around what cannot be traced",
+    stars=3,
+    minutes=20,
+    points=6,
+    procedure="transform",
+    aspects=(
+        Aspect("task", 2, "a part that cannot be traced stays a leaf, the rest is traced"),
+        Aspect("deep", 2, "leaves lie as deep down as possible, and no attempt leaves a trace"),
+        Aspect("calls", 1, "parts that are called twice, shared, or return several values"),
+        Aspect("root", 1, "if the root itself cannot be traced, its exception is raised"),
+        Aspect("rest", 1, "models of every kind stay as they are"),
+    ),
+    cases=(
+        keep("one dynamic part", "task", models.OneDynamic, (X,), (WIDE,)),
+        keep("a size that is looped over", "task", models.Deep),
+        keep("settings that decide", "deep", models.Settings),
+        keep("a dynamic part in a dynamic part", "deep", models.BothLevels),
+        keep("a leaf's result that is gone through", "deep", models.GoneThrough),
+        keep("called several times", "calls", models.CalledTwice),
+        keep("taken apart", "calls", models.Unpacked, (X,), (X, 3.0)),
+        refused("the root asks for a value", models.RootAsks, "TraceError"),
+        refused("the root raises an error of its own", models.RootRefuses, "KeyError"),
+        keep("never called", "rest", models.NeverCalled),
+        keep("in parts in training mode", "rest", models.Frozen, training=True),
+        keep("a graph module inside", "rest", models.WithTrace),
+        keep("redraw: a part", "task", models.WithTrace, (WIDE,), hidden=True),
+        keep("redraw: deep", "deep", models.BothLevels, (WIDE,), hidden=True),
+        keep("redraw: calls", "calls", models.CalledTwice, (WIDE,), hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, expect=Expect(trace=trace_around)),
+)

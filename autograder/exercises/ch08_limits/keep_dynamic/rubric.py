@@ -1,0 +1,78 @@
+"""What must come of `keep_dynamic`: the trace of somebody who knows what cannot be traced."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from autograder.core.codec import Plain
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import model_itself
+from autograder.judge.rule import Stage, rule
+from autograder.rules.canonical import Table, expressions, missing_and_extra
+from autograder.rules.passes import PASS
+
+
+def _calls(data: Plain) -> Counter[str]:
+    return Counter(row["target"] for row in data["nodes"] if row["op"] == "call_module")
+
+
+@rule("leaves as deep as possible", Stage.STRUCTURE)
+def leaves_as_deep_as_possible(evidence: Evidence) -> Iterable[Finding]:
+    """No module is called as a whole that could have been opened."""
+    wanted, found = _calls(evidence.traced_graph), _calls(evidence.graph)
+    for target in found:
+        if target not in wanted:
+            inside = [name for name in wanted if name.startswith(f"{target}.")]
+            yield evidence.finding(
+                "shallow-leaf",
+                f"`{target}` is called as a whole, but it can be traced"
+                + (f", down to `{inside[0]}`." if inside else "."),
+                "A part that cannot be traced does not make what is around it untraceable. And of "
+                "two parts of one class, or with similar names, one may be fine.",
+            )
+            return
+
+
+@rule("nothing left behind", Stage.STRUCTURE)
+def nothing_left_behind(evidence: Evidence) -> Iterable[Finding]:
+    """The nodes are those of one trace: no attempt has left any behind, and none is missing."""
+    table: Table = {}
+    wanted = expressions(evidence.traced_graph, table)
+    found = expressions(evidence.graph, table)
+    missing, extra = missing_and_extra(wanted, found)
+    if extra and not missing:
+        names = [evidence.graph["nodes"][i]["name"] for i in extra]
+        yield evidence.finding(
+            "leftover-node",
+            f"`{names[0]}` has no part in one trace of this model: {len(extra)} "
+            f"{'nodes are' if len(extra) > 1 else 'node is'} too many.",
+            "A trace that was given up has made nodes already. What becomes of them?",
+            tuple(names[:3]),
+        )
+    elif missing:
+        rows = evidence.traced_graph["nodes"]
+        yield evidence.finding(
+            "missing-node",
+            f"Of the trace of this model, the node `{rows[missing[0]]['name']}` is missing, or "
+            "reads something else.",
+            "What is around the leaves is traced as `fx.Tracer` does it.",
+        )
+
+
+KEY = AnswerKey(
+    (
+        *PASS,
+        leaves_as_deep_as_possible.because("names the leaf; the next rule sees missing nodes"),
+        nothing_left_behind,
+    ),
+    model_itself,
+)
+
+TRAP = """\
+To ask `fx.symbolic_trace(m)` whether `m` can be traced gives the wrong answer for every module that
+only contains a dynamic part: it fails, too. The question needs the same Tracer for the parts as for
+the whole."""
+"""What many answers get wrong; told after a pass."""

@@ -1,0 +1,180 @@
+"""Exercise 9.2: do two models do the same?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch09_debugging.equivalent import models
+from autograder.exercises.ch09_debugging.models import Draws, SetsTheSeed
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T
+
+HINTS = (
+    "A run has more than a result. What can differ after it: the arguments, the buffers, the "
+    "modes, the random state? Which of these must be compared, and which must only be put back?",
+    """Three small functions, tried one by one, are easier than one large one.
+
+- **Compare**: `torch.testing.assert_close(..., equal_nan=True)` raises an `AssertionError` for
+  tensors; a recursive function of your own for tuples, lists and dictionaries.
+- **Run**: fresh arguments, the mode, the state as it was given, the seed, then the call.
+- **Put back**: note modes (of *each* module) and buffers before the first run; `try`/`finally`.
+
+A deep copy of a model has modes and buffers of its own.""",
+    """```python
+def same(a, b): ...              # tensors; containers, item by item; the rest
+
+def run(module, training, seed):
+    ...                          # the state as it was given, the mode, fresh arguments
+    torch.manual_seed(seed)      # after the arguments were made
+    result = module(*args)
+    return ...                   # all that is compared
+
+for seed in range(trials):
+    for training in (True, False):
+        if not same(run(model, ...), run(other, ...)):
+            return False
+return True
+```""",
+)
+
+
+@dataclass(frozen=True)
+class Look(Expect):
+    """What a case demands, and where to look if the answer is wrong."""
+
+    where: str = ""
+
+
+def compared(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    change: Callable[..., nn.Module],
+    inputs: Callable[[int], tuple[Any, ...]],
+    where: str,
+    *,
+    trials: int | None = None,
+    training: bool = False,
+    prepare: Callable[[nn.Module], Any] | None = None,
+    hidden: bool = False,
+) -> Case:
+    """A case: two models, what makes their inputs, and where to look; see `models.Compared`."""
+    build = models.Compared(make, change, inputs, trials, training, prepare)
+    return Case(name, aspect, build, hidden, Look(where=where))
+
+
+_MODES = "Both modes count, of the model and all its parts: `train()`, and then `eval()`."
+_SEEDS = "Which seeds does your loop try, and does it stop too early?"
+_COMPARE = "Look at how you compare two results that are not both a single tensor."
+_CLOSE = "Look at how you compare two tensors: dtype, shape, NaN, and values up to rounding."
+_ARGS = "Each run needs arguments of its own, at any depth; compare them afterwards."
+_STATE = (
+    "Each run starts from the buffers that were given. A run in train mode moves them, and two "
+    "models may share them. A buffer may be put back by value, or by the object itself."
+)
+_RANDOM = "Set the seed right before each of the two runs, after the arguments are made."
+
+X, ROWS = Draws((T(3),)), Draws((T(4, 3),))
+PARTS = Draws(({"parts": [T(3)]},))
+
+CASES = (
+    compared("a trace", "task", models.Net, fx.symbolic_trace, ROWS, _STATE),
+    compared("without its BatchNorm", "task", models.Net, models.without_norm, ROWS, _COMPARE),
+    compared("a difference in eval mode", "task", models.Same, models.TwiceInEval, X, _MODES),
+    compared("a difference in train mode", "task", models.Same, models.TwiceInTraining, X, _MODES,
+             trials=2),
+    compared("itself", "task", models.Pair, models.itself, X, _COMPARE, trials=2),
+    compared("only the first seed shows it", "seeds", models.Same, models.Abs,
+             Draws((T(3),), odd=0), _SEEDS),
+    compared("only the last seed shows it", "seeds", models.Same, models.Abs,
+             Draws((T(3),), odd=7), _SEEDS),
+    compared("the seed behind the last", "seeds", models.Same, models.Abs,
+             Draws((T(3),), odd=8), _SEEDS),
+    compared("the second of two", "seeds", models.Same, models.Abs, Draws((T(3),), odd=1), _SEEDS,
+             trials=2),
+    compared("the third, and two are tried", "seeds", models.Same, models.Abs,
+             Draws((T(3),), odd=2), _SEEDS, trials=2),
+    compared("a tuple and a list", "values", models.Pair, models.PairAsList, X, _COMPARE, trials=1),
+    compared("one item more", "values", models.Pair, models.PairAndMore, X, _COMPARE, trials=1),
+    compared("equal dictionaries", "values", models.Named, fx.symbolic_trace, X, _COMPARE,
+             trials=1),
+    compared("deep inside", "values", models.Named, models.NamedOtherwise, X, _COMPARE, trials=1),
+    compared("one key more", "values", models.Named, models.NamedMore, X, _COMPARE, trials=1),
+    compared("another dtype", "values", models.Same, models.Single, X, _CLOSE, trials=1),
+    compared("another shape", "values", models.Row, models.RowKept, ROWS, _CLOSE, trials=1),
+    compared("rounding", "values", models.Same, models.Rounded, X, _CLOSE, trials=1),
+    compared("slightly off", "values", models.Same, models.SlightlyOff, X, _CLOSE, trials=1),
+    compared("NaN in both", "values", models.Root, fx.symbolic_trace, X, _CLOSE, trials=1),
+    compared("NaN in one", "values", models.Root, models.RootOrZero, X, _CLOSE, trials=1),
+    compared("both change the argument", "arguments", models.AddsInPlace, fx.symbolic_trace, X,
+             _ARGS, trials=2),
+    compared("one changes the argument", "arguments", models.AddsInPlace, models.Adds, X, _ARGS,
+             trials=2),
+    compared("one changes a tensor inside", "arguments", models.AddsInside, models.AddsOutside,
+             PARTS, _ARGS, trials=1),
+    compared("both change a tensor inside", "arguments", models.AddsInside, fx.symbolic_trace,
+             PARTS, _ARGS, trials=1),
+    compared("a shared total", "state", models.Total, fx.symbolic_trace, X, _STATE, trials=2),
+    compared("a first call that is different", "state", models.Same, models.Counts, X, _STATE,
+             trials=2, prepare=models.zeroed),
+    compared("statistics", "state", models.Statistics, fx.symbolic_trace, ROWS, _STATE, trials=2),
+    compared("a frozen part", "state", models.Net, fx.symbolic_trace, ROWS, _MODES, trials=1,
+             prepare=models.norm_in_eval),
+    compared("a part that trains", "state", models.PartTwice, models.Doubled, X, _MODES, trials=1,
+             prepare=models.part_in_training),
+    compared("the same dropout", "random", models.Net, models.without_dropout, ROWS, _RANDOM,
+             trials=2),
+    compared("noise in another order", "random", models.NoiseFirst, models.NoiseLast, X, _RANDOM,
+             trials=1),
+    compared("the same noise", "random", models.NoiseFirst, fx.symbolic_trace,
+             SetsTheSeed((5,)), _RANDOM, trials=2, training=True),
+    compared("redraw: the last seed", "seeds", models.Same, models.Abs,
+             Draws((T(2, 2),), odd=4), _SEEDS, trials=5, hidden=True),
+    compared("redraw: deep inside", "values", models.NamedMore, models.NamedOtherwise, X, _COMPARE,
+             trials=1, hidden=True),
+)  # fmt: skip
+
+VOCABULARY = Vocabulary(
+    ops(
+        "[nn.Dropout(0.5)]({a})",
+        "{a} * {b}",
+        "torch.sigmoid({a})",
+        "torch.maximum({a}, {b})",
+        "{a} + [buffer(torch.ones(()))]",
+    )
+    + ops("[nn.BatchNorm1d(D)]({x})", dims=(2, 2))
+    + COMMON,
+    inputs=("", "tensor", "default"),
+    shapes=((2, 3), (3,)),
+    dtypes=(torch.float64, torch.float32),
+)
+
+EXERCISE = Exercise(
+    name="equivalent",
+    number=2,
+    chapter="09_debugging",
+    title="Do two models do the same?",
+    stars=3,
+    minutes=18,
+    points=6,
+    procedure="analysis",
+    aspects=(
+        Aspect("task", 2, "the same in train mode and in eval mode, for each seed"),
+        Aspect("seeds", 1, "all seeds from 0 to trials − 1, and no others"),
+        Aspect("values", 1, "results of every structure, dtype and shape; NaN equals NaN"),
+        Aspect("arguments", 1, "effects on the arguments count"),
+        Aspect("state", 1, "each run starts from the state as given, and all is put back"),
+        Aspect("random", 1, "random numbers are drawn under one seed"),
+    ),
+    cases=CASES,
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, models.with_another, count=12),
+)

@@ -1,0 +1,393 @@
+"""Pairs of models that do the same, or not: for `equivalent`."""
+
+# A learner sees these classes as they stand here; their names say what they are for.
+# ruff: noqa: D101, D103
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.core.global_state import RandomState
+from autograder.models import fresh
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 4)
+        self.norm = nn.BatchNorm1d(4)
+        self.drop = nn.Dropout(0.5)
+        self.last = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.last(self.drop(torch.relu(self.norm(self.layer(x)))))
+
+
+class Same(nn.Module):
+    def forward(self, x):
+        return x
+
+
+class Abs(nn.Module):
+    """Does the same as `Same` where nothing is negative."""
+
+    def forward(self, x):
+        return x.abs()
+
+
+class Doubled(nn.Module):
+    def forward(self, x):
+        return x + x
+
+
+class TwiceInEval(nn.Module):
+    """Does the same as `Same` in train mode."""
+
+    def forward(self, x):
+        return x if self.training else 2 * x
+
+
+class TwiceInTraining(nn.Module):
+    """Does the same as `Same` in eval mode."""
+
+    def forward(self, x):
+        return 2 * x if self.training else x
+
+
+class PartTwice(nn.Module):
+    """A part of it differs while that part is in train mode."""
+
+    def __init__(self):
+        super().__init__()
+        self.part = TwiceInTraining()
+
+    def forward(self, x):
+        return self.part(x)
+
+
+# ------------------------------------------------------------------ values
+
+
+class Pair(nn.Module):
+    def forward(self, x):
+        return x, x + 1
+
+
+class PairAsList(nn.Module):
+    def forward(self, x):
+        return [x, x + 1]
+
+
+class PairAndMore(nn.Module):
+    def forward(self, x):
+        return x, x + 1, x
+
+
+class Named(nn.Module):
+    def forward(self, x):
+        return {"mean": x.mean(), "all": [x, (x * 2, None)]}
+
+
+class NamedOtherwise(nn.Module):
+    """Deep inside, another number."""
+
+    def forward(self, x):
+        return {"mean": x.mean(), "all": [x, (x * 3, None)]}
+
+
+class NamedMore(nn.Module):
+    def forward(self, x):
+        return {"mean": x.mean(), "all": [x, (x * 2, None)], "more": x}
+
+
+class Single(nn.Module):
+    def forward(self, x):
+        return x.float()
+
+
+class Row(nn.Module):
+    def forward(self, x):
+        return x.sum(dim=0)
+
+
+class RowKept(nn.Module):
+    """Adds a dimension, with the same numbers."""
+
+    def forward(self, x):
+        return x.sum(dim=0, keepdim=True)
+
+
+class Rounded(nn.Module):
+    def forward(self, x):
+        return x * (1 + 1e-12)
+
+
+class SlightlyOff(nn.Module):
+    def forward(self, x):
+        return x * 1.001
+
+
+class Root(nn.Module):
+    """NaN where x is negative."""
+
+    def forward(self, x):
+        return x.sqrt()
+
+
+class RootOrZero(nn.Module):
+    def forward(self, x):
+        return x.sqrt().nan_to_num(0.0)
+
+
+# ------------------------------------------------------------------ arguments
+
+
+class AddsInPlace(nn.Module):
+    def forward(self, x):
+        x.add_(1)
+        return x * 2
+
+
+class Adds(nn.Module):
+    """Returns what `AddsInPlace` does, and leaves its argument alone."""
+
+    def forward(self, x):
+        return (x + 1) * 2
+
+
+class AddsInside(nn.Module):
+    """Changes a tensor in a list in a dictionary."""
+
+    def forward(self, data):
+        return data["parts"][0].add_(1) * 2
+
+
+class AddsOutside(nn.Module):
+    def forward(self, data):
+        return (data["parts"][0] + 1) * 2
+
+
+# ------------------------------------------------------------------ random numbers
+
+
+class NoiseFirst(nn.Module):
+    def forward(self, x):
+        if not self.training:
+            return x * 3
+        a, b = torch.rand_like(x), torch.rand_like(x)
+        return x * (a + 2 * b)
+
+
+class NoiseLast(nn.Module):
+    """Draws the same numbers, and uses them the other way round."""
+
+    def forward(self, x):
+        if not self.training:
+            return x * 3
+        a, b = torch.rand_like(x), torch.rand_like(x)
+        return x * (2 * a + b)
+
+
+# ------------------------------------------------------------------ state
+
+
+class Total(nn.Module):
+    """Adds up what it has seen; the total is a buffer that is not saved."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(()), persistent=False)
+
+    def forward(self, x):
+        self.total.add_(x.sum())
+        return x + self.total
+
+
+class Counts(nn.Module):
+    """Its first call does what `Same` does."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x):
+        calls = self.calls
+        self.calls = calls + 1
+        return x + calls
+
+
+class Statistics(nn.Module):
+    """Shows the running mean, which a call in train mode moves."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3)
+
+    def forward(self, x):
+        return self.norm(x), self.norm.running_mean * 1
+
+
+# ------------------------------------------------------------------ the other model
+
+
+def without_norm(model: nn.Module) -> nn.Module:
+    """A copy in which the BatchNorm does nothing."""
+    other = copy.deepcopy(model)
+    other.norm = nn.Identity()
+    return other
+
+
+def without_dropout(model: nn.Module) -> nn.Module:
+    """A copy in which Dropout does nothing."""
+    other = copy.deepcopy(model)
+    other.drop = nn.Identity()
+    return other
+
+
+def itself(model: nn.Module) -> nn.Module:
+    """The very same object."""
+    return model
+
+
+def zeroed(model: nn.Module) -> None:
+    """Counts start from zero."""
+    for buffer in model.buffers():
+        buffer.zero_()
+
+
+def norm_in_eval(model: nn.Module) -> None:
+    """Freeze one part, as fine-tuning does."""
+    model.train()
+    model.norm.eval()
+
+
+def part_in_training(model: nn.Module) -> None:
+    """Only the part is in train mode."""
+    model.eval()
+    model.part.train()
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Builds a trial: two models, and what makes their inputs.
+
+    Attributes:
+        make: builds the model.
+        change: makes the other model of it; a class makes it anew.
+        inputs: what makes the arguments for a seed.
+        trials: how many seeds, if that is said.
+        training: the mode in which both are given.
+        prepare: last touches on both.
+    """
+
+    make: Callable[[], nn.Module]
+    change: Callable[..., nn.Module]
+    inputs: Callable[[int], tuple[Any, ...]]
+    trials: int | None = None
+    training: bool = False
+    prepare: Callable[[nn.Module], Any] | None = None
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = fresh(self.make, seed, training=self.training)
+        if self.prepare is not None:
+            self.prepare(model)
+        is_class = isinstance(self.change, type)
+        other = fresh(self.change, seed) if is_class else self.change(model)
+        if is_class and self.prepare is zeroed:
+            zeroed(other)
+        kwargs = {} if self.trials is None else {"trials": self.trials}
+        return Trial(
+            args=(model, other, self.inputs),
+            kwargs=kwargs,
+            model=model,
+            watch=(other, RandomState()),
+        )
+
+
+# ------------------------------------------------------------------ random models
+
+_OTHERS = {operator.mul: operator.add, torch.sigmoid: torch.tanh, torch.maximum: torch.minimum}
+
+
+@dataclass(frozen=True)
+class DrawsLike:
+    """Makes arguments of the shapes and dtypes of given ones."""
+
+    like: tuple[Any, ...]
+
+    def __call__(self, seed: int) -> tuple[Any, ...]:
+        """A fresh tuple, the same for the same seed."""
+        generator = torch.Generator().manual_seed(seed)
+
+        def made(value: Any) -> Any:
+            if not isinstance(value, torch.Tensor):
+                return value
+            return torch.randn(value.shape, generator=generator).to(value.dtype)
+
+        return tuple(made(value) for value in self.like)
+
+
+def _another_operation(gm: fx.GraphModule, choice: int) -> None:
+    """Another operation of two operands, or one module less; if there is any."""
+    nodes = [n for n in gm.graph.nodes if n.target in _OTHERS or (n.op == "call_module" and n.args)]
+    if not nodes:
+        return
+    node = nodes[choice % len(nodes)]
+    if node.op == "call_function":
+        node.target = _OTHERS[node.target]
+    else:
+        node.replace_all_uses_with(node.args[0])
+        gm.graph.erase_node(node)
+
+
+def _late(gm: fx.GraphModule, module: nn.Module) -> None:
+    """A module behind one of the results."""
+    output = next(node for node in gm.graph.nodes if node.op == "output")
+    gm.add_submodule("late", module)
+    with gm.graph.inserting_before(output):
+        new = gm.graph.call_module("late", (output.all_input_nodes[0],))
+    output.replace_input_with(new.args[0], new)
+
+
+def _late_change(gm: fx.GraphModule) -> None:
+    """The argument is changed when the results are known."""
+    first = next(iter(gm.graph.nodes))
+    with gm.graph.inserting_before(next(n for n in gm.graph.nodes if n.op == "output")):
+        gm.graph.call_method("mul_", (first, 0.5))
+
+
+def _mistaken(gm: fx.GraphModule, choice: int) -> None:
+    """One mistake in a graph; it may be one that nobody can see."""
+    if choice % 4 == 0:
+        _another_operation(gm, choice // 4)
+    elif choice % 4 == 1:
+        _late(gm, TwiceInEval().train(gm.training))
+    elif choice % 4 == 2:
+        _late(gm, TwiceInTraining().train(gm.training))
+    else:
+        _late_change(gm)
+    gm.recompile()
+
+
+def with_another(trial: Trial, choice: int) -> Trial:
+    """The trial of a random model: another one beside it, with a mistake or without."""
+    model = trial.model
+    shared = model if choice % 2 else copy.deepcopy(model)
+    other = fx.symbolic_trace(shared)
+    if choice % 3:
+        _mistaken(other, choice // 3)
+    given = trial.inputs[0]
+    return replace(
+        trial,
+        args=(model, other, DrawsLike(given), 2 + choice % 2),
+        watch=(other, RandomState()),
+    )

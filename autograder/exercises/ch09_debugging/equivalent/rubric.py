@@ -1,0 +1,81 @@
+"""What must come of `equivalent`: the right judgement, and all left as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from autograder.core.verdict import Finding
+from autograder.exercises.ch09_debugging.equivalent.cases import Look
+from autograder.exercises.ch09_debugging.rubric import first_difference
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import answer_of
+from autograder.judge.rule import Stage, rule
+from autograder.rules.values import returns
+
+TRAP = (
+    "A pass that forgets a BatchNorm or a Dropout shows in one mode only, and one that changes an "
+    "argument shows only if you look at the arguments afterwards. And a comparison that runs both "
+    "models on the same buffers compares the second call of one with the first call of the other."
+)
+
+
+@rule("left as given", Stage.CALLER)
+def left_as_given(evidence: Evidence) -> Iterable[Finding]:
+    """Both models and the random state are as they were."""
+    changed = evidence.outcome.changed
+    if changed:
+        yield evidence.finding(
+            "caller-changed",
+            f"After {evidence.you}, not all is as it was: {changed[0]}.",
+            "`train()` and `eval()` set the mode of each part, too; a run in train mode moves "
+            "buffers; a seed that you set stays set. Look at every way out of your function, "
+            "early ones too.",
+        )
+
+
+@rule("right judgement", Stage.RESULT)
+def right_judgement(evidence: Evidence) -> Iterable[Finding]:
+    """The answer is the oracle's, and what differs is told."""
+    got, want = evidence.outcome.value, evidence.reference.value
+    if got == want:
+        return
+    trial = evidence.trial
+    if want:
+        seeds = trial.args[3] if len(trial.args) > 3 else trial.kwargs.get("trials", 8)
+        yield evidence.finding(
+            "false-alarm",
+            f"{evidence.you} says `False`, but the two do the same in both modes, for each of "
+            f"the {seeds} seeds that are asked for."
+            if seeds > 1
+            else f"{evidence.you} says `False`, but the two do the same in both modes for seed 0.",
+            _look(evidence),
+        )
+    else:
+        yield evidence.finding(
+            "missed-difference",
+            f"{evidence.you} says `True`, but {first_difference(*trial.args, **trial.kwargs)} "
+            "(the other model compared with the first).",
+            _look(evidence),
+        )
+
+
+def _look(evidence: Evidence) -> str:
+    where = evidence.expects(Look).where
+    return where or "Run both by hand, in both modes, and print the results and the arguments."
+
+
+def do_the_same(*args: Any, **kwargs: Any) -> bool:
+    """What `equivalent` is to return."""
+    return not first_difference(*args, **kwargs)
+
+
+KEY = AnswerKey(
+    (
+        returns("bool").because("names the kind that came back, before judgements are compared"),
+        left_as_given,
+        right_judgement,
+    ),
+    answer_of(do_the_same),
+)

@@ -1,0 +1,1 @@
+"""The exercise `first_bad_pass`."""

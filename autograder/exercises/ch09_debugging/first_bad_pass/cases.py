@@ -1,0 +1,106 @@
+"""Exercise 9.3: which pass broke the model?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch09_debugging.first_bad_pass import models
+from autograder.exercises.ch09_debugging.models import Draws
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T
+
+HINTS = (
+    "What each pass is given is the result of the one before. What each result is compared with "
+    "never changes: the model as it was given, before the first pass could touch it.",
+    "`copy.deepcopy(model)` before the loop keeps the model as it was given. Then: apply a pass, "
+    "compare, go on. Both sides of each comparison run in eval mode. A `try` around the call of "
+    "the pass, and around nothing else, tells you which one raises.",
+    "```python\n"
+    "given = ...                        # nobody else has it\n"
+    "current = model\n"
+    "for index, each in enumerate(passes):\n"
+    "    try:\n"
+    "        current = ...\n"
+    "    except ...:\n"
+    "        return index\n"
+    "    if not ...:                    # compare with `given`, in eval mode\n"
+    "        return index\n"
+    "return None\n"
+    "```",
+)
+
+ROWS = Draws((T(4, 3),))
+
+
+def passed(
+    name: str,
+    aspect: str,
+    *passes: models.Pass,
+    make: Callable[[], nn.Module] = models.Net,
+    training: bool = False,
+    hidden: bool = False,
+) -> Case:
+    """A case: passes for a model, in their order; see `models.Passed`."""
+    return Case(name, aspect, models.Passed(make, passes, ROWS, training), hidden)
+
+
+EXERCISE = Exercise(
+    name="first_bad_pass",
+    number=3,
+    chapter="09_debugging",
+    title="Which pass broke it?",
+    stars=2,
+    minutes=10,
+    points=4,
+    procedure="analysis",
+    aspects=(
+        Aspect("task", 2, "the first pass after which the result differs, or `None`"),
+        Aspect("chain", 1, "each pass is given the result of the one before"),
+        Aspect("given", 1, "results are compared with the model as it was given"),
+        Aspect("raises", 1, "a pass that raises"),
+        Aspect("modes", 1, "everything is compared in eval mode"),
+    ),
+    cases=(
+        passed("the second of three", "task", models.relu_to_clamp, models.remove_norm,
+               models.tidy),
+        passed("all are sound", "task", models.retrace, models.relu_to_clamp, models.tidy),
+        passed("no pass at all", "task"),
+        passed("the first", "task", models.remove_norm, models.retrace),
+        passed("the argument afterwards", "task", models.tidy, models.change_the_argument),
+        passed("another dtype", "task", models.to_single),
+        passed("another structure", "task", models.relu_to_clamp, models.in_a_list),
+        passed("only after another one", "chain", models.relu_to_clamp, models.clamp_to_abs),
+        passed("without the other one", "chain", models.clamp_to_abs, models.relu_to_clamp),
+        passed("two that cancel", "chain", models.retrace, models.add_one, models.subtract_one),
+        passed("other weights", "given", models.retrace, models.double_the_weights,
+               models.retrace),
+        passed("an edit in place", "given", models.edit_the_given, make=models.traced),
+        passed("an edit in place that is sound", "given", models.mend_the_given,
+               models.remove_norm, make=models.traced),
+        passed("one that raises", "raises", models.relu_to_clamp, models.refuse, models.tidy),
+        passed("one that trips", "raises", models.trip),
+        passed("one that raises, after another mistake", "raises", models.remove_norm,
+               models.refuse),
+        passed("Dropout is removed", "modes", models.remove_dropout, training=True),
+        passed("a result in train mode", "modes", models.switch_to_training, models.remove_norm),
+        passed("redraw: the third", "task", models.tidy, models.relu_to_clamp, models.remove_norm,
+               hidden=True),
+        passed("redraw: all are sound", "modes", models.remove_dropout, models.switch_to_training,
+               training=True, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(
+        Vocabulary(
+            ops("[nn.Dropout(0.5)]({a})", "[nn.LayerNorm(D)]({x})", dims=(1, 4)) + COMMON,
+            inputs=("", "tensor", "default"),
+            shapes=((2, 3), (3,)),
+        ),
+        models.with_passes,
+        count=12,
+    ),
+)  # fmt: skip

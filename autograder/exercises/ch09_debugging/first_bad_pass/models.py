@@ -1,0 +1,217 @@
+"""A model, and passes that keep what it does, or do not: for `first_bad_pass`."""
+
+# A learner sees the classes as they stand here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.exercises.ch09_debugging.equivalent.models import DrawsLike
+from autograder.models import fresh
+
+Pass = Callable[[nn.Module], fx.GraphModule]
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 4)
+        self.norm = nn.BatchNorm1d(4)
+        self.drop = nn.Dropout(0.5)
+        self.last = nn.Linear(4, 4)
+
+    def forward(self, x):
+        hidden = torch.relu(self.norm(self.layer(x)))
+        return torch.tanh(self.last(self.drop(hidden)))
+
+
+def traced() -> fx.GraphModule:
+    """A model that is a graph module."""
+    return fx.symbolic_trace(Net())
+
+
+# ------------------------------------------------------------------ passes
+
+
+def retrace(model: nn.Module) -> fx.GraphModule:
+    """The trace, as it is."""
+    return fx.symbolic_trace(model)
+
+
+def tidy(model: nn.Module) -> fx.GraphModule:
+    """The trace without dead code."""
+    gm = fx.symbolic_trace(model)
+    gm.graph.eliminate_dead_code()
+    gm.recompile()
+    return gm
+
+
+def _without(model: nn.Module, kind: type[nn.Module]) -> fx.GraphModule:
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op == "call_module" and isinstance(gm.get_submodule(node.target), kind):
+            node.replace_all_uses_with(node.args[0])
+            gm.graph.erase_node(node)
+    gm.recompile()
+    return gm
+
+
+def remove_dropout(model: nn.Module) -> fx.GraphModule:
+    """Without its Dropout modules."""
+    return _without(model, nn.Dropout)
+
+
+def remove_norm(model: nn.Module) -> fx.GraphModule:
+    """Without its BatchNorms."""
+    return _without(model, nn.BatchNorm1d)
+
+
+def _exchange(model: nn.Module, old: Any, new: Any, **more: Any) -> fx.GraphModule:
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if node.target is old:
+            node.target, node.kwargs = new, more
+    gm.recompile()
+    return gm
+
+
+def relu_to_clamp(model: nn.Module) -> fx.GraphModule:
+    """`relu(x)` becomes `clamp(x, min=0)`, which is the same."""
+    return _exchange(model, torch.relu, torch.clamp, min=0)
+
+
+def clamp_to_abs(model: nn.Module) -> fx.GraphModule:
+    """`clamp(x, ...)` becomes `abs(x)`."""
+    return _exchange(model, torch.clamp, torch.abs)
+
+
+def _at_the_result(model: nn.Module, function: Any, *args: Any) -> fx.GraphModule:
+    gm = fx.symbolic_trace(model)
+    output = next(node for node in gm.graph.nodes if node.op == "output")
+    with gm.graph.inserting_before(output):
+        new = gm.graph.call_function(function, (output.all_input_nodes[0], *args))
+    output.replace_input_with(new.args[0], new)
+    gm.recompile()
+    return gm
+
+
+def add_one(model: nn.Module) -> fx.GraphModule:
+    """One is added to the result."""
+    return _at_the_result(model, torch.add, 1)
+
+
+def subtract_one(model: nn.Module) -> fx.GraphModule:
+    """One is subtracted from the result."""
+    return _at_the_result(model, torch.sub, 1)
+
+
+def to_single(model: nn.Module) -> fx.GraphModule:
+    """The result is float32."""
+    return _at_the_result(model, torch.Tensor.to, torch.float32)
+
+
+def in_a_list(model: nn.Module) -> fx.GraphModule:
+    """The result is a list with one item."""
+    gm = fx.symbolic_trace(model)
+    output = next(node for node in gm.graph.nodes if node.op == "output")
+    output.args = ([output.args[0]],)
+    gm.recompile()
+    return gm
+
+
+def double_the_weights(model: nn.Module) -> fx.GraphModule:
+    """Writes into the weights, which the trace shares with the model."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(2)
+    return fx.symbolic_trace(model)
+
+
+def edit_the_given(model: nn.Module) -> fx.GraphModule:
+    """Edits the graph that it is given; what comes back is the same object."""
+    for node in model.graph.nodes:
+        if node.target is torch.tanh:
+            node.target = torch.sigmoid
+    model.recompile()
+    return model
+
+
+def mend_the_given(model: nn.Module) -> fx.GraphModule:
+    """Edits the graph that it is given, without an effect on what it computes."""
+    for node in model.graph.nodes:
+        if node.target is torch.relu:
+            node.target, node.kwargs = torch.clamp, {"min": 0}
+    model.recompile()
+    return model
+
+
+def change_the_argument(model: nn.Module) -> fx.GraphModule:
+    """Adds one to the first argument, when the result is known."""
+    gm = fx.symbolic_trace(model)
+    first = next(iter(gm.graph.nodes))
+    with gm.graph.inserting_before(next(n for n in gm.graph.nodes if n.op == "output")):
+        gm.graph.call_method("add_", (first, 1))
+    gm.recompile()
+    return gm
+
+
+def switch_to_training(model: nn.Module) -> fx.GraphModule:
+    """The trace, in train mode."""
+    return fx.symbolic_trace(model).train()
+
+
+def refuse(model: nn.Module) -> fx.GraphModule:
+    """Raises."""
+    raise KeyError("no such node")
+
+
+def trip(model: nn.Module) -> fx.GraphModule:
+    """Trips over its own assertion."""
+    raise AssertionError
+
+
+@dataclass(frozen=True, eq=False)
+class Passed:
+    """Builds a trial: a model, the passes, and what makes the inputs.
+
+    Attributes:
+        make: builds the model.
+        passes: the passes, in their order.
+        inputs: what makes the arguments for a seed.
+        training: the mode in which the model is given.
+    """
+
+    make: Callable[[], nn.Module]
+    passes: tuple[Pass, ...]
+    inputs: Callable[[int], tuple[Any, ...]]
+    training: bool = False
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = fresh(self.make, seed, training=self.training)
+        return Trial(args=(model, list(self.passes), self.inputs), model=model)
+
+
+# ------------------------------------------------------------------ random models
+
+_SOUND = (retrace, tidy, retrace, switch_to_training)
+_OTHERS = (add_one, refuse, change_the_argument, in_a_list, trip)
+
+
+def with_passes(trial: Trial, choice: int) -> Trial:
+    """The trial of a random model, and some passes."""
+    model = copy.deepcopy(trial.model)
+    passes: list[Pass] = [_SOUND[(choice >> i) % 4] for i in range(choice % 3)]
+    if choice % 4:
+        passes.insert(choice % (len(passes) + 1), _OTHERS[choice // 4 % 5])
+    if choice % 8 == 5:
+        passes.append(subtract_one)
+    return replace(trial, args=(model, passes, DrawsLike(trial.inputs[0])), model=model)

@@ -1,0 +1,96 @@
+"""What must come of `first_bad_pass`: an index, or `None`."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+from torch import nn
+
+from autograder.core.codec import kind_of
+from autograder.core.verdict import Finding
+from autograder.exercises.ch09_debugging.rubric import Made, first_difference
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import answer_of
+from autograder.judge.rule import Stage, rule
+
+TRAP = (
+    "A trace shares its weights with the model, and some passes edit what they are given. So the "
+    "model that you compare with must be a copy that no pass can reach. And an index of 0 is "
+    "false in Python: `if index:` takes the first pass for no pass."
+)
+
+
+def culprit(model: nn.Module, passes: list[Any], make_inputs: Made) -> tuple[int, str] | None:
+    """The index of the first bad pass, and what it does, as a clause."""
+    given, current = copy.deepcopy(model), copy.deepcopy(model)
+    for index, each in enumerate(passes):
+        try:
+            current = each(current)
+        except Exception as error:
+            return index, f"it raises {type(error).__name__}"
+        found = first_difference(given, current, make_inputs, 1, (False,))
+        if found:
+            return index, f"after it, {found}"
+    return None
+
+
+@rule("an index or None", Stage.KIND)
+def an_index_or_none(evidence: Evidence) -> Iterable[Finding]:
+    """The result is a whole number, or `None`."""
+    value = evidence.outcome.value
+    if value is not None and type(value) is not int:
+        yield evidence.finding(
+            "wrong-kind",
+            f"{evidence.you} returned {kind_of(value)}, not an index or `None`.",
+            "`enumerate` gives the index beside the pass.",
+        )
+
+
+@rule("the first bad pass", Stage.RESULT)
+def the_first_bad_pass(evidence: Evidence) -> Iterable[Finding]:
+    """The index is the one of the pass that broke it."""
+    got, want = evidence.outcome.value, evidence.reference.value
+    if got == want:
+        return
+    trial = evidence.trial
+    names = [each.__name__ for each in trial.args[1]]
+    listed = ", ".join(f"`{name}`" for name in names) or "none at all"
+    if want is None:
+        yield evidence.finding(
+            "false-alarm",
+            f"{evidence.you} returned {got}, but after each of the passes ({listed}) the model "
+            "still does the same in eval mode.",
+            "Print the two results that your comparison finds different. In which mode is each "
+            "module?"
+            if got in range(len(names))
+            else "Where no pass is bad, `None` is asked for.",
+        )
+        return
+    found = culprit(*trial.args)
+    what = found[1] if found else ""
+    said = f"the passes are {listed}, and `{names[want]}`, index {want}, is the first: {what}"
+    code = "missed" if got is None else "wrong-index"
+    yield evidence.finding(
+        code,
+        f"{evidence.you} returned {got}, but {said}.",
+        "What is each pass given, and what is its result compared with? Has a pass changed that, "
+        "too?",
+    )
+
+
+def index_of_it(*args: Any) -> int | None:
+    """What `first_bad_pass` is to return."""
+    found = culprit(*args)
+    return None if found is None else found[0]
+
+
+KEY = AnswerKey(
+    (
+        an_index_or_none.because("names the kind that came back, before numbers are compared"),
+        the_first_bad_pass,
+    ),
+    answer_of(index_of_it),
+)

@@ -1,0 +1,86 @@
+"""Exercise 9.4: in what do two graphs differ?"""
+
+from __future__ import annotations
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch09_debugging.graph_diff import models
+from autograder.exercises.ch09_debugging.graph_diff.models import Edit, nothing
+from autograder.fuzz.grammar import COMMON, Vocabulary
+from autograder.fuzz.random_models import RandomModels
+
+HINTS = (
+    "Two nodes of two graphs are never equal, whatever they say: they are two objects. So what "
+    "can you compare that has no nodes in it, and does not mistake a text for a node?",
+    "`fx.node.map_arg((node.args, node.kwargs), f)` replaces every node by `f(node)`, however "
+    "deeply it is nested, slices and dictionaries too. What `f` gives must be equal for two nodes "
+    "of one name, and equal to nothing else that an argument can be.",
+    "```python\n"
+    "def described(graph_or_module):\n"
+    "    graph = ...                      # of a module, or the graph itself\n"
+    "    return {node.name: (node.op, ..., ...) for node in graph.nodes}\n\n"
+    "old, new = described(before), described(after)\n"
+    "return {\n"
+    '    "added": [name for name in new if ...],\n'
+    '    "removed": [...],\n'
+    '    "changed": [...],\n'
+    "}\n"
+    "```",
+)
+
+
+def edited(
+    name: str,
+    aspect: str,
+    second: Edit = nothing,
+    *,
+    first: Edit = nothing,
+    names: Edit = nothing,
+    graphs: tuple[bool, bool] = (False, False),
+    hidden: bool = False,
+) -> Case:
+    """A case: one graph, edited in two ways; see `models.Edited`."""
+    return Case(name, aspect, models.Edited(first, second, names, graphs), hidden)
+
+
+EXERCISE = Exercise(
+    name="graph_diff",
+    number=4,
+    chapter="09_debugging",
+    title="In what do two graphs differ?",
+    stars=3,
+    minutes=10,
+    points=5,
+    procedure="analysis",
+    aspects=(
+        Aspect("task", 2, "what is added, removed and changed, in order"),
+        Aspect("fields", 1, "op, target, args and kwargs count, and nothing else"),
+        Aspect("arguments", 1, "inputs are compared by name, however deeply they are nested"),
+        Aspect("given", 1, "Graphs as well as GraphModules, as they are"),
+    ),
+    cases=(
+        edited("another target", "task", models.another_target),
+        edited("nothing differs", "task"),
+        edited("a node is inserted", "task", models.inserted),
+        edited("several are inserted", "task", models.several_inserted),
+        edited("several are erased", "task", models.several_erased),
+        edited("several are changed", "task", models.changed_in_turn),
+        edited("another name", "task", models.another_name),
+        edited("another opcode", "fields", models.another_opcode),
+        edited("another keyword argument", "fields", models.another_keyword),
+        edited("another result and default", "fields", models.another_result_and_default),
+        edited("notes, and another order", "fields", models.notes_and_order),
+        edited("another place in a list", "arguments", models.another_place_in_a_list),
+        edited("another slice", "arguments", models.another_slice),
+        edited("a text in place of a node", "arguments", models.text_for_node,
+               first=models.node_for_text),
+        edited("two graphs", "given", models.inserted, graphs=(True, True)),
+        edited("other names", "given", names=models.with_other_names),
+        edited("redraw: the other way round", "task", first=models.several_inserted,
+               second=models.another_target, hidden=True),
+        edited("redraw: a module and a graph", "given", models.changed_in_turn,
+               graphs=(False, True), hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(Vocabulary(COMMON), models.with_another, count=12),
+)  # fmt: skip

@@ -1,0 +1,223 @@
+"""Pairs of graphs that differ in one thing, or in none: for `graph_diff`."""
+
+# A learner sees these functions as they stand here; their names say what they are for.
+# ruff: noqa: D103
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.core.torch_private import rename
+from autograder.models import fresh
+from autograder.models.renaming import renamed
+
+Edit = Callable[[fx.GraphModule], None]
+
+
+class Net(nn.Module):
+    """A model of several kinds of nodes."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.act = nn.Tanh()
+        self.shift = nn.Parameter(torch.rand(3))
+
+    def forward(self, x, scale=2.0):
+        hidden = torch.relu(self.layer(x) + self.shift)
+        rows = torch.cat([hidden, x.neg(), hidden], dim=0)
+        return self.act(rows[:, 1:]) * scale, {"rows": rows}
+
+
+def named(gm: fx.GraphModule, name: str) -> fx.Node:
+    """The node of that name."""
+    return next(node for node in gm.graph.nodes if node.name == name)
+
+
+# ------------------------------------------------------------------ edits
+
+
+def nothing(gm: fx.GraphModule) -> None:
+    """Leave it as it is."""
+
+
+def another_target(gm: fx.GraphModule) -> None:
+    named(gm, "relu").target = torch.sigmoid
+
+
+def another_opcode(gm: fx.GraphModule) -> None:
+    """A module becomes a method of the same name as its target."""
+    node = named(gm, "act")
+    node.op, node.target = "call_method", "act"
+
+
+def another_keyword(gm: fx.GraphModule) -> None:
+    named(gm, "cat").kwargs = {"dim": 1}
+
+
+def another_place_in_a_list(gm: fx.GraphModule) -> None:
+    relu, neg = named(gm, "relu"), named(gm, "neg")
+    named(gm, "cat").args = ([relu, relu, neg],)
+
+
+def another_slice(gm: fx.GraphModule) -> None:
+    node = named(gm, "getitem")
+    node.args = (node.args[0], (slice(None), slice(0, None)))
+
+
+def another_result(gm: fx.GraphModule) -> None:
+    output = named(gm, "output")
+    first, _ = output.args[0]
+    output.args = ((first, {"rows": named(gm, "relu")}),)
+
+
+def another_result_and_default(gm: fx.GraphModule) -> None:
+    another_result(gm)
+    named(gm, "scale").args = (3.0,)
+
+
+def inserted(gm: fx.GraphModule) -> None:
+    """A new node that one reader reads."""
+    relu = named(gm, "relu")
+    with gm.graph.inserting_after(relu):
+        new = gm.graph.call_function(torch.sin, (relu,))
+    named(gm, "cat").args = ([relu, named(gm, "neg"), new],)
+
+
+def several_inserted(gm: fx.GraphModule) -> None:
+    """New nodes at the beginning and in the middle; the later ones are made first."""
+    with gm.graph.inserting_after(named(gm, "cat")):
+        gm.graph.call_method("tanh", (named(gm, "cat"),))
+    with gm.graph.inserting_before(named(gm, "layer")):
+        gm.graph.call_method("zero", (named(gm, "x"),))
+        gm.graph.call_method("abs", (named(gm, "x"),))
+
+
+def several_erased(gm: fx.GraphModule) -> None:
+    output = named(gm, "output")
+    output.args = (named(gm, "x"),)
+    for node in reversed(list(gm.graph.nodes)):
+        if node.op not in ("placeholder", "output") and not node.users:
+            gm.graph.erase_node(node)
+
+
+def another_name(gm: fx.GraphModule) -> None:
+    rename(named(gm, "relu"), "activation")
+
+
+def another_order(gm: fx.GraphModule) -> None:
+    named(gm, "layer").prepend(named(gm, "neg"))
+
+
+def notes_and_order(gm: fx.GraphModule) -> None:
+    """Notes beside the graph, `meta` and a type; and two nodes change places."""
+    another_order(gm)
+    for node in gm.graph.nodes:
+        node.meta["seen"] = node.op
+    named(gm, "relu").type = torch.Tensor
+
+
+def changed_in_turn(gm: fx.GraphModule) -> None:
+    """Several changes; the graph has them in another order than they were made in."""
+    another_result(gm)
+    another_keyword(gm)
+    another_target(gm)
+    another_order(gm)
+    named(gm, "neg").target = "abs"
+
+
+def text_for_node(gm: fx.GraphModule) -> None:
+    """A text takes the place of the node that has it for a name."""
+    node = named(gm, "getitem")
+    node.args = (node.args[0], "scale")
+
+
+def node_for_text(gm: fx.GraphModule) -> None:
+    node = named(gm, "getitem")
+    node.args = (node.args[0], named(gm, "scale"))
+
+
+def with_other_names(gm: fx.GraphModule) -> None:
+    """Names that a fresh trace would not give."""
+    renamed(gm)
+
+
+@lru_cache(maxsize=1)
+def _graph() -> fx.Graph:
+    return fx.symbolic_trace(Net()).graph
+
+
+def _copied(graph: fx.Graph) -> fx.Graph:
+    """A graph with nodes of the same names; that is quicker than another trace."""
+    new, made = fx.Graph(), {}
+    for node in graph.nodes:
+        made[node] = new.node_copy(node, made.__getitem__)
+    return new
+
+
+@dataclass(frozen=True, eq=False)
+class Edited:
+    """Builds a trial: two graphs, made of one model by two edits.
+
+    Attributes:
+        first: what is done to the first graph.
+        second: what is done to the second.
+        names: what is done to both before.
+        graphs: whether the graphs themselves are given: the first, the second, both.
+    """
+
+    first: Edit = nothing
+    second: Edit = nothing
+    names: Edit = nothing
+    graphs: tuple[bool, bool] = (False, False)
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = fresh(Net, seed)
+        pair = []
+        for edit in (self.first, self.second):
+            made = fx.GraphModule(model, _copied(_graph()))
+            self.names(made)
+            edit(made)
+            pair.append(made)
+        args = [made.graph if bare else made for made, bare in zip(pair, self.graphs, strict=True)]
+        return Trial(args=tuple(args), model=pair[0], watch=(pair[1],))
+
+
+# ------------------------------------------------------------------ random models
+
+
+def _edit_somewhere(gm: fx.GraphModule, choice: int) -> None:
+    nodes = list(gm.graph.nodes)
+    calls = [node for node in nodes if node.op.startswith("call")] or nodes[-1:]
+    node, how = calls[choice % len(calls)], choice // 7 % 5
+    if how == 0 and node.op == "call_function":
+        node.target = operator.sub
+    elif how == 1:
+        node.kwargs = {**node.kwargs, "out": nodes[0]}
+    elif how == 2:
+        node.args = (*node.args, [nodes[0], {"size": (3, nodes[0])}])
+    elif how == 3:
+        with gm.graph.inserting_before(node):
+            new = gm.graph.call_method("sin", (nodes[0],))
+        node.args = (new, *node.args[1:])
+    else:
+        rename(node, "another_name")
+
+
+def with_another(trial: Trial, choice: int) -> Trial:
+    """The trial of a random model: its trace, and that of a copy with some edits."""
+    before = fx.symbolic_trace(trial.model)
+    after = fx.GraphModule(before, _copied(before.graph))
+    for turn in range(choice % 4):
+        _edit_somewhere(after, choice // 4 + 11 * turn)
+    pair = (after, before) if choice % 5 == 0 else (before, after)
+    args = tuple(gm.graph if choice % 3 == 0 else gm for gm in pair)
+    return replace(trial, args=args, model=before, watch=(after,))

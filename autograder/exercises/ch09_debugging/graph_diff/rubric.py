@@ -1,0 +1,167 @@
+"""What must come of `graph_diff`: three lists of names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from torch import fx
+
+from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import answer_of
+from autograder.judge.rule import Stage, rule
+from autograder.rules.values import returns
+
+TRAP = (
+    "`node.args` of two graphs are never equal, because the nodes in them are two objects. Who "
+    "puts names in the place of nodes compares the right thing, nearly: a text that is the name "
+    "of a node looks the same then. And a graph that is traced anew has other names."
+)
+KINDS = ("added", "removed", "changed")
+
+
+def rows_of(given: fx.Graph | fx.GraphModule) -> dict[str, Plain]:
+    """What each node is, as plain data with links by name."""
+    graph = given.graph if isinstance(given, fx.GraphModule) else given
+    encoder = Encoder()
+    return {
+        node.name: [
+            node.op,
+            node.target if isinstance(node.target, str) else {"at": id(node.target)},
+            encoder.encode(tuple(node.args)),
+            dict((key, encoder.encode(value)) for key, value in node.kwargs.items()),
+        ]
+        for node in graph.nodes
+    }
+
+
+def differences(before: Any, after: Any) -> dict[str, list[str]]:
+    """What `graph_diff` is to return."""
+    old, new = rows_of(before), rows_of(after)
+    both = [name for name in new if name in old]
+    return {
+        "added": [name for name in new if name not in old],
+        "removed": [name for name in old if name not in new],
+        "changed": [name for name in both if old[name] != new[name]],
+    }
+
+
+def lists_in(value: Plain) -> dict[str, Plain]:
+    """The entries of a result, by their keys."""
+    return {key: item for key, item in value["dict"] if isinstance(key, str)}
+
+
+@rule("three lists of names", Stage.KIND)
+def three_lists(evidence: Evidence) -> Iterable[Finding]:
+    """Each of the three keys is there, with a list of names."""
+    value = evidence.outcome.value
+    if not (isinstance(value, dict) and "dict" in value):
+        return  # another rule speaks of it
+    found = lists_in(value)
+    odd = [key for key in found if key not in KINDS]
+    for key in KINDS:
+        if key not in found:
+            yield evidence.finding(
+                "missing-key",
+                f"Your dictionary has no key {key!r}" + (f", but {odd[0]!r}." if odd else "."),
+                "The three keys are there even where nothing differs.",
+            )
+            return
+        rows = found[key]
+        if not (isinstance(rows, dict) and "list" in rows):
+            yield evidence.finding(
+                "wrong-kind",
+                f"Under {key!r} there is {kind_of(rows)}, not a list.",
+                "The order of a list is asked for; a set has none.",
+            )
+            return
+        for item in rows["list"]:
+            if not isinstance(item, str):
+                yield evidence.finding(
+                    "wrong-kind",
+                    f"In the list {key!r} there is {kind_of(item)}, not a name.",
+                    "`node.name` is the name of a node.",
+                )
+                return
+    if odd or len(value["dict"]) != len(KINDS):
+        yield evidence.finding(
+            "extra-key",
+            f"Your dictionary has a further key: {odd[0]!r}." if odd else
+            "Your dictionary has further keys.",
+            "Three keys are asked for.",
+        )  # fmt: skip
+
+
+@rule("neither is changed", Stage.CALLER)
+def neither_is_changed(evidence: Evidence) -> Iterable[Finding]:
+    """Both graphs are as they were."""
+    if evidence.outcome.changed:
+        yield evidence.finding(
+            "caller-changed",
+            f"After {evidence.you}, a graph it was given is another one: "
+            f"{evidence.outcome.changed[0]}.",
+            "Nothing has to be written anywhere to compare two graphs.",
+        )
+
+
+_WHY = {
+    "added": "Only the second graph has it.",
+    "removed": "Only the first graph has it.",
+    "changed": "Both have it: compare its op, target, args and kwargs in the two, by hand.",
+}
+
+
+@rule("the right names", Stage.RESULT)
+def the_right_names(evidence: Evidence) -> Iterable[Finding]:
+    """Each list has the names that belong there, in their order."""
+    got, want = lists_in(evidence.outcome.value), lists_in(evidence.reference.value)
+    for key in KINDS:
+        ours, theirs = got[key]["list"], want[key]["list"]
+        lacks = [name for name in theirs if name not in ours]
+        extra = [name for name in ours if name not in theirs]
+        if lacks:
+            yield evidence.finding(
+                f"missing-{key}",
+                f"`{lacks[0]}` is missing in your list {key!r}, which is {show(got[key])}.",
+                _WHY[key],
+                lacks[:1],
+            )
+        elif extra:
+            yield evidence.finding(
+                f"not-{key}",
+                f"`{extra[0]}` does not belong in your list {key!r}: {_not(key)}.",
+                "Print what your function compares for this node, in both graphs.",
+                extra[:1],
+            )
+        elif len(ours) != len(theirs):
+            yield evidence.finding(
+                "wrong-order", f"A name is twice in your list {key!r}: {show(got[key])}.",
+                "Each node is listed once.",
+            )  # fmt: skip
+        elif ours != theirs:
+            which = "first" if key == "removed" else "second"
+            yield evidence.finding(
+                "wrong-order",
+                f"Your list {key!r} has the right names in another order: {show(got[key])}.",
+                f"This list is in the order of the {which} graph.",
+            )
+
+
+def _not(key: str) -> str:
+    if key == "changed":
+        return "its op, target, args and kwargs are the same in both"
+    return f"{'the first' if key == 'added' else 'the second'} graph has a node of that name"
+
+
+KEY = AnswerKey(
+    (
+        returns("dict").because("names the kind that came back, before its lists are looked at"),
+        three_lists,
+        neither_is_changed,
+        the_right_names,
+    ),
+    answer_of(differences),
+)

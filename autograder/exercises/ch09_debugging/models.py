@@ -1,0 +1,54 @@
+"""What makes the inputs of models under comparison: for two exercises of chapter 09."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from autograder.models import T, tensor_of
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Makes a tuple of arguments for a seed, tensors as `T`.
+
+    Attributes:
+        specs: the arguments.
+        odd: the seed for which tensors have negative entries, too; for all others they have
+            none. Without it, all tensors have entries of both signs.
+    """
+
+    specs: tuple[Any, ...]
+    odd: int | None = None
+
+    def __call__(self, seed: int) -> tuple[Any, ...]:
+        """A fresh tuple, the same for the same seed."""
+        generator = torch.Generator().manual_seed(1000 + seed)
+        made = tuple(_made(spec, generator) for spec in self.specs)
+        if self.odd is None or seed == self.odd:
+            return made
+        return tuple(value.abs() if isinstance(value, torch.Tensor) else value for value in made)
+
+
+def _made(spec: Any, generator: torch.Generator) -> Any:
+    if isinstance(spec, T):
+        return tensor_of(spec, generator)
+    if isinstance(spec, dict):
+        return {key: _made(item, generator) for key, item in spec.items()}
+    if isinstance(spec, (list, tuple)):
+        return type(spec)(_made(item, generator) for item in spec)
+    return spec
+
+
+@dataclass(frozen=True)
+class SetsTheSeed:
+    """Makes one tensor from the global random state, which it seeds."""
+
+    shape: tuple[int, ...]
+
+    def __call__(self, seed: int) -> tuple[Any, ...]:
+        """A fresh tuple, the same for the same seed."""
+        torch.manual_seed(seed)
+        return (torch.randn(self.shape, dtype=torch.float64),)

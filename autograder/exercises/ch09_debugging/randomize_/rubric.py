@@ -1,0 +1,316 @@
+"""What must come of `randomize_`: the same tensors, with other values that hide nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from autograder.core.codec import kind_of
+from autograder.core.exercise import Trial
+from autograder.core.outcome import CALLS, GIVEN, Reference
+from autograder.core.torch_private import own_buffers, own_modules, own_parameters
+from autograder.core.verdict import Finding
+from autograder.exercises.ch09_debugging.randomize_.cases import Shallow
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.rule import Stage, rule
+
+TRAP = (
+    "`model.parameters()` alone leaves the buffers as they are, and a BatchNorm with a mean of 0 "
+    "and a variance of 1 is nearly nothing. The other trap is a generator that is made anew for "
+    "each tensor: then two layers of the same shape get the same weights, and a pass that "
+    "exchanges them goes unnoticed."
+)
+
+
+@dataclass(frozen=True)
+class After:
+    """One tensor after a call, as the record has it."""
+
+    kept: bool
+    first: str
+    requires_grad: bool
+    values: torch.Tensor
+
+
+@dataclass(frozen=True)
+class Before:
+    """One tensor as it was given, and whether it is a variance."""
+
+    tensor: torch.Tensor
+    first: str
+    word: str
+    variance: bool
+    requires_grad: bool
+
+    @property
+    def floats(self) -> bool:
+        return self.tensor.is_floating_point()
+
+
+def given_tensors(model: nn.Module) -> dict[str, Before]:
+    """The tensors of a model by path, under each name that they have."""
+    found: dict[str, Before] = {}
+    first: dict[int, str] = {}
+    for path, module in model.named_modules(remove_duplicate=False):
+        norm = isinstance(module, nn.modules.batchnorm._BatchNorm)
+        for word, store in (("parameter", own_parameters(module)), ("buffer", own_buffers(module))):
+            for name, tensor in store.items():
+                if tensor is None:
+                    continue
+                where = f"{path}.{name}" if path else name
+                first.setdefault(id(tensor), where)
+                variance = norm and name == "running_var"
+                found[where] = Before(
+                    tensor.detach(), first[id(tensor)], word, variance, tensor.requires_grad
+                )
+    return found
+
+
+def states(evidence: Evidence) -> list[dict[str, After]]:
+    """What has become of each tensor, one dictionary for each call."""
+    tensors = evidence.outcome.tensors
+    found = []
+    for run in evidence.outcome.runs:
+        rows = {}
+        for name, row in run["state"]["dict"]:
+            if row is not None:
+                kept, first, grad, value = row["tuple"]
+                rows[name] = After(kept, first, grad, tensors[value["tensor"]])
+        found.append(rows)
+    return found
+
+
+@rule("returns the model", Stage.KIND)
+def returns_the_model(evidence: Evidence) -> Iterable[Finding]:
+    """What comes back is the model that was given."""
+    for run in evidence.outcome.runs:
+        value = run["forward"]["value"]
+        if value == GIVEN:
+            continue
+        if value is None:
+            yield evidence.finding(
+                "returned-none",
+                f"{evidence.you} returned `None`.",
+                "Return the model, so that the call can be written in the middle of a line.",
+            )
+        else:
+            what = "another `GraphModule`" if "graph_module" in str(value)[:20] else kind_of(value)
+            yield evidence.finding(
+                "not-the-model",
+                f"{evidence.you} returned {what}, and not the model that it was given.",
+                "Change the model itself, and return that.",
+            )
+        return
+
+
+@rule("random state kept", Stage.CALLER)
+def random_state_kept(evidence: Evidence) -> Iterable[Finding]:
+    """The global random state is as it was."""
+    if evidence.outcome.changed:
+        yield evidence.finding(
+            "random-state",
+            f"After {evidence.you}, the global random state is another one.",
+            "`torch.manual_seed` sets it, and `torch.rand` moves it on. A model with Dropout "
+            "that runs afterwards gets other numbers. A `torch.Generator` is a random state of its "
+            "own.",
+        )
+
+
+@rule("same tensors", Stage.FORM)
+def same_tensors(evidence: Evidence) -> Iterable[Finding]:
+    """Every tensor is the object that it was, with its dtype, shape and flag."""
+    given = given_tensors(evidence.trial.model)
+    for now in states(evidence):
+        found = next(_not_as_given(evidence, given, now), None)
+        if found:
+            yield found
+            return
+
+
+def _not_as_given(
+    evidence: Evidence, given: dict[str, Before], now: dict[str, After]
+) -> Iterator[Finding]:
+    for name in given.keys() ^ now.keys():
+        what = "is not there any more" if name in given else "was not there before"
+        yield evidence.finding(
+            "other-tensors",
+            f"Afterwards the model has other tensors: `{name}` {what}.",
+            "Only values change.",
+        )
+    for name, before in given.items():
+        if now[name].first != before.first:
+            yield evidence.finding(
+                "untied",
+                f"`{name}` and `{before.first}` were one tensor, and now they are two.",
+                "A weight with two names is tied. It stays so if you write into the tensor that "
+                "is there.",
+            )
+    for name, before in given.items():
+        after = now[name]
+        if after.values.dtype != before.tensor.dtype or after.values.shape != before.tensor.shape:
+            was, has = (f"{t.dtype} and {tuple(t.shape)}" for t in (before.tensor, after.values))
+            yield evidence.finding(
+                "wrong-dtype",
+                f"The {before.word} `{name}` has another dtype or shape: {has}, not {was}.",
+                "`tensor.copy_(new)` writes values, and keeps dtype and shape.",
+            )
+        elif not after.kept:
+            yield evidence.finding(
+                "replaced",
+                f"The {before.word} `{name}` is another object than before.",
+                "An optimizer, or a second name, still has the old one. Write into the tensor "
+                "that is there.",
+            )
+        elif after.requires_grad != before.requires_grad:
+            yield evidence.finding(
+                "wrong-flag",
+                f"`requires_grad` of the {before.word} `{name}` has changed.",
+                "A frozen parameter stays frozen, and one that is trained stays so.",
+            )
+
+
+@rule("random values", Stage.STRUCTURE)
+def random_values(evidence: Evidence) -> Iterable[Finding]:
+    """Floating tensors are random, whole numbers are as they were."""
+    given = given_tensors(evidence.trial.model)
+    now = states(evidence)[0]
+    for name, before in given.items():
+        words = _wrong_values(before, now[name].values)
+        if words:
+            code, text, look = words
+            yield evidence.finding(code, f"The {before.word} `{name}` {text}.", look)
+            return
+
+
+def _wrong_values(before: Before, values: torch.Tensor) -> tuple[str, str, str] | None:
+    if not before.floats:
+        if torch.equal(values, before.tensor):
+            return None
+        look = "Such a buffer counts or is an index: random numbers make no sense there."
+        return "integers-changed", "holds whole numbers, and they have changed", look
+    wide = values.double()
+    if not wide.numel():
+        return None
+    if not wide.isfinite().all():
+        look = "What does your formula give for a tensor with a single entry, or in float16?"
+        return "not-finite", f"has the values {_shown(values)}", look
+    if torch.equal(values, before.tensor):
+        look = (
+            "Which tensors does your loop visit? A frozen parameter counts, and so does a buffer "
+            "that is not saved."
+        )
+        return "not-random", f"has still the values that it had: {_shown(values)}", look
+    if before.variance and not (wide > 0).all():
+        look = "No variance is negative or zero: BatchNorm takes the square root of it."
+        return "negative-variance", f"has the values {_shown(values)}", look
+    special = wide.numel() == 1 and wide.item() in (0.0, 1.0)
+    if special or (wide.numel() > 1 and (wide == wide.flatten()[0]).all()):
+        look = "If all entries are equal, a pass that mixes up channels goes unnoticed."
+        return "degenerate", f"has the values {_shown(values)}", look
+    return None
+
+
+def _shown(values: torch.Tensor) -> str:
+    flat = [f"{value:.3g}" for value in values.double().flatten()[:4].tolist()]
+    more = ", …" if values.numel() > 4 else ""
+    return f"({', '.join(flat)}{more})"
+
+
+@rule("different tensors differ", Stage.RUNS)
+def different_tensors_differ(evidence: Evidence) -> Iterable[Finding]:
+    """No two tensors begin with the same numbers."""
+    given, now = given_tensors(evidence.trial.model), states(evidence)[0]
+    names = [name for name, before in given.items() if before.floats and before.first == name]
+    for i, name in enumerate(names):
+        for other in names[:i]:
+            a, b = (now[each].values.double().flatten() for each in (name, other))
+            count = min(len(a), len(b))
+            if count >= 2 and torch.allclose(a[:count], b[:count], rtol=1e-6, atol=1e-9):
+                yield evidence.finding(
+                    "same-values",
+                    f"`{name}` begins with the same numbers as `{other}`: {_shown(a[:count])}.",
+                    "When do you make or seed your generator: once for each call, or once for "
+                    "each tensor?",
+                )
+                return
+
+
+@rule("reproducible", Stage.RESULT)
+def reproducible(evidence: Evidence) -> Iterable[Finding]:
+    """The same seed gives the same values, and another seed others."""
+    first, again, other = states(evidence)
+    for name, before in given_tensors(evidence.trial.model).items():
+        if not before.floats or not before.tensor.numel():
+            continue
+        if not torch.equal(first[name].values, again[name].values):
+            yield evidence.finding(
+                "not-reproducible",
+                f"Two calls on two copies of one model with the same seed give `{name}` other "
+                "values.",
+                "The values must come from `seed` alone, and not from the global random state.",
+            )
+            return
+        if torch.equal(first[name].values, other[name].values):
+            yield evidence.finding(
+                "seed-ignored",
+                f"With another seed, `{name}` gets the same values.",
+                "Where does your function use `seed`?",
+            )
+            return
+
+
+VISIBLE = 0.01
+"""By how much of the largest entry an output changes that changes visibly."""
+
+
+@rule("a missing norm is seen", Stage.COPY)
+def a_missing_norm_is_seen(evidence: Evidence) -> Iterable[Finding]:
+    """Deleting any BatchNorm changes the output visibly."""
+    if not evidence.expects(Shallow).shallow:
+        return
+    model = evidence.trial.model.eval()
+    now = states(evidence)[0]
+    with torch.no_grad():
+        for name, before in given_tensors(model).items():
+            before.tensor.copy_(now[name].values)
+        (inputs,) = evidence.trial.inputs
+        whole = model(*inputs)
+        for path, module in list(model.named_modules()):
+            if not isinstance(module, nn.modules.batchnorm._BatchNorm):
+                continue
+            owner, _, last = path.rpartition(".")
+            children = own_modules(model.get_submodule(owner))
+            children[last] = nn.Identity()
+            moved = (model(*inputs) - whole).abs().max() / whole.abs().max()
+            children[last] = module
+            if not moved > VISIBLE:
+                yield evidence.finding(
+                    "norm-unseen",
+                    f"Without the BatchNorm `{path}`, the output changes by {moved:.1e} of its "
+                    "largest entry: nobody would see that.",
+                    "How far are its mean, variance, weight and bias from 0, 1, 1 and 0?",
+                )
+                return
+
+
+def as_given(trial: Trial) -> Reference:
+    """Each call gives back the model; the rules judge what has become of it."""
+    return Reference(None, [{"value": GIVEN} for _ in CALLS])
+
+
+KEY = AnswerKey(
+    (
+        returns_the_model,
+        random_state_kept,
+        same_tensors,
+        random_values,
+        different_tensors_differ,
+        reproducible,
+        a_missing_norm_is_seen,
+    ),
+    as_given,
+)

@@ -1,0 +1,24 @@
+"""Exercise 9b.1: a pass that goes by names."""
+
+from __future__ import annotations
+
+from autograder.models.duels import duel
+
+HINTS = (
+    "The suspect looks at `node.name`, not at `node.target`. Trace a model with one call, and "
+    "print the name of its node. Which other functions have names that begin in the same way?",
+    "`dir(torch)` and `dir(F)` list the functions of PyTorch. Look for those that begin with the "
+    "name of the one that is meant. A function that comes close to the right one may still give "
+    "the same for your `inputs`: try large numbers, and negative ones.",
+)
+
+EXERCISE = duel(
+    "WitnessByName",
+    1,
+    "A pass that goes by names",
+    __package__,
+    HINTS,
+    chapter="09b_duels",
+    stars=1,
+    minutes=6,
+)

@@ -1,0 +1,58 @@
+"""What must come of `WitnessByName`: right passes, and a suspect that goes by names."""
+
+from __future__ import annotations
+
+import torch
+from torch import fx
+from torch.nn import functional as F
+
+from autograder import suspects
+from autograder.exercises.ch09b_duels.right_passes import argument, exchange
+from autograder.judge.duels import Fight
+from autograder.rules.duels import duel_key
+
+TRAP = (
+    "Many models on which one looks for the fault have only functions that the suspect knows by "
+    "their right name. A name is made of the function's name, and several functions begin with "
+    "the same letters."
+)
+
+_RELUS = (torch.relu, F.relu)
+
+
+def _relus(gm: fx.GraphModule) -> list[fx.Node]:
+    return [n for n in gm.graph.nodes if n.op == "call_function" and n.target in _RELUS]
+
+
+def by_target(gm: fx.GraphModule) -> fx.GraphModule:
+    """Exchanges each call for one of GELU, in place or not."""
+    for node in _relus(gm):
+        node.target, node.args, node.kwargs = F.gelu, (argument(node, 0, "input"),), {}
+    return gm
+
+
+def keeping_effects(gm: fx.GraphModule) -> fx.GraphModule:
+    """Puts a new call in the place of each; where the old one works in place, so does it."""
+    for node in _relus(gm):
+        given = argument(node, 0, "input")
+        with gm.graph.inserting_before(node):
+            new = gm.graph.call_function(F.gelu, (given,))
+            if argument(node, 1, "inplace"):
+                new = gm.graph.call_method("copy_", (given, new))
+        exchange(node, new)
+    return gm
+
+
+KEY = duel_key(
+    Fight(
+        suspect=suspects.by_name,
+        name="by_name",
+        task="make GELU of the calls of `torch.relu` and `F.relu`, and of no others",
+        right=(by_target, keeping_effects),
+        keeps_meaning=False,
+        limit=2,
+        record=1,
+        try_this="Print the names of the nodes of your trace. Which name makes the suspect act "
+        "where it should not? And do your `inputs` show it?",
+    )
+)

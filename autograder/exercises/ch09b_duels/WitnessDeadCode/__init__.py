@@ -1,0 +1,1 @@
+"""Exercise 9b.3: calls that nobody reads."""

@@ -1,0 +1,39 @@
+"""What must come of `WitnessDeadCode`: passes that keep effects, and one that does not."""
+
+from __future__ import annotations
+
+from torch import fx
+
+from autograder import suspects
+from autograder.exercises.ch09b_duels.right_passes import as_it_is, is_pure
+from autograder.judge.duels import Fight
+from autograder.rules.duels import duel_key
+
+TRAP = (
+    "A dead call of `torch.rand_like`, or of `torch._assert`, convicts nobody: PyTorch keeps "
+    "those. What it does not know are changes in place."
+)
+
+
+def surely_dead(gm: fx.GraphModule) -> fx.GraphModule:
+    """Takes out what nobody reads, where it is known to do nothing else."""
+    for node in reversed(list(gm.graph.nodes)):
+        if is_pure(node) and not node.users:
+            gm.graph.erase_node(node)
+    return gm
+
+
+KEY = duel_key(
+    Fight(
+        suspect=suspects.dead_code,
+        name="dead_code",
+        task="take out what nobody reads and what has no effect",
+        right=(as_it_is, surely_dead),
+        keeps_meaning=True,
+        limit=3,
+        record=1,
+        try_this="Print the graph of your trace before and after the suspect. Is a call gone? And "
+        "what of that call is in the result, or in the arguments after the run?",
+    ),
+    nothing_outside="to keep every call is right, too",
+)

@@ -1,0 +1,1 @@
+"""Exercise 9b.5: two signs too many."""

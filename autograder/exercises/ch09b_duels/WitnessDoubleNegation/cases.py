@@ -1,0 +1,23 @@
+"""Exercise 9b.5: two signs too many."""
+
+from __future__ import annotations
+
+from autograder.models.duels import duel
+
+HINTS = (
+    "The suspect finds the pattern, and replaces it by its input. The values are the same. What "
+    "is different between `torch.neg(torch.neg(a))` and `a` itself, as objects?",
+    "After the replacement, what read the second negation reads `a`. Let something happen to one "
+    "of the two afterwards, and let the other be seen.",
+)
+
+EXERCISE = duel(
+    "WitnessDoubleNegation",
+    5,
+    "Two signs too many",
+    __package__,
+    HINTS,
+    chapter="09b_duels",
+    stars=2,
+    minutes=8,
+)

@@ -1,0 +1,1 @@
+"""Exercise 9b.6: calls that look equal."""

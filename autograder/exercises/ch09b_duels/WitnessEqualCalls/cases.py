@@ -1,0 +1,24 @@
+"""Exercise 9b.6: calls that look equal."""
+
+from __future__ import annotations
+
+from autograder.models.duels import duel
+
+HINTS = (
+    "The suspect joins two calls with the same target and equal arguments. When do two such calls "
+    "give different values? One answer is about the operation, another one about what happens "
+    "between the two calls.",
+    "A third answer is about `equal`: in Python `1 == 1.0` and `0.0 == -0.0`. For which tensors "
+    "does it matter which of the two is added, or multiplied?",
+)
+
+EXERCISE = duel(
+    "WitnessEqualCalls",
+    6,
+    "Calls that look equal",
+    __package__,
+    HINTS,
+    chapter="09b_duels",
+    stars=2,
+    minutes=8,
+)

@@ -1,0 +1,53 @@
+"""What must come of `WitnessEqualCalls`: when calls are equal, and a pass that goes by `==`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import fx
+
+from autograder import suspects
+from autograder.exercises.ch09b_duels.right_passes import all_pure, as_it_is, exchange
+from autograder.judge.duels import Fight
+from autograder.rules.duels import duel_key
+
+TRAP = (
+    "Two calls with equal arguments are one only if the operation is a function of its arguments, "
+    "and nothing has changed them in between. And Python calls things equal that tensors tell "
+    "apart: `1` and `1.0`, `0.0` and `-0.0`."
+)
+
+
+def _exactly(value: Any) -> Any:
+    """A key that tells numbers of different types apart, and zeros of different signs."""
+    return value if isinstance(value, fx.Node) else (type(value).__name__, repr(value))
+
+
+def where_all_is_pure(gm: fx.GraphModule) -> fx.GraphModule:
+    """Joins calls with the same arguments, to the type, where no call works in place."""
+    if not all_pure(gm):
+        return gm
+    known: dict[Any, fx.Node] = {}
+    for node in list(gm.graph.nodes):
+        if node.op == "call_function":
+            words = tuple((word, _exactly(value)) for word, value in node.kwargs.items())
+            key = node.target, tuple(map(_exactly, node.args)), words
+            if known.setdefault(key, node) is not node:
+                exchange(node, known[key])
+    return gm
+
+
+KEY = duel_key(
+    Fight(
+        suspect=suspects.equal_calls,
+        name="equal_calls",
+        task="join equal calls where that changes nothing",
+        right=(as_it_is, where_all_is_pure),
+        keeps_meaning=True,
+        limit=3,
+        record=2,
+        try_this="Has the suspect joined two calls of your trace? Print its graph before and "
+        "after. If it has, what makes the two values differ?",
+    ),
+    nothing_outside="to keep every call is right, too",
+)

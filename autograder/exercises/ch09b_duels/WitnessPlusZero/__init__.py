@@ -1,0 +1,1 @@
+"""Exercise 9b.4: sums with zero."""

@@ -1,0 +1,23 @@
+"""Exercise 9b.4: sums with zero."""
+
+from __future__ import annotations
+
+from autograder.models.duels import duel
+
+HINTS = (
+    "For numbers `x + 0` is `x`. For tensors, compare more than the values: which other properties "
+    "has a result that a learner's test would compare?",
+    "Two directions lead to a witness. One: what is the dtype of an integer tensor plus `0.0`? "
+    "The other: `x + 0` is a new tensor, and `x` is not. Who notices?",
+)
+
+EXERCISE = duel(
+    "WitnessPlusZero",
+    4,
+    "Sums with zero",
+    __package__,
+    HINTS,
+    chapter="09b_duels",
+    stars=2,
+    minutes=8,
+)

@@ -1,0 +1,23 @@
+"""Exercise 9b.2: a rule for ReLU with a hole."""
+
+from __future__ import annotations
+
+from autograder.models.duels import duel
+
+HINTS = (
+    "`(x > 0) * x` is right for ordinary numbers. Which floating point numbers are not ordinary? "
+    "Make a table: a number, what `torch.relu` makes of it, and what the rule makes of it.",
+    "The comparison gives `False` where the number is not above zero, and `False` is multiplied "
+    "as a zero. Is there a number for which zero times the number is not zero?",
+)
+
+EXERCISE = duel(
+    "WitnessReluRule",
+    2,
+    "A rule for ReLU with a hole",
+    __package__,
+    HINTS,
+    chapter="09b_duels",
+    stars=1,
+    minutes=6,
+)

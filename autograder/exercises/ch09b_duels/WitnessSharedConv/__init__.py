@@ -1,0 +1,1 @@
+"""Exercise 9b.7: weights that others read."""

@@ -1,0 +1,24 @@
+"""Exercise 9b.7: weights that others read."""
+
+from __future__ import annotations
+
+from autograder.models.duels import duel
+
+HINTS = (
+    "To fuse a BatchNorm into a convolution is to change the convolution's weights. Who else may "
+    "read them? Give your BatchNorm statistics that are not those of a new one: a new one hardly "
+    "changes anything, and so its fusion does not show.",
+    "Call one convolution twice, or read its weight in `forward`. A second road: the suspect takes "
+    "linear layers, too, and a BatchNorm can be without weights of its own.",
+)
+
+EXERCISE = duel(
+    "WitnessSharedConv",
+    7,
+    "Weights that others read",
+    __package__,
+    HINTS,
+    chapter="09b_duels",
+    stars=2,
+    minutes=12,
+)

@@ -1,0 +1,57 @@
+"""What must come of `WitnessSharedConv`: a fusion that asks who reads, and one that does not."""
+
+from __future__ import annotations
+
+from torch import fx, nn
+from torch.nn.utils.fusion import fuse_conv_bn_eval
+
+from autograder import suspects
+from autograder.exercises.ch09b_duels.right_passes import as_it_is, exchange
+from autograder.judge.duels import Fight
+from autograder.rules.duels import duel_key
+
+TRAP = (
+    "With a new BatchNorm no witness convicts: its statistics are zeros and ones, so the fused "
+    "weights are nearly the old ones. And two readers of the convolution's *value* are no witness "
+    "either, because PyTorch looks at those."
+)
+
+_PAIRS = {nn.Conv1d: nn.BatchNorm1d, nn.Conv2d: nn.BatchNorm2d, nn.Conv3d: nn.BatchNorm3d}
+
+
+def where_nobody_else_reads(gm: fx.GraphModule) -> fx.GraphModule:
+    """Fuses a convolution that is called once, and whose parts nobody else has."""
+    calls = {n: gm.get_submodule(n.target) for n in gm.graph.nodes if n.op == "call_module"}
+    if any(node.op == "get_attr" for node in gm.graph.nodes):
+        return gm  # it may be a convolution's weight
+    for node, norm in list(calls.items()):
+        before = node.args[0] if node.args else None
+        conv = calls.get(before) if isinstance(before, fx.Node) else None
+        plain = _PAIRS.get(type(conv)) is type(norm) and norm.running_mean is not None
+        if plain and len(before.users) == 1 and _is_alone(conv, list(calls.values())):
+            gm.add_submodule(before.target, fuse_conv_bn_eval(conv, norm))
+            exchange(node, before)
+    return gm
+
+
+def _is_alone(conv: nn.Module, called: list[nn.Module]) -> bool:
+    """Whether no other call has this layer, or a parameter of it."""
+    own = {id(part) for part in conv.parameters()}
+    users = [one for one in called if one is conv or own & {id(p) for p in one.parameters()}]
+    return len(users) == 1
+
+
+KEY = duel_key(
+    Fight(
+        suspect=suspects.shared_conv,
+        name="shared_conv",
+        task="fuse each BatchNorm into the convolution before it",
+        right=(as_it_is, where_nobody_else_reads),
+        keeps_meaning=True,
+        limit=4,
+        record=2,
+        try_this="Has the suspect fused anything in your trace? If it has, who else reads the "
+        "weights that it has changed? And does your BatchNorm have other statistics than zeros and "
+        "ones?",
+    )
+)

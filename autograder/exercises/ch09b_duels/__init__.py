@@ -1,0 +1,1 @@
+"""Chapter 09b: one folder an exercise."""

@@ -1,0 +1,1 @@
+"""Chapter 09c, an optional part: one folder an exercise."""

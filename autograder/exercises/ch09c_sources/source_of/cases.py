@@ -1,0 +1,76 @@
+"""Exercise 9c.1: the line that wrote a node."""
+
+from __future__ import annotations
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch09c_sources.source_of import models
+from autograder.fuzz.grammar import COMMON, Vocabulary
+from autograder.fuzz.random_models import RandomModels
+
+HINTS = (
+    "When a node is made, the line that asks for it is still running: it is on the call stack. "
+    "Which method of a `Tracer` is called for each node, whatever its opcode?",
+    "`sys._getframe()` is the frame that runs now, `frame.f_back` the one that called it. "
+    "`frame.f_code.co_filename` is the file, `frame.f_lineno` the line. The files of torch are "
+    "all in one folder, `torch.__path__[0]`. Your tracer's own frames have code that you know: "
+    "`Sources.create_node.__code__`.",
+    "```python\n"
+    "class Sources(fx.Tracer):\n"
+    "    def __init__(self):\n"
+    "        super().__init__()\n"
+    "        self.found = {}\n\n"
+    "    def create_node(self, kind, *args, **kwargs):\n"
+    "        node = super().create_node(kind, *args, **kwargs)\n"
+    "        if ...:                        # calls only\n"
+    "            frame = ...\n"
+    "            while ...:                 # torch's, or this tracer's\n"
+    "                frame = frame.f_back\n"
+    "            self.found[node.name] = ...\n"
+    "        return node\n"
+    "```",
+)
+
+
+def written(
+    name: str,
+    aspect: str,
+    make: object,
+    *earlier: object,
+    network: bool = False,
+    hidden: bool = False,
+) -> Case:
+    """A case: a model, and models that are asked about before; see `models.Written`."""
+    return Case(name, aspect, models.Written(make, earlier, network), hidden)
+
+
+EXERCISE = Exercise(
+    name="source_of",
+    number=1,
+    chapter="09c_sources",
+    title="The line that wrote a node",
+    stars=2,
+    minutes=15,
+    points=4,
+    procedure="after others",
+    aspects=(
+        Aspect("task", 2, "file and line of each call"),
+        Aspect("inside", 1, "the innermost line: helpers, parts, other packages"),
+        Aspect("torch", 1, "torch's own lines, and the tracer's, do not count"),
+        Aspect("traces", 1, "two traces know nothing of each other"),
+    ),
+    cases=(
+        written("functions, methods, modules", "task", models.Lines),
+        written("code that is in no file", "task", models.in_a_cell),
+        written("helpers and parts", "inside", models.Helped),
+        written("blocks of torchvision", "inside", models.Vision, network=True),
+        written("a Sequential", "torch", models.InSequence),
+        written("code in your own file", "torch", models.Borrowed),
+        written("an attribute that is used later", "torch", models.Shapes),
+        written("one model after another", "traces", models.Other, models.Lines, models.Other),
+        written("redraw: helpers", "inside", models.Inner, hidden=True),
+        written("redraw: one after another", "traces", models.Lines, models.Other, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(Vocabulary(COMMON, traced=False), models.not_a_trace),
+)

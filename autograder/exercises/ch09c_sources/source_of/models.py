@@ -1,0 +1,183 @@
+"""Models whose operations are written in many places: for `source_of`."""
+
+# A learner sees these classes as they stand here; their names say what they are for.
+# ruff: noqa: D101, D103
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.models import fresh
+from autograder.models.networks import real
+
+TORCH = str(Path(torch.__file__).parent)
+
+
+def squared(x):
+    y = x * x
+    return torch.neg(
+        y,
+    )
+
+
+halved = lambda x: x / 2  # noqa: E731
+
+
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        x = self.layer(x)
+        return torch.relu(x).sum(dim=-1, keepdim=True)
+
+
+class Lines(nn.Module):
+    """Functions, methods and modules, some of them on one line or on several."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.shift = nn.Parameter(torch.rand(3))
+
+    def forward(self, x, y=1.0):
+        hidden = torch.tanh(self.layer(x) + self.shift)
+        total = (
+            hidden.sum()
+            * y
+        )  # fmt: skip
+        torch.exp(total)
+        return [total, hidden[0]]
+
+
+class Helped(nn.Module):
+    """Helpers, a lambda, a comprehension, and a model within."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+
+    def forward(self, x):
+        parts = [squared(x + i) for i in range(2)]
+        first = halved(parts[0])
+        return self.inner(first) + self.inner(parts[1])
+
+
+class InSequence(nn.Module):
+    """Children of a Sequential, leaves and others."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), Inner())
+
+    def forward(self, x):
+        x = x + 1
+        return self.body(x)
+
+
+class Other(nn.Module):
+    """Its nodes have the names of those of `Lines`, and come from other lines."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        add = x + 1
+        tanh = add.tanh()
+        return self.layer(tanh)
+
+
+class Shapes(nn.Module):
+    """FX makes the node of an attribute when somebody uses it, not before."""
+
+    def forward(self, x):
+        size = x.shape
+        y = x + 1
+        return torch.reshape(y, size)
+
+
+_CELL = """
+import torch
+from torch import nn
+
+class InACell(nn.Module):
+    def forward(self, x):
+        y = torch.sin(x)
+        return y.cos()
+"""
+
+
+def in_a_cell() -> nn.Module:
+    """A model whose code is in no file."""
+    scope: dict[str, Any] = {}
+    exec(compile(_CELL, "<a cell>", "exec"), scope)
+    return scope["InACell"]()
+
+
+def tiny_vision() -> nn.Module:
+    """Blocks of torchvision, whose lines count as anybody's."""
+    from torchvision.ops.misc import Conv2dNormActivation, SqueezeExcitation
+
+    return nn.ModuleDict({"a": Conv2dNormActivation(4, 4), "b": SqueezeExcitation(4, 2)})
+
+
+class Vision(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = tiny_vision()
+
+    def forward(self, x):
+        return self.parts["b"](self.parts["a"](x))
+
+
+_BORROWED = "\n" * 30 + "def helper(x):\n    return x.sigmoid()\n"
+
+
+class Borrowed(nn.Module):
+    """Its operation is, by its own account, in the file of whoever traces it."""
+
+    def forward(self, x):
+        frame = sys._getframe(1)
+        while frame.f_code.co_filename.startswith(TORCH):
+            frame = frame.f_back
+        scope: dict[str, Any] = {}
+        exec(compile(_BORROWED, frame.f_code.co_filename, "exec"), scope)
+        return scope["helper"](x)
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """Builds a trial: a model, and others that are asked about before.
+
+    Attributes:
+        make: builds the model.
+        earlier: build the others.
+        network: whether it keeps its own weights.
+    """
+
+    make: Callable[[], nn.Module]
+    earlier: tuple[Callable[[], nn.Module], ...] = ()
+    network: bool = False
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = real(self.make, seed) if self.network else fresh(self.make, seed)
+        return Trial(
+            args=(model,), model=model, watch=tuple(fresh(each, seed) for each in self.earlier)
+        )
+
+
+def not_a_trace(trial: Trial, choice: int) -> Trial:
+    """The trial of a random model, which has lines of its own."""
+    assert not isinstance(trial.model, fx.GraphModule)
+    return trial

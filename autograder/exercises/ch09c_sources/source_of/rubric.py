@@ -1,0 +1,142 @@
+"""What must come of `source_of`: file and line of each call, in the order of the graph."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from torch import fx, nn
+
+from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
+from autograder.core.verdict import Finding
+from autograder.exercises.ch09c_sources.source_of.models import TORCH
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import caller_untouched
+from autograder.rules.values import returns
+
+TRAP = (
+    "A test such as `'torch' in file` also throws out torchvision, and everything that lies in a "
+    "folder called `pytorch`. And who throws out all frames of the tracer's own file loses the "
+    "models that are written there, as in a notebook's cell."
+)
+
+
+class _Sources(fx.Tracer):
+    """Notes the stack as text at each call, and looks through it afterwards."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stacks: dict[str, list[traceback.FrameSummary]] = {}
+
+    def create_proxy(self, kind: str, *args: Any, **kwargs: Any) -> fx.Proxy:
+        """Make a Proxy, and note who asked for it."""
+        proxy = super().create_proxy(kind, *args, **kwargs)
+        if kind.startswith("call"):
+            self.stacks[proxy.node.name] = traceback.extract_stack()
+        return proxy
+
+
+def sources(model: nn.Module) -> dict[str, tuple[str, int]]:
+    """What `source_of` is to return."""
+    tracer = _Sources()
+    tracer.trace(model)
+    return {name: _innermost(stack) for name, stack in tracer.stacks.items()}
+
+
+def _innermost(stack: list[traceback.FrameSummary]) -> tuple[str, int]:
+    # FX makes the node of an attribute while it makes another one: then a frame of the tracer's
+    # own is further out on the stack, too.
+    outside = [
+        frame
+        for frame in stack
+        if not frame.filename.startswith(TORCH + "/")
+        and (frame.filename, frame.name) != (__file__, "create_proxy")
+    ]
+    return outside[-1].filename, outside[-1].lineno or 0
+
+
+def where_written(trial: Trial) -> Reference:
+    """The value for the model, and for each that was asked about before."""
+    encoder = Encoder(trial.functions)
+    runs = [{"value": encoder.encode(sources(model))} for model in trial.watch]
+    return Reference(encoder.encode(sources(*trial.args)), runs, encoder.tensors)
+
+
+@rule("places of calls", Stage.RESULT)
+def places_of_calls(evidence: Evidence) -> Iterable[Finding]:
+    """Each call has its file and line, also those of models that were asked about before."""
+    for i, want in enumerate(evidence.reference.runs):
+        run = evidence.outcome.runs[i]["forward"]
+        if "error" in run:
+            yield evidence.finding(
+                "crashed-before",
+                f"{evidence.you} raised {run['error']['type']} on a model that came before.",
+                "Each call works on a model of its own.",
+            )
+            return
+        found = _difference(run["then"], want["value"]) or (
+            ("changed-later", "it was changed by a later call", "Where is your dictionary made?")
+            if run["value"] != run["then"]
+            else None
+        )
+        if found:
+            code, text, look = found
+            yield evidence.finding(code, f"For a model that came before, {text}.", look)
+            return
+    found = _difference(evidence.outcome.value, evidence.reference.value)
+    if found:
+        code, text, look = found
+        yield evidence.finding(code, f"In the result of {evidence.you}, {text}.", look)
+
+
+def _difference(got: Plain, want: Plain) -> tuple[str, str, str] | None:
+    if not (isinstance(got, dict) and "dict" in got):
+        return "wrong-kind", f"there is {kind_of(got)}, not a `dict`", "A dictionary is asked for."
+    ours = {show(key): value for key, value in got["dict"]}
+    theirs = {show(key): value for key, value in want["dict"]}
+    for name in theirs:
+        if name not in ours:
+            look = "Calls of functions, methods and modules count, whoever reads them."
+            return "missing-node", f"the node {name} is missing", look
+    for name in ours:
+        if name not in theirs:
+            look = "Only calls are asked for, of the model that is given, by their names."
+            return "extra-node", f"{name} is no call of this model", look
+    for name, value in theirs.items():
+        words = _wrong_place(name, ours[name], *value["tuple"])
+        if words:
+            return words
+    if list(ours) != list(theirs):
+        return "wrong-order", "the nodes are not in the order of the graph", "Look at your loop."
+    return None
+
+
+def _wrong_place(name: str, got: Plain, file: str, line: int) -> tuple[str, str, str] | None:
+    pair = got.get("tuple", ()) if isinstance(got, dict) else ()
+    if len(pair) != 2 or type(pair[0]) is not str or type(pair[1]) is not int:
+        text = f"{name} has {show(got)}, which is no tuple of a text and a whole number"
+        return "wrong-kind", text, "A place is `(file, line)`."
+    # A model that is in the file of whoever traces it was in the solution's when it was stored.
+    borrowed = file.startswith("<solution ")
+    same = pair[0] == file or (borrowed and Path(pair[0]).name != "models.py")
+    if same and pair[1] == line:
+        return None
+    short = "your own file" if borrowed else Path(file).name
+    text = f"{name} has line {pair[1]} of {Path(pair[0]).name}, not line {line} of {short}"
+    return "wrong-place", text, "Print the whole stack at this node. Which frame is the one?"
+
+
+KEY = AnswerKey(
+    (
+        returns("dict").because("names the kind that came back, before places are compared"),
+        caller_untouched,
+        places_of_calls,
+    ),
+    where_written,
+)

@@ -1,0 +1,94 @@
+"""Exercise 11.1: a backend that counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch11_pytorch2.CountingBackend import models
+from autograder.exercises.ch11_pytorch2.models import Driven
+from autograder.models import T
+
+X = T(2, 3)
+
+HINTS = (
+    "A backend is anything that can be called with a graph module and example inputs. An object "
+    "can be called if its class has a certain method. What belongs into that method, and what into "
+    "`__init__`?",
+    "`target.__name__` is the name of a function, the target of a method is its name already, and "
+    "`gm.get_submodule(target)` is the module. `Counter.update` takes a list of names. "
+    "The graph module itself can be called: it is a backend's simplest result.",
+    "```python\n"
+    "def __init__(self):\n"
+    "    ...                             # no graph so far, and no operation\n\n"
+    "def __call__(self, gm, example_inputs):\n"
+    "    ...                             # one graph more\n"
+    "    for node in gm.graph.nodes:\n"
+    "        if ...:\n"
+    "            self.ops[...] += 1\n"
+    "    return ...\n"
+    "```",
+)
+
+
+def case(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    *inputs: tuple[Any, ...],
+    drive: Callable[..., Any] = models.Counting,
+    hidden: bool = False,
+) -> Case:
+    """A case in which the answer's class makes backends."""
+    return Case(name, aspect, Driven(drive, make, inputs), hidden)
+
+
+SINGLE = T(2, 3, dtype=torch.float32)
+
+EXERCISE = Exercise(
+    name="CountingBackend",
+    number=1,
+    chapter="11_pytorch2",
+    title="A backend that counts",
+    stars=2,
+    minutes=12,
+    points=4,
+    procedure="driven",
+    aspects=(
+        Aspect("task", 2, "graphs and operations are counted when a graph is compiled"),
+        Aspect("graphs", 1, "further compilations and both sides of a graph break count"),
+        Aspect("names", 2, "functions, methods and modules, each by its name, dead ones too"),
+        Aspect("own", 1, "each backend has figures of its own"),
+        Aspect("runs", 1, "the graph runs as it is; compiling changes nothing and runs nothing"),
+    ),
+    cases=(
+        case("three operations", "task", models.ThreeCalls, (X,)),
+        case("run again", "task", models.Repeated, (X,), (X,)),
+        case("no operation", "task", models.NothingToDo, (X,)),
+        case("another dtype", "graphs", models.ThreeCalls, (X,), (SINGLE,), (X,)),
+        case("three batch sizes", "graphs", models.ThreeCalls, *((T(n, 3),) for n in (2, 3, 4))),
+        case("a graph break", "graphs", models.Break, (X,)),
+        case("layers", "names", models.Layers, (X,)),
+        case(
+            "a graph with modules", "names", models.Block, (X,),
+            drive=models.CountingByHand,
+        ),
+        case("two backends", "own", models.ThreeCalls, (X,), (X,), drive=models.TwoBackends),
+        case("one backend for two models", "own", models.Break, (X,), drive=models.TwoModels),
+        case("gradients", "runs", models.Layers, (X,), drive=models.Training),
+        case("nothing else happens", "runs", models.Notes, (X, X), drive=models.CountingByHand),
+        case("redraw: operations", "task", models.Repeated, (T(4),), (T(4),), hidden=True),
+        case(
+            "redraw: modules", "names", models.Block, (T(1, 3),), drive=models.CountingByHand,
+            hidden=True,
+        ),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    not_random="twenty models would have to be compiled, which takes much longer than all cases; "
+    "a backend that counts does not look at what a graph computes",
+)  # fmt: skip

@@ -1,0 +1,180 @@
+"""Models for `CountingBackend`, and the ways in which it is put to work."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+from autograder.exercises.ch11_pytorch2.models import Compiled, Run, with_gradients
+
+NOTES: list[str] = []
+"""Grows by a word whenever `noted` runs."""
+
+
+@fx.wrap
+def noted(x: torch.Tensor) -> torch.Tensor:
+    """Return `x + 1`, and note that it has run."""
+    NOTES.append("ran")
+    return x + 1
+
+
+class ThreeCalls(nn.Module):
+    def forward(self, x):
+        return torch.relu(x).tanh() + 1
+
+
+class Repeated(nn.Module):
+    """The same operations several times, as functions and as methods; one that nobody reads."""
+
+    def forward(self, x):
+        x.cos()
+        total = torch.sin(torch.sin(x)) + x.sin().add(1) + 1
+        return {"total": total, "both": (x, total.sum())}
+
+
+class Layers(nn.Module):
+    """Dynamo records what layers do, and not that they are layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+        self.act = nn.GELU()
+
+    def forward(self, x):
+        return self.act(self.linear(x))
+
+
+class Break(nn.Module):
+    """Dynamo ends a graph in the middle, and begins another one."""
+
+    def forward(self, x):
+        y = torch.relu(x)
+        torch._dynamo.graph_break()
+        return torch.relu(y) * 2
+
+
+class NothingToDo(nn.Module):
+    """Without an operation there is no graph."""
+
+    def forward(self, x):
+        return x
+
+
+class Block(nn.Module):
+    """Modules within modules, called twice; a parameter that is read."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+        self.sigmoid = nn.Tanh()
+        self.gain = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        self.sigmoid(x)
+        return self.body(self.body(x)).relu() * self.gain + F.relu(x)
+
+
+class Notes(nn.Module):
+    """A function that notes when it runs, and a value that nobody reads."""
+
+    def forward(self, x, y):
+        x.exp()
+        return noted(x) * y
+
+
+def figures(backend: Any) -> dict[str, Any]:
+    """What a backend says."""
+    return {"graphs": backend.graphs, "ops": copy.copy(backend.ops)}
+
+
+@dataclass(frozen=True)
+class Counting(Compiled):
+    """The model compiled with one backend; beside each result stands what the backend says."""
+
+    says = "torch.compile(model, backend={name}())"
+
+    def __call__(self, answer: Any) -> Run:
+        """What is run."""
+        backend = answer()
+        return noting(backend, torch.compile(self.model, backend=backend))
+
+
+def noting(backend: Any, call: Run) -> Run:
+    """A call, with what the backend says before and after it."""
+
+    def run(*inputs: Any) -> dict[str, Any]:
+        before = figures(backend)
+        return {"before": before, "result": call(*inputs), "after": figures(backend)}
+
+    return run
+
+
+class Training(Counting):
+    """The same with gradients."""
+
+    def __call__(self, answer: Any) -> Run:
+        """What is run."""
+        backend = answer()
+        compiled = torch.compile(self.model, backend=backend)
+        return noting(backend, with_gradients(compiled, self.model))
+
+
+class TwoBackends(Counting):
+    """Two backends, one for the model and one for a function; each says what it has seen."""
+
+    says = "two backends, {name}() each, one for the model and one for torch.cos"
+
+    def __call__(self, answer: Any) -> Run:
+        """What is run."""
+        first, second = answer(), answer()
+        model = torch.compile(self.model, backend=first)
+        function = torch.compile(lambda x: torch.cos(x), backend=second)
+
+        def both(x: Any) -> Any:
+            return model(x), function(x), figures(second)
+
+        return noting(first, both)
+
+
+class TwoModels(Counting):
+    """One backend for the model and for a function."""
+
+    says = "one backend, {name}(), for the model and for torch.cos"
+
+    def __call__(self, answer: Any) -> Run:
+        """What is run."""
+        backend = answer()
+        model = torch.compile(self.model, backend=backend)
+        function = torch.compile(lambda x: torch.cos(x), backend=backend)
+        return noting(backend, lambda x: (model(x), function(x)))
+
+
+class CountingByHand(Counting):
+    """The backend is called by hand, as often as the result is run; what changes is noted."""
+
+    says = "{name}()(fx.symbolic_trace(model), example_inputs)"
+
+    def __call__(self, answer: Any) -> Run:
+        """What is run."""
+        gm = fx.symbolic_trace(self.model)
+        backend = answer()
+
+        def run(*inputs: Any) -> dict[str, Any]:
+            NOTES.clear()
+            before, examples = (str(gm.graph), gm.code), copy.deepcopy(list(self.examples))
+            call = backend(gm, examples)
+            return {
+                **{"runs nothing": not NOTES, "same graph": before == (str(gm.graph), gm.code)},
+                "same inputs": torch.equal(examples[0], self.examples[0]),
+                **noting(backend, call)(*inputs),
+            }
+
+        return run

@@ -1,0 +1,151 @@
+"""Models whose exported programs hold branches, other libraries and dead code: for `export_ops`."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.core.exercise import Trial
+from autograder.models.build import ModelTrial
+
+_TENSOR = "(Tensor x) -> Tensor"
+
+
+@torch.library.custom_op("vendor::scale", mutates_args=(), schema="(Tensor x, float by) -> Tensor")
+def scale(x: torch.Tensor, by: float) -> torch.Tensor:
+    """An operator of another library."""
+    return x * by
+
+
+@torch.library.custom_op("aten_vendor::twice", mutates_args=(), schema=_TENSOR)
+def twice(x: torch.Tensor) -> torch.Tensor:
+    """An operator of another library, whose name begins as that of PyTorch's own."""
+    return x * 2
+
+
+@torch.library.custom_op("my_aten::half", mutates_args=(), schema=_TENSOR)
+def half(x: torch.Tensor) -> torch.Tensor:
+    """An operator of another library, whose name ends as that of PyTorch's own."""
+    return x / 2
+
+
+scale.register_fake(lambda x, by: torch.empty_like(x))
+twice.register_fake(lambda x: torch.empty_like(x))
+half.register_fake(lambda x: torch.empty_like(x))
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+        self.second = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.second(torch.relu(self.first(x))).relu() + x
+
+
+class Overloads(nn.Module):
+    def forward(self, x, y):
+        z = x + y + 1.0
+        return (z.sum() + z.sum(dim=0)) * 2 * y
+
+
+class LongModule(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 2, 3)
+        self.head = nn.Sequential(nn.Flatten(), nn.Linear(8, 3), nn.GELU())
+
+    def forward(self, x):
+        return F.log_softmax(self.head(F.silu(self.conv(x))), dim=-1)
+
+
+class OneCond(nn.Module):
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda y: y.sin().relu(), lambda y: y.sin().cos(), (x,))
+
+
+class NestedCond(nn.Module):
+    """The inner condition has a choice between two equal branches."""
+
+    def forward(self, x):
+        def small(y):
+            return torch.cond(y.min() < -2, torch.exp, torch.exp, (y.neg(),)).tanh()
+
+        return torch.cond(x.max() > 2, torch.tanh, small, (x,))
+
+
+class WithoutGradients(nn.Module):
+    """What runs without gradients becomes a graph of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        with torch.no_grad():
+            mean = self.layer(x).tanh().mean()
+        return self.layer(x) - mean
+
+
+class Vendors(nn.Module):
+    def forward(self, x):
+        return half(twice(scale(x, 2.0))).exp()
+
+
+class Pieces(nn.Module):
+    """Three `getitem` for one `chunk`, one of which nobody reads."""
+
+    def forward(self, x):
+        first, _, last = x.chunk(3, dim=1)
+        return first * last
+
+
+class DeadCode(nn.Module):
+    def forward(self, x):
+        x.tanh()
+        torch.relu(x).sin()
+        return x.cos()
+
+
+class DeadInPlace(nn.Module):
+    def forward(self, x):
+        y = x.sin()
+        y.mul_(2)
+        return y.to(torch.float32)
+
+
+class Norms(nn.Module):
+    """In training mode, a BatchNorm counts its batches, and a dropout is active."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.norm = nn.BatchNorm1d(3)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        x = self.drop(self.norm(self.linear(x)))
+        return x if self.training else x.relu()
+
+
+def frozen_norm(model: nn.Module) -> None:
+    """One part is in eval mode, whatever mode the rest is in."""
+    model.norm.eval()
+
+
+class Exported(ModelTrial):
+    """Builds the objects of a case of ``answer(model, args)``."""
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        trial = super().__call__(seed)
+        args: tuple[Any, ...] = trial.inputs[0]
+        return replace(trial, args=(trial.model, args), watch=(args,))

@@ -1,0 +1,1 @@
+"""The exercise `params_of`."""

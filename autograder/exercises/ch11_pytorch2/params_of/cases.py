@@ -1,0 +1,92 @@
+"""Exercise 11.4: what the placeholders of a program are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch11_pytorch2.models import Held, Program
+from autograder.exercises.ch11_pytorch2.params_of import models
+from autograder.models import T
+
+X, ROW = T(2, 3), T(3)
+
+HINTS = (
+    "Print `ep.graph_signature`. Its first half has one line for each placeholder: the name, the "
+    "kind, and the target. Which attribute is that list?",
+    "`spec.kind` is a member of `torch.export.graph_signature.InputKind`, and `spec.arg.name` is "
+    "the placeholder's name. What is mutated is in the second half, where a buffer is named by its "
+    "path in the model, and an input by its placeholder.",
+    "```python\n"
+    "result = {key: [] for key in (...)}\n"
+    "changed = ...                          # what the output specs say is mutated\n"
+    "for spec in ep.graph_signature.input_specs:\n"
+    "    result[...].append(spec.arg.name)\n"
+    "    if ...:\n"
+    "        result['mutated'].append(spec.arg.name)\n"
+    "return result\n"
+    "```",
+)
+
+
+def case(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    *args: Any,
+    hidden: bool = False,
+    **more: Any,
+) -> Case:
+    """A case with the program of one model."""
+    return Case(name, aspect, Program(make, args, **more), hidden)
+
+
+STATE = Held("parts", (ROW, X))
+
+EXERCISE = Exercise(
+    name="params_of",
+    number=4,
+    chapter="11_pytorch2",
+    title="What the placeholders of a program are",
+    stars=1,
+    minutes=8,
+    points=3,
+    procedure="analysis",
+    aspects=(
+        Aspect("task", 2, "parameters, buffers and inputs, by the names of their placeholders"),
+        Aspect("buffers", 1, "buffers that are not saved, and constants"),
+        Aspect("inputs", 1, "inputs of any kind and any name, read or not"),
+        Aspect("mutated", 2, "what the signature says is mutated, and no more"),
+    ),
+    cases=(
+        case("a layer and a buffer", "task", models.Scale, X),
+        case("no state", "task", models.NoState, X, X),
+        case("in the order of the graph", "task", models.Stepwise, X, ROW),
+        case("a layer with two names", "task", models.Tied, X),
+        case("a buffer that is not saved", "buffers", models.Masks, X),
+        case("constants", "buffers", models.Constants, X),
+        case("misleading names", "inputs", models.Misleading, X, X, X),
+        case("numbers and texts", "inputs", models.Numbers, X, 3, 1.5, True, "sum", None),
+        case("a dictionary of lists", "inputs", models.Held, STATE, X),
+        case("training, as exported", "mutated", models.Stepwise, X, ROW, training=True),
+        case("changes in place, as exported", "mutated", models.Counts, ROW, ROW, X),
+        case("changes in place, then run_decompositions", "mutated", models.Counts, ROW, ROW, X,
+             decomposed=True),
+        case("another order of outputs", "mutated", models.Counts, ROW, ROW, X,
+             decomposed=True, change=models.from_last_to_first),
+        case("two names alike, then run_decompositions", "mutated", models.OwnNames, X, ROW,
+             decomposed=True),
+        case("redraw: a layer", "task", models.Scale, T(5, 3), hidden=True),
+        case("redraw: constants", "buffers", models.Constants, T(1, 3), hidden=True),
+        case("redraw: numbers", "inputs", models.Numbers, X, 2, 0.5, False, "x", None, hidden=True),
+        case("redraw: training", "mutated", models.Stepwise, X, ROW, training=True,
+             decomposed=True, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    not_random="its programs come from `torch.export`, which takes longer for twenty of them than "
+    "all cases take; the kinds of placeholders are few, and each has its case",
+)  # fmt: skip

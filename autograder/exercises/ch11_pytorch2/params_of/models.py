@@ -1,0 +1,152 @@
+"""Models with every kind of state and of input: for `params_of`."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+from torch.export import ExportedProgram
+
+
+class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 2)
+        self.register_buffer("scale", torch.ones(2))
+
+    def forward(self, x):
+        return self.linear(x) * self.scale
+
+
+class NoState(nn.Module):
+    def forward(self, x, y):
+        return x.relu() + y
+
+
+class Stepwise(nn.Module):
+    """What is registered last is read first."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3)
+        self.gain = nn.Parameter(torch.ones(3))
+        self.bias = nn.Parameter(torch.zeros(3), requires_grad=False)
+
+    def forward(self, y, x):
+        return self.norm((x + y) * self.gain + self.bias)
+
+
+class Masks(nn.Module):
+    """One buffer is saved with the model, one is not."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("kept", torch.ones(3))
+        self.register_buffer("mask", torch.ones(3), persistent=False)
+
+    def forward(self, x):
+        return x * self.mask + self.kept
+
+
+class Constants(nn.Module):
+    """A tensor that is no buffer, and one that is written down in `forward`."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = torch.arange(3.0)
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return x * self.weight + self.table + torch.tensor([1.0, 2.0, 3.0])
+
+
+class Misleading(nn.Module):
+    """Inputs whose names begin as those of parameters, buffers and constants do."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(3))
+        self.register_buffer("w_1", torch.ones(3))
+
+    def forward(self, p_x, b_x, c_x):
+        return p_x * self.w + b_x * self.w_1 + c_x
+
+
+class Numbers(nn.Module):
+    """Inputs that are no tensors, some of which nothing reads."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x, times, unused, flag, name, nothing=None):
+        y = x * self.weight * times
+        return y if flag else y + 1
+
+
+class Held(nn.Module):
+    """Inputs within a dictionary of lists."""
+
+    def forward(self, state, x):
+        first, second = state["parts"]
+        return first * second + x
+
+
+class Tied(nn.Module):
+    """One layer under two names."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+        self.second = self.first
+
+    def forward(self, x):
+        return self.second(self.first(x))
+
+
+class Counts(nn.Module):
+    """Buffers and inputs that are changed; the buffer and the input `seen` have the same name."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.zeros(3))
+        self.register_buffer("seen", torch.zeros(3))
+        self.register_buffer("still", torch.ones(3))
+        self.register_buffer("hidden", torch.zeros(3), persistent=False)
+        self.shift = nn.Parameter(torch.ones(3))
+
+    def forward(self, cache, seen, x):
+        self.hidden.add_(1)
+        self.seen.add_(x.sum(0))
+        self.total.add_(seen)
+        cache.mul_(2)
+        return x * self.still + self.shift + cache
+
+
+class OwnNames(nn.Module):
+    """An input called `a_b`, a buffer `a.b`, and another one `a_b`; one of them is changed."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Module()
+        self.a.register_buffer("b", torch.zeros(3))
+        self.register_buffer("a_b", torch.zeros(3))
+
+    def forward(self, x, a_b):
+        a_b.add_(1)
+        return x + self.a.b + self.a_b + a_b
+
+
+def from_last_to_first(program: ExportedProgram) -> ExportedProgram:
+    """The same program, with its mutated values in another order among the outputs."""
+    signature = program.graph_signature
+    specs, output = signature.output_specs, program.graph.output_node()
+    count = len(signature.buffers_to_mutate) + len(signature.user_inputs_to_mutate)
+    specs[:count] = specs[:count][::-1]
+    values = list(output.args[0])
+    output.args = ((*values[:count][::-1], *values[count:]),)
+    program.graph_module.recompile()
+    program._validate()
+    return program

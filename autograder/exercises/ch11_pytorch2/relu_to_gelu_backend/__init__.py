@@ -1,0 +1,1 @@
+"""The exercise `relu_to_gelu_backend`."""

@@ -1,0 +1,96 @@
+"""Exercise 11.2: a backend in which every ReLU is a GELU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch11_pytorch2.models import (
+    ByHand,
+    Compiled,
+    CompiledForTraining,
+    Driven,
+)
+from autograder.exercises.ch11_pytorch2.relu_to_gelu_backend import models
+from autograder.models import T
+
+X = T(2, 3)
+MORE = T(5, 3, dtype=torch.float32)
+
+HINTS = (
+    "Write a backend that only prints the graph, and compile the model on the card with it. Which "
+    "targets do you see, and where are the branches of `torch.cond`?",
+    "`gm.modules()` gives the graph module itself and the branches. A set of functions and a set "
+    "of names say what a ReLU is; `node.all_input_nodes[0]` is what it reads, however the argument "
+    "is passed. After an edit, a graph module has to be told.",
+    "```python\n"
+    "for module in gm.modules():\n"
+    "    for node in ...:                # a list of the nodes\n"
+    "        if ...:                     # a function, or a method\n"
+    "            with module.graph.inserting_before(node):\n"
+    "                new = module.graph.call_function(...)\n"
+    "            ...                     # rewire, erase\n"
+    "    ...                             # new code for this module\n"
+    "return ...\n"
+    "```",
+)
+
+
+def case(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    *inputs: tuple[Any, ...],
+    drive: Callable[..., Any] = Compiled,
+    hidden: bool = False,
+) -> Case:
+    """A case in which the answer is the backend of a model."""
+    return Case(name, aspect, Driven(drive, make, inputs), hidden)
+
+
+EXERCISE = Exercise(
+    name="relu_to_gelu_backend",
+    number=2,
+    chapter="11_pytorch2",
+    title="A backend in which every ReLU is a GELU",
+    stars=3,
+    minutes=20,
+    points=5,
+    procedure="driven",
+    aspects=(
+        Aspect("task", 2, "functions and layers, compiled or called by hand"),
+        Aspect("spellings", 2, "methods, keywords and calls in place"),
+        Aspect("branches", 1, "the branches of `torch.cond`"),
+        Aspect("rest", 1, "what is no ReLU stays as it is"),
+        Aspect("compiled", 1, "several graphs, shapes, dtypes and models; gradients"),
+    ),
+    cases=(
+        case("a function", "task", models.OneRelu, (X,)),
+        case("functions, by hand", "task", models.Functions, (X,), drive=ByHand),
+        case("layers", "task", models.Layers, (X,)),
+        case("a function, by hand", "task", models.OneRelu, (X,), drive=ByHand),
+        case("in place", "spellings", models.InPlace, (X,)),
+        case("torch.relu_, by hand", "spellings", models.TorchInPlace, (X,), drive=ByHand),
+        case("keywords, by hand", "spellings", models.Keywords, (X,), drive=ByHand),
+        case("in place, by hand", "spellings", models.InPlace, (X,), drive=ByHand),
+        case("a method, by hand", "spellings", models.Method, (X,), (T(4, 2),), drive=ByHand),
+        case("conditions", "branches", models.Conditions, (X,), (T(4, 3),)),
+        case("a condition in a branch", "branches", models.NestedConditions, (X,)),
+        case("relatives", "rest", models.Relatives, (X,)),
+        case("no ReLU, by hand", "rest", models.NoRelu, (X,), drive=ByHand),
+        case("a graph break", "compiled", models.Break, (X,)),
+        case("shapes and dtypes", "compiled", models.OneRelu, (X,), (MORE,)),
+        case("another model first", "compiled", models.OneRelu, (X,), drive=models.AfterAnother),
+        case("gradients", "compiled", models.Functions, (X,), drive=CompiledForTraining),
+        case("redraw: by hand", "task", models.Functions, (T(4),), drive=ByHand, hidden=True),
+        case("redraw: in place", "spellings", models.TorchInPlace, (T(4),), drive=ByHand,
+             hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    not_random="twenty models would have to be compiled, which takes much longer than all cases",
+)  # fmt: skip

@@ -1,0 +1,113 @@
+"""Models with ReLU in every spelling, and what only resembles it: for `relu_to_gelu_backend`."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.exercises.ch11_pytorch2.models import Compiled, Run
+
+
+class OneRelu(nn.Module):
+    def forward(self, x):
+        return torch.relu(x) * 2
+
+
+class Functions(nn.Module):
+    def forward(self, x):
+        return F.relu(torch.relu(x) - 0.3) + F.relu(input=x + 1)
+
+
+class Method(nn.Module):
+    def forward(self, x):
+        return (x - 1).relu().sum(dim=-1)
+
+
+class InPlace(nn.Module):
+    """In place, on values that nothing else reads."""
+
+    def forward(self, x):
+        y = F.relu(x - 0.3, inplace=True) - 0.2
+        return F.relu_(y).cos().relu_()
+
+
+class TorchInPlace(nn.Module):
+    def forward(self, x):
+        return torch.relu_(x - 0.3) * 3
+
+
+class Keywords(nn.Module):
+    """By keyword only; a dictionary comes back."""
+
+    def forward(self, x):
+        y = F.relu(inplace=True, input=x - 1)
+        return {"first": torch.relu(input=y - 0.1), "second": [F.relu(x), x]}
+
+
+class Layers(nn.Module):
+    """Layers, which Dynamo inlines; one of them is called twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
+        self.second = nn.Linear(4, 3)
+        self.act = nn.ReLU(inplace=True)
+
+    def forward(self, x):
+        return self.act(self.second(self.first(x))) + self.act(x * 2)
+
+
+class Relatives(nn.Module):
+    """ReLU is part of their names, and they are something else."""
+
+    def __init__(self):
+        super().__init__()
+        self.six = nn.ReLU6()
+        self.slope = nn.PReLU()
+
+    def forward(self, x):
+        y = self.six(x * 3) + F.leaky_relu(x, 0.2) + F.relu6(x * 2)
+        return self.slope(y - 1) + torch.relu(x) + F.elu(x)
+
+
+class Conditions(nn.Module):
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda y: torch.relu(y) + 1, lambda y: y.relu() * 2, (x,))
+
+
+class NestedConditions(nn.Module):
+    def forward(self, x):
+        def small(y):
+            return torch.cond(y.max() > 9, lambda z: z.sin(), lambda z: F.relu(z - 0.2), (y,))
+
+        return torch.cond(x.max() > 9, lambda y: y.cos(), small, (x,))
+
+
+class Break(nn.Module):
+    def forward(self, x):
+        y = torch.relu(x)
+        torch._dynamo.graph_break()
+        return F.relu(y - 0.5)
+
+
+class NoRelu(nn.Module):
+    def forward(self, x):
+        return F.gelu(x, approximate="tanh") + x
+
+
+class AfterAnother(Compiled):
+    """The answer is the backend of a function first, and then of the model."""
+
+    says = "torch.compile(torch.tanh, backend={name}), then torch.compile(model, backend={name})"
+
+    def __call__(self, answer: Any) -> Run:
+        """What is run."""
+        other = torch.compile(lambda x: torch.tanh(F.relu(x)), backend=answer)
+        model = torch.compile(self.model, backend=answer)
+        return lambda x: (other(x), model(x))

@@ -1,0 +1,210 @@
+"""What a witness has: a model on which a pass under suspicion is wrong, and right ones are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+from autograder.core.graph_program import NotAdmitted, NotListed
+from autograder.core.outcome import Reference
+from autograder.core.verdict import Finding
+from autograder.judge.advice import advice_for
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.duels import MOST_CALLS, Duel, Fight
+from autograder.judge.error_words import came_from, error_text
+from autograder.judge.evidence import Evidence
+from autograder.judge.rule import Rule, Stage
+from autograder.rules.wellformed import wellformed
+
+
+def duel_key(fight: Fight, *, nothing_outside: str = "") -> AnswerKey:
+    """The answer key of a duel.
+
+    Args:
+        fight: what it is about.
+        nothing_outside: why no witness lies outside the task, where that is so.
+    """
+
+    @lru_cache(maxsize=1)
+    def duel(evidence: Evidence) -> Duel:
+        return Duel(fight, evidence)
+
+    def same_every_time(evidence: Evidence) -> Iterable[Finding]:
+        return _same_every_time(duel(evidence))
+
+    def inside_the_task(evidence: Evidence) -> Iterable[Finding]:
+        return _inside_the_task(duel(evidence))
+
+    def suspect_is_wrong(evidence: Evidence) -> Iterable[Finding]:
+        return _suspect_is_wrong(duel(evidence))
+
+    def small_enough(evidence: Evidence) -> Iterable[Finding]:
+        return _small_enough(duel(evidence))
+
+    def can_be_rebuilt(evidence: Evidence) -> Iterable[Finding]:
+        return _can_be_rebuilt(duel(evidence))
+
+    def remark(evidence: Evidence) -> str:
+        return _remark(duel(evidence))
+
+    return AnswerKey(
+        (
+            Rule("a model with inputs", Stage.KIND, _a_model_with_inputs,
+                 reason="says what is wrong with a class that there is no trace of"),
+            wellformed.because("every graph of the course is well formed, a model's trace too"),
+            Rule("can be rebuilt", Stage.FORM, can_be_rebuilt,
+                 reason="what is not run does not hold; it says why it is not"),
+            Rule("the same every time", Stage.STRUCTURE, same_every_time),
+            Rule("inside the task", Stage.RUNS, inside_the_task, reason=nothing_outside),
+            Rule("the suspect is wrong", Stage.RESULT, suspect_is_wrong),
+            Rule("small enough", Stage.COPY, small_enough),
+        ),
+        lambda trial: Reference(),
+        remark=remark,
+    )  # fmt: skip
+
+
+_STEPS = {
+    "made": "Making `{name}()` raised {error}.",
+    "copied": "A copy of the model could not be made: {error}.",
+    "run": "The model itself raises {error} for its `inputs`.",
+    "traced": "`fx.symbolic_trace({name}())` raised {error}.",
+}
+_LOOK_AT_STEP = {
+    "made": "The class is made without arguments.",
+    "copied": "Keep layers, parameters and buffers in the model, and nothing else.",
+    "run": "Call it yourself: `{name}()(*{name}.inputs)`. A model that fails convicts nobody.",
+    "traced": "Trace it yourself. Something on this line asks a Proxy for what only a tensor has.",
+}
+
+
+def _a_model_with_inputs(evidence: Evidence) -> Iterable[Finding]:
+    """The answer is a class of a model that can be made, run and traced, with inputs."""
+    said, name = evidence.outcome.value, evidence.exercise.name
+    if isinstance(said, str):
+        yield evidence.finding(
+            "wrong-kind",
+            f"{evidence.you} is {said}.",
+            "A class made from `nn.Module`, with `inputs = (...)` in the class, outside of its "
+            "methods: one tuple with all the arguments of `forward`.",
+        )
+    elif isinstance(said, dict) and "failed" in said:
+        step, error = said["failed"], said["error"]
+        text = _STEPS.get(step, "{error}").format(name=name, error=error_text(error))
+        look = advice_for(evidence.exercise, error, "trace") if step == "traced" else ""
+        look = look or _LOOK_AT_STEP.get(step, "").format(name=name)
+        yield evidence.finding("model-fails", f"{text}{came_from(error)}", look, error=error)
+    elif not evidence.has_graph:
+        yield evidence.finding("wrong-kind", f"{evidence.you} gave no trace.", "Hand in a class.")
+
+
+def _can_be_rebuilt(duel: Duel) -> Iterable[Finding]:
+    """The trace holds PyTorch's own operations and layers, and runs where graphs are run."""
+    evidence = duel.evidence
+    for node, called in evidence.own_code:
+        yield evidence.finding(
+            "own-code",
+            f"The trace calls `{called}`, which is not PyTorch's.",
+            "Only functions, methods and layers of PyTorch may be in a witness.",
+            (node,),
+        )
+        return
+    if duel.size > MOST_CALLS:
+        yield _too_large(duel)
+        return
+    try:
+        _ = duel.plain
+    except NotListed:
+        return  # nobody can say what it computes; the verdict says so
+    except (NotAdmitted, ValueError) as error:
+        yield evidence.finding(
+            "not-run", f"The trace of {evidence.you} was not run: {error}.",
+            "Print the graph of the trace. What in it is no ordinary call of PyTorch?",
+        )  # fmt: skip
+
+
+def _is_listed(duel: Duel) -> bool:
+    try:
+        return bool(duel.trace)
+    except NotListed:
+        return False
+
+
+def _same_every_time(duel: Duel) -> Iterable[Finding]:
+    """The model, before and after it was traced, and its trace agree; two runs of it do, too."""
+    if not _is_listed(duel):
+        return
+    evidence, said = duel.evidence, duel.claimed
+    first, second = duel.plain
+    if first.error:
+        yield evidence.finding(
+            "model-fails", f"The trace of {evidence.you} raises {first.error}.",
+            "A model that fails convicts nobody. Call its trace with its `inputs`.",
+        )  # fmt: skip
+        return
+    trials = (
+        ("its trace", said["trace"], said["before"]),
+        ("the model once it was traced", said["after"], said["before"]),
+        ("a second run of the trace", second, first),
+    )
+    for who, one, other in trials:
+        how = one.differs(other)
+        if how:
+            yield evidence.finding(
+                "not-the-same",
+                f"{evidence.you} is not the same every time, under one seed. Compare a first run "
+                f"with {who}: {how}.",
+                "What does `forward` look at besides its inputs: a counter, what it is called "
+                "with, random numbers that are drawn while it is traced?",
+            )
+            return
+
+
+def _inside_the_task(duel: Duel) -> Iterable[Finding]:
+    """All right passes agree, and change nothing where the task is to change nothing."""
+    if not _is_listed(duel):
+        return
+    first = duel.plain[0] if duel.fight.keeps_meaning else duel.right[0]
+    for ran in duel.right:
+        how = ran.error or first.error or ran.differs(first)
+        if how:
+            yield duel.evidence.finding(
+                "outside-the-task",
+                f"On {duel.evidence.you}, passes that are right differ as well: this model is "
+                f"outside the task, which is to {duel.fight.task}.",
+                "Is it clear what a right pass makes of this model, to the last digit?",
+            )
+            return
+
+
+def _suspect_is_wrong(duel: Duel) -> Iterable[Finding]:
+    """The suspect raises, or makes something else of the trace than right passes do."""
+    if _is_listed(duel) and not duel.suspect.differs(duel.right[0]):
+        fight = duel.fight
+        yield duel.evidence.finding(
+            "no-witness-yet",
+            f"{duel.evidence.you} is not a witness yet: `suspects.{fight.name}` is right on it.",
+            fight.try_this,
+        )
+
+
+def _small_enough(duel: Duel) -> Iterable[Finding]:
+    """The trace has no more calls than the duel allows."""
+    if duel.size > duel.fight.limit:
+        yield _too_large(duel, " convicts the suspect, but it")
+
+
+def _too_large(duel: Duel, convicts: str = "") -> Finding:
+    return duel.evidence.finding(
+        "too-large",
+        f"{duel.evidence.you}{convicts} has {duel.size} calls in its trace; {duel.fight.limit} are "
+        "allowed.",
+        "Take out one call after the other. On which of them does it depend?",
+    )
+
+
+def _remark(duel: Duel) -> str:
+    """How large the witness is, and how it convicts the suspect."""
+    what = duel.suspect.differs(duel.right[0])
+    size = f"Calls in yours: {duel.size}, in the shortest known: {duel.fight.record}."
+    return f"{size} What the suspect makes of it: {what}."

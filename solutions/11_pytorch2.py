@@ -1,0 +1,1068 @@
+# %% [markdown]
+# # 11 · FX inside PyTorch 2
+#
+# **After this chapter you can read, count and change the graphs that `torch.compile` and `torch.export` make.**
+#
+# | | |
+# |---|---|
+# | **You need** | chapters 1 to 3, and the Interpreter of chapter 6; chapter 4 helps with section 11.4 |
+# | **Time** | about 100 minutes, 50 of them for the exercises |
+#
+# **When you are done, you can**
+#
+# 1. say which part of PyTorch makes which graph, and what each of these graphs contains;
+# 2. write a backend for `torch.compile`, and count how often it is called;
+# 3. find graph breaks and recompilations, and say what causes them;
+# 4. change a graph that Dynamo has captured, the branches of `torch.cond` too;
+# 5. export a model, and count the ATen operators of its program;
+# 6. read a program's signature: parameters, buffers, constants, inputs, and what is mutated;
+# 7. read shapes and symbolic sizes from `node.meta["val"]`;
+# 8. say what functionalization and a decomposition table do to a graph.
+
+# %% [markdown]
+# ## A story
+#
+# You wrote passes for `symbolic_trace`, and they work. Then two requests come on one day.
+#
+# The serving team runs an Inception block of GoogLeNet under `torch.compile`. It asks: *what if every ReLU were a GELU?*
+# Nobody may touch the source code. And why does the first request of the day take so long, and then the second one again?
+#
+# The mobile team sends a **program**: a file that `torch.export` made from the same block.
+# It asks which operators its runtime must have, and which of the program's 37 inputs are weights.
+#
+# You run your passes of chapter 3 on both. They find nothing: there is not one `call_module` node.
+# In this chapter you see why, and section 11.7 answers both teams.
+
+# %%
+import copy
+import operator
+import warnings
+from collections import Counter
+from typing import Any
+
+import torch
+import torch._dynamo
+import torch.nn.functional as F
+from functorch.compile import make_boxed_func
+from IPython.display import display
+from torch import fx, nn
+from torch._decomp import get_decompositions
+from torch._functorch.aot_autograd import aot_module
+from torch.export import Dim, ExportedProgram, export
+from torch.export.graph_signature import InputKind, OutputKind
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import statically_known_true
+from torchvision.models.googlenet import BasicConv2d, Inception
+
+from autograder import check, draw, fails, hint, progress
+
+warnings.filterwarnings("ignore", category=FutureWarning)
+torch.manual_seed(11)
+print(torch.__version__)
+
+# %% [markdown]
+# Two questions on earlier chapters first.
+#
+# **Predict the result.** A graph was edited, and `recompile()` was not called. What does `gm(x)` run?
+#
+# <details><summary>The old code.</summary>
+#
+# Right. An ordinary graph module makes its code when you call <code>recompile()</code>. In section 11.3 you meet a graph module that does not keep to this.
+# </details>
+# <details><summary>The edited graph.</summary>
+#
+# An Interpreter would run the edited graph. A call of the module runs code that was made before the edit.
+# </details>
+
+# %%
+gm = fx.symbolic_trace(lambda x: torch.sin(x))
+gm.graph.find_nodes(op="call_function", target=torch.sin)[0].target = torch.cos
+assert gm(torch.zeros(1)).item() == 0.0
+assert fx.Interpreter(gm).run(torch.zeros(1)).item() == 1.0
+
+# %% [markdown]
+# **Predict the value.** How many `call_module` nodes does `symbolic_trace` record for a `BasicConv2d` of GoogLeNet: a convolution, a BatchNorm, then `F.relu`?
+#
+# <details><summary>None: its <code>forward</code> is traced into.</summary>
+#
+# <code>BasicConv2d</code> itself is traced into, because torchvision wrote it. The two layers inside come from <code>torch.nn</code>, and those are leaves.
+# </details>
+# <details><summary>2</summary>
+#
+# Right: the convolution and the BatchNorm. The ReLU is a function here.
+# </details>
+# <details><summary>3</summary>
+#
+# The ReLU is written <code>F.relu</code>, so it is a <code>call_function</code> node.
+# </details>
+
+# %%
+conv = BasicConv2d(3, 4, kernel_size=1).eval()
+traced = fx.symbolic_trace(conv)
+assert [node.op for node in traced.graph.nodes].count("call_module") == 2
+
+# %% [markdown]
+# ## 11.1 Four producers, one IR (5 minutes)
+#
+# FX is one format for graphs. Four parts of PyTorch fill it, and each writes something else into it.
+#
+# | producer | how it sees your program | what it records |
+# |---|---|---|
+# | `fx.symbolic_trace` | runs Python with Proxies | modules, functions and methods, as you wrote them |
+# | Dynamo, the front of `torch.compile` | reads Python bytecode | functions and methods; modules are inlined |
+# | `torch.export` | traces with fake tensors, after or without Dynamo | ATen operators, one graph, with metadata |
+# | `make_fx` | runs with real or fake tensors | ATen operators below autograd |
+#
+# Here is the same small network four times. `operations` lists what a graph calls.
+
+
+# %%
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 4)
+
+    def forward(self, x):
+        return torch.relu(self.fc(x))
+
+
+def operations(graph: fx.Graph) -> list[str]:
+    """The targets of all calls, in a short form."""
+    calls = [node for node in graph.nodes if node.op.startswith("call_")]
+    return [
+        getattr(node.target, "__name__", str(node.target)) if "aten" not in str(node.target)
+        else str(node.target)
+        for node in calls
+    ]  # fmt: skip
+
+
+graphs = []
+
+
+def keep(gm: fx.GraphModule, example_inputs: list) -> Any:
+    """A backend that keeps the graphs that it is given."""
+    graphs.append(gm)
+    return gm
+
+
+net, x = Net().eval(), torch.randn(2, 3)
+torch.compile(net, backend=keep)(x)
+table = {
+    "symbolic_trace": operations(fx.symbolic_trace(net).graph),
+    "torch.compile": operations(graphs[-1].graph),
+    "export": operations(export(net, (x,)).graph),
+    "make_fx": operations(make_fx(net)(x).graph),
+}
+for producer, found in table.items():
+    print(f"{producer:15} {found}")
+assert table["symbolic_trace"] == ["fc", "relu"]
+assert table["torch.compile"] == ["linear", "relu"]
+assert table["export"] == ["aten.linear.default", "aten.relu.default"]
+assert table["make_fx"][:2] == ["aten.t.default", "aten.addmm.default"]
+
+# %% [markdown]
+# Read the four lines from top to bottom: they get further away from your source code.
+#
+# * `fc` is a module. A pass that asks `isinstance(module, nn.Linear)` works on the first line only.
+# * `linear` is a function. Its weight and its bias are arguments now, and they come from **placeholders**.
+# * `aten.linear.default` is an **operator overload**: an operator of ATen, PyTorch's tensor library, in the version for these argument types.
+# * `aten.t` and `aten.addmm` are what `linear` is made of, one level below.
+#
+# An overload knows its name, its library and its arguments:
+
+# %%
+add = torch.ops.aten.add.Tensor
+print(add._schema)
+assert (add.namespace, str(add)) == ("aten", "aten.add.Tensor")
+assert str(add.overloadpacket) == "aten.add"  # all overloads of one name are a packet
+
+# %% [markdown]
+# So there is more to say about a pass than in chapter 3. On ATen graphs, `x + y`, `x.add(y)` and `torch.add(x, y)` are one target.
+# A pass needs one condition where it needed three. In return there are no modules, and no names of yours.
+
+# %%
+spellings = (lambda a, b: a + b, lambda a, b: a.add(b), lambda a, b: torch.add(a, b))
+found = {operations(make_fx(each)(x, x).graph)[0] for each in spellings}
+assert found == {"aten.add.Tensor"}
+assert len({str(fx.symbolic_trace(each).graph) for each in spellings}) == 3
+
+# %% [markdown]
+# ## 11.2 A backend in five lines (20 minutes)
+#
+# `torch.compile` has two halves. **Dynamo** reads your Python code and makes graphs. A **backend** turns each graph into something that runs.
+# The usual backend is Inductor, which needs a compiler. But a backend is only a callable:
+#
+# ```text
+# backend(gm, example_inputs) -> callable
+# ```
+#
+# It gets an `fx.GraphModule` and example inputs. What it returns is called with the graph's inputs, and must give what the graph gives.
+# The simplest backend returns `gm` itself. `keep` above is one.
+#
+# Dynamo calls the backend **when it compiles**, and not when the result runs.
+# With every compiled graph it keeps **guards**: conditions on the inputs under which the graph is right. If they fail, it compiles again.
+
+
+# %%
+def scale(x):
+    return torch.relu(x).tanh() + 1
+
+
+torch._dynamo.reset()  # forget what was compiled before
+graphs.clear()
+compiled = torch.compile(scale, backend=keep)
+for _ in range(3):
+    compiled(torch.randn(2, 4))
+assert len(graphs) == 1
+
+# %% [markdown]
+# **Predict the value.** The same function gets batches of 2, 3, 4 and 5 rows. How many graphs are made?
+#
+# <details><summary>1: the code is the same.</summary>
+#
+# The first graph has a guard on the number of rows. With 3 rows it fails.
+# </details>
+# <details><summary>2</summary>
+#
+# Right. The first graph is for 2 rows. With 3 rows Dynamo sees that this size changes, and makes a second graph with a <strong>symbolic</strong> size. That one also fits 4 and 5.
+# </details>
+# <details><summary>4: one for each size.</summary>
+#
+# So it was in the first releases, or with <code>dynamic=False</code>. Today a size that has changed once becomes a symbol.
+# </details>
+
+# %%
+torch._dynamo.reset()
+graphs.clear()
+compiled = torch.compile(scale, backend=keep)
+for rows in (2, 3, 4, 5):
+    compiled(torch.randn(rows, 4))
+assert len(graphs) == 2
+assert [node.op for node in graphs[1].graph.nodes].count("placeholder") == 2  # the size, and x
+
+# %% [markdown]
+# That is why the *second* request of the day is slow, too. If you know that a size changes, say so before the first call with `mark_dynamic`:
+
+# %%
+torch._dynamo.reset()
+graphs.clear()
+compiled = torch.compile(scale, backend=keep)
+for rows in (2, 3, 4, 5):
+    batch = torch.randn(rows, 4)
+    torch._dynamo.mark_dynamic(batch, 0)
+    compiled(batch)
+assert len(graphs) == 1
+
+# %% [markdown]
+# ### Graph breaks
+#
+# Dynamo meets Python that it cannot put into a graph: an `if` on a tensor's value, a call into a library.
+# Then it ends the graph, lets Python do this one step, and begins a new graph behind it. Nothing raises. `symbolic_trace` would have raised a `TraceError`.
+# `torch._dynamo.explain` tells you where that happens:
+
+
+# %%
+def branches(x):
+    y = torch.relu(x)
+    if y.sum() > 0:
+        y = y * 2
+    return y.sin()
+
+
+torch._dynamo.reset()
+report = torch._dynamo.explain(branches)(torch.ones(3))
+print(report.graph_count, "graphs,", report.graph_break_count, "break")
+for graph in report.graphs:
+    print("  ", operations(graph.graph))
+assert report.graph_count == 2 and report.graph_break_count == 1
+assert [operations(graph.graph) for graph in report.graphs] == [
+    ["relu", "sum", "gt"],
+    ["mul", "sin"],
+]
+
+# %% [markdown]
+# The other branch was not compiled: no input has gone there yet.
+# `torch.compile(..., fullgraph=True)` refuses a break instead:
+
+# %%
+torch._dynamo.reset()
+with fails(torch._dynamo.exc.Unsupported):
+    torch.compile(branches, backend=keep, fullgraph=True)(torch.ones(3))
+
+# %% [markdown]
+# You can also have PyTorch write a log. In a shell, write `TORCH_LOGS="graph_breaks,recompiles,guards" python serve.py`.
+# `TORCH_LOGS=help` lists all topics; `graph_code` and `aot_graphs` print graphs. In Python:
+
+# %%
+torch._dynamo.reset()
+torch._logging.set_logs(recompiles=True)
+compiled = torch.compile(scale, backend=keep)
+compiled(torch.randn(2)), compiled(torch.randn(2, dtype=torch.float64))  # the log names the guard
+torch._logging.set_logs()  # and back
+
+# %% [markdown]
+# (If compiled code gives wrong values or crashes, the **minifier** looks for the smallest graph that still does so:
+# `TORCHDYNAMO_REPRO_AFTER="dynamo"` or `"aot"` in the shell. It writes a file that you can send to somebody.)
+
+# %%
+assert hasattr(torch._dynamo.config, "repro_after")
+
+# %% [markdown] card="CountingBackend"
+# **Write** the class `CountingBackend`, for `backend = CountingBackend()` and `torch.compile(model, backend=backend)`.
+#
+# * `backend.graphs`, an `int`: how many graphs it has been given so far;
+# * `backend.ops`, a `Counter` over all these graphs: how often each name is called. The name of a function is `target.__name__`,
+#   that of a method is the method's, that of a module is its class name. Calls that nobody reads count, too.
+#
+# Both count when a graph is compiled, and not when it runs. Each backend has figures of its own.
+# The backend may also be called by hand, as `backend(gm, example_inputs)`, with graphs that contain modules.
+#
+# **Do not** run the graph when the backend is called, and do not change the graph or the example inputs. What is compiled gives what the graph gives, gradients included.
+#
+# (Branches of `torch.cond`, and options of `torch.compile`, are never tested.)
+
+
+# %%
+class Example(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        return self.act(torch.sin(x)).add(torch.sin(x))
+
+
+# By hand, with this trace: graphs is 1, and ops is
+expected = Counter({"sin": 2, "ReLU": 1, "add": 1})
+draw(fx.symbolic_trace(Example()))
+
+
+# %% solve="CountingBackend"
+class CountingBackend:
+    """A backend that counts the graphs it is given, and what they call.
+
+    Attributes:
+        graphs: how many graphs it has been given so far.
+        ops: how often each name is called in all of them.
+    """
+
+    def __init__(self) -> None:
+        ### BEGIN SOLUTION
+        self.graphs = 0
+        self.ops: Counter[str] = Counter()
+        ### END SOLUTION
+
+    def __call__(self, gm: fx.GraphModule, example_inputs: list) -> Any:
+        """Count a graph; what comes back runs it as it is."""
+        ### BEGIN SOLUTION
+        self.graphs += 1
+        for node in gm.graph.nodes:
+            if node.op == "call_function":
+                self.ops[node.target.__name__] += 1
+            elif node.op == "call_method":
+                self.ops[node.target] += 1
+            elif node.op == "call_module":
+                self.ops[type(gm.get_submodule(node.target)).__name__] += 1
+        return gm
+        ### END SOLUTION
+
+
+# %% check="CountingBackend"
+check(CountingBackend)
+
+# %% hint="CountingBackend"
+hint("CountingBackend")
+
+# %% [markdown]
+# ## 11.3 Change what was captured (28 minutes)
+#
+# A backend may change the graph before it returns it. All that you know from chapter 3 holds. Three things are new.
+#
+# **1. The graph module is lazy.** Dynamo hands over a `_LazyGraphModule`. It makes its code at the first call, and not before.
+# So an edit works without `recompile()`, until somebody looks at the code:
+
+
+# %%
+def to_cos(gm, example_inputs, look=False):
+    """Replaces sin by cos, and forgets recompile."""
+    if look:
+        gm.code  # noqa: B018 - as a debugger does, or a print
+    for node in gm.graph.find_nodes(op="call_function", target=torch.sin):
+        node.target = torch.cos
+    return gm
+
+
+def peek(gm, example_inputs):
+    """The same, after a look at the code."""
+    return to_cos(gm, example_inputs, look=True)
+
+
+# %% [markdown]
+# **Predict the result.** `torch.sin` at 0, compiled with `to_cos` and with `peek`. Which of the two gives 1?
+#
+# <details><summary>Both.</summary>
+#
+# <code>peek</code> has looked at <code>gm.code</code>, so the code existed before the edit. It is stale.
+# </details>
+# <details><summary>Only <code>to_cos</code>.</summary>
+#
+# Right. A pass that works, until you print the graph's code to see why it works. So call <code>recompile()</code> after every edit.
+# </details>
+# <details><summary>Neither: both forget <code>recompile()</code>.</summary>
+#
+# With an ordinary graph module, that would be so. This one is lazy.
+# </details>
+
+# %%
+zero, results = torch.zeros(1), []
+for backend in (to_cos, peek):
+    torch._dynamo.reset()
+    results.append(torch.compile(lambda x: torch.sin(x), backend=backend)(zero).item())
+assert results == [1.0, 0.0]
+
+# %% [markdown]
+# **2. One operation still has several spellings.** Dynamo inlines modules, but it does not unify functions and methods:
+
+
+# %%
+class Spellings(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.Sigmoid()
+
+    def forward(self, x):
+        return self.act(x) + x.sigmoid() + torch.sigmoid(input=x)
+
+
+torch._dynamo.reset()
+graphs.clear()
+torch.compile(Spellings(), backend=keep)(x)
+for node in graphs[0].graph.nodes:
+    if node.op.startswith("call_") and node.target is not operator.add:
+        print(node.op, node.target, node.args, node.kwargs)
+calls = Counter(node.op for node in graphs[0].graph.nodes)
+assert calls["call_method"] == 1 and calls["call_module"] == 0
+
+# %% [markdown]
+# The layer became a function. The third spelling has its argument among the keywords.
+#
+# **3. A graph can hold graphs.** `torch.cond` chooses between two functions while the graph runs.
+# Each branch is a graph module of its own. It is read by a `get_attr` node, and `torch.cond` itself is a *higher-order operator*: it takes graphs as arguments.
+
+
+# %%
+def choose(x):
+    return torch.cond(x.sum() > 0, lambda y: torch.sigmoid(y) + 1, lambda y: y.sin(), (x,))
+
+
+torch._dynamo.reset()
+graphs.clear()
+torch.compile(choose, backend=keep)(x)
+outer = graphs[0]
+print(outer.graph)
+assert operations(outer.graph) == ["sum", "gt", "cond", "getitem"]
+inner = [m for m in outer.modules() if isinstance(m, fx.GraphModule) and m is not outer]
+assert [operations(part.graph) for part in inner] == [["sigmoid", "add"], ["sin"]]
+
+# %% [markdown]
+# A loop over `gm.graph.nodes` does not see the sigmoid. `gm.modules()` gives `gm` itself and everything inside.
+# Here is a whole pass as a backend. It replaces each sigmoid, as a function or as a method, by a hard sigmoid:
+
+
+# %%
+def hard_sigmoid_backend(gm, example_inputs):
+    for module in gm.modules():
+        if not isinstance(module, fx.GraphModule):
+            continue
+        for node in module.graph.nodes:
+            function = node.op == "call_function" and node.target is torch.sigmoid
+            if function or (node.op == "call_method" and node.target == "sigmoid"):
+                node.op, node.target = "call_function", F.hardsigmoid
+        module.recompile()
+    return gm
+
+
+torch._dynamo.reset()
+for function in (choose, Spellings()):
+    result = torch.compile(function, backend=hard_sigmoid_backend)(torch.ones(3))
+    print(result)
+torch.testing.assert_close(result, 3 * F.hardsigmoid(torch.ones(3)))
+
+# %% [markdown] card="relu_to_gelu_backend"
+# **Write** a backend: a function of a graph module and example inputs.
+# What it returns does what the graph does, with an exact GELU in place of every ReLU:
+#
+# * `torch.relu`, `F.relu` (with `inplace=True` too, and with `input=` as a keyword), `F.relu_`, `torch.relu_`;
+# * the methods `.relu()` and `.relu_()`;
+# * and so `nn.ReLU`, which Dynamo has inlined;
+# * in the branches of `torch.cond`, too.
+#
+# `relu6` and `leaky_relu` stay. An operation in place only comes where nothing else reads its input.
+#
+# You may change `gm`, and return any callable that takes the arguments of `gm` and returns what `gm` returns.
+# The backend is used by `torch.compile`, for several graphs, shapes, dtypes and models, and with gradients. It is also called by hand, with an ordinary `GraphModule`.
+#
+# (Graphs with `call_module` nodes are never tested.)
+
+
+# %%
+def before(x):
+    return F.relu(x, inplace=False) + F.relu6(x).relu()
+
+
+def after(x):
+    return F.gelu(x) + F.gelu(F.relu6(x))
+
+
+display(draw(fx.symbolic_trace(before), title="what the backend is given"))
+draw(fx.symbolic_trace(after), title="what it runs")
+
+
+# %% solve="relu_to_gelu_backend"
+def relu_to_gelu_backend(gm: fx.GraphModule, example_inputs: list) -> Any:
+    """A backend in which every ReLU is an exact GELU.
+
+    Args:
+        gm: what Dynamo captured; it may be changed.
+        example_inputs: inputs of the right kind.
+
+    Returns:
+        What is called in place of the graph.
+    """
+    ### BEGIN SOLUTION
+    functions = {torch.relu, torch.relu_, F.relu, F.relu_}
+    for module in gm.modules():
+        if not isinstance(module, fx.GraphModule):
+            continue
+        for node in module.graph.nodes:
+            function = node.op == "call_function" and node.target in functions
+            if function or (node.op == "call_method" and node.target in ("relu", "relu_")):
+                node.op, node.target = "call_function", F.gelu
+                # By position or by keyword, it reads one value; `inplace` goes.
+                node.args, node.kwargs = tuple(node.all_input_nodes), {}
+        module.recompile()
+    return gm
+    ### END SOLUTION
+
+
+# %% check="relu_to_gelu_backend"
+check(relu_to_gelu_backend)
+
+# %% hint="relu_to_gelu_backend"
+hint("relu_to_gelu_backend")
+
+# %% [markdown]
+# ## 11.4 `torch.export`: a program (16 minutes)
+#
+# `torch.compile` may leave parts to Python. `torch.export` may not: it makes **one** graph for the whole model, or it raises.
+# The result is an `ExportedProgram`. It can be saved, and loaded where your source code does not exist.
+
+
+# %%
+class Block(nn.Module):
+    """A layer with state of every kind."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 4)
+        self.norm = nn.BatchNorm1d(4)
+        self.register_buffer("mask", torch.ones(4), persistent=False)
+
+    def forward(self, x, times):
+        return self.norm(torch.relu(self.fc(x))) * self.mask * times + torch.tensor(1.0)
+
+
+layer = Block().eval()
+program = export(layer, (x, 2))
+assert isinstance(program, ExportedProgram)
+print(program.graph)
+
+# %% [markdown]
+# It is an FX graph with three differences to a trace:
+#
+# * Every call is an operator overload. `F.relu`, `torch.relu` and `nn.ReLU` are all `aten.relu.default`.
+# * The state is **lifted**: parameters, buffers and constants are placeholders, before the inputs.
+# * `program.graph` cannot be called with your inputs alone. `program.module()` gives a module that can: it puts the state back in.
+
+# %%
+again = program.module()
+torch.testing.assert_close(again(x, 2), layer(x, 2))
+with fails(TypeError):
+    program.graph_module(x, 2)  # it wants the weights, too
+
+# %% [markdown]
+# In the graph, Python's numbers are constants: `times` has a placeholder, which nothing reads. A call with another number is refused.
+
+# %%
+with fails(AssertionError):
+    again(x, 3)
+
+# %% [markdown]
+# **Predict the value.** A model runs `torch.tanh(x)` and ignores the result. Is it in the exported program?
+#
+# <details><summary>No: export removes dead code.</summary>
+#
+# Not by default, and not as long as nobody calls <code>run_decompositions</code>.
+# </details>
+# <details><summary>Yes.</summary>
+#
+# Right. The graph has each operator that was called. Whoever counts operators counts this one, too.
+# </details>
+
+
+# %%
+class Dead(nn.Module):
+    def forward(self, x):
+        torch.tanh(x)
+        return x.cos()
+
+
+assert operations(export(Dead(), (x,)).graph) == ["aten.tanh.default", "aten.cos.default"]
+
+# %% [markdown]
+# A condition on a tensor's value must be written with `torch.cond`. As before, the branches are graph modules inside the program's graph module.
+# Other constructions also become graphs inside: a part under `torch.no_grad()` does, for example.
+
+
+# %%
+class Chooses(nn.Module):
+    def forward(self, x):
+        with torch.no_grad():
+            middle = x.mean()
+        return torch.cond(middle > 0, lambda y: y.sin(), lambda y: y.cos() * 2, (x,))
+
+
+program = export(Chooses(), (x,))
+for name, module in program.graph_module.named_modules():
+    print(f"{name:14} {operations(module.graph)}")
+names = {name for name, _ in program.graph_module.named_modules()}
+assert {"", "true_graph_0", "false_graph_0"} < names and len(names) == 4
+
+# %% [markdown] card="export_ops"
+# **Given** a model, and its arguments as a tuple of tensors.
+#
+# **Return** a `Counter`: how often each ATen operator appears in the program of `torch.export.export(model, args)`, with the default settings, and without decomposition.
+# The keys are `str(target)`, such as `"aten.linear.default"`.
+#
+# * Only operator overloads of the namespace `aten` count. Not `operator.getitem`, not `torch.cond` itself, and no operators of other libraries.
+# * Graph modules inside the program's graph module count, too, each once: the branches of `torch.cond`, and their branches.
+# * What nobody reads counts.
+#
+# The model is exported in the mode that it is in. Model and arguments are as before.
+#
+# (Keyword arguments and dynamic shapes are never tested.)
+
+# %%
+# What is asked of export_ops(Chooses(), (x,)):
+expected = Counter({
+    **{"aten.mean.default": 1, "aten.gt.Scalar": 1},
+    **{"aten.sin.default": 1, "aten.cos.default": 1, "aten.mul.Tensor": 1},
+})  # fmt: skip
+draw(program.graph_module)
+
+
+# %% solve="export_ops"
+def export_ops(model: nn.Module, args: tuple[torch.Tensor, ...]) -> Counter[str]:
+    """How often each ATen operator appears in a model's exported program.
+
+    Args:
+        model: the model; it is exported in the mode that it is in.
+        args: its arguments, by position.
+
+    Returns:
+        The counts by `str(target)`.
+    """
+    ### BEGIN SOLUTION
+    program = export(model, args)
+    counts: Counter[str] = Counter()
+    for module in program.graph_module.modules():
+        if isinstance(module, fx.GraphModule):
+            for node in module.graph.nodes:
+                target = node.target
+                if isinstance(target, torch._ops.OpOverload) and target.namespace == "aten":
+                    counts[str(target)] += 1
+    return counts
+    ### END SOLUTION
+
+
+# %% check="export_ops"
+check(export_ops)
+
+# %% hint="export_ops"
+hint("export_ops")
+
+# %% [markdown]
+# ## 11.5 The signature (13 minutes)
+#
+# Which placeholder is what? The graph does not say it, and names are no proof: an input may be called `p_x`.
+# `program.graph_signature` says it. `input_specs` has one entry for each placeholder, in graph order:
+
+# %%
+program = export(Block().train(), (x, 2))
+for spec in program.graph_signature.input_specs:
+    print(f"{spec.kind.name:16} {spec.arg.name:28} {spec.target}")
+kinds = Counter(spec.kind for spec in program.graph_signature.input_specs)
+assert kinds[InputKind.PARAMETER] == 4 and kinds[InputKind.BUFFER] == 4
+assert kinds[InputKind.CONSTANT_TENSOR] == 1 and kinds[InputKind.USER_INPUT] == 2
+
+# %% [markdown]
+# `spec.arg.name` is the placeholder's name. `spec.target` is the path in the model, which an input does not have.
+# The tensor that was written down in `forward` is a constant.
+#
+# This time the model is in training mode, where a BatchNorm changes three buffers. Look for that in the graph, and in the signature:
+
+# %%
+print([op for op in operations(program.graph) if "_." in op])
+print(program.graph_signature.buffers_to_mutate)
+assert "aten.add_.Tensor" in operations(program.graph)
+assert program.graph_signature.buffers_to_mutate == {}
+
+# %% [markdown]
+# The graph has operations in place, and the signature says nothing about mutation.
+# `run_decompositions` makes a new program. It **functionalizes**: no operation changes anything in place.
+# The new values become further outputs, and the signature says into which buffer each must be written.
+
+# %%
+functional = program.run_decompositions({})
+for spec in functional.graph_signature.output_specs:
+    print(f"{spec.kind.name:16} {spec.arg.name:10} {spec.target}")
+assert not [op for op in operations(functional.graph) if "_." in op]
+kinds = [spec.kind for spec in functional.graph_signature.output_specs]
+assert kinds == [OutputKind.BUFFER_MUTATION] * 3 + [OutputKind.USER_OUTPUT]
+
+# %% [markdown]
+# **Predict the result.** What is `functional.graph_signature.user_inputs` for the arguments `(x, 2)`?
+#
+# <details><summary><code>('x', 'times')</code></summary>
+#
+# That would be useful. But for an input that is no tensor, this list has the value.
+# </details>
+# <details><summary><code>('x', 2)</code></summary>
+#
+# Right: a name, and a value. For the names, read <code>spec.arg.name</code> of the input specs.
+# </details>
+# <details><summary><code>('x',)</code></summary>
+#
+# A number that the caller passes has a placeholder, too, although its value is a constant in the graph.
+# </details>
+
+# %%
+assert functional.graph_signature.user_inputs == ("x", 2)
+inputs = [s for s in functional.graph_signature.input_specs if s.kind == InputKind.USER_INPUT]
+assert [spec.arg.name for spec in inputs] == ["x", "times"]
+
+# %% [markdown] card="params_of"
+# **Given** an `ExportedProgram`.
+#
+# **Return** a dictionary with five keys, which are always there. Each value is a list of **placeholder names**, in graph order:
+#
+# * `"parameters"`, and `"buffers"`, saved with the model or not;
+# * `"constants"`: the lifted tensor constants;
+# * `"inputs"`: what the caller passes, tensors or not, read or not;
+# * `"mutated"`: the buffers and inputs that the program's *signature* says are mutated.
+#
+# Every placeholder is in exactly one of the first four lists. Before `run_decompositions`, nothing is mutated by the signature, whatever the graph has.
+#
+# **Do not** change the program. (Custom objects, tokens and effects are never tested.)
+
+# %%
+# What is asked of params_of(program) for the program above:
+expected = {
+    "parameters": ["p_fc_weight", "p_fc_bias", "p_norm_weight", "p_norm_bias"],
+    "buffers": [f"b_norm_{name}" for name in ("running_mean", "running_var", "num_batches_tracked")]
+    + ["b_mask"],
+    "constants": ["c_lifted_tensor_0"],
+    "inputs": ["x", "times"],
+    "mutated": [],
+}
+names = [name for key in ("parameters", "buffers", "constants", "inputs") for name in expected[key]]
+assert set(names) == {node.name for node in program.graph.find_nodes(op="placeholder")}
+draw(program.graph_module)
+
+
+# %% solve="params_of"
+def params_of(ep: ExportedProgram) -> dict[str, list[str]]:
+    """What the placeholders of a program are.
+
+    Args:
+        ep: the program; it is not changed.
+
+    Returns:
+        Names of placeholders under "parameters", "buffers", "constants", "inputs" and "mutated".
+    """
+    ### BEGIN SOLUTION
+    lists = {
+        InputKind.PARAMETER: "parameters",
+        InputKind.BUFFER: "buffers",
+        InputKind.CONSTANT_TENSOR: "constants",
+        InputKind.USER_INPUT: "inputs",
+    }
+    result: dict[str, list[str]] = {key: [] for key in (*lists.values(), "mutated")}
+    # A buffer is named by its path there, an input by its placeholder.
+    changed = {(spec.kind, spec.target) for spec in ep.graph_signature.output_specs}
+    for spec in ep.graph_signature.input_specs:
+        name = spec.arg.name
+        result[lists[spec.kind]].append(name)
+        buffer = spec.kind == InputKind.BUFFER
+        buffer_changed = buffer and (OutputKind.BUFFER_MUTATION, spec.target) in changed
+        if buffer_changed or (OutputKind.USER_INPUT_MUTATION, name) in changed:
+            result["mutated"].append(name)
+    return result
+    ### END SOLUTION
+
+
+# %% check="params_of"
+check(params_of)
+
+# %% hint="params_of"
+hint("params_of")
+
+# %% [markdown]
+# ## 11.6 Metadata, and what is below (4 minutes)
+#
+# Every node of an exported graph knows its value, without any run: `node.meta["val"]` is a **fake tensor**. It has a shape, a dtype and a device, and no numbers.
+# `nn_module_stack` says from which module a node came, and `stack_trace` from which line.
+#
+# `Dim` makes a size symbolic. Then `val` has a `SymInt` where the number was:
+
+# %%
+dynamic = export(Net(), (x,), dynamic_shapes={"x": {0: Dim("batch")}})
+relu = dynamic.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.default)[0]
+rows, columns = relu.meta["val"].shape
+print(type(relu.meta["val"]).__name__, rows, columns, dynamic.range_constraints)
+assert isinstance(rows, torch.SymInt) and columns == 4
+assert "nn_module_stack" in relu.meta and "stack_trace" in relu.meta
+
+# %% [markdown]
+# A `SymInt` is no number. If you compare it with `==` in an `if`, PyTorch answers with the *hint*, the size of the example, and notes a guard: from then on the program is only right for this size.
+# A pass must not do that. `statically_known_true` answers without a guard, and says `False` where it does not know:
+
+# %%
+assert statically_known_true(rows == rows)
+assert not statically_known_true(rows == 2)  # the example had 2 rows; others may come
+
+# %% [markdown]
+# `make_fx` shows what happens below. It runs a function and records each ATen operator that is reached.
+# With a **decomposition table** it replaces operators by their definitions; with `functionalize` it replaces operations in place:
+
+# %%
+table = get_decompositions([torch.ops.aten.gelu])
+assert operations(make_fx(lambda x: F.gelu(x))(x).graph) == ["aten.gelu.default"]
+print(operations(make_fx(lambda x: F.gelu(x), decomposition_table=table)(x).graph))
+
+
+def in_place(x):
+    return x.clone().add_(1)
+
+
+assert operations(make_fx(in_place)(x).graph)[1] == "aten.add_.Tensor"
+assert operations(make_fx(torch.func.functionalize(in_place))(x).graph)[1] == "aten.add.Tensor"
+
+# %% [markdown]
+# **AOTAutograd** is between Dynamo and most backends. It makes *two* graphs of each of Dynamo's: forward and backward. What the backward needs are further outputs of the forward.
+# The backward graph is compiled late, at the first `.backward()`:
+
+# %%
+sides = {}
+
+
+def note(side):
+    def compiler(gm, example_inputs):
+        sides[side] = operations(gm.graph)
+        return make_boxed_func(gm.forward)
+
+    return compiler
+
+
+two = aot_module(Net(), fw_compiler=note("forward"), bw_compiler=note("backward"))
+loss = two(x).sum()
+assert set(sides) == {"forward"}
+loss.backward()
+for side, found in sides.items():
+    print(f"{side:9} {found}")
+assert set(sides) == {"forward", "backward"} and "aten.mm.default" in sides["backward"]
+
+# %% [markdown]
+# ## 11.7 The end of the story (3 minutes)
+#
+# **The serving team.** Your backend is tried on an Inception block with random weights. First the count, for three batch sizes, then the exchange:
+
+# %% uses="CountingBackend"
+block = Inception(8, 4, 4, 4, 4, 4, 4).eval()
+image = torch.randn(2, 8, 7, 7)
+torch._dynamo.reset()
+counting = CountingBackend()
+compiled = torch.compile(block, backend=counting)
+with torch.no_grad():
+    for size in (2, 3, 4):
+        compiled(torch.randn(size, 8, 7, 7))
+print(counting.graphs, "graphs", dict(counting.ops))
+assert counting.graphs == 2 and counting.ops["relu"] == 12  # six in each graph
+
+# %% [markdown]
+# One graph for the first request, one for the second: that was the delay. `mark_dynamic` before the first request mends it.
+
+# %% uses="relu_to_gelu_backend"
+by_hand = relu_to_gelu_backend(fx.symbolic_trace(before), [image])
+torch.testing.assert_close(by_hand(image), after(image))
+
+torch._dynamo.reset()
+smooth = torch.compile(block, backend=relu_to_gelu_backend)
+with torch.no_grad():
+    result, old = smooth(image), block(image)
+print(f"smallest value: {old.min():.3f} before, {result.min():.3f} now")
+assert old.min() == 0 and -0.2 < result.min() < 0  # only a GELU is below zero
+
+# %% [markdown]
+# **The mobile team.** Which operators does the runtime need, and which inputs are weights?
+
+# %% uses="export_ops"
+needed = export_ops(block, (image,))
+print(needed)
+assert needed["aten.conv2d.default"] == needed["aten.relu_.default"] == 6
+
+# %% uses="params_of"
+kinds = params_of(export(block, (image,)))
+print({key: len(names) for key, names in kinds.items()})
+assert len(kinds["parameters"]) == 18 and kinds["inputs"] == ["x"] and kinds["mutated"] == []
+
+# %% [markdown]
+# ### Which producer for which job
+#
+# | you want to | use |
+# |---|---|
+# | edit a model that you can run, and keep its modules | `symbolic_trace` |
+# | change or count what runs in production | a backend of `torch.compile` |
+# | give a model away without its source | `torch.export` |
+# | see what an operator is made of, or record a derivative | `make_fx` |
+#
+# `symbolic_trace` is not deprecated. But the old `torch._dynamo.export(f, x)` is: `torch.export.export` took its place.
+
+# %% [markdown]
+# ## Common mistakes
+#
+# Here you see each of them fail. (4 minutes)
+#
+# ### The backend returns a result
+
+
+# %%
+def returns_result(gm, example_inputs):
+    return gm(*example_inputs)
+
+
+torch._dynamo.reset()
+with fails(torch._dynamo.exc.BackendCompilerFailed):  # compiler_fn did not return callable
+    torch.compile(scale, backend=returns_result)(x)
+
+# %% [markdown]
+# **Right:** return something that can be called, such as `gm`.
+#
+# ### A pass looks for `call_module`
+#
+# Since PyTorch 2.5, Dynamo inlines modules. A user's backend then saw
+# [294 placeholders and no module](https://github.com/foundation-model-stack/fms-model-optimizer/issues/73).
+
+# %%
+torch._dynamo.reset()
+graphs.clear()
+torch.compile(net, backend=keep)(x)
+ops = Counter(node.op for node in graphs[0].graph.nodes)
+assert ops["call_module"] == 0 and ops["placeholder"] == 3
+
+# %% [markdown]
+# **Right:** look for functions. A pass that needs modules belongs on a trace of `symbolic_trace`.
+#
+# ### The figures of yesterday
+#
+# What Dynamo has compiled stays in a cache, and belongs to the *code* of the function. A second `torch.compile` with the same backend compiles nothing:
+
+# %%
+torch._dynamo.reset()
+graphs.clear()
+torch.compile(scale, backend=keep)(x)
+torch.compile(scale, backend=keep)(x)
+assert len(graphs) == 1
+
+# %% [markdown]
+# **Right:** call `torch._dynamo.reset()` before you count.
+#
+# ### The program's graph module is called
+
+
+# %%
+program = export(net, (x,))
+with fails(TypeError):
+    program.graph_module(x)
+torch.testing.assert_close(program.module()(x), net(x))
+
+# %% [markdown]
+# **Right:** `program.module()(x)`.
+#
+# ### A parameter that is called `input`
+#
+# `input` is a name of Python's. Copying a graph renames such a placeholder, and the signature does not follow:
+
+# %%
+named = copy.deepcopy(export(nn.Linear(3, 4), (x,)))
+print([node.name for node in named.graph.find_nodes(op="placeholder")])
+assert named.graph_signature.user_inputs == ("input",)
+assert named.graph.find_nodes(op="placeholder")[-1].name == "input_1"
+
+# %% [markdown]
+# **Right:** give the parameters of `forward` names that Python does not have.
+#
+# ### The size of the example is in the graph
+
+# %%
+fixed = export(net, (x,)).module()
+with fails(AssertionError):
+    fixed(torch.randn(5, 3))  # it was exported with 2 rows
+assert dynamic.module()(torch.randn(5, 3)).shape == (5, 4)
+
+# %% [markdown]
+# **Right:** `dynamic_shapes=` for each size that may change.
+
+# %% [markdown]
+# ## Recap
+#
+# 1. FX is the format. `symbolic_trace`, Dynamo, `torch.export` and `make_fx` fill it, each at another level.
+# 2. A backend is a function from a graph and example inputs to a callable. It is called when a graph is compiled.
+# 3. A graph can hold graphs. Visit `gm.modules()`, and recompile each that you edit.
+# 4. In a program, state is lifted. The signature says which placeholder is what, and which output is a mutation.
+# 5. `meta["val"]` has shapes without a run; ask about symbolic sizes with `statically_known_true`.
+#
+# ## Cheat sheet
+#
+# | call | what it does |
+# |---|---|
+# | `torch.compile(f, backend=backend)` | calls `backend(gm, example_inputs)` for each graph |
+# | `torch._dynamo.explain(f)(*args)` | graphs, graph breaks and guards |
+# | `torch._dynamo.reset()` | forgets what was compiled |
+# | `torch._dynamo.mark_dynamic(x, 0)` | this size will change |
+# | `torch.export.export(model, args, dynamic_shapes=…)` | one graph, as an `ExportedProgram` |
+# | `program.graph_signature.input_specs`, `.output_specs` | what placeholders and outputs are |
+# | `program.run_decompositions(table)` | a functional program of smaller operators |
+# | `program.module()` | what can be called |
+# | `make_fx(f, decomposition_table=…)(*args)` | the ATen operators of one run |
+# | `get_decompositions([op, …])` | a table for it |
+#
+# See how far you are:
+
+# %%
+progress()
+
+# %% [markdown]
+# ## What was not taught here
+#
+# | topic | where |
+# |---|---|
+# | passes that keep `meta` true, and pipelines of passes | chapter 12 |
+# | cutting a graph for a device | chapter 13 |
+# | quantization on exported programs | chapter 14 |
+# | registering a backend by name, Inductor's own passes | PyTorch's documentation |
+#
+# Read on: [custom backends](https://docs.pytorch.org/docs/stable/torch.compiler_custom_backends.html),
+# [torch.export](https://docs.pytorch.org/docs/stable/export.html), and
+# [how Dynamo works](https://docs.pytorch.org/docs/stable/torch.compiler_dynamo_overview.html).
+# (Names that begin with an underscore, such as `torch._dynamo`, are not promised to stay.)

@@ -1,0 +1,105 @@
+"""Networks that nobody here wrote, with random weights: what the solutions are also tried on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from autograder.core.exercise import Trial
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network of torchvision or timm.
+
+    Attributes:
+        library: ``"torchvision"`` or ``"timm"``.
+        name: what the library calls it.
+        size: the height and width of its input, in pixels.
+    """
+
+    library: str
+    name: str
+    size: int = 32
+
+    def __str__(self) -> str:
+        return f"{self.library}-{self.name}"
+
+    def build(self) -> nn.Module:
+        """The network with random weights, in float64 and eval mode.
+
+        The statistics of its BatchNorms are drawn too: untouched, they change next to nothing.
+        """
+        torch.manual_seed(0)
+        model = self._made().double().eval()
+        for module in model.modules():
+            if isinstance(module, _BatchNorm) and module.running_mean is not None:
+                module.running_mean.normal_(0.0, 0.1)
+                module.running_var.uniform_(0.5, 1.5)
+        return model
+
+    def _made(self) -> nn.Module:
+        if self.library == "timm":
+            import timm
+
+            return timm.create_model(self.name)
+        import torchvision
+
+        more: dict[str, object] = {}
+        if self.name in ("googlenet", "inception_v3"):
+            more = {"init_weights": False, "aux_logits": False}
+        if self.name.startswith("vit_"):
+            more = {"image_size": self.size}
+        return getattr(torchvision.models, self.name)(**more)
+
+
+@dataclass(frozen=True, eq=False)
+class Real:
+    """Builds a trial about a network, as `fuzz.model_builder` does about a random model.
+
+    Attributes:
+        network: the network.
+        complete: gives the trial what the exercise needs besides a model.
+    """
+
+    network: Network
+    complete: Callable[[Trial, int], Trial]
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = self.network.build()
+        generator = torch.Generator().manual_seed(seed + 1)
+        size = self.network.size
+        image = torch.randn(2, 3, size, size, generator=generator, dtype=torch.float64)
+        return self.complete(Trial(args=(model,), model=model, inputs=((image,),)), seed)
+
+
+NETWORKS = (
+    *(
+        Network("torchvision", name)
+        for name in (
+            "densenet121", "efficientnet_b0", "efficientnet_b1", "efficientnet_v2_s", "googlenet",
+            "mnasnet0_5", "mnasnet1_0", "mobilenet_v2", "mobilenet_v3_large", "mobilenet_v3_small",
+            "regnet_x_400mf", "regnet_y_400mf", "regnet_y_800mf", "resnet18", "resnet34",
+            "resnet50", "resnext50_32x4d", "shufflenet_v2_x0_5", "shufflenet_v2_x1_0",
+            "squeezenet1_0", "squeezenet1_1", "convnext_tiny", "swin_t", "swin_v2_t", "vit_b_16",
+        )
+    ),
+    Network("torchvision", "alexnet", 64),
+    Network("torchvision", "inception_v3", 96),
+    *(
+        Network("timm", name)
+        for name in (
+            "resnet10t", "resnet14t", "test_byobnet", "test_convnext", "test_convnext2",
+            "test_convnext3", "test_efficientnet", "test_efficientnet_evos",
+            "test_efficientnet_gn", "test_efficientnet_ln", "test_mambaout", "test_nfnet",
+            "test_resnet",
+        )
+    ),
+    Network("timm", "test_vit3", 160),
+)  # fmt: skip
+"""Those that `fx.symbolic_trace` can trace, and whose trace it can trace again."""
