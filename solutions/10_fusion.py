@@ -1206,6 +1206,7 @@ progress()
 #
 # | topic | where |
 # |---|---|
+# | linear layers side by side, which become one | the optional part 10b |
 # | fusion by `torch.compile`, which writes new kernels | chapter 11 |
 # | passes in a row, and what each of them needs of the one before | chapter 12 |
 # | quantization, which needs folded convolutions | chapter 14 |

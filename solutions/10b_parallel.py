@@ -5,25 +5,26 @@
 #
 # | | |
 # |---|---|
-# | **You need** | chapter 10; it is an optional part of it |
-# | **Time** | about 65 minutes, 30 of them for the exercise |
+# | **You need** | chapters 1 to 3, and section 10.3 about modules that a pass adds; this part is optional, and no later chapter needs it |
+# | **Time** | about 55 minutes, 30 of them for the exercise |
 #
 # **When you are done, you can**
 #
 # 1. show why several linear layers that read one value are one linear layer;
 # 2. group the nodes of a graph by what they read, before you rewrite any of them;
-# 3. name the writes that cut a group in two;
+# 3. name the writes that cut a group in two, and those that a simple pass overlooks;
 # 4. merge the layers of a group, whatever their widths and biases.
 
 # %% [markdown]
 # ## A story
 #
-# A server answers questions with a language model. In each of its layers three projections read the same value: query, key and value.
-# On a GPU, three small multiplications take longer than a large one: each of them is started by itself, and each reads the input again.
+# The other team has a second service: it answers questions with a language model. In each of its attention blocks, three linear layers read the same value.
+# Their outputs are called query, key and value. A GPU must start three multiplications, and each of them reads the input again. One large multiplication does the same work in one start.
 #
-# vLLM, a server for language models, merges them. Its models come from another library, so it does not edit their source code.
-# Its [fusers](https://docs.vllm.ai/) trace a layer with `torch.fx`, find linear layers that read one value, and put one layer in their place.
-# You write such a pass here. GoogLeNet has no layers side by side, so an attention block of ours takes over.
+# Nobody wants to rewrite the model for that: its code belongs to a library. So the change must be a pass.
+# vLLM, a server for language models, works like this since July 2026: it traces the layers of another library's models with `torch.fx`, and merges query, key and value.
+#
+# You write such a pass here. GoogLeNet has only one linear layer, so an attention block of ours takes over.
 
 # %%
 import operator
@@ -33,6 +34,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import fx, nn
+from torchvision.models import googlenet
 
 from autograder import check, draw, hint, progress
 
@@ -58,10 +60,14 @@ attention = Attention().eval()
 x = torch.randn(2, 5, 8)
 draw(attention)
 
+# %%
+network = googlenet(weights=None, aux_logits=False, init_weights=False, num_classes=10)
+assert sum(type(module) is nn.Linear for module in network.modules()) == 1
+
 # %% [markdown]
 # ## 10b.1 One layer instead of three (6 minutes)
 #
-# A linear layer computes one number for each row of its weight. So put the rows of all layers into one weight:
+# For each input, a linear layer computes one number for each row of its weight. So put the rows of all layers into one weight:
 #
 # ```text
 # weight = cat([q.weight, k.weight, v.weight])     (8 + 8 + 4, 8)
@@ -98,9 +104,9 @@ print(sizes, [tuple(part.shape) for part in parts])
 # %% [markdown]
 # **Predict the result.** The input has the shape `(2, 5, 8)`. What does `split(sizes, dim=1)` give instead?
 #
-# <details><summary>The same: dimension 1 is that of the features.</summary>
+# <details><summary>The same: dimension 1 holds the features.</summary>
 #
-# No. That is true for inputs with two dimensions. Here, dimension 1 has 5 positions.
+# No. That is true for inputs with two dimensions. Here, dimension 1 holds 5 positions.
 # </details>
 # <details><summary>An error: the sizes do not add up to 5.</summary>
 #
@@ -126,18 +132,19 @@ for some in zip(by_split, by_slices, by_places, strict=True):
     assert torch.equal(some[0], some[1]) and torch.equal(some[1], some[2])
 
 # %% [markdown]
-# All three are **views**: they share the memory of `whole`, and nothing is copied. But look at `chunk`, which cuts into *equal* parts:
+# All of these parts are **views**: they share the memory of `whole`, and nothing is copied.
 
 # %%
-print([part.shape[-1] for part in whole.chunk(3, dim=-1)])
-assert [part.shape[-1] for part in whole.chunk(3, dim=-1)] == [7, 7, 6]
+for part in (by_split[1], by_slices[1], by_places[1]):
+    assert part.untyped_storage().data_ptr() == whole.untyped_storage().data_ptr()
 
 # %% [markdown]
 # ## 10b.2 First collect, then rewrite (8 minutes)
 #
-# `replace_pattern` cannot do this: how many layers read a value differs from place to place, and so does what is between them.
-# A pass in two steps can. The first step changes nothing: it goes through the graph once, and collects.
-# As a worked example, here are the calls of `torch.sin` that read the same value:
+# A pattern of chapter 4 has a fixed number of nodes. Here, the number of layers that read a value differs from place to place, and other nodes may be between them.
+# So the pass has two steps. The first step changes nothing: it goes through the graph once, and collects groups. The second step rewrites one group after the other.
+#
+# The worked example is about another operation. Calls of `torch.sin` that read the same value need only run once:
 
 
 # %%
@@ -148,7 +155,7 @@ def waves(x, y):
 
 
 def same_calls(gm: fx.GraphModule) -> dict[fx.Node, list[fx.Node]]:
-    """The calls of `torch.sin`, by what they read."""
+    """The calls of `torch.sin`, grouped by what they read."""
     groups: dict[fx.Node, list[fx.Node]] = {}
     for node in gm.graph.nodes:
         if node.target is torch.sin:
@@ -169,9 +176,9 @@ torch.testing.assert_close(gm(one, two), waves(one, two))
 assert [node.target for node in gm.graph.nodes].count(torch.sin) == 2
 
 # %% [markdown]
-# The first of a group is the right place for what is new: all of its readers come later.
+# The first call of a group is the right place for the new node: all readers of the group come later.
 #
-# **Predict the result.** What is wrong if the new node is put at the place of the **last** call?
+# **Predict the result.** What is wrong if the new node takes the place of the **last** call?
 #
 # <details><summary>Nothing: all calls of a group read the same value.</summary>
 #
@@ -179,17 +186,31 @@ assert [node.target for node in gm.graph.nodes].count(torch.sin) == 2
 # </details>
 # <details><summary>A reader of the first call may come before it: the value is used before it is defined.</summary>
 #
-# Right. In <code>waves</code> it would go well. In <code>y = left(x); return right(x + y)</code> there is no group, and in
-# <code>f(left(x)) + right(x)</code> the call of <code>f</code> is in between.
+# Right. In <code>torch.sin(x).exp() + torch.sin(x)</code>, the call of <code>exp</code> is between the two.
 # </details>
-# <details><summary>FX orders the nodes anew, so the place does not matter.</summary>
+# <details><summary>FX sorts the nodes again, so the place does not matter.</summary>
 #
 # No. The order of the graph is the order of execution. <code>lint</code> refuses a reader before its value.
 # </details>
-#
+
+
+# %%
+def early(x):
+    return torch.sin(x).exp() + torch.sin(x)
+
+
+gm = fx.symbolic_trace(early)
+((first, last),) = same_calls(gm).values()
+first.replace_all_uses_with(last)
+gm.graph.erase_node(first)
+
+# %% raises="RuntimeError"
+gm.graph.lint()
+
+# %% [markdown]
 # ### A write cuts a group in two
 #
-# The node is the same, and the numbers are not:
+# A group has one more enemy. Between two calls, somebody may write into the value. The node is the same, and the numbers are not:
 
 
 # %%
@@ -207,7 +228,7 @@ assert len(group) == 2  # one key for both, although the second one reads other 
 assert not torch.equal(written(one), torch.zeros(3))
 
 # %% [markdown]
-# So the key of a group needs more than the node. Count the writes to each value, and make that number a part of the key:
+# So the key of a group needs more than the node. This function finds the usual writes; the number of writes so far can then be a part of the key:
 
 
 # %%
@@ -241,8 +262,7 @@ print(count)
 assert count["add"] == 3
 
 # %% [markdown]
-# (A method that ends in two underscores, such as `__setitem__`, writes as well. And a write into a *view* of a value writes into the value.
-# A pass at work looks for both. The exercise tries neither.)
+# What else writes, and what the exercise tries of it, is in section 10b.4.
 #
 # **Predict the result.** A layer is called twice: `q(x) * q(y) + k(x)`. Should `q` and `k` be merged for `x`?
 #
@@ -255,6 +275,14 @@ assert count["add"] == 3
 #
 # Right. A layer that is called more than once is left.
 # </details>
+# <details><summary>Yes, if <code>y</code> is merged as well.</summary>
+#
+# No. Only <code>q</code> reads <code>y</code>, so there is nothing to merge it with.
+# </details>
+#
+# ## 10b.3 The pass (2 minutes)
+#
+# You have all parts now: one layer made of many, groups with a key, and the place for the new node.
 
 # %% [markdown] card="merge_parallel_linears"
 # **Write** a pass in which all `nn.Linear` calls that read the same value become **one** linear layer, followed by a split.
@@ -265,6 +293,7 @@ assert count["add"] == 3
 # * Calls are not merged across a write to the value that they read, such as `x.mul_(2)`, `nn.ReLU(inplace=True)` or `F.relu(x, inplace=True)`.
 #   Those before the write are a group, and those after it.
 # * Slices or `tensor_split` serve as well as `split`.
+# * A write into a **view** of the value, such as `x[0].mul_(2)`, is not tried; nor is a function such as `torch.relu_`.
 #
 # Whether layers that nothing calls any more stay in the module is up to you. **Do not** change the model that you are given.
 
@@ -358,7 +387,73 @@ check(merge_parallel_linears)
 hint("merge_parallel_linears")
 
 # %% [markdown]
-# ## 10b.3 The server, merged (3 minutes)
+# ## 10b.4 Writes that hide (4 minutes)
+#
+# Your pass finds three kinds of write: methods such as `mul_`, modules with `inplace=True`, and calls with the keyword `inplace=True`. These are the ones that the exercise tries.
+# The trap is a write through a **view**. The node that is written is the view, and the numbers of the *other* value change:
+
+
+# %%
+class Hidden(nn.Module):
+    """Between two layers, somebody writes into the first row of their input."""
+
+    def __init__(self):
+        super().__init__()
+        self.q, self.k = nn.Linear(8, 4), nn.Linear(8, 4)
+
+    def forward(self, x):
+        x = x + 0
+        y = self.q(x)
+        x[0].mul_(2)
+        return y * self.k(x)
+
+
+gm = fx.symbolic_trace(Hidden())
+(write,) = (node for node in gm.graph.nodes if node.target == "mul_")
+print(write.format_node())
+assert writes_into(gm, write).name == "getitem"  # and the value of the two layers is `add`
+
+# %% [markdown]
+# **Predict the result.** A pass counts writes with `writes_into`. What does it do with `Hidden`?
+#
+# <details><summary>It leaves both layers alone, because it finds the write.</summary>
+#
+# No. It finds a write to <code>getitem</code>. For <code>add</code>, which both layers read, it counts none.
+# </details>
+# <details><summary>It merges them, and the result is wrong.</summary>
+#
+# Right. The merged layer runs before the write, so <code>k</code> gets the old numbers. Nothing raises.
+# </details>
+# <details><summary>It merges them, and the result is right: only a view was written.</summary>
+#
+# No. A view has no numbers of its own. A write into <code>x[0]</code> changes <code>x</code>.
+# </details>
+#
+# What the merged model would compute:
+
+# %%
+hidden, rows = Hidden(), torch.randn(3, 8)
+both = merge_layers([hidden.q, hidden.k])(rows)
+as_merged = both[:, :4] * both[:, 4:]
+assert not torch.allclose(as_merged[0], hidden(rows)[0])
+torch.testing.assert_close(as_merged[1:], hidden(rows)[1:])  # only the first row is wrong
+
+# %% [markdown]
+# A function may write, too: `torch.relu_(x)` is a `call_function`, and none of the three kinds.
+
+# %%
+gm = fx.symbolic_trace(lambda x: torch.relu_(x))
+assert all(writes_into(gm, node) is None for node in gm.graph.nodes)
+
+# %% [markdown]
+# What can a pass at work do? There are three ways:
+#
+# * *Be careful*: any write ends all groups. That is never wrong, and merges less. (The exercise wants more: a write to *another* value ends nothing.)
+# * *Follow views*: a table says which operations give views, and a write counts for the value at their beginning.
+# * *Have no writes*: capture the model with `torch.export` and run its decompositions. Chapter 11 shows graphs without writes.
+
+# %% [markdown]
+# ## 10b.5 The attention block, merged (3 minutes)
 #
 # The attention block of the story has three layers that read `x`, and one that reads something else.
 
@@ -375,24 +470,61 @@ assert len(linears) == 2
 draw(merged)
 
 # %% [markdown]
+# Four multiplications with a weight were there, and two are left. A whole network has one such place for each block:
+
+
+# %% uses="merge_parallel_linears"
+network = nn.Sequential(*(Attention() for _ in range(6))).eval()
+merged = merge_parallel_linears(network)
+torch.testing.assert_close(merged(x), network(x))
+
+
+def linear_calls(gm: fx.GraphModule) -> int:
+    """How many linear layers a graph calls."""
+    modules = [gm.get_submodule(n.target) for n in gm.graph.nodes if n.op == "call_module"]
+    return sum(isinstance(module, nn.Linear) for module in modules)
+
+
+print(linear_calls(fx.symbolic_trace(network)), "calls before,", linear_calls(merged), "after")
+assert linear_calls(fx.symbolic_trace(network)) == 24 and linear_calls(merged) == 12
+
+# %% [markdown]
+# Nobody edited the library's code, and the numbers are the same. Whether it is faster depends on the machine and the sizes: measure it there, as in section 10.4.
+
+# %% [markdown]
 # ## Common mistakes
 #
-# Here you see them fail. (3 minutes)
+# Here you see them fail. (4 minutes)
 #
 # ### Equal parts
 #
-# `chunk(3)` of 20 numbers gives 7, 7 and 6. It raises no error, and the shapes are wrong only later.
+# `chunk(3)` of 20 numbers gives 7, 7 and 6. It raises no error; some later operation may, or none.
 
 # %%
-wide = merge_layers([nn.Linear(4, 2), nn.Linear(4, 6)])(torch.randn(1, 4))
-assert [part.shape[-1] for part in wide.chunk(2, dim=-1)] == [4, 4]  # not 2 and 6
+assert [part.shape[-1] for part in whole.chunk(3, dim=-1)] == [7, 7, 6]  # not 8, 8 and 4
 
 # %% [markdown]
 # **Right:** `split` with the widths of the layers.
 #
+# ### The first layer grows
+#
+# It is tempting to give the first layer the weights of all, because it is there already. But the trace shares its modules with the model:
+
+# %%
+caller = Before()
+gm = fx.symbolic_trace(caller)
+gm.q.weight = nn.Parameter(torch.cat([gm.q.weight, gm.k.weight]).detach())
+gm.q.bias = nn.Parameter(torch.cat([gm.q.bias, gm.k.bias]).detach())
+
+# %% raises="RuntimeError"
+caller(torch.randn(2, 8))
+
+# %% [markdown]
+# **Right:** a new module under a free name.
+#
 # ### A part is written into
 #
-# The parts share memory with the whole. With gradients, PyTorch refuses a write into one of several views:
+# With gradients, PyTorch refuses a write into one of the views that `split` gives:
 
 # %%
 pieces = merge_layers(layers)(x).split(sizes, dim=-1)
@@ -401,7 +533,7 @@ pieces = merge_layers(layers)(x).split(sizes, dim=-1)
 pieces[0].mul_(2)
 
 # %% [markdown]
-# **Right:** leave layers alone whose output is written into, or take slices, which are views one by one.
+# **Right:** where the model writes into the output of a layer, take slices. Each of them is a view of its own.
 
 # %%
 piece = merge_layers(layers)(x)[..., :8]
@@ -410,19 +542,28 @@ assert torch.equal(piece.clone().mul_(2), piece.mul_(2))
 # %% [markdown]
 # ### The same numbers under another node
 #
-# `x.to(torch.float32)` of a float32 tensor gives `x` itself, and `x.view(x.shape)` its memory. To FX these are other nodes.
-# A pass that groups by nodes does not merge across them. That is a missed chance, and no error.
+# `x.to(torch.float32)` of a float32 tensor gives `x` itself. To FX this is another node, so a pass that groups by nodes does not merge across it. That is a missed chance, and no error.
+
 
 # %%
+def converted(x):
+    return torch.sin(x) + torch.sin(x.to(torch.float32))
+
+
 assert x.to(torch.float32) is x
+assert [len(nodes) for nodes in same_calls(fx.symbolic_trace(converted)).values()] == [1, 1]
+
+# %% [markdown]
+# **Right:** remove such conversions by a pass of their own, before this one.
 
 # %% [markdown]
 # ## Recap
 #
 # 1. Linear layers that read one value are one layer: its weight has the rows of all.
 # 2. Collect groups first, and rewrite afterwards, at the place of the first call.
-# 3. The key of a group is what is read, and how often it was written before.
-# 4. Split along the last dimension, by widths.
+# 3. The key of a group is the value that is read, and how often it was written before.
+# 4. A write through a view changes a value without its name: a simple count does not see it.
+# 5. Split along the last dimension, by widths.
 #
 # ## Cheat sheet
 #
@@ -431,6 +572,7 @@ assert x.to(torch.float32) is x
 # | `torch.cat([a.weight, b.weight])` | the rows of both |
 # | `y.split([8, 4], dim=-1)` | parts of these widths, views |
 # | `torch.tensor_split(y, [8], dim=-1)` | the same, by the places of the cuts |
+# | `y[..., :8]` | the first part only |
 # | `groups.setdefault(key, []).append(node)` | collects nodes by a key |
 #
 # See how far you are:
@@ -443,6 +585,11 @@ progress()
 #
 # | topic | where |
 # |---|---|
-# | capture of whole language models | chapter 11 |
-# | writes and views, made explicit by functionalization | chapter 11 |
+# | capture of whole models, and graphs without writes | chapter 11 |
 # | passes in a row | chapter 12 |
+# | query, key and value in one layer from the beginning | `in_proj_weight` of `torch.nn.MultiheadAttention` |
+#
+# In PyTorch's documentation: [torch.split](https://docs.pytorch.org/docs/stable/generated/torch.split.html),
+# [torch.tensor_split](https://docs.pytorch.org/docs/stable/generated/torch.tensor_split.html), and the page
+# [Tensor Views](https://docs.pytorch.org/docs/stable/tensor_view.html), which lists the operations that give views.
+# vLLM's pass came with its [pull request 49957](https://github.com/vllm-project/vllm/pull/49957).

@@ -47,7 +47,7 @@ VOCABULARY = Vocabulary(
         op
         for op in COMMON
         # Steps from one value to another, where rounding differs; views, through which is written.
-        if not any(word in op.text for word in ("torch.where", "reshape", "[..., :1]"))
+        if not any(word in op.text for word in ("torch.where", "reshape", "chunk", "[..., :1]"))
     ),
     shapes=((2, 3), (3,), (2, 1, 3)),
     namesakes=("merged", "merged_0"),
