@@ -24,7 +24,7 @@
 # Nobody wants to rewrite the model for that: its code belongs to a library. So the change must be a pass.
 # vLLM, a server for language models, works like this since July 2026: it traces the layers of another library's models with `torch.fx`, and merges query, key and value.
 #
-# You write such a pass here. GoogLeNet has only one linear layer, so an attention block of ours takes over.
+# You write such a pass here, and section 10b.5 applies it. Without its head for training, GoogLeNet has only one linear layer, so an attention block of ours takes over.
 
 # %%
 import operator
@@ -75,7 +75,7 @@ assert sum(type(module) is nn.Linear for module in network.modules()) == 1
 # ```
 #
 # The result has 20 numbers in its **last** dimension. The first 8 belong to `q`, the next 8 to `k`, and 4 to `v`.
-# Each number is the same sum as before, so nothing is approximated.
+# Each number is the same sum as before, up to rounding.
 
 
 # %%
@@ -269,7 +269,7 @@ assert count["add"] == 3
 # <details><summary>Yes: both read <code>x</code>.</summary>
 #
 # No. Then the weights of <code>q</code> are there twice, in the merged layer and in <code>q</code>, because <code>q(y)</code> still needs it.
-# Memory grows, and two layers run, as before.
+# Memory grows, and training would change the two copies in different ways.
 # </details>
 # <details><summary>No: <code>q</code> is needed by itself as well.</summary>
 #
@@ -280,9 +280,9 @@ assert count["add"] == 3
 # No. Only <code>q</code> reads <code>y</code>, so there is nothing to merge it with.
 # </details>
 #
-# ## 10b.3 The pass (2 minutes)
+# ## 10b.3 The pass (31 minutes)
 #
-# You have all parts now: one layer made of many, groups with a key, and the place for the new node.
+# You have all parts now: one layer in place of many, groups with a key, and the place for the new node. The name of the new layer must be free, as in section 10.3.
 
 # %% [markdown] card="merge_parallel_linears"
 # **Write** a pass in which all `nn.Linear` calls that read the same value become **one** linear layer, followed by a split.
@@ -450,7 +450,7 @@ assert all(writes_into(gm, node) is None for node in gm.graph.nodes)
 #
 # * *Be careful*: any write ends all groups. That is never wrong, and merges less. (The exercise wants more: a write to *another* value ends nothing.)
 # * *Follow views*: a table says which operations give views, and a write counts for the value at their beginning.
-# * *Have no writes*: capture the model with `torch.export` and run its decompositions. Chapter 11 shows graphs without writes.
+# * *Have no writes*: capture the model with `torch.export` and run its decompositions. Chapter 11 shows graphs without writes. There, a linear layer is a function that gets its weight as an argument, so the pass looks different.
 
 # %% [markdown]
 # ## 10b.5 The attention block, merged (3 minutes)
