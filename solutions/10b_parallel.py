@@ -448,7 +448,7 @@ assert all(writes_into(gm, node) is None for node in gm.graph.nodes)
 # %% [markdown]
 # What can a pass at work do? There are three ways:
 #
-# * *Be careful*: any write ends all groups. That is never wrong, and merges less. (The exercise wants more: a write to *another* value ends nothing.)
+# * *Be careful*: a write to anything ends all groups. Then views do no harm, and fewer layers are merged. (The exercise wants more: there, a write to *another* value ends nothing.)
 # * *Follow views*: a table says which operations give views, and a write counts for the value at their beginning.
 # * *Have no writes*: capture the model with `torch.export` and run its decompositions. Chapter 11 shows graphs without writes. There, a linear layer is a function that gets its weight as an argument, so the pass looks different.
 
