@@ -136,10 +136,11 @@ def test_one_is_refused_as_soon_as_none_is_left(
 def test_build_check_lists_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = CHAPTER.replace("# A chapter in miniature.", "# A chapter stands here.")
     path = build_fixture.write(tmp_path, text)
-    monkeypatch.setattr(paths, "choose", lambda names: [path])
     monkeypatch.setattr("autograder.builder.generate.generate", lambda names: {})
     monkeypatch.setattr("autograder.builder.generate.differing", lambda files: [])
     monkeypatch.setattr("autograder.builder.generate.without_debrief", lambda names: ["after"])
+    # Last: whoever is imported while it is set would keep it.
+    monkeypatch.setattr(paths, "choose", lambda names: [path])
     run = CliRunner().invoke(cli.app, ["build", "--check"])
     assert run.exit_code == 0
     assert f"{path}:{line_of(text, 'stands here')}: 'stands' is not plain English." in run.output
