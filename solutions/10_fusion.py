@@ -1028,7 +1028,7 @@ assert len(gain) == len(noise) == rounds
 
 # %% [markdown]
 # Whatever you see there is right, on your machine, today. Nothing in this course is graded by speed.
-# On the machine where this chapter was written, ResNet-50 gained 2 % on one thread and 7 % on two, far from 18 % and 40 %.
+# A trial on a machine with two cores (with PyTorch 2.13) gave ResNet-50 2 % on one thread and 7 % on two, far from 18 % and 40 %.
 # The kernels of PyTorch have changed since 2022, and so have processors. Others have found that a convolution *without* a bias
 # and a BatchNorm can even be faster than a convolution with one ([pull request 47657](https://github.com/pytorch/pytorch/pull/47657)).
 #
