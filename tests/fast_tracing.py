@@ -30,8 +30,9 @@ def install() -> None:
     if getattr(nn.Module, "_stands_in", False):
         return
     for name in _METHODS:
-        names = {"wanted": _wanted[name], "original": getattr(nn.Module, name)}
-        # Under FX's own file, so that no line of the tests shows in a learner's traceback.
+        # As a line of FX itself: no line of the tests shows in a learner's traceback.
+        names: dict[str, Any] = {"wanted": _wanted[name], "original": getattr(nn.Module, name)}
+        names["__name__"] = _symbolic_trace.__name__
         exec(compile(_STANDING_IN.format(name=name), _symbolic_trace.__file__, "exec"), names)
         setattr(nn.Module, name, names[name])
     nn.Module._stands_in = True

@@ -167,6 +167,11 @@ def the_sum(a, b, inputs, repeats=20):
 
 @wrong("the middle of the unsorted list", "wrong-time")
 def unsorted_middle(a, b, inputs, repeats=20):
+    return Compare(center=lambda times: times[len(times) // 2])(a, b, inputs, repeats)
+
+
+@wrong("the last call alone", "wrong-time")
+def last_call(a, b, inputs, repeats=20):
     return Compare(center=lambda times: times[-1])(a, b, inputs, repeats)
 
 
