@@ -57,12 +57,39 @@ _LINES = {
     "after others": ("model", "[name for name, _ in model.named_parameters()]", "[::-1]"),
     "in place": ("model, seed", "model", ".layer"),
     "traced function": ("x", "torch.sigmoid(x)", " * 2"),
+    "drawn twice": ("x", "torch.sigmoid(x)", " * 2"),
     "layer": ("model", "copy.deepcopy(model.layer)", ".double()"),
     "latency": ("a, b, inputs", "a(*inputs)", " + b(*inputs)"),
 }
 _RESULTS = {"transform": "gm", "repeated transform": "gm", "any module": "gm"}
 _RESULTS |= {"counted transform": "gm, 1"}
-PROCEDURES = (*_LINES, *_RESULTS, *_CLASSES, "rules", "split")
+_OTHERS = {
+    "rules": """\
+def {name}():
+    return {{torch.relu: lambda x: torch.{function}(x)}}
+""",
+    "driven": """\
+def {name}(gm, example_inputs):
+    for node in gm.graph.nodes:
+        if node.target is torch.relu:
+            node.target = torch.{function}
+    gm.recompile()
+    return gm
+""",
+    "tracer": """\
+class {name}(fx.Tracer):
+    def is_leaf_module(self, module, path):
+        return "{function}" == "sigmoid"
+""",
+    "witness": """\
+class {name}(torch.nn.Module):
+    inputs = (torch.tensor([[1.0, 2.0], [-3.0, 0.5]]),)
+
+    def forward(self, x):
+        return torch.{function}(x)
+""",
+}
+PROCEDURES = (*_LINES, *_RESULTS, *_CLASSES, *_OTHERS, "split")
 
 
 def answer(kind: str, procedure: str) -> str:
@@ -86,7 +113,7 @@ def answer(kind: str, procedure: str) -> str:
         return head + more + _OTHER.format(function=function)
     if procedure == "split":
         return _SPLIT.format(name=name, number=1 if right else 2)
-    return f"def {name}():\n    return {{torch.relu: lambda x: torch.{function}(x)}}\n"
+    return _OTHERS[procedure].format(name=name, function=function)
 
 
 def name_of(kind: str, procedure: str) -> str:

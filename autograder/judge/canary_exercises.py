@@ -12,18 +12,22 @@ from functools import partial
 from typing import Any
 
 import torch
+from torch import fx
 
-from autograder.core.codec import Plain
+from autograder.core.codec import Encoder, Plain
 from autograder.core.exercise import Aspect, Case, Exercise, Trial
+from autograder.core.graph_jobs import TIMES
 from autograder.core.outcome import CALLS, GIVEN, Reference
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
+from autograder.judge.duels import JOB
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import runs_of
 from autograder.judge.rule import Stage, rule
 from autograder.models.canary_models import Small, trial_for
 from autograder.runner.procedures import PROCEDURES
+from autograder.runner.tracers import instructions
 
 CHAPTER = "canary"
 KINDS = ("right", "wrong")
@@ -63,6 +67,13 @@ def _runs(evidence: Evidence, i: int) -> Iterable[tuple[Plain, list[torch.Tensor
     if evidence.exercise.procedure == "split":
         yield evidence.done("results of both")[i], evidence.tensors_from("results of both")
         records = evidence.outcome.runs[i]
+    elif evidence.exercise.procedure == "drawn twice":
+        records = evidence.outcome.runs[i]  # what the judge runs itself, it runs once
+    elif evidence.exercise.procedure == "witness":
+        found, tensors = evidence.done_with(JOB, evidence.outcome, TIMES)
+        for record in found if isinstance(found, list) else [{}]:
+            yield record, tensors
+        return
     else:
         records = evidence.run_record(i)
         if evidence.has_graph and "rebuilt" not in records:
@@ -77,16 +88,29 @@ def _changed(x: torch.Tensor) -> torch.Tensor:
     return torch.sigmoid(Small().layer(x)) + 1
 
 
+def _twice(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """What two calls of the sigmoid give."""
+    return torch.sigmoid(x), torch.sigmoid(x)
+
+
 def _expected(procedure: str, trial: Trial) -> Reference:
     if procedure in _VALUES:
         return Reference(_VALUES[procedure])
     if procedure == "in place":
         return Reference(None, [{"value": GIVEN}] * len(CALLS))
+    if procedure == "tracer":
+        encoder = Encoder()
+        graph = fx.Tracer().trace(Small())
+        return Reference(None, [{"value": instructions(graph, encoder)}], encoder.tensors)
+    if procedure == "witness":
+        return runs_of(torch.sigmoid, trial_for("traced function", 0))
     call: Callable[..., Any] = _changed
     if procedure == "split":
         call = Small()
     if procedure == "traced function":
         call = torch.sigmoid
+    if procedure == "drawn twice":
+        call = _twice
     if procedure == "layer":
         call = Small().layer
     if procedure == "latency":

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from torch import fx, nn
 
@@ -23,14 +26,30 @@ class Small(nn.Module):
         return torch.relu(self.layer(x)) + 1
 
 
+class ByHand:
+    """Puts an answer to work as a backend: calls it with a trace of the small model."""
+
+    says = "{name}(gm, [])"
+
+    def __call__(self, answer: Callable[..., Any]) -> Any:
+        """What the answer makes of the trace."""
+        return answer(fx.symbolic_trace(Small()), [])
+
+
 def trial_for(procedure: str, seed: int) -> Trial:
     """Fresh objects for an answer that is exercised in one of the ways there are."""
     model, inputs = Small(), ((torch.tensor([[1.0, 2.0], [-3.0, 0.5]]),),)
     if procedure in ("interpreter", "timer", "transformer", "each node"):
         gm = fx.symbolic_trace(model)
         return Trial(args=(gm,), model=gm, inputs=inputs)
-    if procedure == "traced function":
+    if procedure in ("traced function", "drawn twice"):
         return Trial(inputs=inputs)
+    if procedure == "driven":
+        return Trial(args=(ByHand(),), model=model, inputs=inputs)
+    if procedure == "tracer":
+        return Trial(args=([((), {})], [(0, model)]), model=model)
+    if procedure == "witness":
+        return Trial()
     if procedure == "in place":
         return Trial(args=(model, seed), model=model)
     if procedure == "rules":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -35,10 +36,16 @@ def driven(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> 
 @contextmanager
 def fresh_dynamo() -> Iterator[None]:
     """Begin without anything that Dynamo has compiled, and leave nothing."""
-    torch._dynamo.reset()
+    _forget()
     try:
         yield
     finally:
+        _forget()
+
+
+def _forget() -> None:
+    """Reset Dynamo, where somebody has imported it: that takes seconds."""
+    if "torch._dynamo" in sys.modules:
         torch._dynamo.reset()
 
 
