@@ -33,6 +33,7 @@
 # %%
 import copy
 import functools
+import importlib
 import io
 import operator
 import pdb
@@ -269,7 +270,7 @@ source = (home / "dumped" / "module.py").read_text()
 print(source[source.index("class Dumped") :][:420])
 
 sys.path.insert(0, str(home))
-from dumped import Dumped  # noqa: E402
+Dumped = importlib.import_module("dumped").Dumped
 
 assert torch.equal(Dumped().eval()(x), gm(x))
 assert not isinstance(Dumped(), fx.GraphModule)  # the graph is gone, the code is left
@@ -302,7 +303,7 @@ def with_halve(model: nn.Module) -> fx.GraphModule:
 halved = with_halve(gm)
 assert torch.equal(halved(x), gm(x) / 2)
 halved.to_folder(home / "halved", "Halved")
-from halved import Halved  # noqa: E402
+Halved = importlib.import_module("halved").Halved
 
 with fails(NameError):  # limit 3
     Halved()(x)

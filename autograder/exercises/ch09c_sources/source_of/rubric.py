@@ -124,7 +124,7 @@ def _wrong_place(name: str, got: Plain, file: str, line: int) -> tuple[str, str,
         return "wrong-kind", text, "A place is `(file, line)`."
     # A model that is in the file of whoever traces it was in the solution's when it was stored.
     borrowed = file.startswith("<solution ")
-    same = pair[0] == file or (borrowed and Path(pair[0]).name != "models.py")
+    same = pair[0] == file or (borrowed and Path(pair[0]).name not in ("", "models.py"))
     if same and pair[1] == line:
         return None
     short = "your own file" if borrowed else Path(file).name
