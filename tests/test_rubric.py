@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.core.exercise import Exercise
+from autograder.core.exercise import RANDOM, Exercise
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
 from autograder.exercises import EXERCISES
@@ -79,6 +79,7 @@ def test_each_shared_property_is_needed_somewhere() -> None:
 @pytest.mark.parametrize("name", EXERCISES)
 def test_each_aspect_has_cases_that_everybody_sees(name: str) -> None:
     exercise = EXERCISES[name]
+    assert RANDOM.key not in {aspect.key for aspect in exercise.aspects} or not exercise.random
     visible = {case.aspect for case in exercise.visible_cases()}
     assert visible == {aspect.key for aspect in exercise.aspects}
     names = [case.name for case in exercise.cases]

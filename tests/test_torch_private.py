@@ -80,6 +80,7 @@ ELSEWHERE = {"_assert": "what FX itself records", "_exit": "of os", "_getframe":
     "_preprocessors": "of nbconvert",
     "_config": "of multiprocessing",
     "_lru_cache_wrapper": "of functools",
+    "_dynamo": "PyTorch documents it under this name: `reset`, `graph_break`, `explain`",
 }
 """Private names that are no names of PyTorch, or that it documents."""
 
