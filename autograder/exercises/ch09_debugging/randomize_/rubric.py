@@ -11,7 +11,7 @@ from torch import nn
 from autograder.core.codec import kind_of
 from autograder.core.exercise import Trial
 from autograder.core.outcome import CALLS, GIVEN, Reference
-from autograder.core.torch_private import own_buffers, own_modules, own_parameters
+from autograder.core.torch_private import BatchNorm, own_buffers, own_modules, own_parameters
 from autograder.core.verdict import Finding
 from autograder.exercises.ch09_debugging.randomize_.cases import Shallow
 from autograder.judge.answer_key import AnswerKey
@@ -56,7 +56,7 @@ def given_tensors(model: nn.Module) -> dict[str, Before]:
     found: dict[str, Before] = {}
     first: dict[int, str] = {}
     for path, module in model.named_modules(remove_duplicate=False):
-        norm = isinstance(module, nn.modules.batchnorm._BatchNorm)
+        norm = isinstance(module, BatchNorm)
         for word, store in (("parameter", own_parameters(module)), ("buffer", own_buffers(module))):
             for name, tensor in store.items():
                 if tensor is None:
@@ -280,7 +280,7 @@ def a_missing_norm_is_seen(evidence: Evidence) -> Iterable[Finding]:
         (inputs,) = evidence.trial.inputs
         whole = model(*inputs)
         for path, module in list(model.named_modules()):
-            if not isinstance(module, nn.modules.batchnorm._BatchNorm):
+            if not isinstance(module, BatchNorm):
                 continue
             owner, _, last = path.rpartition(".")
             children = own_modules(model.get_submodule(owner))

@@ -148,5 +148,4 @@ def from_last_to_first(program: ExportedProgram) -> ExportedProgram:
     values = list(output.args[0])
     output.args = ((*values[:count][::-1], *values[count:]),)
     program.graph_module.recompile()
-    program._validate()
     return program
