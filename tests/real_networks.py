@@ -17,17 +17,17 @@ class Network:
     """A network of torchvision or timm.
 
     Attributes:
-        library: ``"torchvision"`` or ``"timm"``.
-        name: what the library calls it.
+        package: ``"torchvision"`` or ``"timm"``.
+        name: what the package calls it.
         size: the height and width of its input, in pixels.
     """
 
-    library: str
+    package: str
     name: str
     size: int = 32
 
     def __str__(self) -> str:
-        return f"{self.library}-{self.name}"
+        return f"{self.package}-{self.name}"
 
     def build(self) -> nn.Module:
         """The network with random weights, in float64 and eval mode.
@@ -43,7 +43,7 @@ class Network:
         return model
 
     def _made(self) -> nn.Module:
-        if self.library == "timm":
+        if self.package == "timm":
             import timm
 
             return timm.create_model(self.name)

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import library, nn
 
 from autograder.core.exercise import Trial
 from autograder.models.build import ModelTrial
@@ -18,19 +18,19 @@ from autograder.models.build import ModelTrial
 _TENSOR = "(Tensor x) -> Tensor"
 
 
-@torch.library.custom_op("vendor::scale", mutates_args=(), schema="(Tensor x, float by) -> Tensor")
+@library.custom_op("vendor::scale", mutates_args=(), schema="(Tensor x, float by) -> Tensor")
 def scale(x: torch.Tensor, by: float) -> torch.Tensor:
     """An operator of another library."""
     return x * by
 
 
-@torch.library.custom_op("aten_vendor::twice", mutates_args=(), schema=_TENSOR)
+@library.custom_op("aten_vendor::twice", mutates_args=(), schema=_TENSOR)
 def twice(x: torch.Tensor) -> torch.Tensor:
     """An operator of another library, whose name begins as that of PyTorch's own."""
     return x * 2
 
 
-@torch.library.custom_op("my_aten::half", mutates_args=(), schema=_TENSOR)
+@library.custom_op("my_aten::half", mutates_args=(), schema=_TENSOR)
 def half(x: torch.Tensor) -> torch.Tensor:
     """An operator of another library, whose name ends as that of PyTorch's own."""
     return x / 2
