@@ -16,27 +16,7 @@ from autograder.judge.advice import advice_for
 from autograder.judge.compare import difference
 from autograder.judge.error_words import came_from, error_text
 from autograder.judge.evidence import Evidence
-from autograder.judge.rule import Rule, Stage, rule
-
-# ------------------------------------------------------------------ classes
-
-
-def _made_from(evidence: Evidence) -> Iterable[Finding]:
-    """The answer is a class made from the class that the exercise names."""
-    said = evidence.outcome.value
-    if isinstance(said, str):
-        yield evidence.finding(
-            "wrong-kind",
-            f"{evidence.you} is {said}.",
-            "Keep the line `class ...` of the cell as it was given.",
-        )
-
-
-# Before all others: nothing else can be said about what is no such class.
-made_from_the_class = Rule(
-    "made from the class", 0, _made_from,  # type: ignore[arg-type]
-    reason="says what the answer is, where all that others see is that nothing was run",
-)  # fmt: skip
+from autograder.judge.rule import Stage, rule
 
 
 @rule("runs as asked", Stage.RESULT)

@@ -14,22 +14,8 @@ from autograder.judge.compare import difference
 from autograder.judge.error_words import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule
+from autograder.rules.subjects import traceable
 from autograder.rules.wellformed import wellformed
-
-
-@rule("traceable", Stage.KIND)
-def traceable(evidence: Evidence) -> Iterable[Finding]:
-    """`symbolic_trace` accepts the function."""
-    value = evidence.outcome.value
-    if isinstance(value, dict) and "trace_error" in value:
-        error = value["trace_error"]
-        yield evidence.finding(
-            "not-traceable",
-            f"`fx.symbolic_trace({evidence.exercise.name})` raised {error_text(error)}."
-            f"{came_from(error)}",
-            advice_for(evidence.exercise, error, "trace")
-            or "Something on this line asks a Proxy for what only a tensor has: a value.",
-        )
 
 
 @rule("nothing hidden", Stage.KIND)

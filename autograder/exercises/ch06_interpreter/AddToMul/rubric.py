@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from autograder.core.codec import Encoder, Plain, show
 from autograder.core.verdict import Finding
-from autograder.exercises.ch06_interpreter.rubric import made_from_the_class
 from autograder.judge.adds_by_multiplying import AddsByMultiplying
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
@@ -14,6 +13,7 @@ from autograder.judge.oracles import exchanging
 from autograder.judge.rule import Stage, rule
 from autograder.rules.edits import additions_replaced
 from autograder.rules.passes import PASS
+from autograder.rules.subjects import made_from_the_class
 
 
 @rule("meta kept", Stage.STRUCTURE)

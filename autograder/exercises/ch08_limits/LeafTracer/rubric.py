@@ -13,11 +13,11 @@ from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe_nodes
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
-from autograder.exercises.ch06_interpreter.rubric import made_from_the_class
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
+from autograder.rules.subjects import made_from_the_class
 
 
 def _calls(run: Plain) -> Counter[str]:

@@ -15,7 +15,6 @@ from autograder.core.codec import kind_of
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
-from autograder.exercises.ch01_tracing.sign_flip.rubric import traceable
 from autograder.judge.advice import advice_for
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
@@ -23,6 +22,7 @@ from autograder.judge.error_words import came_from, error_text
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import runs_of
 from autograder.judge.rule import Rule, Stage
+from autograder.rules.subjects import traceable
 from autograder.rules.wellformed import wellformed
 
 WAYS = {
