@@ -18,6 +18,7 @@ from autograder.core.verdict import Box, Example
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence, describe_inputs
+from autograder.judge.pasteable import graph_text, pasteable, piece_of
 
 
 def example_of(
@@ -204,7 +205,8 @@ def source_of(trial: Trial, made: Iterable[str] = ()) -> str:
     """The case's model (or function) as code a person can read and paste.
 
     Classes of the course that its submodules have, and functions and modules that the answer
-    is given besides, such as a pattern to look for, follow behind it.
+    is given besides, such as a pattern to look for, follow behind it. What they need of their
+    module is there, too: it runs in a fresh cell.
 
     Args:
         trial: fresh objects of the case.
@@ -213,20 +215,15 @@ def source_of(trial: Trial, made: Iterable[str] = ()) -> str:
     subject = trial.model if trial.model is not None else next(iter(trial.args), None)
     if subject is None:
         return ""
-    parts = [_subject_text(subject, trial, made)]
+    parts = [subject]
     if isinstance(subject, nn.Module) and not isinstance(subject, fx.GraphModule):
-        parts += [_code_of(part) for part in subject.modules() if _is_of_course(part)]
+        parts += [part for part in subject.modules() if part is not subject and _is_of_course(part)]
     given = [v for arg in trial.args for v in (arg.values() if isinstance(arg, dict) else (arg,))]
-    parts += [_code_of(arg) for arg in given if arg is not subject and _is_of_course(arg)]
-    return "\n\n".join(part.rstrip() for part in dict.fromkeys(parts)) + "\n"
-
-
-def _subject_text(subject: Any, trial: Trial, made: Iterable[str]) -> str:
-    text = _code_of(subject)
+    parts += [arg for arg in given if arg is not subject and _is_of_course(arg)]
+    text = pasteable([piece_of(part) for part in parts])
     if isinstance(subject, fx.GraphModule) and trial.model is None:
         # Where no model was given, the graph itself is the subject, and may say otherwise.
-        text += f"\n\n# and this graph\n{subject.graph}"
-        text += "".join(f"\n# made with {step}" for step in made)
+        text += f"\n{graph_text(subject, tuple(made))}\n"
     return text
 
 
@@ -236,17 +233,3 @@ def _is_of_course(value: Any) -> bool:
         return True
     thing = value if inspect.isfunction(value) else type(value)
     return thing.__module__.startswith("autograder.")
-
-
-def _code_of(value: Any) -> str:
-    if isinstance(value, fx.GraphModule):
-        return f"# a GraphModule with this code\n{value.code.strip()}"
-    thing = value if inspect.isfunction(value) else type(value)
-    if hasattr(thing, "source_code"):  # a random model
-        return str(thing.source_code)
-    if isinstance(value, nn.Module) and thing.__module__.startswith("torch."):
-        return repr(value)
-    try:
-        return textwrap.dedent(inspect.getsource(thing))
-    except (OSError, TypeError):
-        return repr(value)[:2_000]

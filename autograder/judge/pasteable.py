@@ -1,0 +1,348 @@
+"""Code of a case as a person can paste it into a fresh cell: with all that it needs.
+
+The text of a class says nothing of the constants, helper functions and imports of the module that
+it was taken from. They are found by the names that the text uses, and put around it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import re
+import symtable
+import sys
+import textwrap
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from types import ModuleType
+from typing import Any
+
+from torch import fx, nn
+
+from autograder.fuzz.wrapped import Wrapped
+
+_LIBRARIES = frozenset(sys.stdlib_module_names) | {"torch", "torchvision"} - {"__main__"}
+"""What is imported; all other definitions are written out."""
+
+_BUILTIN = frozenset(vars(builtins)) | {"__name__", "__file__", "__class__"}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A text, and the names that it may use.
+
+    Attributes:
+        text: whole statements; they are left out where they are no Python.
+        scope: what its global names are.
+        module: where these names are defined.
+    """
+
+    text: str
+    scope: dict[str, Any]
+    module: str = ""
+
+
+def piece_of(value: Any) -> Piece:
+    """The code of a model, function or object of a case.
+
+    A layer or network of a library is made ready by one line that imports or builds it.
+    """
+    if isinstance(value, fx.GraphModule):
+        return _graph_modules(value)
+    thing: Any = value if inspect.isfunction(value) or inspect.isclass(value) else type(value)
+    home = _home(thing)
+    scope = {**getattr(sys.modules.get(home), "__dict__", {}), **_closed_over(thing)}
+    if hasattr(thing, "source_code"):  # a random model
+        return Piece(str(thing.source_code), _scope_of(thing), home)
+    if _is_library(home):
+        return Piece(_of_library(value, thing), {"nn": nn, "OrderedDict": OrderedDict})
+    try:
+        text = textwrap.dedent(inspect.getsource(thing))
+    except (OSError, TypeError):
+        return Piece(_commented(repr(value)[:2_000]), {})
+    return Piece(text if _is_python(text) else _commented(text), scope, home)
+
+
+def graph_text(gm: fx.GraphModule, steps: tuple[str, ...]) -> str:
+    """The table of a graph that may say otherwise than its code, as comments."""
+    lines = ["and this graph", *str(gm.graph).strip().splitlines()]
+    return _commented("\n".join([*lines, *(f"made with {step}" for step in steps)]))
+
+
+def pasteable(pieces: list[Piece]) -> str:
+    """The pieces one after the other, with what they need: imports, constants, helpers.
+
+    What a class or function needs when it is defined goes before it, what it needs when it is
+    called goes behind.
+    """
+    page = _Page()
+    for piece in pieces:
+        page.write(piece)
+    page.write_what_is_called()
+    imports = sorted(page.imports, key=lambda line: (line.startswith("from"), line))
+    body = "\n\n".join(text.strip("\n") for text in dict.fromkeys(page.texts))
+    return "\n".join([*imports, *([""] if imports else []), body]) + "\n"
+
+
+@dataclass
+class _Page:
+    """What is written so far."""
+
+    texts: list[str] = field(default_factory=list)
+    imports: set[str] = field(default_factory=set)
+    known: set[tuple[str, str]] = field(default_factory=set)
+    later: list[tuple[str, Piece]] = field(default_factory=list)
+
+    def write(self, piece: Piece) -> None:
+        first, then = _names_used(piece.text)
+        self.known |= {(piece.module, name) for name in _defined(piece.text)}
+        for name in first:
+            self.define(name, piece)
+        self.texts.append(piece.text)
+        self.later += [(name, piece) for name in then]
+
+    def write_what_is_called(self) -> None:
+        while self.later:
+            self.define(*self.later.pop(0))
+
+    def define(self, name: str, user: Piece) -> None:
+        """Say once what a name is."""
+        if (user.module, name) in self.known or name not in user.scope:
+            return
+        self.known.add((user.module, name))
+        value = user.scope[name]
+        if isinstance(value, Wrapped):
+            self.wrapped(name, value.function, user)
+            return
+        line = _import_of(name, value)
+        if line:
+            self.imports.add(line)
+            return
+        home, text = _definition(user.module, name)
+        if text and (home, name) not in self.known | {(user.module, name)}:
+            self.known.add((home, name))
+            self.write(Piece(text, vars(sys.modules[home]), home))
+        elif text and home == user.module:
+            self.write(Piece(text, user.scope, home))
+        elif not text and callable(value):
+            self.write(piece_of(value))
+            own = getattr(value, "__name__", name)
+            self.texts += [f"{name} = {own}"] if own != name else []
+        elif not text and _is_python(repr(value)):
+            self.texts.append(f"{name} = {value!r}")
+
+    def wrapped(self, name: str, function: Any, user: Piece) -> None:
+        """A function that random models have as if `fx.wrap` had been told its name."""
+        self.known.discard((user.module, name))
+        self.define(name, replace(user, scope={**user.scope, name: function}))
+        self.imports.add("from torch import fx")
+        self.texts.append(f'fx.wrap("{name}")')
+
+
+def _import_of(name: str, value: Any) -> str:
+    """The line that imports a module, or what a library defines; or nothing."""
+    if isinstance(value, ModuleType):
+        parent, _, last = value.__name__.rpartition(".")
+        if last == name:
+            return f"from {parent} import {name}" if parent else f"import {name}"
+        return f"import {value.__name__} as {name}"
+    home = getattr(value, "__module__", None) or ""
+    if not isinstance(home, str) or not _is_library(home):
+        return ""
+    own = getattr(value, "__name__", None) or getattr(value, "_name", None) or ""
+    if not own or getattr(sys.modules.get(home), own, None) is not value:
+        return ""
+    if home == "builtins":
+        return ""
+    shown = {"torch._tensor": "torch"}.get(home, home)
+    return f"from {shown} import {own}" + (f" as {name}" if own != name else "")
+
+
+def _definition(module: str, name: str) -> tuple[str, str]:
+    """The module of the course that defines a name, and the statements that do."""
+    if not module or _is_library(module):
+        return module, ""
+    statements = _statements(module)
+    if name in statements:
+        return module, statements[name]
+    source = _imported_from(module).get(name)
+    return _definition(source, name) if source else (module, "")
+
+
+@lru_cache(maxsize=64)
+def _tree(module: str) -> tuple[str, ast.Module]:
+    try:
+        text = inspect.getsource(sys.modules[module])
+    except (OSError, TypeError, KeyError):
+        text = ""  # it is in no file
+    return text, ast.parse(text)
+
+
+@lru_cache(maxsize=64)
+def _statements(module: str) -> dict[str, str]:
+    """By name, the statements at the top of a module that define it, `fx.wrap` of it included."""
+    text, tree = _tree(module)
+    lines = text.splitlines()
+    found: dict[str, str] = {}
+    for statement in tree.body:
+        first = min([statement.lineno, *(d.lineno for d in _decorators(statement))])
+        own = "\n".join(lines[first - 1 : statement.end_lineno])
+        for name in _defined_by(statement) or _wrapped_by(statement):
+            found[name] = f"{found[name]}\n\n{own}" if name in found else own
+    return found
+
+
+@lru_cache(maxsize=64)
+def _imported_from(module: str) -> dict[str, str]:
+    """By name, the module of the course that another one has it from."""
+    return {
+        alias.asname or alias.name: statement.module
+        for statement in _tree(module)[1].body
+        if isinstance(statement, ast.ImportFrom) and not _is_library(statement.module or "")
+        for alias in statement.names
+        if statement.module
+    }
+
+
+def _decorators(statement: ast.stmt) -> list[ast.expr]:
+    return getattr(statement, "decorator_list", [])
+
+
+def _defined_by(statement: ast.stmt) -> list[str]:
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+        return [statement.name]
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    if isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        targets = [statement.target]
+    names = (node for target in targets for node in ast.walk(target))
+    return [node.id for node in names if isinstance(node, ast.Name)]
+
+
+def _wrapped_by(statement: ast.stmt) -> list[str]:
+    """The name that a line such as ``fx.wrap("slow")`` is about."""
+    found = re.fullmatch(r"(?:torch\.)?fx\.wrap\(['\"](\w+)['\"]\)", ast.unparse(statement))
+    return [found[1]] if found else []
+
+
+def _defined(text: str) -> set[str]:
+    return {n for statement in ast.parse(text).body for n in _defined_by(statement)}
+
+
+def _names_used(text: str) -> tuple[list[str], list[str]]:
+    """The global names that a text needs as it runs, and those that its functions need later."""
+    table = symtable.symtable(text, "<a case>", "exec")
+    own = _defined(text)
+    first: dict[str, None] = {}
+    later: dict[str, None] = {}
+    for each in _tables(table):
+        wanted = later if each.get_type() == "function" else first
+        for symbol in each.get_symbols():
+            at_top = each is table and not symbol.is_assigned()
+            if symbol.is_referenced() and (at_top or symbol.is_global()):
+                wanted[symbol.get_name()] = None
+    skipped = own | _BUILTIN
+    before = [name for name in first if name not in skipped]
+    return before, [name for name in later if name not in skipped and name not in first]
+
+
+def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    yield table
+    for child in table.get_children():
+        yield from _tables(child)
+
+
+def _is_python(text: str) -> bool:
+    """Whether a text can run by itself; the line of a lambda is often part of another."""
+    try:
+        compile(text, "<a case>", "exec")
+    except SyntaxError:
+        return False
+    return True
+
+
+def _commented(text: str) -> str:
+    return textwrap.indent(text.strip("\n"), "# ", lambda line: True)
+
+
+def _scope_of(thing: Any) -> dict[str, Any]:
+    """The names that a function, or the methods of a class, look up."""
+    function = thing if inspect.isfunction(thing) else getattr(thing, "forward", None)
+    return getattr(function, "__globals__", {})
+
+
+def _closed_over(thing: Any) -> dict[str, Any]:
+    """What a function has from the one that it was written in."""
+    names = getattr(getattr(thing, "__code__", None), "co_freevars", ())
+    cells = getattr(thing, "__closure__", None) or ()
+    return {name: cell.cell_contents for name, cell in zip(names, cells, strict=True)}
+
+
+def _graph_modules(gm: fx.GraphModule) -> Piece:
+    """The code of a graph module, with functions of the course by their own names.
+
+    FX calls a wrapped function by a long name that says its module, too.
+    """
+    code = re.sub(r"(?m)^torch\.fx\._symbolic_trace\.wrap\(.*\)\n", "", gm.code)
+    scope = dict(getattr(type(gm).forward, "__globals__", {}))
+    for name, value in list(scope.items()):
+        own = str(getattr(value, "__name__", name))
+        if own != name and own.isidentifier() and not _is_library(_home(value)):
+            shown = f"call_{own}" if re.search(rf"\b{own} =", code) else own  # a variable's name
+            code, scope[shown] = re.sub(rf"\b{name}\b", shown, code), value
+    said = f"# a GraphModule with this code\n{code.strip()}"
+    return Piece(said if _is_python(code) else _commented(said), scope)
+
+
+def _home(value: Any) -> str:
+    """The module that defines it; that of PyTorch for what says none."""
+    home = getattr(value, "__module__", None)
+    return home if isinstance(home, str) else "torch"
+
+
+def _is_library(module: str) -> bool:
+    return module.partition(".")[0] in _LIBRARIES
+
+
+def _of_library(value: Any, thing: type) -> str:
+    """One line for a layer or network that a library defines."""
+    expression = _expression(value)
+    if expression:
+        return f"model = {expression}"
+    if isinstance(value, nn.Module) and hasattr(nn, thing.__name__):
+        return _commented(repr(value)[:2_000])
+    if getattr(sys.modules.get(thing.__module__), thing.__name__, None) is thing:
+        name = thing.__name__
+        return f"from {thing.__module__} import {name}  # the model is a {name}"
+    return _commented(repr(value)[:2_000])
+
+
+def _expression(module: Any) -> str:
+    """Code that builds such a layer, or such layers one after the other; or nothing."""
+    kind = type(module)
+    if getattr(nn, kind.__name__, None) is not kind:
+        return ""
+    if kind is not nn.Sequential:
+        return f"nn.{module!r}" if _builds(repr(module), kind) else ""
+    children = dict(module.named_children())
+    parts = [_expression(child) for child in children.values()]
+    if not all(parts):
+        return ""
+    if list(children) == [str(place) for place in range(len(children))]:
+        return f"nn.Sequential({', '.join(parts)})"
+    pairs = ", ".join(f"{name}={part}" for name, part in zip(children, parts, strict=True))
+    return f"nn.Sequential(OrderedDict({pairs}))"
+
+
+def _builds(text: str, kind: type) -> bool:
+    """Whether the text of a layer, which need not be code, builds one of its kind."""
+    try:
+        call = ast.parse(text, mode="eval").body
+        if not isinstance(call, ast.Call):
+            return False
+        kwargs = {word.arg or "": ast.literal_eval(word.value) for word in call.keywords}
+        return type(kind(*map(ast.literal_eval, call.args), **kwargs)) is kind
+    except Exception:
+        return False
