@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from autograder.core.exercise import RANDOM, Exercise
-from autograder.core.outcome import Outcome
-from autograder.core.verdict import Verdict
 from autograder.exercises import EXERCISES
 from autograder.judge import judge
 from autograder.judge.answer_key import AnswerKey, Property, key_of
 from autograder.judge.rule import Rule
 from autograder.rules import passes, values, wellformed
-from tests.answers import all_answers, examine
+from autograder.runner import run
+from tests.answers import Answer, all_answers, examine, finding_meant_for
 
 # Rules that many rubrics share are shown to be needed once, in any of them.
 SHARED = {
@@ -25,11 +25,6 @@ SHARED = {
 }
 
 
-def failures(name: str) -> list[tuple[tuple[Outcome, ...], Verdict]]:
-    """The outcomes and verdicts of an exercise's wrong answers."""
-    return [examine(a) for a in all_answers() if a.exercise == name and a.finding is not None]
-
-
 BY_EXERCISE = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in EXERCISES]
 
 
@@ -37,21 +32,25 @@ def is_needed(exercise: Exercise, rule: Property) -> bool:
     """Whether some wrong answer passes once the rule is gone."""
     key = key_of(exercise)
     without = replace(key, rules=tuple(one for one in key.rules if one.name != rule.name))
-    return any(
-        passes_now(exercise, without, outcomes, verdict)
-        for outcomes, verdict in failures(exercise.name)
-        if {finding.property for finding in verdict.findings} == {rule.name}
-    )
+    return any(passes_now(exercise, without, answer) for answer in caught_by(exercise, rule))
 
 
-def passes_now(
-    exercise: Exercise, key: AnswerKey, outcomes: tuple[Outcome, ...], verdict: Verdict
-) -> bool:
-    """Whether the cases that failed hold now; with fewer rules, the others still do."""
-    failed = {finding.case for finding in verdict.findings}
-    cases = tuple(case for case in exercise.cases if case.name in failed)
-    untried = len(outcomes) < len(exercise.cases)
-    return not untried and judge(exercise, list(outcomes), cases, key=key).passed
+def caught_by(exercise: Exercise, rule: Property) -> Iterator[Answer]:
+    """The wrong answers whose finding comes from a rule."""
+    for answer in all_answers():
+        if answer.exercise == exercise.name and answer.finding is not None:
+            meant = finding_meant_for(answer)
+            if meant is not None and meant.property == rule.name:
+                yield answer
+
+
+def passes_now(exercise: Exercise, key: AnswerKey, answer: Answer) -> bool:
+    """Whether an answer holds on all cases, by another key."""
+    for case in exercise.cases:
+        outcome = run(exercise, answer.write, case)
+        if not judge(exercise, [outcome], (case,), key=key).passed:
+            return False
+    return True
 
 
 @pytest.mark.parametrize("name", BY_EXERCISE)

@@ -11,17 +11,20 @@ from __future__ import annotations
 import gc
 import importlib
 import pkgutil
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from autograder.core.global_state import preserve_global_state
+from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
-from autograder.core.verdict import Verdict
+from autograder.core.verdict import Finding, Verdict
 from autograder.exercises import EXERCISES
-from autograder.judge import judge
+from autograder.judge import findings_of, judge
 from autograder.judge.answer_text import source_of_answer
-from autograder.runner import run_cases
+from autograder.judge.source_rules import source_findings
+from autograder.runner import run, run_cases
 from tests import fast_tracing
 
 fast_tracing.install()
@@ -84,7 +87,7 @@ def examine(answer: Answer) -> Examined:
     It is worked out once, and kept until another exercise's turn comes: every graph module has
     a class of its own, and each trace walks all classes of modules that are alive.
     """
-    known = _examined(answer.exercise)
+    known = _of(answer.exercise).examined
     if answer not in known:
         exercise = EXERCISES[answer.exercise]
         outcomes = run_cases(exercise, answer.write, exercise.cases)
@@ -93,11 +96,44 @@ def examine(answer: Answer) -> Examined:
     return known[answer]
 
 
+def finding_meant_for(answer: Answer) -> Finding | None:
+    """The finding that a wrong answer must get, of the first case that shows it.
+
+    The cases behind that one are not tried: they say nothing more about the answer, and take three
+    quarters of the time.
+    """
+    known = _of(answer.exercise).caught
+    if answer not in known:
+        known[answer] = next(
+            (each for each in _findings_one_by_one(answer) if each.code == answer.finding), None
+        )
+    return known[answer]
+
+
+def _findings_one_by_one(answer: Answer) -> Iterator[Finding]:
+    exercise = EXERCISES[answer.exercise]
+    if source := source_of_answer(answer.write):
+        yield from source_findings(exercise, source)
+    for case in exercise.cases:
+        outcome = run(exercise, answer.write, case)
+        with preserve_global_state(), bounded_output(0):  # as `judge` looks at outcomes
+            found = findings_of(exercise, case, outcome)
+        yield from found
+
+
+@dataclass
+class _WorkedOut:
+    """What is known of the answers to one exercise."""
+
+    examined: dict[Answer, Examined] = field(default_factory=dict)
+    caught: dict[Answer, Finding | None] = field(default_factory=dict)
+
+
 @lru_cache(maxsize=1)
-def _examined(exercise: str) -> dict[Answer, Examined]:
+def _of(exercise: str) -> _WorkedOut:
     """What was worked out for the exercise whose turn it is."""
     gc.collect()  # what the last one has left is in circles
-    return {}
+    return _WorkedOut()
 
 
 @lru_cache(maxsize=1)
