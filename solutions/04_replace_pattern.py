@@ -1427,7 +1427,8 @@ gm = fx.symbolic_trace(googlenet)
 kinds = [type(gm.get_submodule(n.target)) for n in gm.graph.nodes if n.op == "call_module"]
 assert kinds.count(nn.Conv2d) == kinds.count(nn.BatchNorm2d) == 57
 gm = rewritten(googlenet, ConvBN(), JustConv(), places=0)
-#
+
+# %% [markdown]
 # ### The Conv-BN pattern that drops BatchNorm
 #
 # A fused convolution computes a convolution and a BatchNorm at once. (How much that saves is a question for a

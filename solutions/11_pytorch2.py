@@ -35,9 +35,11 @@
 
 # %%
 import copy
+import inspect
 import operator
 import warnings
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -936,7 +938,32 @@ assert len(kinds["parameters"]) == 18 and kinds["inputs"] == ["x"] and kinds["mu
 # | give a model away without its source | `torch.export` |
 # | see what an operator is made of, or record a derivative | `make_fx` |
 #
-# `symbolic_trace` is not deprecated. But the old `torch._dynamo.export(f, x)` is: `torch.export.export` took its place.
+# `symbolic_trace` is not deprecated. Older texts call `torch._dynamo.export(f, x)`. It still runs, warns about this way to call it, and gives a bare graph module. `torch.export.export` took its place: it also gives the signature.
+
+# %%
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    bare, guards = torch._dynamo.export(block, image)
+assert any(each.category is FutureWarning for each in said)
+assert isinstance(bare, fx.GraphModule) and not hasattr(bare, "graph_signature")
+
+# %% [markdown]
+# ### Where to read on in PyTorch's own source
+#
+# You know the ideas now, and most of these files are short. `inspect` says where each thing is written:
+
+# %%
+library = Path(torch.__file__).parent.parent
+home = {
+    thing.__name__: Path(inspect.getsourcefile(thing)).relative_to(library).as_posix()
+    for thing in (fx.symbolic_trace, fx.Proxy, fx.Node, fx.GraphModule, fx.Interpreter)
+}
+for name, file in home.items():
+    print(f"{name:15} {file}")
+assert home["symbolic_trace"] == "torch/fx/_symbolic_trace.py"
+assert home["Proxy"] == "torch/fx/proxy.py" and home["Node"] == "torch/fx/node.py"
+assert inspect.getsourcefile(fx.replace_pattern).endswith("subgraph_rewriter.py")
+assert inspect.getsourcefile(make_fx).endswith("proxy_tensor.py")
 
 # %% [markdown]
 # ## Common mistakes

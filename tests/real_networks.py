@@ -94,12 +94,18 @@ NETWORKS = (
     *(
         Network("timm", name)
         for name in (
-            "resnet10t", "resnet14t", "test_byobnet", "test_convnext", "test_convnext2",
-            "test_convnext3", "test_efficientnet", "test_efficientnet_evos",
-            "test_efficientnet_gn", "test_efficientnet_ln", "test_mambaout", "test_nfnet",
-            "test_resnet",
+            "convnext_atto", "convnextv2_atto", "dla46_c", "edgenext_xx_small",
+            "ese_vovnet19b_dw", "fastvit_t8", "ghostnet_100", "hardcorenas_a",
+            "hrnet_w18_small", "inception_next_atto", "lcnet_050", "legacy_seresnet18",
+            "mambaout_femto", "mobilenetv3_small_050", "mobilenetv4_conv_small",
+            "poolformer_s12", "pvt_v2_b0", "regnetx_002", "repghostnet_050", "repvit_m0_9",
+            "resnet10t", "resnet14t", "resnet18d", "selecsls42", "starnet_s1", "test_byobnet",
+            "test_convnext", "test_convnext2", "test_convnext3", "test_efficientnet",
+            "test_efficientnet_evos", "test_efficientnet_gn", "test_efficientnet_ln",
+            "test_mambaout", "test_nfnet", "test_resnet", "tinynet_e",
         )
     ),
     Network("timm", "test_vit3", 160),
+    Network("timm", "mixer_s32_224", 224),
 )  # fmt: skip
 """Those that `fx.symbolic_trace` can trace, and whose trace it can trace again."""

@@ -110,6 +110,12 @@ CHANGES = {
         "# here",
         "in a cell that is no solve cell",
     ),
+    "a heading in code": (
+        'picture = "1 -> 2"',
+        'picture = "1 -> 2"\n\n# ## 7.9 Forgotten',
+        "# ## 7.9 Forgotten",
+        "This heading stands in a code cell",
+    ),
     "hidden tests by hand": (
         'picture = "1 -> 2"',
         "### BEGIN HIDDEN TESTS",

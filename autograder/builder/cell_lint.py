@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 
 from autograder.builder.predictions import predictions_are_sound
@@ -103,6 +104,14 @@ def calls_are_exact(cell: Cell) -> Iterator[Problem]:
         yield Problem(cell.line, f"The {cell.tag} cell of '{cell.value}' holds other code.", mend)
 
 
+def code_holds_no_heading(cell: Cell) -> Iterator[Problem]:
+    """A heading in a comment is prose whose own cell was forgotten: a learner sees no heading."""
+    for place, line in enumerate(cell.source.splitlines(), 1):
+        if cell.kind == "code" and re.match(r"# #{2,4} ", line):
+            mend = "Put '# %% [markdown]' above it."
+            yield Problem(cell.line + place, "This heading stands in a code cell.", mend)
+
+
 def _unbalanced(cell: Cell) -> bool:
     return any(True for _ in markers_are_balanced(cell)) or not markers(cell)
 
@@ -113,6 +122,7 @@ RULES: tuple[Rule, ...] = (
     solution_is_marked,
     stub_defines_the_answer,
     calls_are_exact,
+    code_holds_no_heading,
     predictions_are_sound,
 )
 
