@@ -7,13 +7,31 @@ from tests.submissions.exam import text_of
 
 CHAPTER = "11b_aten"
 
-RIGHT = {"add_output": text_of("add_output", "a deep copy, edited in four places")}
-OTHERS = {"add_output": text_of("add_output", "a new program from all parts of the old one")}
-PARTIAL = {"add_output": text_of("add_output", "placeholders are values, too")}
-PARTIAL_EARNS = {"add_output": all_but("add_output", "refused")}
+RIGHT = {
+    "add_output": text_of("add_output", "a deep copy, edited in four places"),
+    "remove_noop_views": text_of("remove_noop_views", "one pass forwards, one backwards"),
+}
+OTHERS = {
+    "add_output": text_of("add_output", "a new program from all parts of the old one"),
+    "remove_noop_views": text_of("remove_noop_views", "a new graph, copied node by node"),
+}
+PARTIAL = {
+    "add_output": text_of("add_output", "placeholders are values, too"),
+    "remove_noop_views": text_of("remove_noop_views", "sizes are compared by their hints"),
+}
+PARTIAL_EARNS = {
+    "add_output": all_but("add_output", "refused"),
+    "remove_noop_views": all_but("remove_noop_views", "symbolic"),
+}
 
-KIND = {"add_output": "def add_output(ep, name):\n    return ep.graph_module"}
-RAISES = {"add_output": "def add_output(ep, name):\n    return ep.get_node(name)"}
+KIND = {
+    "add_output": "def add_output(ep, name):\n    return ep.graph_module",
+    "remove_noop_views": "def remove_noop_views(gm):\n    return gm",
+}
+RAISES = {
+    "add_output": "def add_output(ep, name):\n    return ep.get_node(name)",
+    "remove_noop_views": "def remove_noop_views(gm):\n    return gm.graph.views",
+}
 
 FITTED = {
     "add_output": RIGHT["add_output"].replace("def add_output(", "def honest(")
