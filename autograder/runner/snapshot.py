@@ -87,9 +87,16 @@ def _facts(value: Any) -> Facts:
 
 
 def _program_facts(program: Any) -> Facts:
-    """Of an exported program: its graph, what the signature says, and the tensors that it holds."""
+    """Of an exported program: its graph, what the signature says, the structure of its results,
+    which sizes may change, and the tensors that it holds."""
     facts = _module_facts(program.graph_module)
+    # Who makes a new program from the parts of this one moves that: the constructor does it.
+    del facts[Part.GRAPH, "the owner of the model's graph"]
     facts[Part.ARGUMENT, "the program's signature"] = (0, str(program.graph_signature))
+    facts[Part.ARGUMENT, "the program's structure"] = (0, repr(program.module_call_graph))
+    facts[Part.ARGUMENT, "the program's range constraints"] = (0, str(program.range_constraints))
+    for node in program.graph.nodes:
+        facts[Part.META, f"the meta of node `{node.name}`"] = (0, sorted(map(str, node.meta)))
     for name, tensor in {**program.state_dict, **program.constants}.items():
         if isinstance(tensor, torch.Tensor):
             facts[Part.TENSOR, f"tensor `{name}` of the program"] = _tensor_fact(tensor)

@@ -1,0 +1,1 @@
+"""Optional part of chapter 11: one folder an exercise."""

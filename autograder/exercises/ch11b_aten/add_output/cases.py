@@ -1,0 +1,122 @@
+"""Exercise 11b.1: one more output of an exported program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch11b_aten.add_output import models
+from autograder.fuzz.grammar import COMMON, Vocabulary
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T
+
+X, ROW = T(2, 3), T(3)
+
+HINTS = (
+    "**Where to look.** Print `ep` before and after your edit, from top to bottom. Which parts of "
+    "it speak of the outputs? The graph is only one of them; section 11b.1 lists them.",
+    "**What to use.** `copy.deepcopy(ep)` gives a program that you may edit. A line of the "
+    "signature is an `OutputSpec`, with `OutputKind.USER_OUTPUT` and a `TensorArgument`. The "
+    "structure is in `module_call_graph[0].signature.out_spec`; `pytree.tree_structure` makes one "
+    "of an example, and an old structure can be a part of a new one.",
+    "**A skeleton.**\n\n"
+    "```python\n"
+    "new = ...                            # a program of your own\n"
+    "node = ...                           # the call node of that name, or ValueError\n"
+    "output = new.graph.output_node()\n"
+    "output.args = ...                    # one value more\n"
+    "new.graph_signature.output_specs.append(...)\n"
+    "signature = new.module_call_graph[0].signature\n"
+    "signature.out_spec = ...             # (old structure, one value)\n"
+    "...                                  # the code\n"
+    "return new\n"
+    "```",
+)
+
+
+def case(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    args: tuple[Any, ...],
+    node: str,
+    *more: tuple[Any, ...],
+    saved: bool = False,
+    hidden: bool = False,
+    expect: Expect = Expect(),  # noqa: B008 - it is frozen
+    **how: Any,
+) -> Case:
+    """A case with the program of one model, and the name of a node."""
+    build = models.Extended(models.Recipe(make, args, **how), node, more, saved)
+    return Case(name, aspect, build, hidden, expect)
+
+
+def refused(name: str, make: Callable[[], nn.Module], args: tuple[Any, ...], node: str) -> Case:
+    """A case in which the name is that of no call node."""
+    look = "Which nodes are calls? What does your search give where there is none of that name?"
+    expect = Expect("ValueError", look, still=("caller untouched",))
+    return case(name, "refused", make, args, node, expect=expect)
+
+
+RANDOM_MODELS = RandomModels(
+    Vocabulary(
+        COMMON, shapes=((2, 3), (3,), (2, 1, 3)), inputs=("", "tensor"), traced=False,
+        dtypes=(torch.float32,), most=5,
+    ),
+    models.of_random_model,
+    count=6,
+)  # fmt: skip
+
+EXERCISE = Exercise(
+    name="add_output",
+    number=1,
+    chapter="11b_aten",
+    title="One more output of a program",
+    stars=3,
+    minutes=25,
+    points=6,
+    procedure="driven",
+    aspects=(
+        Aspect("task", 2, "the value is one more user output, the last"),
+        Aspect("structure", 2, "the old result comes first, in its old structure"),
+        Aspect("mutated", 1, "programs in which buffers or inputs change"),
+        Aspect("more", 1, "sizes that change, graphs in graphs, saving and loading"),
+        Aspect("refused", 1, "a name that is no call node is refused"),
+    ),
+    cases=(
+        case("a value in the middle", "task", models.Small, (X,), "relu"),
+        case("names alike", "task", models.Names, (X, X), "relu_1"),
+        case("a value that nobody reads", "task", models.Unread, (X,), "tanh"),
+        case("constants", "task", models.Constants, (X,), "mul"),
+        case("two results", "structure", models.TwoResults, (X,), "sin"),
+        case("an output already", "structure", models.TwoResults, (X,), "exp"),
+        case("a tuple of one", "structure", models.OneInTuple, (X,), "sin"),
+        case("a dictionary", "structure", models.Nested, (models.Parts(ROW), X), "sigmoid"),
+        case("training, as exported", "mutated", models.Counting, (X,), "tanh", training=True),
+        case("training, then run_decompositions", "mutated", models.Counting, (X,), "tanh",
+             training=True, decomposed=True, saved=True),
+        case("an input changes", "mutated", models.ChangesInput, (ROW, X), "sin",
+             decomposed=True),
+        case("batches", "more", models.Batches, (X,), "linear", (T(5, 3),), batches=True,
+             saved=True),
+        case("a condition", "more", models.Condition, (X,), "add"),
+        refused("no such name", models.Small, (X,), "gelu"),
+        refused("an input", models.Names, (X, X), "relu"),
+        refused("a parameter", models.Small, (X,), "p_linear_weight"),
+        refused("the output node", models.Small, (X,), "output"),
+        case("redraw: a value", "task", models.Small, (T(4, 3),), "linear", hidden=True),
+        case("redraw: a dictionary", "structure", models.Nested, (models.Parts(ROW), X), "mul",
+             hidden=True),
+        case("redraw: training", "mutated", models.Counting, (T(4, 3),), "linear", training=True,
+             decomposed=True, hidden=True),
+        case("redraw: batches", "more", models.Batches, (T(3, 3),), "tanh", (T(6, 3),),
+             batches=True, saved=True, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RANDOM_MODELS,
+)  # fmt: skip

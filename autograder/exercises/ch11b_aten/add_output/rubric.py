@@ -1,0 +1,268 @@
+"""What must come of `add_output`: a program that says and gives one value more."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+from torch import fx
+
+from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
+from autograder.core.verdict import Finding
+from autograder.exercises.ch11b_aten.add_output.models import facts_of
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.compare import difference
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import runs_of
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import caller_untouched
+
+
+def table(data: Plain) -> dict[str, Plain]:
+    """A dictionary of plain data with texts as keys."""
+    return {show(key).strip("'"): value for key, value in data["dict"]}
+
+
+def _said(evidence: Evidence, i: int = 0) -> dict[str, Plain]:
+    record = evidence.outcome.runs[i]["forward"]
+    return table(record["value"]) if "value" in record else {}
+
+
+def _wanted(evidence: Evidence) -> dict[str, Plain]:
+    """What is said of the program that was given."""
+    return table(Encoder().encode(facts_of(evidence.trial.args[0].program)))
+
+
+@rule("returns a program", Stage.KIND)
+def returns_program(evidence: Evidence) -> Iterable[Finding]:
+    """The result is an `ExportedProgram`."""
+    said = _said(evidence)
+    if "outputs" in said:
+        return
+    kind = said.get("kind", {"opaque": "object"})
+    name = next(iter(kind.values())) if isinstance(kind, dict) else "object"
+    name = str(name).rpartition(".")[2]
+    nothing = name == "NoneType"
+    yield evidence.finding(
+        "returned-none" if nothing else "wrong-kind",
+        f"{evidence.you} returned {'`None`' if nothing else f'a `{name}`'}, "
+        "not an `ExportedProgram`.",
+        "Does every path through your function end with `return`?"
+        if nothing
+        else "A graph module or a module is only a part of a program. Who holds its signature?",
+    )
+
+
+@rule("signature", Stage.FORM)
+def signature_says_so(evidence: Evidence) -> Iterable[Finding]:
+    """One user output more, the last, with the node's name; nothing else is changed."""
+    said, known = _said(evidence), _wanted(evidence)
+    name = evidence.trial.args[0].name
+    got, old = said["outputs"]["list"], known["outputs"]["list"]
+    want = [*old, f"USER_OUTPUT TensorArgument({name!r}) target=None"]
+    look = "Print `ep.graph_signature` before and after: what is the difference?"
+    if got != want:
+        if got == old:
+            text = f"the signature has {len(old)} outputs, as before"
+        elif len(got) != len(want):
+            text = f"the signature has {len(got)} outputs, not {len(want)}"
+        else:
+            i = next(i for i, (a, b) in enumerate(zip(got, want, strict=True)) if a != b)
+            text = f"output {i + 1} of the signature is {show(got[i])}, not {show(want[i])}"
+        yield evidence.finding("wrong-signature", f"In your program, {text}.", look)
+    elif said["inputs"] != known["inputs"]:
+        yield evidence.finding(
+            "wrong-signature", "In your program, the signature's inputs are not as before.", look
+        )
+
+
+@rule("nodes as before", Stage.STRUCTURE)
+def nodes_as_before(evidence: Evidence) -> Iterable[Finding]:
+    """All nodes but the output are as they were, in the same order."""
+    got = _said(evidence)["rows"]["list"][:-1]
+    want = _wanted(evidence)["rows"]["list"][:-1]
+    if got == want:
+        return
+    ours, theirs = ([row["tuple"][1] for row in rows] for rows in (got, want))
+    lost = [name for name in theirs if name not in ours]
+    new = [name for name in ours if name not in theirs]
+    if lost:
+        text, nodes = f"The node `{lost[0]}` is not there any more", lost[:1]
+    elif new:
+        text, nodes = f"There is a new node `{new[0]}`", new[:1]
+    else:
+        pairs = zip(got, want, strict=False)
+        odd = next((a["tuple"][1] for a, b in pairs if a != b), ours[-1])
+        text, nodes = f"The node `{odd}` is not as it was, or not where it was", [odd]
+    yield evidence.finding(
+        "nodes-changed",
+        f"{text}.",
+        "The value is computed already. Only the output node has to read it.",
+        nodes=nodes,
+    )
+
+
+@rule("output node", Stage.STRUCTURE)
+def output_reads_it(evidence: Evidence) -> Iterable[Finding]:
+    """The output node reads what it read, then the value."""
+    last = [rows["rows"]["list"][-1]["tuple"] for rows in (_said(evidence), _wanted(evidence))]
+    got, want = (_items(row[3]) for row in last)
+    want = [*want, {"node": evidence.trial.args[0].name}]
+    if last[0][0] != "output" or got != want:
+        yield evidence.finding(
+            "wrong-output",
+            f"The output node reads {_names(got)}; it should read {_names(want)}.",
+            "The graph of a program returns one flat tuple, in the order of the signature.",
+        )
+
+
+def _items(args: Plain) -> list[Plain]:
+    """What an output node returns, if that is one flat tuple or list."""
+    inner = args["tuple"][0] if isinstance(args, dict) and len(args.get("tuple", ())) == 1 else None
+    if not isinstance(inner, dict):
+        return [inner]
+    return next((inner[key] for key in ("tuple", "list") if key in inner), [inner])
+
+
+def _names(items: list[Plain]) -> str:
+    words = [str(item["node"]) if isinstance(item, dict) and "node" in item else show(item)
+             for item in items]  # fmt: skip
+    return f"`({', '.join(words)})`"
+
+
+@rule("recompiled", Stage.STRUCTURE)
+def is_recompiled(evidence: Evidence) -> Iterable[Finding]:
+    """The graph module's code is what the graph says, and `lint` accepts the graph."""
+    said = _said(evidence)
+    if said["lint"]:
+        yield evidence.finding(
+            "lint",
+            f"`graph.lint()` refuses the graph of your program: {show(said['lint'])}.",
+            "Do all nodes belong to this graph, also the one that the output reads?",
+        )
+    elif said["recompiled"] is not True:
+        yield evidence.finding(
+            "stale-code",
+            "The code of your program's graph module is not what its graph says.",
+            "After an edit, a graph module has to be told.",
+        )
+
+
+@rule("state and sizes", Stage.STRUCTURE)
+def state_and_sizes(evidence: Evidence) -> Iterable[Finding]:
+    """Parameters, buffers and constants are there, and sizes may change as before."""
+    said, known = _said(evidence), _wanted(evidence)
+    if said["ranges"] != known["ranges"]:
+        yield evidence.finding(
+            "lost-sizes",
+            f"The range constraints of your program are {show(said['ranges'])}, "
+            f"not {show(known['ranges'])}.",
+            "`ep.range_constraints` says which sizes may change. A new program needs them, too.",
+        )
+    elif said["state"] != known["state"]:
+        yield evidence.finding(
+            "lost-state",
+            "Your program does not hold the same parameters, buffers and constants.",
+            "Compare `ep.state_dict` and `ep.constants` before and after.",
+        )
+
+
+_WHERE = {
+    "result": "calling `new.module()`",
+    "loaded": "calling the module of the program that was saved and loaded",
+}
+
+
+@rule("same result, and the value", Stage.RESULT)
+def result_and_value(evidence: Evidence) -> Iterable[Finding]:
+    """The new program gives the old result and the value; loaded again, too."""
+    for i, want in enumerate(evidence.reference.runs):
+        record = evidence.outcome.runs[i]["forward"]
+        said = _said(evidence, i)
+        tables = evidence.outcome.tensors, evidence.reference.tensors
+        on = evidence.inputs_text(i)
+        for key in ("result", "loaded") if evidence.trial.args[0].saved else ("result",):
+            how, value = said[key]["tuple"]
+            if how == "raised":
+                yield evidence.finding(
+                    "result-raises" if key == "result" else "load-raises",
+                    f"On {on}, {_WHERE[key]} raised {show(value)}.",
+                    "The structure of the results is kept apart from the graph and from the "
+                    "signature. Do all three speak of the same outputs?",
+                )
+                return
+            found = difference(value, tables[0], want["value"], tables[1])
+            if found:
+                text = f"On {on}, {_WHERE[key]} gives something else: {found.text}."
+                if found.code == "wrong-structure" and not _is_pair(value):
+                    text = (
+                        f"On {on}, {_WHERE[key]} gives {kind_of(value)}, and not the tuple "
+                        "`(old result, value)`."
+                    )
+                look = "Two items come back: the old result in its old structure, and the value."
+                yield evidence.finding(found.code, text, look)
+                return
+        found = difference(record["args"], tables[0], want["args"], tables[1], "the arguments")
+        if found:
+            yield evidence.finding(
+                "argument-changed", f"After a call on {on}, {found.text}.",
+                "What the old program changes in place, the new one changes, too.",
+            )  # fmt: skip
+            return
+
+
+def _is_pair(value: Plain) -> bool:
+    return isinstance(value, dict) and len(value.get("tuple", ())) == 2
+
+
+class _Keeping(fx.Interpreter):
+    """Runs a module, and keeps a copy of one node's value."""
+
+    def __init__(self, gm: fx.GraphModule, name: str) -> None:
+        super().__init__(gm)
+        self.name = name
+        self.kept: Any = None
+
+    def run_node(self, n: fx.Node) -> Any:
+        value = super().run_node(n)
+        if n.op == "call_function" and n.name == self.name:
+            self.kept = copy.deepcopy(value)
+        return value
+
+
+def _old_and_value(trial: Trial) -> Reference:
+    """What the program gives, with the value of the node, by an Interpreter."""
+    program, name = trial.args[0].program, trial.args[0].name
+
+    def call(*inputs: Any) -> Any:
+        # Buffers of the module are the program's own, and change.
+        module = copy.deepcopy(program).module()
+        keeping = _Keeping(module, name)
+        flat = keeping.run(*inputs)
+        return flat, keeping.kept
+
+    return runs_of(call, trial)
+
+
+KEY = AnswerKey(
+    (
+        returns_program.because("names the kind that came back, before it is looked at"),
+        caller_untouched,
+        signature_says_so,
+        nodes_as_before,
+        output_reads_it.because("names what the output reads, before values are compared"),
+        is_recompiled,
+        state_and_sizes,
+        result_and_value,
+    ),
+    _old_and_value,
+    oracle_alone=True,
+)
+
+TRAP = """\
+The structure. Graph and signature know the new output, and `module()` still puts the results into
+the old structure, which has no place for it. And `copy.copy` shares all that is edited here."""
+"""What many answers get wrong; told after a pass."""

@@ -1,0 +1,70 @@
+"""What the exercises of this part report about graphs, in the same words for both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+
+Row = tuple[Any, ...]
+
+
+def row_of(node: fx.Node) -> Row:
+    """A node: opcode, name, target, arguments, keyword arguments, and what its value is."""
+    return node.op, node.name, node.target, node.args, node.kwargs, val_text(node.meta.get("val"))
+
+
+def val_text(val: Any) -> str:
+    """What `meta["val"]` says: of a fake tensor its dtype, shape and strides."""
+    if isinstance(val, torch.Tensor):
+        dtype = str(val.dtype).removeprefix("torch.")
+        return f"{dtype} {list(val.shape)} strides {list(val.stride())}"
+    if isinstance(val, (tuple, list)):
+        return f"({', '.join(map(val_text, val))})"
+    known = (bool, int, float, str, torch.SymInt, torch.SymFloat, torch.SymBool, type(None))
+    return str(val) if isinstance(val, known) else type(val).__name__
+
+
+def is_recompiled(gm: fx.GraphModule) -> bool:
+    """Whether a module's code is what its graph says."""
+    return bool(gm.code == gm.graph.python_code("self").src)
+
+
+def lint_text(gm: fx.GraphModule) -> str:
+    """What `lint` finds wrong with a graph; nothing if it is sound."""
+    try:
+        gm.graph.lint()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"[:300]
+    return ""
+
+
+def attempt(make: Callable[[], nn.Module], inputs: tuple[Any, ...]) -> tuple[str, Any]:
+    """What comes of making a module and calling it: a value, or what is raised."""
+    try:
+        return "value", make()(*inputs)
+    except Exception as error:
+        first = next(iter(str(error).splitlines()), "")
+        return "raised", f"{type(error).__name__}: {first}"[:300]
+
+
+class SameTrial:
+    """A trial that is equal to another one about the same code, on inputs of the same kinds."""
+
+    def __init__(self, trial: Trial) -> None:
+        self.trial = trial
+        source = str(getattr(type(trial.model), "source_code", ""))
+        kinds = [(x.shape, x.dtype) for x in trial.inputs[0] if isinstance(x, torch.Tensor)]
+        state = trial.model.state_dict().values() if trial.model is not None else ()
+        sums = [float(value.double().sum()) for value in state]
+        self.key = source, str(kinds), str(sums)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SameTrial) and self.key == other.key

@@ -1,0 +1,1 @@
+"""The exercise `remove_noop_views`."""

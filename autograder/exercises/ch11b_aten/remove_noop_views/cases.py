@@ -1,0 +1,133 @@
+"""Exercise 11b.2: views that do nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch11b_aten.remove_noop_views import models
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T
+
+X, LONG, TALL, SQUARE = T(2, 3), T(2, 6), T(4, 3), T(4, 4)
+
+HINTS = (
+    "**Where to look.** Print each node with the shape in its `meta`. Which nodes have the shape "
+    "of what they read? Which views read a view? Do this again after each change.",
+    "**What to use.** `node.meta['val'].shape`, and `statically_known_true(a == b)` for each pair "
+    "of sizes, in which nothing is guarded. `node.replace_all_uses_with(source)` reaches the "
+    "output too; `node.replace_input_with(old, new)` changes what a node reads, and its sizes and "
+    "its `meta` stay. A node that nobody reads has no `users`.",
+    "**A skeleton.**\n\n"
+    "```python\n"
+    "before = ...                          # how many nodes of the four kinds\n"
+    "for node in gm.graph.nodes:           # sources first\n"
+    "    if ...:                           # a view that reads a view\n"
+    "        ...                           # read further up; which operator works for both?\n"
+    "    if ...:                           # the shape of what it reads\n"
+    "        ...\n"
+    "for node in reversed(...):            # readers first\n"
+    "    if ...:                           # nobody reads it\n"
+    "        gm.graph.erase_node(node)\n"
+    "...                                   # the code\n"
+    "return before - ...\n"
+    "```",
+)
+
+
+def case(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    *inputs: T,
+    symbolic: tuple[tuple[int, ...], ...] = (),
+    more: tuple[tuple[T, ...], ...] = (),
+    hidden: bool = False,
+) -> Case:
+    """A case with the graph of one class."""
+    return Case(name, aspect, models.Graphs(make, inputs, symbolic, more), hidden)
+
+
+BOTH, ROWS, THREE = ((0, 1),), ((0,),), ((0, 1), (0,))
+
+VOCABULARY = Vocabulary(
+    ops(
+        "{x}.reshape(-1).view({x}.shape)",
+        "{x}.view({x}.shape)",
+        "{x}.expand({x}.shape)",
+        "{x}[:]",
+        "{x}.reshape(-1).reshape(1, -1).sum(1, keepdim=True)",
+    )
+    + ops(
+        "{x}.view(-1).exp().view({x}.shape)",
+        "{x}[0:5].view(-1).reshape({x}.shape)",
+        "{x}.view(-1)[:].reshape({x}.shape).view({x}.shape)",
+        "{x}.transpose(0, -1).reshape(-1).view({x}.shape)",
+        "{x} - {y}.sum(0, keepdim=True).expand({x}.shape)",
+        "{x}.unsqueeze(0)[0:1].expand(1, *{x}.shape).reshape({x}.shape)",
+        dims=(1, 4),
+    )
+    # Parts of a chunk are not contiguous, so `view` would refuse them.
+    + tuple(op for op in COMMON if not op.layers and "chunk" not in op.text),
+    shapes=((2, 3), (3,), (2, 1, 3)),
+    inputs=("", "tensor"),
+    dtypes=(torch.float32,),
+    traced=False,
+    most=6,
+)
+
+EXERCISE = Exercise(
+    name="remove_noop_views",
+    number=2,
+    chapter="11b_aten",
+    title="Views that do nothing",
+    stars=3,
+    minutes=30,
+    points=7,
+    procedure="driven",
+    aspects=(
+        Aspect("task", 2, "what gives its input's shape goes, and what nobody reads"),
+        Aspect("merged", 2, "no view reads a view; a merged node works wherever both did"),
+        Aspect("others", 2, "what changes the shape stays, and so do other operators"),
+        Aspect("symbolic", 2, "symbolic sizes: only what is known, and no guard"),
+    ),
+    cases=(
+        case("the same shape", "task", models.SameShape, X),
+        case("four kinds", "task", models.FourKinds, X),
+        case("many readers", "task", models.ManyReaders, X),
+        case("dead from the start", "task", models.DeadFromTheStart, X),
+        case("a view of a view", "merged", models.ViewOfView, LONG),
+        case("a view of a reshape", "merged", models.Transposed, LONG),
+        case("a view of a reshape, of any input", "merged", models.AnyInput, LONG),
+        case("a reshape of a view", "merged", models.ReshapeOfView, LONG),
+        case("still read", "merged", models.StillRead, LONG),
+        case("read by dead code", "merged", models.ReadByDeadCode, LONG),
+        case("there and back", "merged", models.ThereAndBack, LONG),
+        case("nothing between two views", "merged", models.NothingBetween, LONG),
+        case("a long chain", "merged", models.LongChain, LONG),
+        case("another shape", "others", models.Needed, TALL),
+        case("slices of slices", "others", models.SliceOfSlice, T(6, 3)),
+        case("relatives", "others", models.Relatives, X),
+        case("two sizes", "symbolic", models.TwoSizes, SQUARE, symbolic=BOTH,
+             more=((T(2, 3),),)),
+        case("a size and a number", "symbolic", models.SizeAndNumber, TALL, symbolic=ROWS,
+             more=((T(6, 3),),)),
+        case("symbolic sizes there and back", "symbolic", models.SymbolicChain, SQUARE,
+             symbolic=BOTH, more=((T(3, 5),),)),
+        case("slices up to a size", "symbolic", models.SymbolicSlices, SQUARE, T(4),
+             symbolic=THREE, more=((T(5, 3), T(2)),)),
+        case("redraw: four kinds", "task", models.FourKinds, X, hidden=True),
+        case("redraw: a view of a reshape", "merged", models.AnyInput, LONG, more=((LONG,),),
+             hidden=True),
+        case("redraw: relatives", "others", models.Relatives, X, hidden=True),
+        case("redraw: two sizes", "symbolic", models.TwoSizes, T(3, 3), symbolic=BOTH,
+             hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, models.of_random_model, count=6),
+)  # fmt: skip

@@ -1,0 +1,364 @@
+"""Graphs of ATen operators in which views do nothing, or seem to: for `remove_noop_views`."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import copy
+import operator
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.exercises.ch11b_aten.models import (
+    SameTrial,
+    attempt,
+    is_recompiled,
+    lint_text,
+    row_of,
+)
+from autograder.models import T, fresh
+from autograder.models.build import arguments
+
+aten = torch.ops.aten
+END = sys.maxsize
+
+
+class SameShape(nn.Module):
+    """`x` has the shape (2, 3)."""
+
+    def forward(self, x):
+        y = aten.view.default(x, [2, 3])
+        return aten.relu.default(y)
+
+
+class FourKinds(nn.Module):
+    """`x` has the shape (2, 3); the last one of four is the result."""
+
+    def forward(self, x):
+        a = aten.reshape.default(aten.sin.default(x), [2, -1])
+        b = aten.slice.Tensor(aten.cos.default(a), 1, 0, END)
+        c = aten.expand.default(aten.tan.default(b), [-1, 3])
+        return aten.view.default(aten.exp.default(c), [2, 3])
+
+
+class ManyReaders(nn.Module):
+    """`x` has the shape (2, 3); a list, a keyword and the result read one value."""
+
+    def forward(self, x):
+        y = aten.slice.Tensor(x, 0, 0, 5)
+        z = aten.add.Tensor(aten.cat.default([y, x, y]), other=1)
+        return {"y": y, "more": [aten.mul.Tensor(x, other=y), z]}
+
+
+class ViewOfView(nn.Module):
+    """`x` has the shape (2, 6)."""
+
+    def forward(self, x):
+        y = aten.view.default(aten.view.default(x, [12]), [3, 4])
+        return aten.relu.default(y)
+
+
+class DeadFromTheStart(nn.Module):
+    """`x` has the shape (2, 3); nobody reads these views."""
+
+    def forward(self, x):
+        y = aten.view.default(x, [6])
+        aten.slice.Tensor(y, 0, 0, 2)
+        aten.expand.default(x, [4, 2, 3])
+        return aten.relu.default(x)
+
+
+class Transposed(nn.Module):
+    """`x` has the shape (2, 6): the reshape copies, and a view could not."""
+
+    def forward(self, x):
+        y = aten.permute.default(x, [1, 0])
+        return aten.relu.default(aten.view.default(aten.reshape.default(y, [12]), [3, 4]))
+
+
+class AnyInput(nn.Module):
+    """`x` has the shape (2, 6); the next input may not be contiguous."""
+
+    def forward(self, x):
+        return aten.view.default(aten.reshape.default(x, [12]), [3, 4])
+
+
+class ReshapeOfView(nn.Module):
+    """`x` has the shape (2, 6)."""
+
+    def forward(self, x):
+        return aten.exp.default(aten.reshape.default(aten.view.default(x, [12]), [3, 4]))
+
+
+class StillRead(nn.Module):
+    """`x` has the shape (2, 6); another operator reads the value in the middle, a slice another."""
+
+    def forward(self, x):
+        y = aten.view.default(x, [12])
+        z = aten.view.default(y, [4, 3])
+        w = aten.view.default(z, [6, 2])
+        return aten.sin.default(y), aten.slice.Tensor(z, 0, 1, END), aten.cos.default(w)
+
+
+class ReadByDeadCode(nn.Module):
+    """`x` has the shape (2, 6); what reads the value in the middle is read by nobody."""
+
+    def forward(self, x):
+        y = aten.view.default(x, [12])
+        aten.sin.default(y)
+        return aten.cos.default(aten.view.default(y, [4, 3]))
+
+
+class ThereAndBack(nn.Module):
+    """`x` has the shape (2, 6)."""
+
+    def forward(self, x):
+        y = aten.reshape.default(x, [12])
+        z = aten.view.default(y, [3, 4])
+        return aten.cos.default(aten.view.default(z, [2, 6]))
+
+
+class NothingBetween(nn.Module):
+    """`x` has the shape (2, 6); a slice of everything is between two views."""
+
+    def forward(self, x):
+        y = aten.slice.Tensor(aten.view.default(x, [12]), 0, 0, END)
+        z = aten.view.default(aten.expand.default(y, [12]), [4, 3])
+        return aten.cos.default(aten.view.default(z, [6, 2]))
+
+
+class LongChain(nn.Module):
+    """`x` has the shape (2, 6)."""
+
+    def forward(self, x):
+        y = x
+        for shape in ([12], [3, 4], [4, 3], [2, 2, 3], [6, 2]):
+            y = aten.view.default(y, shape)
+        return aten.cos.default(y)
+
+
+class Needed(nn.Module):
+    """`x` has the shape (4, 3); all of these change the shape."""
+
+    def forward(self, x):
+        a = aten.slice.Tensor(x, 0, 0, -1)
+        b = aten.slice.Tensor(x, 0, 1, END)
+        c = aten.slice.Tensor(x, 0, 0, END, 2)
+        d = aten.expand.default(aten.sum.dim_IntList(x, [0], True), [4, 3])
+        e = aten.reshape.default(x, [3, 4])
+        return a, b, c, d, aten.view.default(e, [2, 6])
+
+
+class SliceOfSlice(nn.Module):
+    """`x` has the shape (6, 3): slices and expands are not put together."""
+
+    def forward(self, x):
+        y = aten.slice.Tensor(aten.slice.Tensor(x, 0, 1, END), 0, 1, END)
+        z = aten.expand.default(aten.expand.default(y, [2, 4, 3]), [5, 2, 4, 3])
+        return aten.view.default(aten.slice.Tensor(z, 0, 2, END), [6, 12])
+
+
+class Relatives(nn.Module):
+    """`x` has the shape (2, 3); all of these stay, though some give the shape that they get."""
+
+    def forward(self, x):
+        a = aten.view.dtype(x, torch.int32)
+        b = aten._unsafe_view.default(x, [2, 3])
+        c = aten.permute.default(b, [0, 1])
+        d = aten.squeeze.dim(aten.unsqueeze.default(c, 0), 0)
+        e = aten.alias.default(aten.clone.default(d))
+        aten.tan.default(e)
+        aten.sym_size.int(x, 0)
+        f = aten._unsafe_view.default(aten.view.default(e, [6]), [3, 2])
+        return a, aten.select.int(f, 0, 0), aten.view.dtype(aten.view.default(f, [6]), torch.int32)
+
+
+class TwoSizes(nn.Module):
+    """`x` has the sizes s0 and s1. The example is (4, 4), and nobody knows that they are equal."""
+
+    def forward(self, x):
+        rows, columns = aten.sym_size.int(x, 0), aten.sym_size.int(x, 1)
+        y = aten.view.default(x, [columns, rows])
+        return aten.relu.default(y), aten.relu.default(aten.view.default(x, [rows, columns]))
+
+
+class SizeAndNumber(nn.Module):
+    """`x` has the sizes s0 and 3. The example has 4 rows, others may have more."""
+
+    def forward(self, x):
+        y = aten.slice.Tensor(x, 0, 0, 4)
+        z = aten.reshape.default(x, [-1, 3])
+        return aten.sin.default(y), aten.sin.default(z)
+
+
+class SymbolicChain(nn.Module):
+    """`x` has the sizes s0 and s1."""
+
+    def forward(self, x):
+        rows, columns = aten.sym_size.int(x, 0), aten.sym_size.int(x, 1)
+        flat = aten.reshape.default(aten.exp.default(x), [operator.mul(rows, columns)])
+        back = aten.view.default(flat, [rows, columns])
+        other = aten.view.default(flat, [columns, rows])
+        return aten.cos.default(back), aten.cos.default(other)
+
+
+class SymbolicSlices(nn.Module):
+    """`x` has the sizes s0 and s1, `y` the size s2."""
+
+    def forward(self, x, y):
+        a = aten.slice.Tensor(x, 0, 0, END)
+        b = aten.slice.Tensor(x, 1, 0, -1)
+        c = aten.slice.Tensor(x, 0, 0, aten.sym_size.int(y, 0))
+        rows = aten.sym_size.int(x, 0)
+        d = aten.expand.default(aten.sum.dim_IntList(x, [0], True), [rows, -1])
+        e = aten.expand.default(x, [rows, -1])
+        return [aten.sin.default(each) for each in (a, b, c, d, e)]
+
+
+# ------------------------------------------------------------------ random graphs
+
+
+def of_random_model(trial: Trial, choice: int) -> Trial:
+    """A trial about the graph that `make_fx` records of a random model."""
+    gm = copy.deepcopy(_recorded(SameTrial(trial)))
+    return Trial(args=(Asked(gm),), model=trial.model, inputs=trial.inputs)
+
+
+@lru_cache(maxsize=32)
+def _recorded(same: SameTrial) -> fx.GraphModule:
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    trial = same.trial
+    model, inputs = copy.deepcopy((trial.model, trial.inputs[0]))
+    record = make_fx(model, tracing_mode="fake", pre_dispatch=True)
+    with torch.no_grad():
+        return record(*inputs)
+
+
+# ------------------------------------------------------------------ from a class to a graph
+
+
+@dataclass(frozen=True)
+class Graphs:
+    """Builds the objects of a case of ``remove_noop_views(gm)``.
+
+    Attributes:
+        make: builds a module whose `forward` calls ATen operators.
+        inputs: of the example, and of the run.
+        symbolic: for each input, which of its sizes are symbols.
+        more: inputs of further runs.
+    """
+
+    make: Callable[[], nn.Module]
+    inputs: tuple[T, ...]
+    symbolic: tuple[tuple[int, ...], ...] = ()
+    more: tuple[tuple[T, ...], ...] = ()
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = fresh(self.make, dtype=torch.float32)
+        generator = torch.Generator().manual_seed(seed + 1)
+        inputs = tuple(
+            arguments(specs, generator, torch.float32) for specs in (self.inputs, *self.more)
+        )
+        symbolic = self.symbolic or ((),) * len(self.inputs)
+        gm = aten_graph(model, inputs[0], symbolic)
+        return Trial(args=(Asked(gm),), model=model, inputs=inputs)
+
+
+def aten_graph(
+    model: nn.Module, inputs: tuple[Any, ...], symbolic: tuple[tuple[int, ...], ...]
+) -> fx.GraphModule:
+    """The graph of a module that calls ATen operators, with what each value is in its `meta`."""
+    traced = fx.symbolic_trace(model)
+    given = iter(fakes(inputs, symbolic))
+    graph = fx.Graph()
+    made: dict[fx.Node, fx.Node] = {}
+    for node in traced.graph.nodes:
+        target = node.target
+        if isinstance(target, torch._ops.OpOverload):
+            name = target.overloadpacket.__name__
+        else:
+            name = node.name
+        args, kwargs = fx.map_arg((node.args, node.kwargs), lambda n: made[n])
+        made[node] = graph.create_node(node.op, target, args, kwargs, name)
+        if node.op == "placeholder":
+            made[node].meta["val"] = next(given)
+        elif node.op == "call_function":
+            args, kwargs = fx.map_arg((args, kwargs), lambda n: n.meta["val"])
+            made[node].meta["val"] = _value(target, args, kwargs)
+    return fx.GraphModule(traced, graph)
+
+
+def _value(target: Any, args: Any, kwargs: Any) -> Any:
+    """What an operator gives for fake values.
+
+    A view into symbolic sizes is not run: it would ask whether they are those of the input.
+    """
+    if target in (aten.view.default, aten.reshape.default):
+        tensor, sizes = args
+        if any(isinstance(size, torch.SymInt) for size in sizes) and -1 not in map(_plain, sizes):
+            return tensor.new_empty(sizes)
+    return target(*args, **kwargs)
+
+
+def _plain(size: Any) -> Any:
+    return size if type(size) is int else None
+
+
+def fakes(inputs: tuple[Any, ...], symbolic: tuple[tuple[int, ...], ...]) -> list[Any]:
+    """Fake tensors like the inputs; some sizes are symbols, each of its own."""
+    from torch._dynamo.source import ConstantSource
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.fx.experimental import symbolic_shapes as shapes
+
+    mode = FakeTensorMode(shape_env=shapes.ShapeEnv(duck_shape=False))
+    found = []
+    for i, (tensor, places) in enumerate(zip(inputs, symbolic, strict=True)):
+        kinds = (shapes.DimDynamic.STATIC, shapes.DimDynamic.DYNAMIC)
+        sizes = [kinds[dim in places] for dim in range(tensor.ndim)]
+        context = shapes.StatelessSymbolicContext(sizes)  # type: ignore[arg-type]
+        source = ConstantSource(f"input_{i}")
+        found.append(mode.from_tensor(tensor, source=source, symbolic_context=context))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Calls the answer with a graph module, and reports what has become of it."""
+
+    gm: fx.GraphModule
+
+    says = "{name}(gm), where gm is the graph of the model"
+
+    def __call__(self, answer: Any) -> Callable[..., Any]:
+        """What is run: the changed graph module, on each input."""
+        before = known_of(self.gm)
+        count = answer(self.gm)
+        found = {
+            "count": count,
+            "known": (before, known_of(self.gm)),
+            "rows": [row_of(node) for node in self.gm.graph.nodes],
+            "recompiled": is_recompiled(self.gm),
+            "lint": lint_text(self.gm),
+        }
+        return lambda *inputs: {**found, "result": attempt(lambda: self.gm, inputs)}
+
+
+def known_of(gm: fx.GraphModule) -> list[str]:
+    """What is known about the symbolic sizes of a graph: guards, and sizes that are replaced."""
+    for node in gm.graph.nodes:
+        mode = getattr(node.meta.get("val"), "fake_mode", None)
+        env = getattr(mode, "shape_env", None)
+        if env is not None:
+            guards = [str(guard.expr) for guard in env.guards]
+            return [*guards, *(f"{old} is {new}" for old, new in env.replacements.items())]
+    return []
