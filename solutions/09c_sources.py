@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 and 6; this part is optional, and no later chapter needs it |
-# | **Time** | about 80 minutes, 40 of them for the exercises |
+# | **Time** | about 70 minutes, 40 of them for the exercises |
 #
 # **When you are done, you can**
 #
@@ -288,7 +288,7 @@ assert [node.name for node in fx.symbolic_trace(conv).graph.nodes][1:3] == ["con
 # ## 9c.4 A small graph that still fails (30 minutes)
 #
 # You have a graph, and a question with the answer "yes, it is bad": a pass raises on it, the result has a NaN, a number is wrong.
-# To *minimise* the graph is to take out what the failure does not need. The question is asked again after each step, by a program:
+# You *minimise* the graph when you take out what the failure does not need. The question is asked again after each step, by a program:
 #
 # 1. take something out of a copy;
 # 2. is it still bad? Then go on with the copy. If not, throw the copy away;

@@ -140,7 +140,8 @@ EXERCISE = Exercise(
     hints=HINTS,
     random=RandomModels(
         Vocabulary(
-            ops("{a} + {b}", "{x}.mul_({n})", "torch.sin({a})", "{a} * [nn.Parameter(torch.ones(()))]")
+            ops("{a} + {b}", "{x}.mul_({n})", "torch.sin({a})")
+            + ops("{a} * [nn.Parameter(torch.ones(()))]")
             + ops("torch.exp({a})", "{a}.cos()", outs=0)
             + COMMON,
             shapes=((2, 3), (3,)),
