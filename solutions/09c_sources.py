@@ -1,19 +1,21 @@
 # %% [markdown]
 # # 9c · The line that wrote a node
 #
-# **After this part you can say, for each operation of a graph, in which file and line it was written.**
+# **After this part you can say, for each operation of a graph, in which file and line it was written; and you can make a graph on which something fails so small that a person sees why.**
 #
 # | | |
 # |---|---|
 # | **You need** | chapters 1 and 6; this part is optional, and no later chapter needs it |
-# | **Time** | about 35 minutes, 15 of them for the exercise |
+# | **Time** | about 70 minutes, 40 of them for the exercises |
 #
 # **When you are done, you can**
 #
 # 1. read the call stack while a node is made;
 # 2. tell lines of the model from lines of torch and of your own tool;
 # 3. write a tracer whose notes belong to one trace only;
-# 4. say why the innermost line is the one you want, and when it surprises you.
+# 4. say why the innermost line is the one you want, and when it surprises you;
+# 5. minimise a failing graph: take out call after call, as long as it still fails;
+# 6. say which attempts may be asked about, and why dead code may be the culprit.
 
 # %% [markdown]
 # ## A story
@@ -23,8 +25,11 @@
 #
 # Section 6.7 found such lines in the text of `node.stack_trace`. That text is slow to make, and today its innermost lines are those of FX itself.
 # Here you look at the call stack directly. Section 9c.3 then answers the other team.
+#
+# They come back with a second pass. It breaks GoogLeNet's graph, and 199 nodes are too many to read. Sections 9c.4 and 9c.5 leave three of them.
 
 # %%
+import copy
 import os
 import sys
 import traceback
@@ -36,7 +41,7 @@ from IPython.display import display
 from torch import fx, nn
 from torchvision.models import googlenet
 
-from autograder import check, draw, hint, progress
+from autograder import check, draw, fails, hint, progress
 
 print(torch.__version__)
 
@@ -280,9 +285,281 @@ display(draw(conv, title="BasicConv2d"))
 assert [node.name for node in fx.symbolic_trace(conv).graph.nodes][1:3] == ["conv", "bn"]
 
 # %% [markdown]
+# ## 9c.4 A small graph that still fails (30 minutes)
+#
+# You have a graph, and a question with the answer "yes, it is bad": a pass raises on it, the result has a NaN, a number is wrong.
+# You *minimise* the graph when you take out what the failure does not need. The question is asked again after each step, by a program:
+#
+# 1. take something out of a copy;
+# 2. is it still bad? Then go on with the copy. If not, throw the copy away;
+# 3. end when no single attempt succeeds.
+#
+# This works because nobody has to understand the failure. Each kept copy is smaller and fails, so the search ends, and what is left fails too.
+# The idea is called *delta debugging* (Zeller and Hildebrandt, 2002). A result from which no single part can be taken out is *1-minimal*. A smaller one may exist: to find the smallest of all, you would have to try all subsets.
+# Large inputs are first cut in halves and quarters, because each success then removes many parts at once. You can do without that here.
+#
+# PyTorch has such a tool as well. `TORCHDYNAMO_REPRO_AFTER` switches the *minifier* of `torch.compile` on, and its core for FX graphs is `functorch.compile.minifier`:
+
+# %%
+from functorch.compile import minifier
+
+print(minifier.__module__)
+assert minifier.__module__ == "torch._functorch.fx_minifier"
+assert "delta debugging" in minifier.__doc__.lower()
+
+# %% [markdown]
+# It is internal, and it may also change the inputs. Yours will keep them.
+#
+# What is one step in a graph? A call that nobody reads can be erased. A call that is read cannot: its readers need something in its place. The natural choice is one of its own inputs.
+# Here is one attempt, on a model whose logarithm gives a NaN:
+
+
+# %%
+class Suspicious(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor([1.0, 2.0]))
+
+    def forward(self, x):
+        a = torch.exp(x)
+        b = torch.log(x * self.scale)
+        return torch.add(torch.tanh(a), b)
+
+
+VALUE = torch.tensor([-1.0, 3.0])
+failing = fx.symbolic_trace(Suspicious())
+
+
+def gives_nan(gm):
+    return bool(gm(VALUE).isnan().any())
+
+
+def without(gm, name, place):
+    """A new module in which the readers of a node read one of its inputs."""
+    graph = copy.deepcopy(gm.graph)
+    node = next(node for node in graph.nodes if node.name == name)
+    node.replace_all_uses_with(node.all_input_nodes[place])
+    graph.erase_node(node)
+    return fx.GraphModule(gm, graph)
+
+
+assert gives_nan(failing)
+print(without(failing, "add", 0).code)
+assert not gives_nan(without(failing, "add", 0))  # thrown away
+print(without(failing, "add", 1).code)
+assert gives_nan(without(failing, "add", 1))  # kept
+
+# %% [markdown]
+# The first input of `add` leads to no failure, the second one does. In the copy that is kept, nobody reads `tanh` any more: it can be erased in a later step, and `exp` after it.
+#
+# `fx.GraphModule(gm, graph)` makes the code anew and shares the parameters: `bad` gets a complete, correct module each time. That is the rule for every question. A `bad` that somebody else wrote may run the module, copy it, or look at its graph. It must never see one that is half edited.
+#
+# **Predict the attempt.** In the kept copy above, what happens if `mul` is taken out, and `log` reads its first input?
+#
+# <details><summary>It is bad no more: the scale was needed.</summary>
+#
+# The scale is positive. The sign of <code>x</code> decides whether <code>log</code> gives a NaN.
+# </details>
+# <details><summary>It stays bad, and a <code>get_attr</code> node is left that nobody reads.</summary>
+#
+# Right. Such a node computes nothing. It goes at the end, with everything that only it needed.
+# </details>
+# <details><summary>It raises, because <code>self.scale</code> is gone.</summary>
+#
+# No. The parameter belongs to the module, and the node that reads it is still there.
+# </details>
+
+# %%
+smaller = without(without(failing, "add", 1), "mul", 0)
+left = [node.op for node in smaller.graph.nodes if not node.users]
+print(smaller.code)
+assert gives_nan(smaller)
+assert "get_attr" in left
+
+# %% [markdown]
+# **Predict the broom.** Why not call `eliminate_dead_code` after each step? Think of a `bad` that says: "the call changes its argument".
+#
+# <details><summary>It would be slow.</summary>
+#
+# It is fast enough: one walk through the graph.
+# </details>
+# <details><summary>It removes calls in place that nobody reads, and such a call may be the culprit.</summary>
+#
+# Right. To FX, <code>x.add_(1)</code> is a method call that nobody reads. The failure goes with it.
+# </details>
+# <details><summary>It removes inputs.</summary>
+#
+# It keeps placeholders. They count as impure.
+# </details>
+
+
+# %%
+def noisy(x):
+    x.add_(1)
+    return torch.sin(x)
+
+
+def changes_its_argument(gm):
+    x = torch.zeros(2)
+    gm(x)
+    return bool(x.any())
+
+
+dirty = fx.symbolic_trace(noisy)
+assert changes_its_argument(dirty)
+swept = fx.symbolic_trace(noisy)
+swept.graph.eliminate_dead_code()
+swept.recompile()
+assert not changes_its_argument(swept)
+assert [node.op for node in swept.graph.nodes] == ["placeholder", "call_function", "output"]
+
+# %% [markdown] card="minimize"
+# **Given** a `GraphModule` and a function `bad` that takes a `GraphModule` and gives `True` or `False`. `bad` changes nothing.
+#
+# **Return** a new module on which `bad` is still true, and from which no single call node (`call_function`, `call_method`, `call_module`) can be taken out. To take out
+#
+# * a call that is read: all its readers read one of its inputs instead, whichever;
+# * a call that nobody reads: it is erased. `bad` may need calls that nobody reads.
+#
+# Any such module will do; it need not be the smallest of all.
+#
+# * Nothing else is changed. Placeholders, the structure of the output and the order of the nodes stay, and parameters are shared. What is left was there before.
+# * At the end, `get_attr` nodes that nobody reads and modules that nothing calls are gone.
+# * Ask `bad` only about well-formed modules with the same signature. Where it raises, that counts as false.
+# * If `bad(gm)` is false, raise `ValueError`. `gm` stays as it is.
+
+# %%
+graph = fx.Graph()
+entry = graph.placeholder("x")
+graph.output(graph.call_function(torch.log, (entry,)))
+draw(failing, fx.GraphModule({}, graph))  # this is all that the NaN needs
+
+
+# %% solve="minimize"
+def minimize(gm: fx.GraphModule, bad) -> fx.GraphModule:
+    """The module without all calls that a failure does not need.
+
+    Args:
+        gm: a module that is bad.
+        bad: says of a module whether it is.
+    """
+    ### BEGIN SOLUTION
+    if not still_bad(bad, gm):
+        raise ValueError("this module is not bad")
+    graph = copy.deepcopy(gm.graph)
+    found = True
+    while found:
+        found = False
+        for name in [node.name for node in reversed(graph.nodes) if node.op.startswith("call_")]:
+            for smaller in attempts(graph, name):
+                if still_bad(bad, fx.GraphModule(gm, smaller)):
+                    graph, found = smaller, True
+                    break
+    for node in list(graph.nodes):
+        if node.op == "get_attr" and not node.users:
+            graph.erase_node(node)
+    return fx.GraphModule(gm, graph)
+    ### END SOLUTION
+
+
+### BEGIN SOLUTION
+def still_bad(bad, gm: fx.GraphModule) -> bool:
+    """What `bad` says; where it raises, that counts as false."""
+    try:
+        return bool(bad(gm))
+    except Exception:
+        return False
+
+
+def attempts(graph: fx.Graph, name: str):
+    """Copies of a graph without a call: one for each input that its readers may read."""
+    node = next(node for node in graph.nodes if node.name == name)
+    for place in range(len(node.all_input_nodes)) if node.users else [None]:
+        smaller = copy.deepcopy(graph)
+        twin = next(node for node in smaller.nodes if node.name == name)
+        if place is not None:
+            twin.replace_all_uses_with(twin.all_input_nodes[place])
+        smaller.erase_node(twin)
+        yield smaller
+
+
+### END SOLUTION
+
+# %% check="minimize"
+check(minimize)
+
+# %% hint="minimize"
+hint("minimize")
+
+# %% [markdown]
+# ## 9c.5 Three nodes of GoogLeNet (5 minutes)
+#
+# The other team wants to run convolutions together that read the same value. Their pass begins by moving them next to each other:
+
+
+# %%
+def side_by_side(gm: fx.GraphModule) -> fx.GraphModule:
+    """Moves convolutions that read the same value in front of the last of them."""
+    work = fx.GraphModule(gm, copy.deepcopy(gm.graph))
+    for value in list(work.graph.nodes):
+        convs = [user for user in value.users if str(user.target).endswith("conv")]
+        for conv in convs[:-1]:
+            convs[-1].prepend(conv)
+    return work
+
+
+def breaks_the_graph(gm: fx.GraphModule) -> bool:
+    try:
+        side_by_side(gm).graph.lint()
+    except RuntimeError:
+        return True
+    return False
+
+
+whole = fx.symbolic_trace(network)
+with fails(RuntimeError):
+    side_by_side(whole).graph.lint()
+
+# %% [markdown]
+# The message names one node of 199, and not the reason. So minimise. This takes some seconds:
+
+# %% uses="minimize"
+small = minimize(whole, breaks_the_graph)
+calls = [node for node in small.graph.nodes if node.op.startswith("call_")]
+print(small.code)
+assert breaks_the_graph(small)
+assert len(calls) == 3
+display(draw(small, title="what is left of GoogLeNet"))
+
+# %% [markdown]
+# Three calls are left: two convolutions of one value, and between them a call that reads the first. The pass moves the first one behind its own reader. Nobody needs to know GoogLeNet to see that.
+#
+# Names are kept, so the first exercise says where these lines are. And the cure is one word: the *first* place at which they can be together is right behind the value that they read.
+
+
+# %% uses="source_of"
+def behind_the_value(gm: fx.GraphModule) -> fx.GraphModule:
+    work = fx.GraphModule(gm, copy.deepcopy(gm.graph))
+    for value in list(work.graph.nodes):
+        convs = [user for user in value.users if str(user.target).endswith("conv")]
+        for conv in reversed(convs):
+            value.append(conv)
+    work.graph.lint()
+    work.recompile()
+    return work
+
+
+mended = behind_the_value(whole)
+image = torch.rand(1, 3, 64, 64)
+assert torch.equal(mended(image), whole(image))
+moved = [node.name for node in mended.graph.nodes if node.name.endswith("_conv")]
+print({places[name] for name in moved})
+assert {places[name] for name in moved} == convs
+
+# %% [markdown]
 # ## Common mistakes
 #
-# Here you see each of them fail. (4 minutes)
+# Here you see each of them fail. (7 minutes)
 #
 # ### The dictionary belongs to the class
 
@@ -323,6 +600,48 @@ assert os.path.abspath(invented) != invented  # now it looks like a file of this
 
 # %% [markdown]
 # **Right:** keep the file as the code object has it.
+#
+# ### A module that shares the graph
+
+# %%
+given = fx.symbolic_trace(noisy)
+alias = fx.GraphModule(given, given.graph)
+assert alias.graph is given.graph  # an edit of one is an edit of the other
+
+# %% [markdown]
+# **Right:** `fx.GraphModule(gm, copy.deepcopy(gm.graph))`. The graph is copied, the parameters are shared.
+#
+# ### One round is enough
+
+
+# %%
+def depends(gm):
+    """A failure that needs `cos`, and needs `tanh` as long as there is a `sigmoid`."""
+    names = {node.name for node in gm.graph.nodes}
+    return "cos" in names and ("tanh" in names or "sigmoid" not in names)
+
+
+chain = fx.symbolic_trace(lambda x: torch.cos(torch.sigmoid(torch.tanh(x))))
+assert not depends(without(chain, "tanh", 0))  # in the first round, from the top
+later = without(chain, "sigmoid", 0)
+assert depends(later) and depends(without(later, "tanh", 0))  # now it can go
+
+# %% [markdown]
+# **Right:** go through all calls again, until a whole round finds nothing.
+#
+# ### The code is old
+
+# %%
+edited = fx.symbolic_trace(noisy)
+for node in list(edited.graph.nodes):
+    if node.target == "add_":
+        edited.graph.erase_node(node)
+assert changes_its_argument(edited)  # `bad` has run the old code
+edited.recompile()
+assert not changes_its_argument(edited)
+
+# %% [markdown]
+# **Right:** make a new `GraphModule` for each attempt, or call `recompile()` before each question.
 
 # %% [markdown]
 # ## Recap
@@ -330,6 +649,8 @@ assert os.path.abspath(invented) != invented  # now it looks like a file of this
 # 1. While a node is made, the line that asks for it is on the call stack.
 # 2. Walk outwards, past torch (by its folder) and past your own tool (by its code).
 # 3. An attribute becomes a node when it is used.
+# 4. To minimise: take out one call of a copy, ask, keep the copy or throw it away; round after round.
+# 5. Ask only about complete modules. Dead code may be the culprit.
 #
 # ## Cheat sheet
 #
@@ -338,6 +659,9 @@ assert os.path.abspath(invented) != invented  # now it looks like a file of this
 # | `sys._getframe()`, `frame.f_back` | the frame that runs, and that of its caller |
 # | `frame.f_lineno`, `frame.f_code.co_filename` | the line that runs, and its file |
 # | `def create_node(self, kind, …)` | a method of `fx.Tracer`: every node passes through it |
+# | `fx.GraphModule(gm, copy.deepcopy(gm.graph))` | another module with the same parameters and a graph of its own |
+# | `node.replace_all_uses_with(other)`, `graph.erase_node(node)` | take a node out |
+# | `node.all_input_nodes` | what a node reads, each once |
 #
 # See how far you are:
 
@@ -351,3 +675,4 @@ progress()
 # |---|---|
 # | sources in graphs of `torch.export` | chapter 11 |
 # | provenance through passes, `from_node` | chapter 12 |
+# | the minifier of `torch.compile` | PyTorch's page *Troubleshooting torch.compile* |

@@ -1,0 +1,154 @@
+"""Exercise 9c.2: a graph from which nothing more can be taken out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch09c_sources.minimize import models
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T
+
+X = T(2, 3)
+
+HINTS = (
+    "One attempt is: copy the graph, take out one node, make a module of the copy, ask `bad`. "
+    "If it is still true, the copy is what you go on with; if not, throw it away. Write this "
+    "attempt first, as a function.",
+    "`copy.deepcopy(graph)` keeps names, and `fx.GraphModule(gm, graph)` shares parameters. "
+    "`node.replace_all_uses_with(other)` and `graph.erase_node(node)` take one out. What could "
+    "not be taken out in one round may go in the next one, when something else is gone. "
+    "`eliminate_dead_code` also takes calls that `bad` may need.",
+    "```python\n"
+    "def still_bad(module):\n"
+    "    try:\n"
+    "        return ...\n"
+    "    except Exception:\n"
+    "        return ...\n\n"
+    "if not still_bad(gm):\n"
+    "    raise ...\n"
+    "graph = copy.deepcopy(gm.graph)\n"
+    "found = True\n"
+    "while found:\n"
+    "    found = False\n"
+    "    for name in [...]:                       # of the calls that are left\n"
+    "        for which in ...:                    # its inputs; or nothing, if nobody reads it\n"
+    "            smaller = ...                    # a copy of `graph`, without this node\n"
+    "            if still_bad(fx.GraphModule(gm, smaller)):\n"
+    "                graph, found = ..., ...\n"
+    "                break\n"
+    "...                                          # `get_attr` nodes that nobody reads\n"
+    "```",
+)
+
+
+def asked(
+    name: str,
+    aspect: str,
+    make: Any,
+    kind: type[models.Bad],
+    *about: Any,
+    inputs: tuple[Any, ...] = (X,),
+    hidden: bool = False,
+    expect: Expect = Expect(trace=models.itself),  # noqa: B008 - it is frozen
+) -> Case:
+    """A case: a model, and the question whether a graph module is bad; see `models.Asked`."""
+    return Case(name, aspect, models.Asked(make, kind, about, inputs), hidden, expect)
+
+
+REFUSED = Expect(
+    raises="ValueError",
+    look="What does `bad` say of the module that you are given?",
+    trace=models.itself,
+)
+
+
+EXERCISE = Exercise(
+    name="minimize",
+    number=2,
+    chapter="09c_sources",
+    title="Nothing more can be taken out",
+    stars=3,
+    minutes=25,
+    points=5,
+    procedure="transform",
+    aspects=(
+        Aspect("task", 2, "still bad, and no call can be taken out"),
+        Aspect("inputs", 1, "readers may read any of a node's inputs instead"),
+        Aspect("unread", 1, "nodes that nobody reads: most can go, some are needed"),
+        Aspect("rounds", 1, "what can be taken out only after something else"),
+        Aspect("kept", 1, "signature, structure of the result, order, and parameters"),
+        Aspect("asks", 1, "what `bad` is asked about, and what it raises"),
+    ),
+    cases=(
+        asked("one of a chain", "task", models.Straight, models.Calls, "relu", 1),
+        asked("two of a chain", "task", models.Straight, models.Depends, "sin", "exp"),
+        asked("side by side", "task", models.Straight, models.Reads, "relu", "add"),
+        asked("nothing is needed", "task", models.Straight, models.Takes, 1),
+        asked("all is needed", "task", models.Early, models.Depends, "tanh", "sigmoid", "cos"),
+        asked("a pass that is wrong", "task", models.Clamped, models.PassChanges,
+              models.clamp_to_relu, inputs=(T(4),)),
+        asked("a NaN", "task", models.Logs, models.NotANumber),
+        asked("the second input", "inputs", models.Branches, models.Depends, "cos",
+              inputs=(X, X)),
+        asked("the first input", "inputs", models.Branches, models.Depends, "sin", inputs=(X, X)),
+        asked("the third of a list", "inputs", models.Inside, models.Depends, "exp"),
+        asked("the second of a list", "inputs", models.Inside, models.Depends, "neg", "cos"),
+        asked("a keyword", "inputs", models.Inside, models.Depends, "neg"),
+        asked("several readers", "inputs", models.Skips, models.Depends, "sin", "where"),
+        asked("an input that was made", "inputs", models.made, models.Depends, "zeros"),
+        asked("none of its own inputs", "inputs", models.Four, models.Detour,
+              "sin", "cos", "exp", "tanh"),
+        asked("unread calls go", "unread", models.Unread, models.Depends, "sin"),
+        asked("an unread call stays", "unread", models.Unread, models.Calls, "exp", 1),
+        asked("unread, and it reads another", "unread", models.Unread, models.Reads, "exp", "cos"),
+        asked("a call in place", "unread", models.InPlace, models.ChangesItsArgument),
+        asked("unread at the end", "unread", models.InPlace, models.Calls, "cos", 1),
+        asked("first the later one", "rounds", models.Early, models.Unless,
+              "cos", "tanh", "sigmoid"),
+        asked("first the earlier one", "rounds", models.Late, models.Unless,
+              "cos", "tanh", "sigmoid"),
+        asked("two at a time", "rounds", models.Twins, models.AsMany, "sin", "neg"),
+        asked("a dictionary of all kinds", "kept", models.Structured, models.Calls, "cos", 1),
+        asked("a dictionary of nothing", "kept", models.Structured, models.Takes, 2),
+        asked("both branches", "kept", models.Branches, models.Depends, "sin", "cos",
+              inputs=(X, X)),
+        asked("called with keywords", "kept", models.Inside, models.Depends, "mul"),
+        asked("arguments that nobody reads", "kept", models.Unused, models.Calls, "sin", 1,
+              inputs=(X, X)),
+        asked("a layer called twice", "kept", models.Layers, models.Calls, "Linear", 1),
+        asked("both calls of a layer", "kept", models.Layers, models.Reads, "relu", "Linear"),
+        asked("parameters that are read", "kept", models.Weighted, models.Depends, "mul", "sub"),
+        asked("parameters that are not", "kept", models.Weighted, models.Depends, "sin"),
+        asked("what no trace gives", "kept", models.kept_whole, models.Depends, "iadd",
+              "Sequential"),
+        asked("it may raise", "asks", models.Early, models.Begins, "sigmoid"),
+        asked("it raises after a step", "asks", models.Straight, models.Begins, "tanh"),
+        asked("a module that fails", "asks", models.Shapes, models.Fails),
+        asked("not bad at all", "asks", models.Straight, models.Calls, "cos", 1, expect=REFUSED),
+        asked("it raises at once", "asks", models.Straight, models.Refuses, expect=REFUSED),
+        asked("redraw: a chain", "task", models.Twins, models.Calls, "tanh", 1, hidden=True),
+        asked("redraw: inputs", "inputs", models.Skips, models.Reads, "add", "sin", hidden=True),
+        asked("redraw: unread", "unread", models.Unread, models.Calls, "neg", 1, hidden=True),
+        asked("redraw: rounds", "rounds", models.Early, models.AsMany, "cos", "tanh",
+              hidden=True),
+        asked("redraw: kept", "kept", models.Weighted, models.Calls, "Linear", 1, hidden=True),
+        asked("redraw: asks", "asks", models.Late, models.Begins, "sigmoid", hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(
+        Vocabulary(
+            ops("{a} + {b}", "{x}.mul_({n})", "torch.sin({a})")
+            + ops("{a} * [nn.Parameter(torch.ones(()))]")
+            + ops("torch.exp({a})", "{a}.cos()", outs=0)
+            + COMMON,
+            shapes=((2, 3), (3,)),
+            most=5,
+        ),
+        models.with_question,
+        count=10,
+        expect=Expect(trace=models.itself),
+    ),
+)  # fmt: skip

@@ -1,0 +1,519 @@
+"""Graph modules on which something goes wrong, and questions whether it does: for `minimize`."""
+
+# A learner sees these classes as they stand here; their names say what they are for.
+# ruff: noqa: D101, D102, D103
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.core.limits import bounded_output
+from autograder.models import fresh
+from autograder.models.build import arguments
+
+# ------------------------------------------------------------------ what a question is made of
+
+
+class Notes(list[Any]):
+    """What was wrong with modules that `bad` was asked about; running a result keeps it."""
+
+    def clear(self) -> None:
+        """Keep all: the result runs after the questions were asked."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What came of a run.
+
+    Attributes:
+        result: what came back.
+        args: the arguments afterwards.
+        error: the type of what was raised, or ``""``.
+    """
+
+    result: Any
+    args: tuple[Any, ...]
+    error: str = ""
+
+    @property
+    def value(self) -> Any:
+        """What came back.
+
+        Raises:
+            RuntimeError: the run raised.
+        """
+        if self.error:
+            raise RuntimeError(self.error)
+        return self.result
+
+
+Run = Callable[[fx.GraphModule], Ran]
+
+
+def calls(gm: fx.GraphModule, kind: str) -> list[fx.Node]:
+    """The calls of one kind: a function's or method's name, or that of a module's class."""
+    return [node for node in gm.graph.nodes if kind_of(gm, node) == kind]
+
+
+def kind_of(gm: fx.GraphModule, node: fx.Node) -> str:
+    """What a node calls, as a word; ``""`` for nodes that are no calls."""
+    if node.op == "call_function":
+        return str(node.target.__name__)
+    if node.op == "call_module":
+        return type(gm.get_submodule(node.target)).__name__
+    return str(node.target) if node.op == "call_method" else ""
+
+
+def needed_by_output(gm: fx.GraphModule) -> set[fx.Node]:
+    """The nodes that the output depends on."""
+    found: set[fx.Node] = set()
+    todo = [node for node in gm.graph.nodes if node.op == "output"]
+    while todo:
+        node = todo.pop()
+        if node not in found:
+            found.add(node)
+            todo += node.all_input_nodes
+    return found
+
+
+class Bad:
+    """A question about a graph module: is it bad? It changes nothing."""
+
+    def __init__(self, *about: Any) -> None:
+        self.about = about
+        self.inputs: tuple[Any, ...] = ()
+        self.notes = Notes()
+        self._parameters: list[Any] = []
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(_word, self.about))})"
+
+    def given(self, gm: fx.GraphModule, inputs: tuple[Any, ...]) -> None:
+        """Take in the module that the question is about, and arguments for it."""
+        self.inputs, self._parameters = inputs, parameters_of(gm)
+
+    def __call__(self, gm: fx.GraphModule) -> bool:
+        """Whether the module is bad."""
+        if what := odd(gm, self._parameters):
+            if what not in self.notes:
+                self.notes.append(what)
+        with bounded_output(0), torch.random.fork_rng(devices=[]), torch.no_grad():
+            return self.holds(gm, self._run)
+
+    def _run(self, gm: fx.GraphModule) -> Ran:
+        args = copy.deepcopy(self.inputs)
+        try:
+            return Ran(gm(*args), args)
+        except Exception as error:
+            return Ran(None, args, type(error).__name__)
+
+    def holds(self, gm: fx.GraphModule, run: Run) -> bool:
+        raise NotImplementedError
+
+
+def _word(value: Any) -> str:
+    return getattr(value, "__name__", None) or repr(value)
+
+
+def parameters_of(gm: fx.GraphModule) -> list[Any]:
+    """The parameters that the placeholders make."""
+    return [(n.target, n.args) for n in gm.graph.nodes if n.op == "placeholder"]
+
+
+def odd(gm: Any, parameters: list[Any]) -> str:
+    """What is wrong with a module that a question is asked about; ``""`` if nothing is."""
+    if not isinstance(gm, fx.GraphModule):
+        return f"a `{type(gm).__name__}`"
+    try:
+        gm.graph.lint()
+        written = gm.graph.python_code("self").src
+    except Exception:
+        return "a graph that `lint` refuses"
+    nodes = list(gm.graph.nodes)
+    if [node.op for node in nodes].count("output") != 1 or nodes[-1].op != "output":
+        return "a graph whose output is not its last node"
+    if parameters_of(gm) != parameters:
+        return "another signature"
+    if gm.code != written:
+        return "code that is not what the graph says"
+    return ""
+
+
+# ------------------------------------------------------------------ questions about the graph
+
+
+class Calls(Bad):
+    """Are there so many calls of this kind, or more?"""
+
+    def holds(self, gm, run):
+        kind, times = self.about
+        return len(calls(gm, kind)) >= times
+
+
+class Depends(Bad):
+    """Does the output depend on calls of all of these kinds?"""
+
+    def holds(self, gm, run):
+        needed = {kind_of(gm, node) for node in needed_by_output(gm)}
+        return needed.issuperset(self.about)
+
+
+class Reads(Bad):
+    """Does a call of the first kind read a call of the second?"""
+
+    def holds(self, gm, run):
+        reader, read = self.about
+        found = set(calls(gm, read))
+        return any(found & set(node.all_input_nodes) for node in calls(gm, reader))
+
+
+class Unless(Bad):
+    """Is there a call of the first kind, and, if the third is there, of the second?"""
+
+    def holds(self, gm, run):
+        first, second, third = (bool(calls(gm, kind)) for kind in self.about)
+        return first and (second or not third)
+
+
+class AsMany(Bad):
+    """Are there calls of both kinds, and as many of one as of the other?"""
+
+    def holds(self, gm, run):
+        first, second = (len(calls(gm, kind)) for kind in self.about)
+        return first == second > 0
+
+
+class Detour(Bad):
+    """Are there calls of the first two kinds, and a third, or a fourth that reads the first?"""
+
+    def holds(self, gm, run):
+        first, second, third, fourth = self.about
+        around = any(set(calls(gm, first)) & set(n.all_input_nodes) for n in calls(gm, fourth))
+        both = calls(gm, first) and calls(gm, second)
+        return bool(both and (calls(gm, third) or around))
+
+
+class Begins(Bad):
+    """Does the first call of this kind read another call? Raises where there is none."""
+
+    def holds(self, gm, run):
+        node = next(n for n in gm.graph.nodes if kind_of(gm, n) == self.about[0])
+        assert node.args[0].op != "placeholder", "it reads what the module was given"
+        return True
+
+
+class Takes(Bad):
+    """Does it take so many arguments?"""
+
+    def holds(self, gm, run):
+        return len(parameters_of(gm)) == self.about[0]
+
+
+class Refuses(Bad):
+    """Raises, whatever it is asked about."""
+
+    def holds(self, gm, run):
+        raise LookupError("no answer")
+
+
+# ------------------------------------------------------------------ questions about what it does
+
+
+def tensors_in(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from tensors_in(item)
+    elif isinstance(value, dict):
+        yield from tensors_in(list(value.values()))
+
+
+def same(one: Any, other: Any) -> bool:
+    pairs = [list(tensors_in(one)), list(tensors_in(other))]
+    if len(pairs[0]) != len(pairs[1]):
+        return False
+    return all(
+        a.shape == b.shape and torch.allclose(a, b, equal_nan=True)
+        for a, b in zip(*pairs, strict=True)
+    )
+
+
+class NotANumber(Bad):
+    """Is there a NaN in what it returns?"""
+
+    def holds(self, gm, run):
+        return any(bool(torch.isnan(t).any()) for t in tensors_in(run(gm).value))
+
+
+class ChangesItsArgument(Bad):
+    """Does a call change an argument?"""
+
+    def holds(self, gm, run):
+        ran = run(gm)
+        return not same(ran.args, self.inputs)
+
+
+class Fails(Bad):
+    """Does a call raise?"""
+
+    def holds(self, gm, run):
+        return run(gm).error != ""
+
+
+class SameShapes(Bad):
+    """Does it return tensors of these shapes?"""
+
+    def holds(self, gm, run):
+        return [list(t.shape) for t in tensors_in(run(gm).value)] == list(self.about)
+
+
+class PassChanges(Bad):
+    """Does the pass change what comes out?"""
+
+    def holds(self, gm, run):
+        (change,) = self.about
+        before, after = run(gm), run(change(copy.deepcopy(gm)))
+        return not same(before.value, after.value)
+
+
+def clamp_to_relu(gm: fx.GraphModule) -> fx.GraphModule:
+    """Takes every `torch.clamp` for a ReLU."""
+    for node in gm.graph.nodes:
+        if node.op == "call_function" and node.target is torch.clamp:
+            node.target, node.args, node.kwargs = torch.relu, node.args[:1], {}
+    gm.recompile()
+    return gm
+
+
+# ------------------------------------------------------------------ models
+
+
+class Straight(nn.Module):
+    def forward(self, x):
+        return torch.relu(torch.sin(x).neg() + 1).tanh().exp()
+
+
+class Branches(nn.Module):
+    def forward(self, x, y):
+        return torch.tanh(torch.maximum(torch.sin(x), torch.cos(y)))
+
+
+class Inside(nn.Module):
+    """Inputs in a list, and as keywords."""
+
+    def forward(self, x):
+        parts = torch.cat([torch.sin(x), torch.cos(x), torch.exp(x)])
+        return torch.mul(input=parts, other=torch.neg(parts)).sum(dim=0)
+
+
+class Skips(nn.Module):
+    """A value with several readers, one of which reads it twice."""
+
+    def forward(self, x):
+        y = torch.sin(x)
+        z = torch.cos(y)
+        return torch.add(z, y) * torch.where(z > 0, y, z)
+
+
+class Layers(nn.Module):
+    """A layer that is called twice, and layers in a container."""
+
+    def __init__(self):
+        super().__init__()
+        self.turn = nn.Linear(3, 3)
+        self.rest = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+
+    def forward(self, x):
+        return self.rest(self.turn(torch.relu(self.turn(x))))
+
+
+class Weighted(nn.Module):
+    """Parameters and a buffer are read, one of them a layer's."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+        self.layer = nn.Linear(3, 3)
+        self.register_buffer("shift", torch.ones(3))
+
+    def forward(self, x):
+        scaled = torch.sin(x) * self.scale
+        return self.layer(scaled + self.shift).relu() - self.layer.bias
+
+
+class Unread(nn.Module):
+    """Nobody reads some of its calls, one of which reads another."""
+
+    def forward(self, x):
+        y = torch.sin(x)
+        torch.exp(torch.cos(y))
+        x.neg()
+        return y + 1
+
+
+class InPlace(nn.Module):
+    """Changes its argument, by a call that nobody reads."""
+
+    def forward(self, x):
+        y = torch.sin(x)
+        x.mul_(2)
+        torch.cos(x)
+        return torch.neg(y)
+
+
+class Structured(nn.Module):
+    """Returns a dictionary with a list, a tuple and constants in it."""
+
+    def forward(self, x, y=2.0):
+        a = torch.sin(x)
+        b = a * y
+        return {"all": [a, (b, None)], "last": torch.cos(b), "number": 3, "given": x}
+
+
+class Unused(nn.Module):
+    """Nobody reads some of what it takes."""
+
+    def forward(self, x, y, scale=2.0):
+        return torch.cos(torch.sin(x) + 1)
+
+
+class Logs(nn.Module):
+    """Raises where shapes do not fit, and takes a logarithm of what is negative."""
+
+    def __init__(self):
+        super().__init__()
+        self.wide = nn.Linear(3, 5)
+        self.back = nn.Linear(5, 3)
+
+    def forward(self, x):
+        y = self.back(torch.relu(self.wide(x)))
+        return torch.log(x - 9) + torch.sigmoid(y)
+
+
+class Clamped(nn.Module):
+    def forward(self, x):
+        y = torch.clamp(torch.sin(x), min=5.0, max=9.0)
+        return torch.exp(y).reshape(-1) * 2
+
+
+class Shapes(nn.Module):
+    """Its last call raises."""
+
+    def forward(self, x):
+        y = torch.cat([torch.cos(x), torch.sin(x)])
+        return torch.matmul(y.neg(), x)
+
+
+class Early(nn.Module):
+    def forward(self, x):
+        return torch.cos(torch.sigmoid(torch.tanh(x)))
+
+
+class Late(nn.Module):
+    def forward(self, x):
+        return torch.tanh(torch.sigmoid(torch.cos(x)))
+
+
+class Four(nn.Module):
+    def forward(self, x):
+        return torch.tanh(torch.exp(torch.cos(torch.sin(x))))
+
+
+class Twins(nn.Module):
+    def forward(self, x):
+        return torch.tanh(torch.neg(torch.sin(torch.neg(torch.sin(x)))))
+
+
+def kept_whole() -> fx.GraphModule:
+    """A graph that `symbolic_trace` does not give: names, a call in place, a whole container."""
+    model = Layers()
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    first = graph.create_node("call_function", operator.iadd, (x, 1), name="step_7")
+    second = graph.create_node("call_module", "rest", (first,), name="step_3")
+    third = graph.create_node("call_module", "turn", (second,), name="a_layer")
+    graph.output(graph.create_node("call_function", torch.neg, (third,), name="relu"))
+    return fx.GraphModule(model, graph)
+
+
+def made() -> fx.GraphModule:
+    """A graph with a call that has no input."""
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    zeros = graph.call_function(torch.zeros, (3,))
+    total = graph.call_function(operator.add, (graph.call_function(torch.neg, (x,)), zeros))
+    graph.output(graph.call_function(torch.tanh, (total,)))
+    return fx.GraphModule({}, graph)
+
+
+# ------------------------------------------------------------------ cases
+
+
+def itself(gm: nn.Module) -> fx.GraphModule:
+    """The graph module as it is."""
+    assert isinstance(gm, fx.GraphModule)
+    return gm
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Builds a trial: a graph module, and the question whether one is bad.
+
+    Attributes:
+        make: builds the model.
+        kind: the question's class.
+        about: what it is about.
+        inputs: arguments for the model, tensors as `T`.
+    """
+
+    make: Callable[[], nn.Module]
+    kind: type[Bad]
+    about: tuple[Any, ...] = ()
+    inputs: tuple[Any, ...] = ()
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = fresh(self.make, seed)
+        gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
+        generator = torch.Generator().manual_seed(seed + 1)
+        return asked(gm, self.kind(*self.about), arguments(self.inputs, generator, torch.float64))
+
+
+def asked(gm: fx.GraphModule, bad: Bad, inputs: tuple[Any, ...]) -> Trial:
+    """The trial of a graph module and a question."""
+    bad.given(gm, inputs)
+    return Trial(args=(gm, bad), model=gm, inputs=(inputs,), log=bad.notes)
+
+
+def with_question(trial: Trial, choice: int) -> Trial:
+    """The trial of a random model, and a question that is true of it."""
+    model = trial.model
+    gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
+    made = asked(gm, _true_of(gm, choice, trial.inputs[0]), trial.inputs[0])
+    return replace(made, functions=trial.functions)
+
+
+def _true_of(gm: fx.GraphModule, choice: int, inputs: tuple[Any, ...]) -> Bad:
+    of_calls = [node for node in gm.graph.nodes if node.op.startswith("call_")]
+    if not of_calls:
+        return Takes(len(parameters_of(gm)))
+    node = of_calls[choice // 8 % len(of_calls)]
+    kind, count = kind_of(gm, node), len(calls(gm, kind_of(gm, node)))
+    read = [n for n in node.all_input_nodes if n in of_calls]
+    if choice % 8 in (1, 2) and node in needed_by_output(gm):
+        return Depends(kind)
+    if choice % 8 in (3, 4) and read:
+        return Reads(kind, kind_of(gm, read[choice // 64 % len(read)]))
+    if choice % 8 == 5:
+        before = gm(*copy.deepcopy(inputs))
+        return SameShapes(*(list(t.shape) for t in tensors_in(before)))
+    return Calls(kind, count if choice % 8 == 6 else 1)

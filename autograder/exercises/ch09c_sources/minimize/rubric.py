@@ -1,0 +1,403 @@
+"""What must come of `minimize`: still bad, made of what was there, and nothing can be taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+from unittest import mock
+
+from torch import fx
+
+from autograder.core.codec import Decoder, Encoder, Plain
+from autograder.core.graph_program import NotListed
+from autograder.core.graph_record import describe
+from autograder.core.outcome import Outcome, Reference
+from autograder.core.verdict import Finding
+from autograder.exercises.ch09c_sources.minimize.models import Ran
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.compare import difference
+from autograder.judge.duels import nothing_compiled
+from autograder.judge.evidence import Evidence
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import (
+    caller_untouched,
+    copies,
+    returns_graph_module,
+    signature_kept,
+)
+from autograder.rules.replacements import no_unused_modules
+from autograder.rules.wellformed import known_targets, wellformed
+
+TRAP = (
+    "After one round through all nodes, something may be left that could not be taken out before "
+    "something else was: so the rounds go on until one finds nothing. And `eliminate_dead_code` "
+    "is no broom here: a call in place that nobody reads may be the very culprit."
+)
+
+# ------------------------------------------------------------------ what came back, and what not
+
+
+@rule("a new module", Stage.CALLER)
+def a_new_module(evidence: Evidence) -> Iterable[Finding]:
+    """The result is not the very module that was given."""
+    if evidence.graph["modules"][0].get("origin") is not None:
+        yield evidence.finding(
+            "not-new",
+            f"{evidence.you} returned the module that it was given, not a new one.",
+            "Also where nothing can be taken out, a new module is asked for.",
+        )
+
+
+@rule("well-formed questions", Stage.CALLER)
+def well_formed_questions(evidence: Evidence) -> Iterable[Finding]:
+    """`bad` is asked only about well-formed modules of the same signature."""
+    notes = [note for run in evidence.outcome.runs for note in run["forward"]["log"]["list"]]
+    for what in notes[:1]:
+        signature = what == "another signature"
+        yield evidence.finding(
+            "asked-signature" if signature else "asked-ill-formed",
+            f"{evidence.you} asked `bad` about a module with {what}."
+            if not str(what).startswith(("a `", "a graph"))
+            else f"{evidence.you} asked `bad` about {what}.",
+            "Placeholders stay, also those that nobody reads."
+            if signature
+            else "Whoever wrote `bad` counts on a `GraphModule` whose graph passes `lint()` and "
+            "whose code was made of just that graph.",
+        )
+
+
+# ------------------------------------------------------------------ made of what was there
+
+
+def _skeleton(data: Plain, leaves: list[int]) -> Any:
+    """Plain arguments with the nodes left out; these are put on a list, in order."""
+    if isinstance(data, dict) and "node" in data:
+        leaves.append(data["node"])
+        return "a node"
+    if isinstance(data, dict):
+        return tuple((key, _skeleton(value, leaves)) for key, value in data.items())
+    if isinstance(data, list):
+        return tuple(_skeleton(item, leaves) for item in data)
+    return type(data).__name__, data
+
+
+class _Row:
+    """A node: what it calls, with the nodes that it reads left out; and these, in order."""
+
+    def __init__(self, row: Plain) -> None:
+        self.name, self.op = row["name"], row["op"]
+        self.leaves: list[int] = []
+        self.called = self.op, str(row["target"] if self.op != "output" else "")
+        skeleton = _skeleton([row["args"], row["kwargs"]], self.leaves)
+        self.key = (*self.called, skeleton)
+
+
+class _Origin:
+    """Which nodes of the given graph those of the result are, if they can be any.
+
+    Names do not decide: a graph that was written anew may have others.
+    """
+
+    BUDGET = 20_000
+
+    def __init__(self, given: list[Plain], result: list[Plain]) -> None:
+        self.given, self.result = [*map(_Row, given)], [*map(_Row, result)]
+        self._ancestors = _ancestors(self.given)
+        self._steps = self.BUDGET
+
+    @property
+    def exists(self) -> bool:
+        """Whether the result can be had by taking out calls, one after the other."""
+        return self._by_name() or self._search([])
+
+    def _by_name(self) -> bool:
+        places = {row.name: i for i, row in enumerate(self.given)}
+        image = [places.get(row.name, -1) for row in self.result]
+        rising = all(a < b for a, b in zip([-1, *image], image, strict=False))
+        return rising and all(map(self._fits, range(len(image)), image)) and self._linked(image)
+
+    def _fits(self, at: int, place: int) -> bool:
+        return place >= 0 and self.result[at].key == self.given[place].key
+
+    def _search(self, image: list[int]) -> bool:
+        self._steps -= 1
+        at = len(image)
+        if self._steps < 0:
+            return True  # nobody knows; what is wrong with it otherwise is said elsewhere
+        if at == len(self.result):
+            return self._linked(image)
+        for place in range(image[-1] + 1 if image else 0, len(self.given)):
+            if self._fits(at, place) and self._may_read(at, place, image):
+                if self._search([*image, place]):
+                    return True
+        return False
+
+    def _may_read(self, at: int, place: int, image: list[int]) -> bool:
+        pairs = zip(self.given[place].leaves, self.result[at].leaves, strict=True)
+        return all(
+            new < at and (image[new] == old or image[new] in self._ancestors[old])
+            for old, new in pairs
+        )
+
+    def _linked(self, image: list[int]) -> bool:
+        """Whether each call that is gone has one of its inputs in its place, for all readers."""
+        kept = {place: at for at, place in enumerate(image)}
+        wanted: dict[int, int] = {}
+        for at, place in enumerate(image):
+            for old, new in zip(self.given[place].leaves, self.result[at].leaves, strict=True):
+                if not self._want(old, new, kept, wanted):
+                    return False
+        return self._settle(kept, wanted, frozenset())
+
+    def _want(self, old: int, new: int, kept: dict[int, int], wanted: dict[int, int]) -> bool:
+        if old in kept:
+            return kept[old] == new
+        return self.given[old].op.startswith("call_") and wanted.setdefault(old, new) == new
+
+    def _settle(
+        self, kept: dict[int, int], wanted: dict[int, int], settled: frozenset[int]
+    ) -> bool:
+        open_ones = wanted.keys() - settled
+        if not open_ones:
+            return True
+        last = max(open_ones)
+        for read in dict.fromkeys(self.given[last].leaves):
+            attempt = dict(wanted)
+            if self._want(read, wanted[last], kept, attempt):
+                if self._settle(kept, attempt, settled | {last}):
+                    return True
+        return False
+
+
+def _ancestors(rows: list[_Row]) -> list[set[int]]:
+    found: list[set[int]] = []
+    for row in rows:
+        found.append(set(row.leaves).union(*(found[leaf] for leaf in row.leaves)))
+    return found
+
+
+@rule("made of what was there", Stage.STRUCTURE)
+def made_of_what_was_there(evidence: Evidence) -> Iterable[Finding]:
+    """The result is the given graph without some calls, whose readers read one of their inputs."""
+    origin = _Origin(evidence.traced_graph["nodes"], evidence.graph["nodes"])
+    if not origin.exists:
+        yield evidence.finding(*_what_is_new(origin))
+
+
+def _what_is_new(origin: _Origin) -> tuple[str, str, str]:
+    given, result = origin.given, origin.result
+    left = [row.called for row in given]
+    for row in result:
+        if row.called not in left:
+            text = f"Your result has the node `{row.name}`, and the given graph has no such node"
+            look = "A node is taken out, and its readers read one of its inputs: nothing is added."
+            return "new-node", f"{text}.", look
+        left.remove(row.called)
+    if given[-1].key != result[-1].key:
+        text = "The output of your result does not have the structure that it had"
+        look = "Lists, tuples, dictionaries, numbers and `None` stay in their places; only which "
+        return "lost-structure", f"{text}.", f"{look}nodes are in them may change."
+    keys = [row.key for row in given]
+    for row in result:
+        if row.key not in keys:
+            text = f"`{row.name}` of your result is called otherwise than in the given graph"
+            look = "Only which nodes it reads may change: constants and keywords stay."
+            return "changed-node", f"{text}.", look
+    rest = iter(keys)
+    if not all(row.key in rest for row in result):
+        text = "The nodes of your result are not in the order of the given graph"
+        return "wrong-order", f"{text}.", "New nodes go to the insertion point of a graph."
+    text = "What the nodes of your result read cannot come from taking out nodes"
+    look = "All readers of a node that is gone read the same input of it, as it was then."
+    return "rewired", f"{text}.", look
+
+
+@rule("nothing left over", Stage.STRUCTURE)
+def nothing_left_over(evidence: Evidence) -> Iterable[Finding]:
+    """No `get_attr` node is left that nobody reads."""
+    for row, users in zip(evidence.graph["nodes"], evidence.form.users, strict=True):
+        if row["op"] == "get_attr" and not users:
+            yield evidence.finding(
+                "unread-attribute",
+                f"Nobody reads the `get_attr` node `{row['name']}` of your result.",
+                "When its reader was taken out, it was left behind.",
+                (row["name"],),
+            )
+            return
+
+
+@rule("parameters shared", Stage.STRUCTURE)
+def parameters_shared(evidence: Evidence) -> Iterable[Finding]:
+    """Every parameter and buffer of the result is the given module's, the same object."""
+    for row in evidence.graph["modules"]:
+        for key, entry in (*row.get("params", {}).items(), *row.get("buffers", {}).items()):
+            if entry is not None and entry["origin"] is None:
+                path = f"{row['path']}.{key}".lstrip(".")
+                yield evidence.finding(
+                    "not-shared",
+                    f"`{path}` of your result is not the given module's, but a copy.",
+                    "What is copied is the graph: the module's parameters are shared.",
+                )
+                return
+
+
+# ------------------------------------------------------------------ still bad, and minimal
+
+_COMPILE = fx.GraphModule.recompile
+
+
+class _Judged:
+    """The result's graph as the judge has it, and the question."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+        self.bad = evidence.trial.args[1]
+
+    @property
+    def graph(self) -> fx.Graph:
+        """The graph, to be read."""
+        assert self.evidence.rebuilt is not None
+        return self.evidence.rebuilt.graph
+
+    def is_bad(self, graph: fx.Graph) -> bool:
+        """What the question says of a graph with the result's parts."""
+        assert self.evidence.rebuilt is not None
+        with nothing_compiled():
+            gm = fx.GraphModule(self.evidence.rebuilt.root, graph)
+            try:
+                return bool(self.bad.holds(gm, self._run))
+            except Exception:
+                return False  # as the task says
+
+    def _run(self, gm: fx.GraphModule) -> Ran:
+        """A run, where graphs run."""
+        encoder = Encoder(self.evidence.trial.functions)
+        value = {"graph_module": describe(gm, encoder)}
+        outcome = Outcome(self.evidence.case.name, value=value, tensors=encoder.tensors)
+        with mock.patch.object(fx.GraphModule, "recompile", _COMPILE):  # the case's own objects
+            found, tensors = self.evidence.done_with("results", outcome, 1)
+        record, decoder = found[0], Decoder(tensors)
+        args = decoder.decode(record["args"])
+        if "error" in record:
+            return Ran(None, args, record["error"]["type"])
+        return Ran(decoder.decode(record["value"]), args)
+
+    def smaller(self) -> Iterator[tuple[str, str, fx.Graph]]:
+        """Each graph with one call less: its name, what its readers read instead, the graph."""
+        for node in self.graph.nodes:
+            if not node.op.startswith("call_"):
+                continue
+            for instead in node.all_input_nodes if node.users else [None]:
+                yield node.name, getattr(instead, "name", ""), _without(self.graph, node, instead)
+
+
+def _without(graph: fx.Graph, node: fx.Node, instead: fx.Node | None) -> fx.Graph:
+    copied, made = fx.Graph(), dict[fx.Node, fx.Node]()
+    for each in graph.nodes:
+        if each is not node:
+            made[each] = copied.node_copy(each, made.__getitem__)
+        elif instead is not None:
+            made[each] = made[instead]
+    return copied
+
+
+@lru_cache(maxsize=1)
+def _judged(evidence: Evidence) -> _Judged:
+    return _Judged(evidence)
+
+
+def _is_judged(evidence: Evidence) -> bool:
+    try:
+        return evidence.rebuilt is not None
+    except NotListed:
+        return False  # the verdict says so
+
+
+@rule("still bad", Stage.RUNS)
+def still_bad(evidence: Evidence) -> Iterable[Finding]:
+    """`bad` is true of the result, as the judge has it."""
+    judged = _judged(evidence)
+    if _is_judged(evidence) and not judged.is_bad(_without(judged.graph, _NO_NODE, None)):
+        yield evidence.finding(
+            "not-bad",
+            f"`bad` is not true of what {evidence.you} returned. It asks: {_asks(judged)}",
+            "Did you ask `bad` about just this module, when everything else was done?",
+        )
+
+
+_NO_NODE: Any = object()
+
+
+def _asks(judged: _Judged) -> str:
+    return f"{type(judged.bad).__doc__} (`{judged.bad!r}`)"
+
+
+@rule("nothing can be taken out", Stage.RESULT)
+def nothing_can_be_taken_out(evidence: Evidence) -> Iterable[Finding]:
+    """Without any one call of the result, `bad` is false."""
+    if not _is_judged(evidence):
+        return
+    judged = _judged(evidence)
+    for name, instead, graph in judged.smaller():
+        if judged.is_bad(graph):
+            how = f"its readers read `{instead}` instead" if instead else "nobody reads it"
+            yield evidence.finding(
+                "not-minimal",
+                f"`{name}` can still be taken out of your result ({how}): `bad` stays true. It "
+                f"asks: {_asks(judged)}",
+                "Which attempts does your loop make, and when is it made again?",
+                (name,),
+            )
+            return
+
+
+@rule("one computation", Stage.RESULT)
+def one_computation(evidence: Evidence) -> Iterable[Finding]:
+    """Calling the result, an Interpreter and the judge come to the same."""
+    record, own = evidence.run_record(0), evidence.outcome.tensors
+    want = record["forward"]
+    for how in ("interpreter", "rebuilt"):
+        got = record.get(how, want)
+        tensors = evidence.tensors_of(how)
+        differs = ("error" in got) != ("error" in want) or (
+            "error" not in got
+            and any(difference(got[key], tensors, want[key], own) for key in ("value", "args"))
+        )
+        if differs:
+            yield evidence.finding(
+                "interpreter-disagrees",
+                "Calling your result gives something else than running its graph.",
+                "What a module does is what its graph says: nothing else may take its place.",
+            )
+            return
+
+
+@rule("copies", Stage.COPY)
+def can_be_copied(evidence: Evidence) -> Iterable[Finding]:
+    """`copy.deepcopy` of the result works, as far as the result itself does."""
+    if "error" not in evidence.outcome.runs[0]["forward"]:
+        yield from copies.find(evidence)
+
+
+KEY = AnswerKey(
+    (
+        returns_graph_module,
+        caller_untouched,
+        a_new_module,
+        well_formed_questions,
+        wellformed,
+        known_targets,
+        signature_kept,
+        made_of_what_was_there,
+        nothing_left_over,
+        no_unused_modules,
+        parameters_shared,
+        still_bad,
+        nothing_can_be_taken_out,
+        one_computation,
+        can_be_copied,
+    ),
+    lambda trial: Reference(),
+    oracle_alone=True,
+)
