@@ -77,7 +77,7 @@ ep = export(Classifier().eval(), (x,))
 draw(ep.graph_module)
 
 # %% [markdown]
-# ## 11b.1 Four places that speak of outputs (28 minutes)
+# ## 11b.1 Four places that speak of outputs (30 minutes)
 #
 # The model returns a dictionary. Where is it in the program? Look at the places one by one.
 #
@@ -313,7 +313,7 @@ check(add_output)
 hint("add_output")
 
 # %% [markdown]
-# ## 11b.2 Views that do nothing (43 minutes)
+# ## 11b.2 Views that do nothing (40 minutes)
 #
 # A view gives the same numbers in another shape. Exported programs are full of them, and some do nothing: the shape stays as it is.
 # The node's own arguments do not show that. The shapes are in `meta["val"]`, for the node and for what it reads:
@@ -550,7 +550,7 @@ check(remove_noop_views)
 hint("remove_noop_views")
 
 # %% [markdown]
-# ## 11b.3 The backward is a graph (29 minutes)
+# ## 11b.3 The backward is a graph (25 minutes)
 #
 # Section 11.6 showed AOTAutograd by itself. As a backend of `torch.compile` it gets what Dynamo captured, makes two graphs of it, and hands each to a compiler of yours.
 # `make_boxed_func` is a formality: AOTAutograd calls compiled code with one list.
@@ -689,7 +689,7 @@ check(forward_backward_ops)
 hint("forward_backward_ops")
 
 # %% [markdown]
-# ## 11b.4 The end of the story (3 minutes)
+# ## 11b.4 The end of the story (2 minutes)
 #
 # **The mobile team** gets the value in front of the last layer. It comes with the file:
 
