@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | sections 11.4 to 11.6 of chapter 11; this part is optional, and no later chapter needs it |
-# | **Time** | about 45 minutes, 25 of them for the exercise |
+# | **Time** | about 105 minutes, 70 of them for the exercises |
 #
 # **When you are done, you can**
 #
@@ -15,7 +15,8 @@
 # 3. say what a copy of a program shares with it;
 # 4. save and load a program that you have changed;
 # 5. remove views that do nothing, by the shapes in `meta["val"]`;
-# 6. compare symbolic sizes, and add no guard.
+# 6. compare symbolic sizes, and add no guard;
+# 7. get the backward graph of a model, and leave the model as it was.
 
 # %% [markdown]
 # ## A story
@@ -27,16 +28,22 @@
 #
 # *And our runtime copies the tensor at each view, even where the shape stays the same. Can these nodes go?*
 #
+# And the training team asks: *which operators does training need, besides those of the forward?*
+#
 # In chapter 3 you would have changed the output node, and that was all. A program has more parts that must agree.
 
 # %%
 import copy
 import io
 import operator
+from collections import Counter
+from typing import Any
 
 import torch
 import torch.utils._pytree as pytree
+from functorch.compile import make_boxed_func
 from torch import fx, nn
+from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.source import ConstantSource
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.export import Dim, ExportedProgram, export
@@ -70,7 +77,7 @@ ep = export(Classifier().eval(), (x,))
 draw(ep.graph_module)
 
 # %% [markdown]
-# ## 11b.1 Four places that speak of outputs (33 minutes)
+# ## 11b.1 Four places that speak of outputs (30 minutes)
 #
 # The model returns a dictionary. Where is it in the program? Look at the places one by one.
 #
@@ -306,7 +313,7 @@ check(add_output)
 hint("add_output")
 
 # %% [markdown]
-# ## 11b.2 Views that do nothing (43 minutes)
+# ## 11b.2 Views that do nothing (40 minutes)
 #
 # A view gives the same numbers in another shape. Exported programs are full of them, and some do nothing: the shape stays as it is.
 # The node's own arguments do not show that. The shapes are in `meta["val"]`, for the node and for what it reads:
@@ -543,7 +550,146 @@ check(remove_noop_views)
 hint("remove_noop_views")
 
 # %% [markdown]
-# ## 11b.3 The end of the story (3 minutes)
+# ## 11b.3 The backward is a graph (25 minutes)
+#
+# Section 11.6 showed AOTAutograd by itself. As a backend of `torch.compile` it gets what Dynamo captured, makes two graphs of it, and hands each to a compiler of yours.
+# `make_boxed_func` is a formality: AOTAutograd calls compiled code with one list.
+
+
+# %%
+def printing(side: str) -> Any:
+    """A compiler that prints how many calls a graph has, and runs it as it is."""
+
+    def compiler(gm: fx.GraphModule, example_inputs: list) -> Any:
+        calls = [node for node in gm.graph.nodes if node.op == "call_function"]
+        seen.append((side, len(calls)))
+        print(side, [str(node.target) for node in calls])
+        return make_boxed_func(gm.forward)
+
+    return compiler
+
+
+seen: list[tuple[str, int]] = []
+backend = aot_autograd(fw_compiler=printing("forward"), bw_compiler=printing("backward"))
+small = nn.Sequential(nn.Linear(6, 2), nn.Tanh())
+torch._dynamo.reset()
+result = torch.compile(small, backend=backend)(x)
+assert [side for side, _ in seen] == ["forward"]
+
+# %% [markdown]
+# Only the forward compiler was called. The backward graph is there already, but nobody compiles it before it is needed:
+
+# %%
+result.sum().backward()
+assert [side for side, _ in seen] == ["forward", "backward"]
+assert small[0].weight.grad is not None
+
+# %% [markdown]
+# The last line shows a trap: the run has left gradients on the model. In training mode, a BatchNorm would also have changed its buffers.
+#
+# **Predict the result.** All parameters are frozen with `requires_grad_(False)`. What does `aot_autograd` do?
+#
+# <details><summary>It makes both graphs; the second one is empty.</summary>
+#
+# No. Without a gradient there is nothing to make a second graph of.
+# </details>
+# <details><summary>It makes one graph. The result has no <code>grad_fn</code>, and <code>backward()</code> raises an error.</summary>
+#
+# Right. So ask <code>result.requires_grad</code> before you call it.
+# </details>
+# <details><summary>It refuses the model.</summary>
+#
+# No. It compiles the forward for inference.
+# </details>
+
+# %%
+seen.clear()
+frozen = nn.Sequential(nn.Linear(6, 2), nn.Tanh()).requires_grad_(False)
+torch._dynamo.reset()
+result = torch.compile(frozen, backend=backend)(x)
+assert not result.requires_grad and len(seen) == 1
+with fails(RuntimeError):
+    result.sum().backward()
+
+# %% [markdown] card="forward_backward_ops"
+# **Given** a model, and a tuple of arguments for it. The model returns one tensor.
+#
+# **Return** a tuple of two `Counter`s: how often each ATen overload, as `str(target)`, appears in the forward graph, and how often in the backward graph.
+#
+# * The graphs are those that AOTAutograd gives to `fw_compiler` and `bw_compiler`, with its defaults: no decompositions, and the default partition.
+# * `operator.getitem` is no ATen operator.
+# * Parameters that need no gradient get none; the arguments need none. If nothing needs a gradient, the second `Counter` is empty.
+# * The model runs in the mode that it is in.
+#
+# **Do not** change the model: its buffers, its modes and the `.grad` of its parameters are as before, and so are the arguments.
+#
+# (Shapes are static. Dropout and LayerNorm are never tested.)
+
+
+# %%
+class Gain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return torch.sin(x * self.gain)
+
+
+# What is asked of forward_backward_ops(Gain(), (torch.randn(2, 3),)):
+expected = (
+    Counter({"aten.mul.Tensor": 1, "aten.sin.default": 1}),
+    Counter(
+        {
+            "aten.cos.default": 1,
+            "aten.mul.Tensor": 2,
+            "aten.sum.dim_IntList": 1,
+            "aten.view.default": 1,
+        }
+    ),
+)
+draw(export(Gain(), (torch.randn(2, 3),)).graph_module)
+
+
+# %% solve="forward_backward_ops"
+def forward_backward_ops(model: nn.Module, args: tuple[Any, ...]) -> tuple[Counter, Counter]:
+    """How often each ATen overload is in the forward graph, and in the backward graph.
+
+    Args:
+        model: returns one tensor; it is left as it is.
+        args: its arguments; they are left as they are.
+    """
+    ### BEGIN SOLUTION
+    forward: Counter[str] = Counter()
+    backward: Counter[str] = Counter()
+
+    def counting(counts: Counter[str]) -> Any:
+        def compiler(gm: fx.GraphModule, example_inputs: list) -> Any:
+            for node in gm.graph.nodes:
+                if node.op == "call_function" and node.target is not operator.getitem:
+                    counts[str(node.target)] += 1
+            return make_boxed_func(gm.forward)
+
+        return compiler
+
+    backend = aot_autograd(fw_compiler=counting(forward), bw_compiler=counting(backward))
+    torch._dynamo.reset()  # nothing that was compiled before
+    # Gradients and buffers change in the copy.
+    result = torch.compile(copy.deepcopy(model), backend=backend)(*copy.deepcopy(args))
+    if result.requires_grad:
+        result.sum().backward()
+    return forward, backward
+    ### END SOLUTION
+
+
+# %% check="forward_backward_ops"
+check(forward_backward_ops)
+
+# %% hint="forward_backward_ops"
+hint("forward_backward_ops")
+
+# %% [markdown]
+# ## 11b.4 The end of the story (2 minutes)
 #
 # **The mobile team** gets the value in front of the last layer. It comes with the file:
 
@@ -565,6 +711,14 @@ print_shapes(views)
 assert fewer == 3 and len(views.graph.nodes) == 4
 inputs = torch.randn(2, 6)
 torch.testing.assert_close(views(inputs)[0], Views()(inputs))
+
+# %% [markdown]
+# **The training team**: which operators does the backward need that the forward does not have?
+
+# %% uses="forward_backward_ops"
+forward, backward = forward_backward_ops(Gain(), (torch.randn(2, 3),))
+print(sorted(backward.keys() - forward.keys()))
+assert (forward, backward) == expected
 
 # %% [markdown]
 # ## Common mistakes
@@ -618,7 +772,8 @@ assert len(gm.nodes) == 3 and gm.eliminate_dead_code() and len(gm.nodes) == 2
 # 2. The graph's output is one flat tuple: mutated values first, then results.
 # 3. `copy.copy` of a program shares everything, and `copy.deepcopy` nothing.
 # 4. Whether a view does nothing is said by shapes, not by its arguments. What takes the place of a reshape is a reshape.
-# 5. `==` on symbolic sizes asks the example and adds a guard; `statically_known_true` does not.
+# 5. AOTAutograd makes two graphs; the second is compiled at the first `.backward()`, which leaves gradients.
+# 6. `==` on symbolic sizes asks the example and adds a guard; `statically_known_true` does not.
 #
 # ## Cheat sheet
 #
@@ -631,6 +786,7 @@ assert len(gm.nodes) == 3 and gm.eliminate_dead_code() and len(gm.nodes) == 2
 # | `node.meta["val"].shape` | sizes, numbers or symbols |
 # | `statically_known_true(a == b)` | whether that holds for all sizes, without a guard |
 # | `node.replace_input_with(old, new)` | changes what one node reads |
+# | `aot_autograd(fw_compiler=…, bw_compiler=…)` | a backend of two compilers |
 # | `torch.export.save(ep, file)`, `torch.export.load(file)` | a program as a file |
 #
 # See how far you are:

@@ -15,6 +15,27 @@ VIEW, RESHAPE = aten.view.default, aten.reshape.default
 SHAPES = (VIEW, RESHAPE)
 KINDS = (*SHAPES, aten.slice.Tensor, aten.expand.default)
 
+SYMBOLIC = "random graphs have no symbolic sizes"
+OPERATORS = "random graphs have none of these operators where it matters"
+BEYOND = {
+    "sizes are compared by their hints": SYMBOLIC,
+    "== in a condition": SYMBOLIC,
+    "== is asked after it is known": SYMBOLIC,
+    "symbolic sizes are never the same": SYMBOLIC,
+    "sizes are counted as dead": SYMBOLIC,
+    "a view where the example allows it": "random models have few reshapes before a view",
+    "one round of dead nodes": "make_fx leaves out chains that nobody reads",
+    "what was dead from the start stays": "make_fx leaves out what nobody reads",
+    "all dead code goes": "make_fx leaves out what nobody reads",
+    "view.dtype is a view, too": OPERATORS,
+    "what keeps the shape is a view, too": OPERATORS,
+    "_unsafe_view is merged, too": OPERATORS,
+    "a negative end is the end": OPERATORS,
+    "slices of slices are put together": OPERATORS,
+    "keyword arguments are forgotten": OPERATORS,
+}
+"""Wrong answers that random models cannot find, and why."""
+
 
 def count(gm):
     return sum(node.target in KINDS for node in gm.graph.nodes)

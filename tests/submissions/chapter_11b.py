@@ -10,27 +10,33 @@ CHAPTER = "11b_aten"
 RIGHT = {
     "add_output": text_of("add_output", "a deep copy, edited in four places"),
     "remove_noop_views": text_of("remove_noop_views", "one pass forwards, one backwards"),
+    "forward_backward_ops": text_of("forward_backward_ops", "torch.compile of a copy"),
 }
 OTHERS = {
     "add_output": text_of("add_output", "a new program from all parts of the old one"),
     "remove_noop_views": text_of("remove_noop_views", "a new graph, copied node by node"),
+    "forward_backward_ops": text_of("forward_backward_ops", "aot_module, without Dynamo"),
 }
 PARTIAL = {
     "add_output": text_of("add_output", "placeholders are values, too"),
     "remove_noop_views": text_of("remove_noop_views", "sizes are compared by their hints"),
+    "forward_backward_ops": text_of("forward_backward_ops", "gradients are set to None"),
 }
 PARTIAL_EARNS = {
     "add_output": all_but("add_output", "refused"),
     "remove_noop_views": all_but("remove_noop_views", "symbolic"),
+    "forward_backward_ops": all_but("forward_backward_ops", "left"),
 }
 
 KIND = {
     "add_output": "def add_output(ep, name):\n    return ep.graph_module",
     "remove_noop_views": "def remove_noop_views(gm):\n    return gm",
+    "forward_backward_ops": "def forward_backward_ops(model, args):\n    return 3, 4",
 }
 RAISES = {
     "add_output": "def add_output(ep, name):\n    return ep.get_node(name)",
     "remove_noop_views": "def remove_noop_views(gm):\n    return gm.graph.views",
+    "forward_backward_ops": "def forward_backward_ops(model, args):\n    return model.backward",
 }
 
 FITTED = {

@@ -68,7 +68,9 @@ VOCABULARY = Vocabulary(
         "{x}.view(-1)[:].reshape({x}.shape).view({x}.shape)",
         "{x}.transpose(0, -1).reshape(-1).view({x}.shape)",
         "{x} - {y}.sum(0, keepdim=True).expand({x}.shape)",
-        "{x}.unsqueeze(0)[0:1].expand(1, *{x}.shape).reshape({x}.shape)",
+        "{x}.unsqueeze(0)[0:1].view({x}.shape)",
+        "(v := {x}.view(-1)).sin().sum() + v.view(1, -1).view({x}.shape)",
+        "{x}.view(-1).view(1, -1).reshape(-1, 1).exp().sum() * {y}",
         dims=(1, 4),
     )
     # Parts of a chunk are not contiguous, so `view` would refuse them.

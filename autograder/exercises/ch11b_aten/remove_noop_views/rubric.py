@@ -8,7 +8,6 @@ from autograder.core.codec import Encoder, Plain, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.exercises.ch11b_aten.models import row_of
 from autograder.exercises.ch11b_aten.remove_noop_views.views import (
-    KINDS,
     VIEW,
     Row,
     Strange,
@@ -290,13 +289,13 @@ def gives_the_same(evidence: Evidence) -> Iterable[Finding]:
 
 KEY = AnswerKey(
     (
-        returns_number,
+        returns_number.because("names the kind that came back, before it is compared"),
         caller_untouched,
         sound_graph,
-        no_guard,
+        no_guard.because("names the guard, before what comes of it"),
         other_nodes,
         no_noops,
-        no_views_of_views,
+        no_views_of_views.because("names the chain, before what is left in it"),
         none_without_reader,
         works_wherever,
         right_val,
@@ -311,5 +310,3 @@ TRAP = """\
 A reshape between two views. `x.T.reshape(12).view(3, 4)` works, because the reshape copies; a view
 of `x.T` itself raises an error. What takes the place of both must be a reshape."""
 """What many answers get wrong; told after a pass."""
-
-assert len(KINDS) == 4

@@ -1,0 +1,1 @@
+"""The exercise `forward_backward_ops`."""

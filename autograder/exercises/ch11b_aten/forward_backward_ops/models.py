@@ -1,0 +1,180 @@
+"""Models whose forward and backward graphs differ in kind: for `forward_backward_ops`."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.core.exercise import Trial
+from autograder.models import T, fresh
+from autograder.models.build import arguments
+
+
+class TwoLayers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 4)
+        self.second = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.second(torch.relu(self.first(x)))
+
+
+class OneNumber(nn.Module):
+    """The result has no dimensions, and two inputs come."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(3))
+
+    def forward(self, x, y):
+        return ((x * self.gain).sin() - y).square().sum()
+
+
+class Pieces(nn.Module):
+    """`chunk` gives several values, which `getitem` takes apart; one is not read."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 6)
+
+    def forward(self, x):
+        first, _, last = self.linear(x).chunk(3, dim=1)
+        return first * last.exp()
+
+
+class Image(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 2, 3)
+        self.norm = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        return F.gelu(self.norm(self.conv(x))).mean((2, 3)).softmax(-1)
+
+
+class Norms(nn.Module):
+    """In training mode the BatchNorm and `calls` change."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+        self.norm = nn.BatchNorm1d(4)
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x):
+        self.calls.add_(1)
+        return torch.tanh(self.norm(self.linear(x)))
+
+
+class NoParameters(nn.Module):
+    def forward(self, x):
+        return x.sin() + 1
+
+
+class Shared(nn.Module):
+    """One layer twice; a value that is detached."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = self.linear(self.linear(x).tanh())
+        return y * y.detach()
+
+
+class ChangesItsInput(nn.Module):
+    """The second input is changed in place."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x, cache):
+        cache.mul_(2)
+        return self.linear(x) + cache
+
+
+def frozen(model: nn.Module) -> None:
+    """No parameter needs a gradient."""
+    model.requires_grad_(False)
+
+
+def half_frozen(model: nn.Module) -> None:
+    """The first parameters need no gradient."""
+    next(model.children()).requires_grad_(False)
+
+
+def frozen_norm(model: nn.Module) -> None:
+    """One part is in eval mode, whatever mode the rest is in."""
+    model.norm.eval()
+
+
+def with_gradients(model: nn.Module) -> None:
+    """Somebody has computed gradients before; one parameter has none so far."""
+    _, *others = model.parameters()
+    for parameter in others:
+        parameter.grad = torch.full_like(parameter, 0.5)
+
+
+@dataclass(frozen=True)
+class Differentiated:
+    """Builds the objects of a case of ``forward_backward_ops(model, args)``.
+
+    Attributes:
+        make: builds the model.
+        args: its arguments, tensors as `T`.
+        training: the mode of the model.
+        prepare: last touches on the model.
+    """
+
+    make: Callable[[], nn.Module]
+    args: tuple[T, ...]
+    training: bool = True
+    prepare: Callable[[nn.Module], Any] | None = None
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = fresh(self.make, seed, training=self.training, dtype=torch.float32)
+        if self.prepare is not None:
+            self.prepare(model)
+        generator = torch.Generator().manual_seed(seed + 1)
+        args = arguments(self.args, generator, torch.float32)
+        return Trial(args=(Asked(model, args),), model=model, inputs=(args,), watch=(args,))
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Calls the answer with a model and its arguments, and reports what is left of them."""
+
+    model: nn.Module
+    args: tuple[Any, ...]
+
+    says = "{name}(model, args)"
+
+    def __call__(self, answer: Any) -> Callable[..., Any]:
+        """What is run: nothing more; the report is what it gives."""
+        before = left_of(self.model, self.args)
+        with torch.enable_grad():
+            result = answer(self.model, self.args)
+        now = left_of(self.model, self.args)
+        return lambda *_: {"result": result, "before": before, "now": now}
+
+
+def left_of(model: nn.Module, args: tuple[Any, ...]) -> dict[str, Any]:
+    """The gradients of a model and its arguments, and who needs one."""
+    named = dict(model.named_parameters())
+    named.update((f"argument {i + 1}", arg) for i, arg in enumerate(args))
+    return {
+        name: (tensor.requires_grad, None if tensor.grad is None else tensor.grad.clone())
+        for name, tensor in named.items()
+    }
