@@ -283,15 +283,23 @@ wrong("only the first input", "not-minimal", clause="any-input")(
 wrong("only the last input", "not-minimal")(
     minimizer(instead=lambda node: node.all_input_nodes[-1:])
 )
-wrong("only inputs in args", "not-minimal")(
-    minimizer(instead=lambda node: [n for n in node.args if isinstance(n, fx.Node)])
-)
-wrong("only inputs that are calls", "not-minimal")(
-    minimizer(instead=lambda node: [n for n in node.all_input_nodes if is_call(n)])
-)
-wrong("only inputs of the module", "not-minimal")(
-    minimizer(instead=lambda node: [n for n in node.all_input_nodes if n.op == "placeholder"])
-)
+
+
+def in_args(node):
+    return [given for given in node.args if isinstance(given, fx.Node)]
+
+
+def calls_only(node):
+    return [given for given in node.all_input_nodes if is_call(given)]
+
+
+def inputs_only(node):
+    return [given for given in node.all_input_nodes if given.op == "placeholder"]
+
+
+wrong("only inputs in args", "not-minimal")(minimizer(instead=in_args))
+wrong("only inputs that are calls", "not-minimal")(minimizer(instead=calls_only))
+wrong("only inputs of the module", "not-minimal")(minimizer(instead=inputs_only))
 wrong("only unread nodes go", "not-minimal", clause="read-calls")(minimizer(read=False))
 wrong("only read nodes go", "not-minimal", clause="unread-calls")(minimizer(unread=False))
 
