@@ -158,7 +158,7 @@ assert gm.code == code
 # %% [markdown]
 # A pattern works on any model, however large, and whoever wrote it.
 # GoogLeNet is the other team's model in this course. All its ReLUs write in place.
-# Chapter 3 showed what that can do to a pass. So exchange them for ReLUs that do not:
+# A write can make a rewriting wrong (rule 9 below shows how). So exchange them for ReLUs that do not:
 
 
 # %%
@@ -628,7 +628,7 @@ draw(gm, title="softplus reads x too late")
 # * Make the model free of writes first, as you did with GoogLeNet's ReLUs in section 4.1. Or
 # * refuse such a match: section 4.5 has a filter for it.
 #
-# Section 3.7 was about writes and dead code, and chapter 7 is about writes and features. It is the same trap each time:
+# Section 3b.2 is about writes and dead code, and chapter 7 is about writes and features. It is the same trap each time:
 # a graph shows who reads whom, and not who overwrites what.
 
 # %% [markdown]
