@@ -765,7 +765,7 @@ assert fx.GraphModule(tracer.root, graph).gate is tracer.root.gate
 # * A name that is not a parameter: `TypeError`.
 # * There may be parameters `flag` and `flag_1` beside each other.
 #
-# Functions with `*args` or `**kwargs` are not tried. Nor are signatures that Python cannot write: after removing, a parameter without a default never follows one with a default.
+# Functions with `*args` or `**kwargs` are not tried. Signatures that Python cannot write are not tried either: after removing, a parameter without a default never follows one with a default.
 #
 # **Do not** change the model that you are given.
 
