@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapter 0, *Start here*; how `nn.Module` holds parameters, buffers and submodules |
-# | **Time** | about 150 minutes: 75 to read and run, 70 for the exercises; the minutes of a section include its exercises. A good place for a break is after 1.4 |
+# | **Time** | about 115 minutes, 45 of them for the exercises; the minutes of a section include its exercises. A good place for a break is after 1.4 |
 #
 # **When you are done, you can**
 #
@@ -16,7 +16,7 @@
 # 4. name three kinds of code that make tracing fail, and nine that give a wrong trace without any message;
 # 5. test whether a trace does what its model does;
 # 6. rewrite a branch so that it can be traced, and keep a function whole with `fx.wrap`;
-# 7. fix a parameter with `concrete_args`, and remove what that leaves behind.
+# 7. fix a parameter with `concrete_args`, and say what that leaves behind.
 
 # %% [markdown]
 # ## A story
@@ -1278,7 +1278,7 @@ else:
 # Leaf modules do the same for whole modules: chapter 8.
 
 # %% [markdown]
-# ## 1.7 Fix a parameter: `concrete_args` (34 minutes)
+# ## 1.7 Fix a parameter: `concrete_args` (3 minutes)
 #
 # Some parameters of `forward` are not tensors at all: flags, sizes, modes, an optional `None`.
 # Branches on them are fine in Python, and impossible for a Proxy.
@@ -1317,188 +1317,8 @@ print("AssertionError -", message)
 assert message == "largest has been specialized to have value True but got another value"
 
 # %% [markdown]
-# Two more facts, and FX gives no message about either.
-# A name that is not a parameter is ignored.
-# And the new name may be taken: a function with parameters `flag` and `flag_1` cannot be specialized this way at all.
-
-
-# %%
-def twins(x, flag, flag_1):
-    return x + flag_1 if flag else x - flag_1
-
-
-gm = fx.symbolic_trace(pool, concrete_args={"weights": None, "largest": True, "larger": False})
-assert "larger" not in gm.code  # there is no such parameter, and there was no error
-
-graph = fx.Tracer().trace(twins, concrete_args={"flag": True})
-targets = [node.target for node in graph.nodes if node.op == "placeholder"]
-assert targets == ["x", "flag_1", "flag_1"]
-
-try:
-    fx.symbolic_trace(twins, concrete_args={"flag": True})
-except SyntaxError as error:
-    print("SyntaxError -", error.msg)
-else:
-    raise AssertionError("two parameters with one name")
-
-# %% [markdown]
-# ### Taking the leftovers out by hand
-#
-# What remains of a fixed parameter is a small chain: its placeholder, and the nodes that check it.
-# Nothing else reads the placeholder, because the function was given the value itself.
-#
-# `graph.erase_node(node)` removes a node.
-# It refuses while the node still has users, so the last reader goes first.
-# Here it is for `weights`, whose chain has two nodes.
-# We trace with `Tracer().trace`, which gives the graph alone, edit the graph, and make the module afterwards.
-
-# %%
-graph = fx.Tracer().trace(pool, concrete_args={"weights": None, "largest": True})
-x_node, weights, check_none, *_ = graph.nodes
-print(weights.format_node())
-print(check_none.format_node())
-
-graph.erase_node(check_none)  # the reader first
-graph.erase_node(weights)
-graph.lint()  # a quick test that nodes fit together; chapter 2 says what it checks
-
-half_done = fx.GraphModule(nn.Module(), graph)  # a function has no modules: an empty root will do
-print("forward takes", inspect.signature(half_done.forward))
-
-# %% [markdown]
-# **Predict the graph.**
-# Next you remove the parameter `largest_1`. In which order must its nodes go?
-#
-# <details><summary>largest_1, eq, _assert</summary>
-#
-# No. <code>largest_1</code> is read by <code>eq</code>, and <code>erase_node</code> raises a <code>RuntimeError</code> for a node that has users.
-# </details>
-# <details><summary>_assert, eq, largest_1</summary>
-#
-# Right. Each node goes when nobody reads it any more.
-# </details>
-# <details><summary>Only _assert: the others disappear with it</summary>
-#
-# No. Erasing removes one node. <code>eq</code> would stay and be computed without any use, and the parameter would stay in the signature.
-# </details>
-
-# %%
-nodes = {node.name: node for node in graph.nodes}
-try:
-    graph.erase_node(nodes["largest_1"])
-except RuntimeError as error:
-    print("RuntimeError -", error)
-
-for name in ("_assert", "eq", "largest_1"):
-    graph.erase_node(nodes[name])
-
-done = fx.GraphModule(nn.Module(), graph)
-print(done.code)
-x = torch.randn(2, 3)
-assert torch.equal(done(x), pool(x, None, True))
-assert list(inspect.signature(done.forward).parameters) == ["x"]
-
-# %% [markdown]
-# For a model with submodules an empty root is not enough: the graph calls modules that the root does not have.
-# Keep the tracer, and hand over its root. This works for functions too.
-
-
-# %%
-class Gated(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.gate = nn.Linear(3, 3)
-
-    def forward(self, x, on=True):
-        return self.gate(x) if on else x
-
-
-tracer = fx.Tracer()
-graph = tracer.trace(Gated(), concrete_args={"on": True})
-try:
-    fx.GraphModule(nn.Module(), graph)
-except AttributeError as error:
-    print("AttributeError -", error)
-else:
-    raise AssertionError("an empty root was enough")
-assert fx.GraphModule(tracer.root, graph).gate is tracer.root.gate
-
-# %% [markdown] card="specialize"
-# **Given** a function or a module, and values for some of its parameters by name, **return** a `GraphModule` of it with these parameters fixed. A value is a bool, an int, a float, `None` or a string.
-#
-# * `forward` of the result no longer has the fixed parameters. All others keep their names, their order and their defaults, used or not.
-# * No assertion about the fixed parameters remains, nor a comparison that only fed one. Assertions that the function makes itself do.
-# * A name that is not a parameter: `TypeError`.
-# * There may be parameters `flag` and `flag_1` beside each other.
-#
-# Functions with `*args` or `**kwargs` are not tried. Nor are signatures that Python cannot write: after removing, a parameter without a default never follows one with a default.
-#
-# **Do not** change the model that you are given.
-
-# %% [markdown]
-# The picture shows `pool` with both parameters fixed: what `concrete_args` leaves, and what is asked for.
-
-
-# %%
-def pooled(x):
-    return x.amax(dim=-1)
-
-
-left_by_fx = fx.symbolic_trace(pool, concrete_args={"weights": None, "largest": True})
-draw.diff(left_by_fx, fx.symbolic_trace(pooled))
-
-
-# %% solve="specialize"
-def specialize(fn, **constants) -> fx.GraphModule:
-    """Trace a function or module with some of its parameters fixed.
-
-    Args:
-        fn: a function, or a module, without ``*args`` and ``**kwargs``.
-        **constants: Python values by the names of the parameters to fix.
-
-    Returns:
-        A module whose ``forward`` takes the other parameters.
-
-    Raises:
-        TypeError: for a name that is not a parameter of ``fn``.
-    """
-    ### BEGIN SOLUTION
-    forward = fn.forward if isinstance(fn, nn.Module) else fn
-    parameters = list(inspect.signature(forward).parameters)
-    for name in constants:
-        if name not in parameters:
-            raise TypeError(f"{name!r} is no parameter of {fn!r}")
-
-    # Only the graph: a GraphModule cannot be made while two parameters have one name.
-    tracer = fx.Tracer()
-    graph = tracer.trace(fn, concrete_args=constants)
-
-    # FX renames placeholders, but they are in the order of the parameters.
-    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
-    for name, placeholder in zip(parameters, placeholders, strict=True):
-        if name not in constants:
-            # The target is the name in the signature. Where the node's own name is another
-            # one, the code begins with `name = target`, which may overwrite a parameter.
-            if placeholder.name in parameters:
-                placeholder.name = name
-            continue
-        # fn was given the value itself, so all that follows the placeholder is its check.
-        doomed = [placeholder]
-        for node in doomed:  # the list grows while we walk along it
-            doomed += [user for user in node.users if user not in doomed]
-        for node in reversed(doomed):
-            graph.erase_node(node)
-
-    name = type(fn).__name__ if isinstance(fn, nn.Module) else fn.__name__
-    return fx.GraphModule(tracer.root, graph, name)
-    ### END SOLUTION
-
-
-# %% check="specialize"
-check(specialize)
-
-# %% hint="specialize"
-hint("specialize")
+# To get rid of the leftovers, somebody must delete nodes: the assertions, what only they read, and the placeholders.
+# The optional part `03b_effects` does that, after chapter 3 has taught how to delete a node. Its exercise is a function that fixes parameters for good.
 
 # %% [markdown]
 # ## 1.8 The other team's network (3 minutes)
@@ -1564,6 +1384,7 @@ with torch.no_grad():
 # Two models that differ can agree once.
 
 # %%
+x = torch.randn(2, 3)
 gm = fx.symbolic_trace(masked)
 assert torch.equal(gm(x, x), masked(x, x))  # agrees; without the mask it raises
 
@@ -1626,7 +1447,7 @@ assert [node.op for node in fx.symbolic_trace(halve).graph.nodes] == ["placehold
 # 2. A `GraphModule` has a graph, code generated from it, and the submodules and tensors that the graph needs, shared with the model.
 # 3. Modules of `torch.nn` are leaves; all others, and `nn.Sequential`, are entered.
 # 4. A branch on a Proxy raises. `is`, `isinstance`, `hasattr`, text, flags, constants, `+=`, buffers and root hooks are wrong in silence: test with copies, a seed set after tracing, and several inputs.
-# 5. Ways out: `torch.where`, `fx.wrap` with a Proxy among the arguments, `concrete_args`, whose leftovers you can erase.
+# 5. Ways out: `torch.where`, `fx.wrap` with a Proxy among the arguments, `concrete_args`, which leaves the parameters and assertions behind.
 #
 # ### Cheat sheet
 #
@@ -1640,9 +1461,8 @@ assert [node.op for node in fx.symbolic_trace(halve).graph.nodes] == ["placehold
 # | a function kept whole | `fx.wrap("name")` or `@fx.wrap`, at top level |
 # | a branch between tensors | `torch.where(condition, a, b)` |
 # | to compare results | `torch.testing.assert_close(a, b, equal_nan=True)` |
-# | to remove a node | `graph.erase_node(node)`, the last reader first |
 #
-# **Not taught here:** the six opcodes in detail (chapter 2), editing graphs (chapter 3), tracers of your own, leaves, and dropout that listens (chapter 8), `make_fx`, `torch.export` and `torch.compile` (chapter 11).
+# **Not taught here:** the six opcodes in detail (chapter 2), editing graphs (chapter 3), removing what `concrete_args` leaves (the optional part `03b_effects`), tracers of your own, leaves, and dropout that listens (chapter 8), `make_fx`, `torch.export` and `torch.compile` (chapter 11).
 #
 # **Sources and further reading**
 #

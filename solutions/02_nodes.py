@@ -1440,7 +1440,7 @@ assert len(pair(torch.ones(1))) == 2
 # 4. The placeholders are the signature, the one output holds the whole result, `get_attr` reads tensors by path.
 # 5. A module runs its code: recompile after every edit. `lint` is a first test and not a proof.
 #
-# **Not taught here.** Replacing, inserting and erasing nodes, and when a node without readers must stay: chapter 3.
+# **Not taught here.** Replacing, inserting and erasing nodes: chapter 3. When a node without readers must stay: the optional part `03b_effects`.
 # Copying nodes between graphs: chapter 5. Running a graph node by node: chapter 6.
 # `node.meta`, which carries shapes and stack traces: chapter 6.
 # `graph.find_nodes` and `graph.output_node` exist, but PyTorch does not promise to keep them.

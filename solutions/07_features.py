@@ -1044,7 +1044,7 @@ assert "relu" in run.shared and "flatten" in run.shared and "bn1" not in run.sha
 # %% [markdown]
 # (The Interpreter is in chapter 6.) Your extractor has no inputs to run the model with. So it needs a list of names.
 #
-# Here is the other question, which node *writes*. You know the answer from section 3.7:
+# Here is the other question, which node *writes*. Section 3b.2, in the optional part of chapter 3, has the answer:
 
 
 # %%

@@ -5,7 +5,7 @@
 #
 # | | |
 # |---|---|
-# | **You need** | chapters 1 to 3: traces, the six kinds of node, writes in place; chapter 5 helps (`node_copy`), but you can do without it |
+# | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph; section 3b.2 (writes in place) and chapter 5 (`node_copy`) help, but you can do without them |
 # | **Time** | about 55 minutes with *Common mistakes*, 25 of them for the exercise; the minutes of a section include its exercise |
 # | **Optional** | You can go on to chapter 8 without it. Chapter 13, about parts of a graph for several devices, refers to it |
 #
@@ -52,7 +52,7 @@ print(torch.__version__)
 #
 # <details><summary>It stays, because it writes into <code>y</code></summary>
 #
-# That would be right, but FX does not know that <code>relu_</code> writes (section 3.7).
+# That would be right, but FX does not know that <code>relu_</code> writes (section 3b.2).
 #
 # </details>
 # <details><summary>It is deleted</summary>

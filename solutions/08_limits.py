@@ -506,7 +506,7 @@ with fails(AssertionError):
     gm(torch.ones(3, 3))
 
 # %% [markdown]
-# Nobody reads the value of `torch._assert`. So a pass that removes dead code must know that this node has to stay: `sound_dce` of chapter 3 does.
+# Nobody reads the value of `torch._assert`. So a pass that removes dead code must know that this node has to stay: `sound_dce` of the optional part `03b_effects` does.
 #
 # **A function with a derivative of its own.** The next one is silent, and it is the worst.
 #

@@ -354,7 +354,7 @@ assert operator.truediv in [node.target for node in again.graph.nodes]
 assert torch.equal(again(x), halved(x))
 
 # %% [markdown]
-# So a pickled graph module is **traced again** when it is loaded. You know from chapter 3 what that costs: names of nodes, `meta`, calls of your own functions.
+# So a pickled graph module is **traced again** when it is loaded. Section 3b.4 says what that costs: names of nodes, `meta`, calls of your own functions.
 # A `copy.deepcopy` copies the graph, and loses other things:
 
 

@@ -413,7 +413,7 @@ hint("WitnessReluRule")
 # %% [markdown]
 # ## 9b.4 Calls that nobody reads
 #
-# A node without users looks useless. In chapter 3 you wrote `sound_dce`, so you know the other side: some calls are there for what they *do*.
+# A node without users looks useless. The exercise `sound_dce` of section 3b.2 shows the other side: some calls are there for what they *do*.
 # PyTorch has a pass of its own, `Graph.eliminate_dead_code`. It asks `node.is_impure()` whether a call must stay:
 
 
@@ -1125,7 +1125,7 @@ progress()
 #
 # | topic | where |
 # |---|---|
-# | a duel with a snippet of PyTorch's documentation | chapter 3, section on inserting nodes |
+# | a duel with a snippet of PyTorch's documentation | the optional part `03b_effects`, section 3b.6 |
 # | comparing two models, and finding the first bad pass | chapter 9 |
 # | a fusion that asks all readers | chapters 10 and 15 |
 # | passes on graphs in which nothing is in place | chapters 11 and 12 |

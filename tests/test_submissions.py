@@ -33,7 +33,7 @@ def test_every_chapter_has_every_kind_of_answer(chapter: str) -> None:
     assert set("ada bert cleo dan eva finn gina".split()) <= students
 
 
-@pytest.mark.parametrize("chapter", [name for name in CHAPTERS if name < "04"])
+@pytest.mark.parametrize("chapter", [name for name in CHAPTERS if name < "04" and name[2] == "_"])
 def test_the_first_chapters_have_every_kind_of_mishap(chapter: str) -> None:
     """What becomes of a notebook does not depend on its exercises; each takes a while."""
     students = {s.student for s in SUBMISSIONS if s.chapter == chapter}

@@ -113,3 +113,7 @@ COMMON: tuple[Op, ...] = (
     Op("{x}[..., :1]", (1, 4), column=True),
     Op("torch.max({x}, dim=-1, keepdim=True)[0]", (1, 4), column=True),
 )
+
+# Without steps from one value to another: rounding may differ.
+SMOOTH = tuple(op for op in COMMON if "torch.where" not in op.text)
+ONE_DTYPE = (torch.float64,)

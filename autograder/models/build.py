@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch import nn
+from torch import fx, nn
 
 from autograder.core.execution import seed_all
 from autograder.core.exercise import Case, Expect, Trial
@@ -163,3 +163,14 @@ def model_case(
         times,
     )  # fmt: skip
     return Case(name, aspect, build, hidden, expect)
+
+
+@dataclass(frozen=True)
+class Traced:
+    """Makes a graph module: the trace of a fresh model."""
+
+    make: Callable[[], nn.Module]
+
+    def __call__(self) -> fx.GraphModule:
+        """A fresh trace."""
+        return fx.symbolic_trace(self.make())

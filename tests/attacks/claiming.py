@@ -428,7 +428,7 @@ def wellformed(gm):
         "`probe_values` calls a function of the notebook that runs the model and every probe.",
         NOT_ASKED,
         "",
-        CHANGES,
+        "03b_effects",
         answers={
             "probe_values": """\
 from torch import fx

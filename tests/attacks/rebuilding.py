@@ -17,7 +17,7 @@ BOUNDED = "It ends within the bounds of its own submission; nobody else notices.
 RIGHT = text_of("add_to_mul", "operands exchanged")
 NOTHING = {
     name: f"def {name}(*args):\n    return None"
-    for name in ("relu_after_add", "relu_to_gelu", "remove_dropout", "probe_values", "sound_dce")
+    for name in ("relu_after_add", "relu_to_gelu", "remove_dropout")
 }
 SOURCES: dict[str, str] = {}
 """What spoils a graph, by the attack's name."""

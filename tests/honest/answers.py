@@ -14,8 +14,6 @@ SUBMISSIONS = [
             "relu_after_add": text_of("relu_after_add", "a new graph, the relu by keyword"),
             "relu_to_gelu": text_of("relu_to_gelu", "one nn.GELU for all"),
             "remove_dropout": text_of("remove_dropout", "a chain followed to its end"),
-            "probe_values": text_of("probe_values", "a module around the probe"),
-            "sound_dce": text_of("sound_dce", "forwards, until nothing changes"),
         },
     ),
     honest(
@@ -225,7 +223,7 @@ SUBMISSIONS = [
     honest(
         "written-again-below",
         "a wrong experiment under the answer's name, far below the check",
-        add("def retarget(model):\n    return 'an experiment'", below="check-sound_dce"),
+        add("def retarget(model):\n    return 'an experiment'", below="check-remove_dropout"),
     ),
     honest(
         "stars",

@@ -196,7 +196,7 @@ SUBMISSIONS = [
         "names-of-the-course",
         "names that the course uses mean something else later",
         cell("old_fx = fx\nmodel = nodes = names = graph = node = gm = x = result = 5"),
-        cell("check = hint = draw = progress = None", below="check-sound_dce"),
+        cell("check = hint = draw = progress = None", below="check-remove_dropout"),
     ),
     honest(
         "match",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import copy
-import inspect
 
 import torch
-from torch import fx, nn
+from torch import fx
 
 from tests.panel import mistake
 
@@ -215,66 +214,3 @@ def first_input(model, inputs):
     except Exception:
         return False
     return True
-
-
-# ------------------------------------------------------------------ specialize
-
-
-@mistake("specialize", "only concrete_args")
-def only_concrete(fn, **constants):
-    return fx.symbolic_trace(fn, concrete_args=constants)
-
-
-@mistake("specialize", "placeholders erased, readers left")
-def erases(fn, **constants):
-    gm = fx.symbolic_trace(fn, concrete_args=constants)
-    for node in gm.graph.nodes:
-        if node.op == "placeholder" and node.target in constants:
-            gm.graph.erase_node(node)
-    gm.recompile()
-    return gm
-
-
-@mistake("specialize", "replaced by the value in a full trace")
-def full_trace(fn, **constants):
-    gm = fx.symbolic_trace(fn)
-    for node in list(gm.graph.nodes):
-        if node.op == "placeholder" and node.target in constants:
-            node.replace_all_uses_with(constants[node.target])
-            gm.graph.erase_node(node)
-    gm.recompile()
-    return gm
-
-
-@mistake("specialize", "a lambda around the function")
-def wrapped(fn, **constants):
-    return fx.symbolic_trace(lambda x: fn(x, **constants))
-
-
-@mistake("specialize", "functools.partial")
-def partial(fn, **constants):
-    import functools
-
-    return fx.symbolic_trace(functools.partial(fn, **constants))
-
-
-@mistake("specialize", "an unknown name raises ValueError")
-def value_error(fn, **constants):
-    forward = fn.forward if isinstance(fn, nn.Module) else fn
-    for name in constants:
-        if name not in inspect.signature(forward).parameters:
-            raise ValueError(name)
-    gm = fx.symbolic_trace(fn, concrete_args=constants)
-    for node in reversed(gm.graph.nodes):
-        if node.op == "placeholder" and not node.users and node.name.rsplit("_", 1)[0] in constants:
-            gm.graph.erase_node(node)
-    gm.recompile()
-    return gm
-
-
-@mistake("specialize", "dead code is eliminated")
-def eliminated(fn, **constants):
-    gm = fx.symbolic_trace(fn, concrete_args=constants)
-    gm.graph.eliminate_dead_code()
-    gm.recompile()
-    return gm

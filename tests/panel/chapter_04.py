@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import operator
-
-import torch
 import torch.nn.functional as F
-from torch import fx, nn
+from torch import fx
 
-from autograder.given import LinearReLU
 from tests.panel import mistake
 
 
@@ -56,32 +52,3 @@ def forgets_limit(model, pattern, replacement, limit=100):
         if not matches:
             return gm, count
         count += len(matches)
-
-
-@mistake("fuse_addcmul", "the product is erased first")
-def erased_first(model):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if node.target in (torch.add, operator.add):
-            for product in node.all_input_nodes:
-                if product.target in (torch.mul, operator.mul):
-                    other = next(a for a in node.args if a is not product)
-                    gm.graph.erase_node(product)
-                    node.target, node.args = torch.addcmul, (other, *product.args)
-    gm.recompile()
-    return gm
-
-
-@mistake("fuse_linear_relu", "targets with dots as names")
-def dotted(model):
-    gm = fx.symbolic_trace(model)
-    for node in list(gm.graph.nodes):
-        if node.op == "call_module" and isinstance(gm.get_submodule(node.target), nn.Linear):
-            for reader in list(node.users):
-                if reader.target is torch.relu:
-                    setattr(gm, node.target + "_relu", LinearReLU(gm.get_submodule(node.target)))
-                    node.target = node.target + "_relu"
-                    reader.replace_all_uses_with(node)
-                    gm.graph.erase_node(reader)
-    gm.recompile()
-    return gm

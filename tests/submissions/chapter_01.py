@@ -11,13 +11,11 @@ RIGHT = {
     "node_table": text_of("node_table", "edges counted by hand"),
     "is_faithful": text_of("is_faithful", "copies of everything"),
     "sign_flip": text_of("sign_flip", "in place on a copy"),
-    "specialize": text_of("specialize", "a function written as text"),
 }
 OTHERS = {
     "node_table": text_of("node_table", "a recursive walk through the arguments"),
     "is_faithful": text_of("is_faithful", "flattened, leaf by leaf"),
     "sign_flip": text_of("sign_flip", "a factor of the same dtype"),
-    "specialize": text_of("specialize", "copied into a graph of its own"),
 }
 
 # Enough for a mishap; `is_faithful` takes the most time.
@@ -27,26 +25,22 @@ PARTIAL = {
     "node_table": text_of("node_table", "args without kwargs"),
     "is_faithful": text_of("is_faithful", "no seed"),
     "sign_flip": text_of("sign_flip", "the sign of the sum"),
-    "specialize": text_of("specialize", "names are not checked"),
 }
 PARTIAL_EARNS = {
     "node_table": all_but("node_table", "inputs"),  # a node in kwargs is not counted
     "is_faithful": all_but("is_faithful", "random"),
     "sign_flip": all_but("sign_flip", "sums"),  # a sum of zero gives zeros
-    "specialize": all_but("specialize", "errors"),
 }
 
 KIND = {
     "node_table": "def node_table(model):\n    print(model)",
     "is_faithful": "def is_faithful(model, inputs):\n    return 1",
     "sign_flip": "def sign_flip(x):\n    return x.tolist()",
-    "specialize": "import torch\n\ndef specialize(fn, **constants):\n    return fn",
 }
 RAISES = {
     "node_table": "def node_table(model):\n    return model.graph.nodes",
     "is_faithful": "def is_faithful(model, inputs):\n    return model(inputs) == model(inputs)",
     "sign_flip": "def sign_flip(x):\n    return x.flip_sign()",
-    "specialize": "def specialize(fn, **constants):\n    return constants[fn]",
 }
 
 SUBMISSIONS = (
@@ -68,11 +62,11 @@ SUBMISSIONS = (
     mishaps.killed(CHAPTER, FEW, "sign_flip", "os._exit(1)"),
     mishaps.killer(CHAPTER, FEW, "sign_flip", "os._exit(0)"),
     mishaps.flood(CHAPTER, FEW, "node_table"),
-    mishaps.stderr(CHAPTER, FEW, "specialize"),
+    mishaps.stderr(CHAPTER, FEW, "sign_flip"),
     mishaps.deleted_checks(CHAPTER, FEW, "node_table"),
-    mishaps.duplicated_checks(CHAPTER, FEW, "specialize", "sign_flip"),
+    mishaps.duplicated_checks(CHAPTER, FEW, "node_table", "sign_flip"),
     mishaps.edited_check(CHAPTER, FEW, "sign_flip"),
-    mishaps.raises(CHAPTER, FEW, "specialize"),
-    mishaps.forged(CHAPTER, FEW, "specialize", "node_table"),
+    mishaps.raises(CHAPTER, FEW, "sign_flip"),
+    mishaps.forged(CHAPTER, FEW, "sign_flip", "node_table"),
     mishaps.broken_file(CHAPTER, FEW),
 )

@@ -11,30 +11,22 @@ RIGHT = {
     "count_matches": text_of("count_matches", "a copy of the model is traced"),
     "to_hardswish": text_of("to_hardswish", "a loop over the nodes"),
     "replace_until_done": text_of("replace_until_done", "while and walrus"),
-    "fuse_addcmul": text_of("fuse_addcmul", "keyword arguments, and a value of 1"),
-    "fuse_linear_relu": text_of("fuse_linear_relu", "the linear's node is retargeted"),
 }
 OTHERS = {
     "count_matches": text_of("count_matches", "a filter that refuses and counts"),
     "to_hardswish": text_of("to_hardswish", "one pattern with wildcards, and a filter"),
     "replace_until_done": text_of("replace_until_done", "recursive"),
-    "fuse_addcmul": text_of("fuse_addcmul", "a new graph, copied node by node"),
-    "fuse_linear_relu": text_of("fuse_linear_relu", "a new graph, copied node by node"),
 }
 
 PARTIAL = {
     "count_matches": text_of("count_matches", "numbers are not compared"),
     "to_hardswish": text_of("to_hardswish", "only ints"),
     "replace_until_done": text_of("replace_until_done", "at the limit it returns what it has"),
-    "fuse_addcmul": text_of("fuse_addcmul", "alpha becomes value"),
-    "fuse_linear_relu": text_of("fuse_linear_relu", "F.relu6 counts as ReLU"),
 }
 PARTIAL_EARNS = {
     "count_matches": all_but("count_matches", "rules"),
     "to_hardswish": all_but("to_hardswish", "forms", "many"),  # floats are among many, too
     "replace_until_done": all_but("replace_until_done", "limit"),
-    "fuse_addcmul": all_but("fuse_addcmul", "stays"),
-    "fuse_linear_relu": all_but("fuse_linear_relu", "types"),
 }
 
 PASS = "from torch import fx\n\ndef {name}(model, *others, **more):\n    {body}"
@@ -42,16 +34,12 @@ KINDS = {
     "count_matches": "return []",
     "to_hardswish": "return model",
     "replace_until_done": "return fx.symbolic_trace(model)",
-    "fuse_addcmul": "return fx.symbolic_trace(model).graph",
-    "fuse_linear_relu": "fx.symbolic_trace(model)",
 }
 KIND = {name: PASS.format(name=name, body=body) for name, body in KINDS.items()}
 ERRORS = {
     "count_matches": "return len(fx.replace_patterns(model, *others))",
     "to_hardswish": "raise RuntimeError('no match')",
     "replace_until_done": "return fx.replace_pattern(model, *others)",
-    "fuse_addcmul": "return model.graph",
-    "fuse_linear_relu": "raise SystemExit(2)",
 }
 RAISES = {name: PASS.format(name=name, body=body) for name, body in ERRORS.items()}
 

@@ -5,11 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import torch
-from torch import fx, nn
+from torch import nn
 
 
 def relu_of_relu(a):
@@ -38,14 +35,3 @@ class ReluChain(nn.Module):
         for _ in range(self.length):
             x = torch.relu(x)
         return x
-
-
-@dataclass(frozen=True)
-class Traced:
-    """Makes a graph module: the trace of a fresh model."""
-
-    make: Callable[[], nn.Module]
-
-    def __call__(self) -> fx.GraphModule:
-        """A fresh trace."""
-        return fx.symbolic_trace(self.make())

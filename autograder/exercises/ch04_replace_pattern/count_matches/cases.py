@@ -13,7 +13,6 @@ from autograder.exercises.ch04_replace_pattern.count_matches import models
 from autograder.exercises.ch04_replace_pattern.models import (
     OneWave,
     ReluChain,
-    Traced,
     one_relu,
     relu_of_relu,
     sum_of_two,
@@ -21,6 +20,7 @@ from autograder.exercises.ch04_replace_pattern.models import (
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import model_case
+from autograder.models.build import Traced
 
 HINTS = (
     "`replace_pattern` returns a list with one entry for each place that it rewrote. "

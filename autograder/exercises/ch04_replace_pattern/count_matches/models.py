@@ -15,10 +15,10 @@ from torch import nn
 from autograder.core.exercise import Trial
 from autograder.exercises.ch04_replace_pattern.models import (
     OneWave,
-    Traced,
     relu_of_relu,
     sum_of_two,
 )
+from autograder.models.build import Traced
 
 # ------------------------------------------------------------------ patterns
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import torch
 
 from autograder.core.exercise import Aspect, Exercise
-from autograder.exercises.ch04_replace_pattern.cases import ONE_DTYPE, SMOOTH
-from autograder.exercises.ch04_replace_pattern.models import Traced
 from autograder.exercises.ch04_replace_pattern.to_hardswish import models
-from autograder.fuzz.grammar import Vocabulary, ops
+from autograder.fuzz.grammar import ONE_DTYPE, SMOOTH, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, model_case
+from autograder.models.build import Traced
 
 X, XY = (T(2, 3),), (T(2, 3), T(2, 3))
 

@@ -9,12 +9,12 @@ import torch.nn.functional as F
 from torch import fx, nn
 
 from autograder.core.verdict import Finding
-from autograder.exercises.ch04_replace_pattern.rubric import Place, class_of, places_rewritten
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import PASS
+from autograder.rules.places import Place, class_of, places_rewritten
 
 _FUSED = "autograder.given.LinearReLU"
 

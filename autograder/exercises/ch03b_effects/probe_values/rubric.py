@@ -12,7 +12,7 @@ from autograder.core.codec import Plain, reads, show
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Part, Reference
 from autograder.core.verdict import Finding
-from autograder.exercises.ch03_manipulation.probe_values.cases import Stops
+from autograder.exercises.ch03b_effects.probe_values.cases import Stops
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence

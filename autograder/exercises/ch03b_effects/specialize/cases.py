@@ -1,4 +1,4 @@
-"""Exercise 1.4: fix parameters for good."""
+"""Exercise 3b.3: fix parameters for good."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from autograder.core.exercise import Aspect, Case, Exercise, Expect
-from autograder.exercises.ch01_tracing.specialize import models
-from autograder.exercises.ch01_tracing.specialize.models import with_constants, wrong_name
+from autograder.exercises.ch03b_effects.specialize import models
+from autograder.exercises.ch03b_effects.specialize.models import with_constants, wrong_name
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.recipe import Recipe
@@ -100,8 +100,8 @@ VOCABULARY = Vocabulary(
 
 EXERCISE = Exercise(
     name="specialize",
-    number=4,
-    chapter="01_tracing",
+    number=3,
+    chapter="03b_effects",
     title="Fix parameters for good",
     stars=3,
     minutes=25,

@@ -1,4 +1,4 @@
-"""Exercise 3.7: remove dead code, and nothing that has an effect."""
+"""Exercise 3b.2: remove dead code, and nothing that has an effect."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import operator
 import torch
 
 from autograder.core.exercise import Aspect, Exercise
-from autograder.exercises.ch03_manipulation.sound_dce import models
-from autograder.exercises.ch03_manipulation.sound_dce.models import (
+from autograder.exercises.ch03b_effects.sound_dce import models
+from autograder.exercises.ch03b_effects.sound_dce.models import (
     switch_first_norm,
     switch_norms,
     with_a_frozen_norm,
@@ -24,7 +24,7 @@ SQUARE, BITS = T(3, 3), T(2, 3, dtype=torch.int64)
 
 
 HINTS = (
-    """**Where to look.** Section 3.7 has a table of effects and how you see each of them.
+    """**Where to look.** Section 3b.2 has a table of effects and how you see each of them.
 Write a function of your own that answers one question about a node:
 may this call do anything besides returning a value?""",
     """**What to use.** Go through `reversed(list(gm.graph.nodes))`, look at `node.users`, and call
@@ -118,8 +118,8 @@ VOCABULARY = Vocabulary(
 
 EXERCISE = Exercise(
     name="sound_dce",
-    number=7,
-    chapter="03_manipulation",
+    number=2,
+    chapter="03b_effects",
     title="Dead code, soundly",
     stars=3,
     minutes=20,

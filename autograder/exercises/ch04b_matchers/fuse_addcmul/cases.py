@@ -1,20 +1,15 @@
-"""Chapter 04: the two fusions, `fuse_addcmul` and `fuse_linear_relu`."""
+"""Exercise 4b.1: a product and a sum become one call."""
 
 from __future__ import annotations
 
 import torch
 
 from autograder.core.exercise import Aspect, Exercise
-from autograder.exercises.ch04_replace_pattern.cases import ONE_DTYPE, SMOOTH
-from autograder.exercises.ch04_replace_pattern.fuse_addcmul import models
-from autograder.exercises.ch04_replace_pattern.models import Traced
-from autograder.fuzz.grammar import Vocabulary, ops
+from autograder.exercises.ch04b_matchers.fuse_addcmul import models
+from autograder.fuzz.grammar import ONE_DTYPE, SMOOTH, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, model_case
-
-CHAPTER = "04_replace_pattern"
-
-# ------------------------------------------------------------------ fuse_addcmul
+from autograder.models.build import Traced
 
 XY, XYZ = (T(2, 3), T(2, 3)), (T(2, 3), T(2, 3), T(2, 3))
 WIDE = (T(2, 1), T(3), T(4, 1, 1))
@@ -96,8 +91,8 @@ VOCABULARY = Vocabulary(
 
 EXERCISE = Exercise(
     name="fuse_addcmul",
-    number=4,
-    chapter="04_replace_pattern",
+    number=1,
+    chapter="04b_matchers",
     title="A product and a sum in one",
     stars=3,
     minutes=20,

@@ -1,22 +1,21 @@
-"""Exercise 4.5: a linear layer and the ReLU behind it become one module."""
+"""Exercise 4b.2: a linear layer and the ReLU behind it become one module."""
 
 from __future__ import annotations
 
 import torch
 
 from autograder.core.exercise import Aspect, Exercise
-from autograder.exercises.ch04_replace_pattern.cases import ONE_DTYPE, SMOOTH
-from autograder.exercises.ch04_replace_pattern.fuse_linear_relu import models
-from autograder.exercises.ch04_replace_pattern.models import Traced
-from autograder.fuzz.grammar import Vocabulary, ops
+from autograder.exercises.ch04b_matchers.fuse_linear_relu import models
+from autograder.fuzz.grammar import ONE_DTYPE, SMOOTH, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, model_case
+from autograder.models.build import Traced
 
 X3 = (T(2, 3),)
 
 
 HINTS = (
-    "The worked example of section 4.6 has the same steps: a module found by its type, its only "
+    "The worked example of section 4b.2 has the same steps: a module found by its type, its only "
     "reader, a new module under a name of its own, two nodes erased.",
     "`len(node.users) == 1` and then `(reader,) = node.users`. "
     "A ReLU can be a `call_module`, a `call_function` or a `call_method` node.",
@@ -74,8 +73,8 @@ VOCABULARY = Vocabulary(
 
 EXERCISE = Exercise(
     name="fuse_linear_relu",
-    number=5,
-    chapter="04_replace_pattern",
+    number=2,
+    chapter="04b_matchers",
     title="Fuse modules by type",
     stars=3,
     minutes=20,

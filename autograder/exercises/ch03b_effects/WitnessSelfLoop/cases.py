@@ -1,11 +1,12 @@
-"""Exercise 3.8: a snippet of PyTorch's documentation."""
+"""Exercise 3b.4: a snippet of PyTorch's documentation."""
 
 from __future__ import annotations
 
 from autograder.models.duels import duel
 
 HINTS = (
-    "Read section 3.3 once more: what does `replace_all_uses_with` do to the new node itself? "
+    "Read section 3.3 of chapter 3 once more: what does `replace_all_uses_with` do to the new "
+    "node itself? "
     "In which graphs does the suspect insert a node at all?",
     "The suspect compares `node.target` with one function. There are other ways to write a sum, "
     "and it leaves them alone. Trace your model, and print the targets.",
@@ -13,11 +14,11 @@ HINTS = (
 
 EXERCISE = duel(
     "WitnessSelfLoop",
-    8,
+    4,
     "A snippet of PyTorch's documentation",
     __package__,
     HINTS,
-    chapter="03_manipulation",
+    chapter="03b_effects",
     stars=1,
     minutes=5,
 )

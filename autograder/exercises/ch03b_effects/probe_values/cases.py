@@ -1,4 +1,4 @@
-"""Exercise 3.6: call a probe after every node."""
+"""Exercise 3b.1: call a probe after every node."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from torch import nn
 
 from autograder.core.exercise import Aspect, Case, Exercise, Expect
-from autograder.exercises.ch03_manipulation.probe_values import models
-from autograder.exercises.ch03_manipulation.probe_values.models import with_probe
+from autograder.exercises.ch03b_effects.probe_values import models
+from autograder.exercises.ch03b_effects.probe_values.models import with_probe
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, model_case
@@ -18,7 +18,7 @@ from autograder.models import T, model_case
 X, WIDE = T(2, 3), T(4, 3)
 
 HINTS = (
-    """**Where to look.** `show_modules` in section 3.6 inserts a call and rewires nothing.
+    """**Where to look.** `show_modules` in section 3b.1 inserts a call and rewires nothing.
 Which nodes does it look at, and which are you asked for?
 If FX complains about `__name__`: which kind of object always has one?""",
     """**What to use.** `graph.inserting_after(node)` and
@@ -87,8 +87,8 @@ VOCABULARY = Vocabulary(
 
 EXERCISE = Exercise(
     name="probe_values",
-    number=6,
-    chapter="03_manipulation",
+    number=1,
+    chapter="03b_effects",
     title="Watch without touching",
     stars=2,
     minutes=10,

@@ -1,0 +1,1 @@
+"""Chapter 03b: one folder an exercise."""

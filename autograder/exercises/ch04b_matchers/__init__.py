@@ -1,0 +1,1 @@
+"""Chapter 04b: one folder an exercise."""

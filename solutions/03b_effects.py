@@ -1,0 +1,1300 @@
+# %% [markdown]
+# # 3b · Nodes that nobody reads
+#
+# **After this part you can deal with nodes that no other node reads: insert them to watch a model, say which of them may go, and remove what a fixed parameter leaves behind.**
+#
+# | | |
+# |---|---|
+# | **You need** | chapters 1 to 3: traces, and passes that insert and erase nodes |
+# | **Time** | about 120 minutes, 60 of them for the exercises; the minutes of a section include its exercise. Take two sittings, with a break after 3b.2 |
+# | **Optional** | You can go on to chapter 4 without it. Chapters 7 to 9 come back to section 3b.2, about dead code |
+#
+# **When you are done, you can**
+#
+# 1. watch the values of a model while it runs, without rewiring anything;
+# 2. decide whether a node without readers may be deleted;
+# 3. fix a parameter with `concrete_args`, and remove what that leaves behind;
+# 4. say what each new trace loses when several passes run one after the other, and prevent it;
+# 5. write a small model that shows that a pass is wrong.
+
+# %% [markdown]
+# ## A story
+#
+# The other team sends you GoogLeNet once more, and this time something is wrong with the file:
+# in one place the values become far too large, and the other team does not know where.
+# You want to see the values while the network runs, and you must not change what it computes.
+#
+# They have two more wishes. Their blocks still hold calls from old experiments, whose results nobody reads. These calls must go.
+# And their service always calls a function with the same two flags. The trace must not have these flags any more.
+#
+# All of this is about nodes without readers. You insert some of them, you must keep others, and you delete the rest.
+# In section 3b.5 all three wishes are fulfilled.
+
+# %%
+import copy
+import inspect
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+from torch.fx.experimental.proxy_tensor import make_fx
+from torchvision.models import googlenet
+
+from autograder import check, draw, hint, progress
+
+torch.manual_seed(3)
+print(torch.__version__)
+
+
+def node_called(gm: fx.GraphModule, name: str) -> fx.Node:
+    """The node of that name. For pictures and experiments; a pass does not search by name."""
+    return next(node for node in gm.graph.nodes if node.name == name)
+
+
+# %% [markdown]
+# ## Two questions on earlier chapters
+#
+# **Predict the result.** `torch.cos(torch.sin(x))` is traced. You erase both calls, after the output reads `x`. In which order?
+#
+# <details><summary><code>sin</code>, then <code>cos</code></summary>
+#
+# No. <code>cos</code> still reads <code>sin</code>, so <code>erase_node</code> refuses.
+#
+# </details>
+# <details><summary><code>cos</code>, then <code>sin</code></summary>
+#
+# Right. A node can be erased when nothing reads it, so a chain is erased backwards (section 3.5).
+#
+# </details>
+# <details><summary>Any order</summary>
+#
+# No. <code>erase_node</code> raises a <code>RuntimeError</code> for a node that has readers.
+#
+# </details>
+
+# %%
+gm = fx.symbolic_trace(lambda x: torch.cos(torch.sin(x)))
+x_node, sin, cos, _ = gm.graph.nodes
+cos.replace_all_uses_with(x_node)
+try:
+    gm.graph.erase_node(sin)
+except RuntimeError as error:
+    print("RuntimeError -", error)
+else:
+    raise AssertionError("sin was erased")
+gm.graph.erase_node(cos)
+gm.graph.erase_node(sin)
+assert [n.op for n in gm.graph.nodes] == ["placeholder", "output"]
+
+# %% [markdown]
+# **Predict the result.** `def f(x, flag=False): return x.sin() if flag else x.cos()`. What does `fx.symbolic_trace(f)` do?
+#
+# <details><summary>It records <code>cos</code>, because the default is false</summary>
+#
+# No. A trace does not use defaults: both parameters are Proxies.
+#
+# </details>
+# <details><summary>It records both branches</summary>
+#
+# No. A graph of FX does not have branches.
+#
+# </details>
+# <details><summary>It raises an error</summary>
+#
+# Right. <code>flag</code> is a Proxy, and Python asks it for a truth value (section 1.5). Section 1.7 shows a way out: <code>concrete_args</code>.
+#
+# </details>
+
+
+# %%
+def flagged(x, flag=False):
+    return x.sin() if flag else x.cos()
+
+
+try:
+    fx.symbolic_trace(flagged)
+except fx.proxy.TraceError as error:
+    print("TraceError -", error)
+else:
+    raise AssertionError("the branch was traced")
+
+# %% [markdown]
+# ## 3b.1 Probes: watch without touching (19 minutes)
+#
+# You want to see values while a network runs.
+# A **probe** is a call that reads a value and whose own value is not read.
+# The new node is inserted, and nothing is rewired at all.
+
+
+# %%
+def show_size(name: str, value: Any) -> None:
+    """Print the largest absolute value of a tensor."""
+    if isinstance(value, torch.Tensor):
+        print(f"{name:10} {value.abs().max().item():12.3f}")
+
+
+def show_modules(model: nn.Module) -> fx.GraphModule:
+    """Print the size of the values that come out of each called module."""
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op == "call_module":
+            with gm.graph.inserting_after(node):
+                gm.graph.call_function(show_size, (node.name, node))
+    gm.recompile()
+    return gm
+
+
+deep = nn.Sequential(nn.Linear(4, 4), nn.Softplus(), nn.Linear(4, 4)).eval()
+gm = show_modules(deep)
+print(gm.code)
+
+# %% [markdown]
+# The first argument is `node.name`, a string. The second is `node`, which means its *value*.
+# Nothing is printed by the pass itself. The probes print when the new module runs:
+
+# %%
+x = torch.randn(2, 4)
+watched = gm(x)
+torch.testing.assert_close(watched, deep(x))
+draw(gm)
+
+# %% [markdown]
+# What a probe is given is decided in the graph. If only the shape is of interest, the graph can hold a node that reads it:
+# `graph.call_function(getattr, (node, "shape"))`.
+
+# %%
+gm = fx.symbolic_trace(deep)
+first = node_called(gm, "_0")
+with gm.graph.inserting_before(first.next):
+    shape = gm.graph.call_function(getattr, (first, "shape"))
+    gm.graph.call_function(print, (first.name, shape))
+gm.recompile()
+gm(x)  # prints: _0 torch.Size([2, 4])
+assert "print('_0', getattr_1)" in gm.code
+
+# %% [markdown]
+# A probe may be any callable. But FX writes Python code, and to write a call down it needs a **name**
+# under which the code can reach the callable.
+# It asks for `__name__`. Functions have one, and so do bound methods of your own classes.
+# Many other objects that can be called do not have one:
+
+
+# %%
+class Largest:
+    """Remembers the largest absolute value it was shown."""
+
+    def __init__(self):
+        self.seen = 0.0
+
+    def note(self, name, value):
+        self.seen = max(self.seen, value.abs().max().item())
+
+    def __call__(self, name, value):
+        self.note(name, value)
+
+
+largest = Largest()
+gm = fx.symbolic_trace(deep)
+last = node_called(gm, "_2")
+with gm.graph.inserting_after(last):
+    gm.graph.call_function(largest.note, (last.name, last))  # a bound method works
+gm.recompile()
+gm(x)
+assert largest.seen > 0
+
+gm = fx.symbolic_trace(deep)
+last = node_called(gm, "_2")
+
+# %% raises="AttributeError"
+with gm.graph.inserting_after(last):
+    gm.graph.call_function(largest, (last.name, last))
+
+# %% [markdown]
+# And a `__name__` is not always enough. The method `append` of a list has one, but it does not belong to any module,
+# and FX finds that out only when it generates the code:
+
+# %%
+names = []
+assert names.append.__name__ == "append"
+gm = fx.symbolic_trace(deep)
+with gm.graph.inserting_after(node_called(gm, "_2")):
+    gm.graph.call_function(names.append, ("here",))
+
+# %% raises="RuntimeError"
+gm.recompile()
+
+# %% [markdown]
+# A plain function of Python, written with `def`, always works.
+
+# %% [markdown]
+# **Predict the output.** This pass was meant to print every value. What does it print, and when?
+#
+# ```python
+# for node in gm.graph.nodes:
+#     print(node)
+# ```
+#
+# <details><summary>The values, each time the module runs</summary>
+#
+# No. This loop inserts no node. It runs once, in your pass.
+#
+# </details>
+# <details><summary>The names of the nodes, once, while the pass runs</summary>
+#
+# Right. At that time there are no values, only nodes. To print a value when the module runs,
+# the *graph* must hold a call of `print`.
+#
+# </details>
+
+# %%
+for node in fx.symbolic_trace(deep).graph.nodes:
+    print(node)
+
+# %% [markdown] card="probe_values"
+# **Given** a model and a callable `probe` with two parameters.
+#
+# **Return** a new `GraphModule` that calls `probe(name, value)` after every node that is a
+# `call_function`, `call_method` or `call_module`: `name` is the node's name, a string, and
+# `value` is its value. The probes run in the order in which the nodes are executed, each right
+# after its node.
+#
+# * `probe` is given the value itself, not a copy. What it raises reaches whoever called the module.
+# * `probe` belongs to this one result: two probed models with two probes do not meet.
+# * The result of the module is unchanged, whatever `probe` returns.
+# * Every reader still reads what it read before.
+# * `probe` may be a function, a bound method, or any other callable object, with or without
+#   a `__name__`.
+#
+# **Do not** call `probe` in the pass itself, and do not change the model you were given.
+
+
+# %%
+def probe(name, value):
+    print(name, value)
+
+
+class Before(nn.Module):
+    def forward(self, x):
+        a = torch.sin(x)
+        return a.sum() * 2
+
+
+picture = fx.Graph()  # what is asked, built by hand
+x_node = picture.placeholder("x")
+a = picture.call_function(torch.sin, (x_node,))
+picture.call_function(probe, ("sin", a))
+b = picture.call_method("sum", (a,))
+picture.call_function(probe, ("sum_1", b))
+c = picture.call_function(operator.mul, (b, 2))
+picture.call_function(probe, ("mul", c))
+picture.output(c)
+
+draw.diff(fx.symbolic_trace(Before()), fx.GraphModule(nn.Module(), picture))
+
+
+# %% solve="probe_values"
+def probe_values(model: nn.Module, probe: Callable[[str, Any], Any]) -> fx.GraphModule:
+    """Call `probe(name, value)` after every call in `model`, and change nothing else."""
+
+    ### BEGIN SOLUTION
+    # FX writes calls down by `__name__`, which not every callable has; a function has one.
+    def call_probe(name: str, value: Any) -> None:
+        probe(name, value)
+
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op in ("call_function", "call_method", "call_module"):
+            with gm.graph.inserting_after(node):
+                gm.graph.call_function(call_probe, (node.name, node))
+    gm.recompile()
+    return gm
+    ### END SOLUTION
+
+
+# %% check="probe_values"
+check(probe_values)
+
+# %% hint="probe_values"
+hint("probe_values")
+
+# %% [markdown]
+# ## 3b.2 Dead code and side effects (33 minutes)
+#
+# A node without readers is **dead**. FX has a method that deletes dead nodes:
+# `graph.eliminate_dead_code()`. For functions in the mathematical sense it does what you want:
+
+
+# %%
+def f(x):
+    torch.sin(x).cos()  # this is not read
+    return x + 1
+
+
+gm = fx.symbolic_trace(f)
+gm.graph.eliminate_dead_code()
+assert [n.name for n in gm.graph.nodes] == ["x", "add", "output"]
+
+# %% [markdown]
+# But not every call is there for its value.
+#
+# **Predict the result.** What does this function return after `eliminate_dead_code`?
+#
+# ```python
+# def g(x):
+#     y = x + 1
+#     y.mul_(10)      # in place
+#     return y
+# ```
+#
+# <details><summary><code>(x + 1) * 10</code>, because the multiplication changes <code>y</code></summary>
+#
+# That is what `g` returns. But no node *reads* `mul_`. FX takes it for dead and deletes it.
+#
+# </details>
+# <details><summary><code>x + 1</code></summary>
+#
+# Right, and it is wrong. The node `mul_` has no reader. Its effect is on the memory of `y`,
+# and the graph does not show that effect.
+#
+# </details>
+
+
+# %%
+def g(x):
+    y = x + 1
+    y.mul_(10)
+    return y
+
+
+gm = fx.symbolic_trace(g)
+gm.graph.eliminate_dead_code()
+gm.recompile()
+print(gm.code)
+assert torch.equal(g(torch.ones(2)), torch.full((2,), 20.0))
+assert torch.equal(gm(torch.ones(2)), torch.full((2,), 2.0))  # wrong
+
+# %% [markdown]
+# A transformation that may change the result is **unsound**.
+# The documentation of `eliminate_dead_code` says so itself: assume that the method is not sound.
+#
+# A call with an effect besides its value is **impure**.
+# FX asks `node.is_impure()` before it deletes a node. What does it know? (Run with torch 2.14.)
+
+
+# %%
+class Effects(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inplace_relu = nn.ReLU(inplace=True)
+        self.norm = nn.BatchNorm1d(2)
+
+    def forward(self, x):
+        x.mul_(2)  # a method in place
+        torch.relu_(x)  # a function in place
+        F.relu(x, inplace=True)  # the same by keyword
+        torch.add(x, 1, out=x)  # the result goes into `x`
+        x.__setitem__(0, 1.0)  # x[0] = 1.0
+        self.inplace_relu(x)
+        self.norm(x)  # in training mode it updates its statistics
+        torch._assert(x.sum() > 0, "empty")
+        torch.rand_like(x)  # draws random numbers
+        return x
+
+
+known = {}
+for node in fx.symbolic_trace(Effects()).graph.nodes:
+    if node.op.startswith("call") and not node.users:
+        known[node.name] = node.is_impure()
+        print(f"{node.name:14} impure according to FX: {known[node.name]}")
+assert [name for name, impure in known.items() if impure] == ["_assert", "rand_like"]
+
+# %% [markdown]
+# Of these it knows two: the assertion and `torch.rand_like`. It does not know any of the in-place calls.
+# Its knowledge has gaps in other places, too. It knows the function `operator.setitem`, but not the method `__setitem__`.
+# It knows `torch.rand_like`, but neither `F.dropout` nor `x.bernoulli_()`, which draw random numbers as well.
+#
+# Graphs of `torch.ops.aten` are better off: each operator has a schema, and the schema says what it changes.
+
+# %%
+graph = fx.Graph()
+x_node = graph.placeholder("x")
+assert graph.call_function(operator.setitem, (x_node, 0, 1.0)).is_impure()
+assert not graph.call_method("__setitem__", (x_node, 0, 1.0)).is_impure()
+assert not graph.call_function(F.dropout, (x_node,)).is_impure()
+assert not graph.call_method("bernoulli_", (x_node,)).is_impure()
+
+aten = make_fx(lambda x: (x.add_(1), x * 2)[1])(torch.ones(2))
+impure = {str(node.target): node.is_impure() for node in aten.graph.nodes}
+print(impure)
+assert impure["aten.add_.Tensor"] and not impure["aten.mul.Tensor"]
+
+# %% [markdown]
+# So a sound pass needs a predicate of its own: *may this call do anything besides returning a value?*
+# When in doubt, keep the node. PyTorch's naming rules help:
+#
+# | effect | how you see it |
+# |---|---|
+# | method or function in place | its name ends in one `_`: `mul_`, `relu_` |
+# | assignment to an item | method `__setitem__`, function `operator.setitem` |
+# | in-place operator | `operator.iadd`, `operator.imul` and so on |
+# | by keyword | `inplace=True`, or an `out=` |
+# | module in place | its attribute `inplace` is true |
+# | BatchNorm | it updates its statistics while **its own** `training` flag is set |
+# | checks and output | `torch._assert`, `print` |
+#
+# One exception: Python's module `operator` has pure functions whose names end in `_`,
+# because `and`, `or`, `not` and `is` are reserved words. `x & y` is recorded as `operator.and_`.
+
+
+# %%
+def f(x, y):
+    return x & y
+
+
+node = node_called(fx.symbolic_trace(f), "and_")
+print(node.target.__name__)
+assert node.target is operator.and_
+
+# %% [markdown]
+# Python's `print`, `operator.setitem` and `operator.iadd` do not come into a graph by themselves.
+# On a Proxy, `print` prints while you trace, `setitem` raises, and `iadd` is recorded as an addition.
+# They are in a graph where someone registered them with `fx.wrap` (chapter 1, section 1.6), or built the graph by hand.
+
+# %%
+gm = fx.symbolic_trace(lambda x: operator.iadd(x, 1))
+assert [node.target for node in gm.graph.nodes] == ["x", operator.add, "output"]
+for traced_once in (lambda x: (print("printed while tracing:", x), x)[1], lambda x: x):
+    assert len(fx.symbolic_trace(traced_once).graph.nodes) == 2  # no node for print
+try:
+    fx.symbolic_trace(lambda x: operator.setitem(x, 0, 1))
+except TypeError as error:
+    print("TypeError -", error)
+else:
+    raise AssertionError("setitem was recorded")
+
+# %% [markdown]
+# Here is a small worked example: delete the dead calls of *one* function that you know to be pure.
+# The loop goes backwards, so that a whole chain goes in one sweep.
+
+
+# %%
+def delete_dead_calls(model: nn.Module, function: Callable[..., Any]) -> fx.GraphModule:
+    """Delete the calls of a pure function whose values are not read."""
+    gm = fx.symbolic_trace(model)
+    for node in reversed(list(gm.graph.nodes)):
+        if node.op == "call_function" and node.target is function and not node.users:
+            gm.graph.erase_node(node)
+    gm.recompile()
+    return gm
+
+
+def f(x):
+    torch.sin(torch.sin(x))
+    x.add_(1)
+    return torch.sin(x)
+
+
+gm = delete_dead_calls(f, torch.sin)
+print(gm.code)
+assert [n.name for n in gm.graph.nodes] == ["x", "add_", "sin_2", "output"]
+
+# %% [markdown]
+# Instead of a loop of your own, you may hand your predicate to FX:
+# `graph.eliminate_dead_code(is_impure_node=...)` keeps every node for which it returns `True`.
+# Your predicate takes the place of FX's own, so it must say `True` for placeholders and the output as well.
+
+
+# %%
+def f(x):
+    torch.sin(x)
+    x.add_(1)
+    return x
+
+
+def keeps_add(node: fx.Node) -> bool:
+    return node.op in ("placeholder", "output") or node.target == "add_"
+
+
+gm = fx.symbolic_trace(f)
+gm.graph.eliminate_dead_code(is_impure_node=keeps_add)
+assert [n.name for n in gm.graph.nodes] == ["x", "add_", "output"]
+
+gm = fx.symbolic_trace(lambda x, unused: x)
+gm.graph.eliminate_dead_code(is_impure_node=lambda node: node.op == "output")
+gm.recompile()
+print(gm.code)  # the parameter `unused` is gone: another signature than the caller's
+assert "unused" not in gm.code
+
+# %% [markdown] card="sound_dce"
+# DCE is short for *dead code elimination*.
+#
+# **Given** a model. Each of its modules may be in training or in eval mode.
+#
+# **Return** a new `GraphModule` without the nodes that cannot influence the result, and with all that can.
+# Keep, even if they have no readers:
+#
+# * in-place methods and functions of tensors: a name that ends in a single `_`.
+#   Python's `operator.and_`, `or_`, `not_` and `is_` are pure,
+# * `__setitem__`, `operator.setitem`, and `operator.iadd` with its family,
+# * calls with `out=`, calls with `inplace=True`, modules whose `inplace` is true,
+# * BatchNorm modules in training mode,
+# * `torch._assert` and `print`,
+# * every placeholder, read or not.
+#
+# All other dead nodes go, in chains of any length, and so do modules that are no longer called.
+# (Dead random calls, and norms called as functions in training mode, are not tried.)
+#
+# **Do not** change the model you were given.
+
+
+# %%
+class Before(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        y = torch.sin(x)
+        self.linear(y).cos()
+        y.mul_(2)
+        return y
+
+
+class After(nn.Module):
+    def forward(self, x):
+        y = torch.sin(x)
+        y.mul_(2)
+        return y
+
+
+draw.diff(fx.symbolic_trace(Before()), fx.symbolic_trace(After()))
+
+
+# %% solve="sound_dce"
+def sound_dce(model: nn.Module) -> fx.GraphModule:
+    """Delete the nodes of `model` that cannot influence its result, and no others."""
+    ### BEGIN SOLUTION
+    in_place_operators = (
+        *(operator.iadd, operator.isub, operator.imul, operator.imatmul, operator.itruediv),
+        *(operator.ifloordiv, operator.imod, operator.ipow, operator.iconcat),
+        *(operator.iand, operator.ior, operator.ixor, operator.ilshift, operator.irshift),
+    )
+    effects = {*in_place_operators, operator.setitem, print}
+    pure = {operator.and_, operator.or_, operator.not_, operator.is_}
+    gm = fx.symbolic_trace(model)
+
+    def name_says_in_place(name: str) -> bool:
+        if name.endswith("__"):  # `__setitem__` and `__iadd__` are operators under another name
+            return getattr(operator, name, None) in effects
+        return name.endswith("_")
+
+    def module_has_effect(module: nn.Module) -> bool:
+        if isinstance(module, nn.modules.batchnorm._BatchNorm) and module.training:
+            return True
+        return bool(getattr(module, "inplace", False))
+
+    def has_effect(node: fx.Node) -> bool:
+        # What FX knows itself: placeholders, the output, assertions, operators with a schema.
+        if node.is_impure() or node.kwargs.get("inplace") or node.kwargs.get("out") is not None:
+            return True
+        if node.op == "call_module":
+            # A leaf may hold further modules, which it calls itself.
+            return any(map(module_has_effect, gm.get_submodule(node.target).modules()))
+        if node.op == "call_method":
+            return name_says_in_place(node.target)
+        if node.op == "call_function" and node.target not in pure:
+            return node.target in effects or name_says_in_place(node.target.__name__)
+        return False  # a pure function, or get_attr
+
+    # Backwards: when a dead node goes, those that only it read become dead.
+    for node in reversed(list(gm.graph.nodes)):
+        if not node.users and not has_effect(node):
+            gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+    ### END SOLUTION
+
+
+# %% check="sound_dce"
+check(sound_dce)
+
+# %% hint="sound_dce"
+hint("sound_dce")
+
+# %% [markdown]
+# ## 3b.3 Fix a parameter for good (33 minutes)
+#
+# Flags and optional parameters are no tensors, and branches on them cannot be traced.
+# Section 1.7 fixed such parameters with `concrete_args`, and something was left over:
+
+
+# %%
+def pool(x, weights=None, largest=False):
+    if weights is not None:
+        x = x * weights
+    return x.amax(dim=-1) if largest else x.mean(dim=-1)
+
+
+gm = fx.symbolic_trace(pool, concrete_args={"weights": None, "largest": True})
+for node in gm.graph.nodes:
+    print(f"{node.op:13}  {node.name:15}  reads {node.all_input_nodes}")
+print("forward takes", inspect.signature(gm.forward))
+assert list(inspect.signature(gm.forward).parameters) == ["x", "weights_1", "largest_1"]
+
+gm.graph.eliminate_dead_code()
+assert any(node.target is torch._assert for node in gm.graph.nodes)
+
+# %% [markdown]
+# The parameters are still there, under new names, and each has an assertion about its value.
+# Dead code elimination does not help: an assertion has an effect, and a placeholder belongs to the signature.
+# But here you know more than it does: these assertions are about values that are fixed.
+#
+# Two more facts, and FX gives no message about either.
+# A name that is not a parameter is ignored.
+# And the new name may be taken: a function with parameters `flag` and `flag_1` cannot be specialized this way at all.
+
+
+# %%
+def twins(x, flag, flag_1):
+    return x + flag_1 if flag else x - flag_1
+
+
+gm = fx.symbolic_trace(pool, concrete_args={"weights": None, "largest": True, "larger": False})
+assert "larger" not in gm.code  # there is no such parameter, and there was no error
+
+graph = fx.Tracer().trace(twins, concrete_args={"flag": True})
+targets = [node.target for node in graph.nodes if node.op == "placeholder"]
+assert targets == ["x", "flag_1", "flag_1"]
+
+try:
+    fx.symbolic_trace(twins, concrete_args={"flag": True})
+except SyntaxError as error:
+    print("SyntaxError -", error.msg)
+else:
+    raise AssertionError("two parameters with one name")
+
+# %% [markdown]
+# ### Taking the leftovers out by hand
+#
+# What remains of a fixed parameter is a small chain: its placeholder, and the nodes that check it.
+# Nothing else reads the placeholder, because the function was given the value itself.
+#
+# So you erase the chain backwards, the last reader first. Here it is for `weights`, whose chain has two nodes.
+# We trace with `Tracer().trace`, which gives the graph alone, edit the graph, and make the module afterwards.
+
+# %%
+graph = fx.Tracer().trace(pool, concrete_args={"weights": None, "largest": True})
+x_node, weights, check_none, *_ = graph.nodes
+print(weights.format_node())
+print(check_none.format_node())
+
+graph.erase_node(check_none)  # the reader first
+graph.erase_node(weights)
+graph.lint()
+
+half_done = fx.GraphModule(nn.Module(), graph)  # a function has no modules: an empty root will do
+print("forward takes", inspect.signature(half_done.forward))
+
+# %% [markdown]
+# **Predict the graph.**
+# Next you remove the parameter `largest_1`. In which order must its nodes go?
+#
+# <details><summary>largest_1, eq, _assert</summary>
+#
+# No. <code>largest_1</code> is read by <code>eq</code>, and <code>erase_node</code> raises a <code>RuntimeError</code> for a node that has users.
+# </details>
+# <details><summary>_assert, eq, largest_1</summary>
+#
+# Right. Each node goes when nobody reads it any more.
+# </details>
+# <details><summary>Only _assert: the others disappear with it</summary>
+#
+# No. Erasing removes one node. <code>eq</code> would stay and be computed without any use, and the parameter would stay in the signature.
+# </details>
+
+# %%
+nodes = {node.name: node for node in graph.nodes}
+try:
+    graph.erase_node(nodes["largest_1"])
+except RuntimeError as error:
+    print("RuntimeError -", error)
+
+for name in ("_assert", "eq", "largest_1"):
+    graph.erase_node(nodes[name])
+
+done = fx.GraphModule(nn.Module(), graph)
+print(done.code)
+x = torch.randn(2, 3)
+assert torch.equal(done(x), pool(x, None, True))
+assert list(inspect.signature(done.forward).parameters) == ["x"]
+
+# %% [markdown]
+# For a model with submodules an empty root is not enough: the graph calls modules that the root does not have.
+# Keep the tracer, and hand over its root. This works for functions too.
+
+
+# %%
+class Gated(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = nn.Linear(3, 3)
+
+    def forward(self, x, on=True):
+        return self.gate(x) if on else x
+
+
+tracer = fx.Tracer()
+graph = tracer.trace(Gated(), concrete_args={"on": True})
+try:
+    fx.GraphModule(nn.Module(), graph)
+except AttributeError as error:
+    print("AttributeError -", error)
+else:
+    raise AssertionError("an empty root was enough")
+assert fx.GraphModule(tracer.root, graph).gate is tracer.root.gate
+
+# %% [markdown] card="specialize"
+# **Given** a function or a module, and values for some of its parameters by name, **return** a `GraphModule` of it with these parameters fixed. A value is a bool, an int, a float, `None` or a string.
+#
+# * `forward` of the result no longer has the fixed parameters. All others keep their names, their order and their defaults, used or not.
+# * No assertion about the fixed parameters remains, nor a comparison that only fed one. Assertions that the function makes itself do.
+# * A name that is not a parameter: `TypeError`.
+# * There may be parameters `flag` and `flag_1` beside each other.
+#
+# Functions with `*args` or `**kwargs` are not tried. Signatures that Python cannot write are not tried either: after removing, a parameter without a default never follows one with a default.
+#
+# **Do not** change the model that you are given.
+
+# %% [markdown]
+# The picture shows `pool` with both parameters fixed: what `concrete_args` leaves, and what is asked for.
+
+
+# %%
+def pooled(x):
+    return x.amax(dim=-1)
+
+
+left_by_fx = fx.symbolic_trace(pool, concrete_args={"weights": None, "largest": True})
+draw.diff(left_by_fx, fx.symbolic_trace(pooled))
+
+
+# %% solve="specialize"
+def specialize(fn, **constants) -> fx.GraphModule:
+    """Trace a function or module with some of its parameters fixed.
+
+    Args:
+        fn: a function, or a module, without ``*args`` and ``**kwargs``.
+        **constants: Python values by the names of the parameters to fix.
+
+    Returns:
+        A module whose ``forward`` takes the other parameters.
+
+    Raises:
+        TypeError: for a name that is not a parameter of ``fn``.
+    """
+    ### BEGIN SOLUTION
+    forward = fn.forward if isinstance(fn, nn.Module) else fn
+    parameters = list(inspect.signature(forward).parameters)
+    for name in constants:
+        if name not in parameters:
+            raise TypeError(f"{name!r} is no parameter of {fn!r}")
+
+    # Only the graph: a GraphModule cannot be made while two parameters have one name.
+    tracer = fx.Tracer()
+    graph = tracer.trace(fn, concrete_args=constants)
+
+    # FX renames placeholders, but they are in the order of the parameters.
+    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+    for name, placeholder in zip(parameters, placeholders, strict=True):
+        if name not in constants:
+            # The target is the name in the signature. Where the node's own name is another
+            # one, the code begins with `name = target`, which may overwrite a parameter.
+            if placeholder.name in parameters:
+                placeholder.name = name
+            continue
+        # fn was given the value itself, so all that follows the placeholder is its check.
+        doomed = [placeholder]
+        for node in doomed:  # the list grows while we walk along it
+            doomed += [user for user in node.users if user not in doomed]
+        for node in reversed(doomed):
+            graph.erase_node(node)
+
+    name = type(fn).__name__ if isinstance(fn, nn.Module) else fn.__name__
+    return fx.GraphModule(tracer.root, graph, name)
+    ### END SOLUTION
+
+
+# %% check="specialize"
+check(specialize)
+
+# %% hint="specialize"
+hint("specialize")
+
+# %% [markdown]
+# ## 3b.4 Passes in a row (9 minutes)
+#
+# A real job needs several passes, and the result of one is the model of the next.
+# Each pass of chapter 3 and of this part begins with `symbolic_trace`, so the second pass traces the *generated code* of the first.
+# That gives a correct graph. But a trace records calls and nothing else, and some things get lost on the way.
+#
+# | after a second trace | what happens |
+# |---|---|
+# | names | made again from what is called now: a node `sin` that calls `cos` becomes `cos` |
+# | `node.meta`, where passes keep notes | empty |
+# | probes | they run **while tracing**, with Proxies, and are not in the new graph |
+# | what another tracer kept whole | opened again by the default rule for leaves |
+# | modes of new containers | training mode again |
+#
+# Each row, tested:
+
+
+# %%
+class Wave(nn.Module):
+    def forward(self, x):
+        return torch.sin(x) + torch.sin(2 * x)
+
+
+def sin_to_cos(model: nn.Module) -> fx.GraphModule:
+    """Replace every call of `torch.sin` by a call of `torch.cos`: the first pass of chapter 3."""
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if node.op == "call_function" and node.target is torch.sin:
+            node.target = torch.cos
+    gm.recompile()
+    return gm
+
+
+once = sin_to_cos(Wave())
+node_called(once, "sin").meta["note"] = "looked at"
+again = fx.symbolic_trace(once)
+print([n.name for n in once.graph.nodes], "→", [n.name for n in again.graph.nodes])
+assert "sin" in [n.name for n in once.graph.nodes]
+assert "sin" not in [n.name for n in again.graph.nodes]
+assert not any("note" in n.meta for n in again.graph.nodes)
+
+# %%
+kept = []  # what the probe is given
+
+
+def remember(name: str, value: Any) -> None:
+    """A probe that keeps the type of each value."""
+    kept.append(type(value).__name__)
+
+
+def remember_modules(model: nn.Module) -> fx.GraphModule:
+    """Call `remember` after each called module."""
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op == "call_module":
+            with gm.graph.inserting_after(node):
+                gm.graph.call_function(remember, (node.name, node))
+    gm.recompile()
+    return gm
+
+
+def probes_in(gm: fx.GraphModule) -> int:
+    return sum(node.target is remember for node in gm.graph.nodes)
+
+
+probed = remember_modules(deep)
+assert probes_in(probed) == 3 and kept == []
+wrong_order = sin_to_cos(probed)  # the next pass: it traces `probed`
+print("given to the probe while tracing:", kept, " probes left:", probes_in(wrong_order))
+assert kept == ["Proxy"] * 3 and probes_in(wrong_order) == 0
+
+
+# %%
+class KeepsSequential(fx.Tracer):
+    """A tracer that keeps every `nn.Sequential` whole."""
+
+    def is_leaf_module(self, module, path):
+        return isinstance(module, nn.Sequential) or super().is_leaf_module(module, path)
+
+
+tracer = KeepsSequential()
+pair = nn.Sequential(nn.Sequential(nn.Linear(4, 4), nn.ELU()), nn.Linear(4, 4)).eval()
+
+
+class Holder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pair = pair
+
+    def forward(self, x):
+        return self.pair(x)
+
+
+graph = tracer.trace(Holder().eval())
+whole = fx.GraphModule(tracer.root, graph)
+assert [n.op for n in whole.graph.nodes] == ["placeholder", "call_module", "output"]
+opened = fx.symbolic_trace(whole)
+assert len(opened.graph.nodes) == 5  # three leaves now
+assert opened.pair.training and not opened.pair.get_submodule("1").training
+
+# %% [markdown]
+# **Predict the result.** A pass `relu_after_exp` puts a ReLU after each `exp`. You run it twice. How many ReLUs are there for one `exp`?
+#
+# <details><summary>One, because the second run finds that the work is done</summary>
+#
+# Not unless the pass looks. It would have to ask whether the reader of `exp` is a ReLU already.
+#
+# </details>
+# <details><summary>Two</summary>
+#
+# Right. The pass looks for `exp`, and `exp` is still there. A pass that changes nothing when it runs a second time is called **idempotent**.
+# `sin_to_cos` is idempotent, because after it there is no `sin` to find. A pass that inserts is not, unless it looks for its own work.
+#
+# </details>
+# <details><summary>None: the second run removes what the first has inserted</summary>
+#
+# No. A pass does not know that it has run before.
+#
+# </details>
+
+
+# %%
+def relu_after_exp(model: nn.Module) -> fx.GraphModule:
+    """Pass the value of every `torch.exp` through `torch.relu`."""
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if node.op == "call_function" and node.target is torch.exp:
+            with gm.graph.inserting_after(node):
+                relu = gm.graph.call_function(torch.relu)
+            node.replace_all_uses_with(relu)
+            relu.args = (node,)
+    gm.recompile()
+    return gm
+
+
+twice = relu_after_exp(relu_after_exp(lambda x: torch.exp(x) * 2))
+print(twice.code)
+assert sum(n.target is torch.relu for n in twice.graph.nodes) == 2
+assert len(sin_to_cos(sin_to_cos(Wave())).graph.nodes) == len(sin_to_cos(Wave()).graph.nodes)
+
+# %% [markdown]
+# ### What to do about it
+#
+# 1. **Order.** Passes that change the computation come first, probes last.
+# 2. **A copy of the graph instead of a trace.** If the model is a `GraphModule` already, its graph can be copied.
+#    The copy keeps names, notes and probes, and it shares the submodules, as a trace does.
+# 3. **In place, if the caller asks for it.** PyTorch's page *torch.fx* shows both kinds of transform: one that builds a new module, and one that
+#    edits the `GraphModule` it is given. The second kind loses nothing, but the caller's module is changed. Say so in the docstring.
+#
+# The second way, as a function that can replace `fx.symbolic_trace` in each pass:
+
+
+# %%
+def own_graph(model: nn.Module) -> fx.GraphModule:
+    """A graph module of your own: a copy of the graph if there is one, otherwise a trace."""
+    if isinstance(model, fx.GraphModule):
+        gm = fx.GraphModule(model, copy.deepcopy(model.graph))  # shares submodules
+        for path, module in gm.named_modules():  # containers are new: give them their mode
+            module.training = model.get_submodule(path).training
+        return gm
+    return fx.symbolic_trace(model)
+
+
+copied = own_graph(once)
+assert [n.name for n in copied.graph.nodes] == [n.name for n in once.graph.nodes]
+assert node_called(copied, "sin").meta["note"] == "looked at"
+assert copied.graph is not once.graph
+
+kept.clear()
+assert probes_in(own_graph(probed)) == 3 and kept == []
+assert own_graph(whole).pair is whole.pair
+assert own_graph(opened.eval()).pair.training is False
+
+# %% [markdown]
+# And the third way. The module that comes back is the one that was given, with its names and notes:
+
+
+# %%
+def sin_to_cos_in_place(gm: fx.GraphModule) -> fx.GraphModule:
+    """Replace `torch.sin` by `torch.cos` **in the module that is given**, and return it."""
+    for node in gm.graph.nodes:
+        if node.op == "call_function" and node.target is torch.sin:
+            node.target = torch.cos
+    gm.recompile()
+    return gm
+
+
+given = fx.symbolic_trace(Wave())
+node_called(given, "sin").meta["note"] = "looked at"
+assert sin_to_cos_in_place(given) is given and "torch.cos" in given.code
+assert node_called(given, "sin").meta["note"] == "looked at"
+
+# %% [markdown]
+# ## 3b.5 The other team's wishes (7 minutes)
+#
+# Now the wishes of the story, with the functions that you wrote.
+# (If a cell here raises `NotImplementedError`, the exercise it uses is still open.)
+#
+# The network comes with a damaged number: one of the weights of a BatchNorm. Your job is to find out where.
+
+# %%
+torch.manual_seed(0)
+healthy = googlenet(weights=None, init_weights=False).eval()
+network = copy.deepcopy(healthy)
+with torch.no_grad():
+    network.inception4b.branch2[1].bn.weight[3] = 1e6  # they did not tell you where
+image = torch.randn(1, 3, 64, 64)
+
+# %% [markdown]
+# **Where do the values become too large?** Probe every call, and look for the first large value.
+
+# %% uses="probe_values"
+sizes: dict[str, float] = {}
+
+
+def note_size(name: str, value: Any) -> None:
+    """A probe: keep the largest absolute value of each tensor."""
+    if isinstance(value, torch.Tensor):
+        sizes[name] = value.abs().max().item()
+
+
+with torch.no_grad():
+    probe_values(network, note_size)(image)
+suspect = next(name for name, size in sizes.items() if size > 1000)
+around = list(sizes).index(suspect)
+for name in list(sizes)[around - 2 : around + 2]:
+    print(f"{name:28} {sizes[name]:14.4f}")
+assert suspect == "inception4b_branch2_1_bn"
+
+# %% [markdown]
+# A BatchNorm, so look at its parameters. All weights but one are 1.
+# The other team confirms that this one must be 1, too.
+#
+# We may not repair their layer, because their model must stay as it was. So we repair the *call*:
+# a copy of the layer with the right number, under a new path.
+
+
+# %% uses="probe_values"
+def replace_module(model: nn.Module, path: str, new: nn.Module) -> fx.GraphModule:
+    """Call `new` wherever the module at `path` was called."""
+    gm = fx.symbolic_trace(model)
+    gm.add_submodule("replaced_" + path.replace(".", "_"), new)
+    for node in gm.graph.nodes:
+        if node.op == "call_module" and node.target == path:
+            node.target = "replaced_" + path.replace(".", "_")
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+path = node_called(fx.symbolic_trace(network), suspect).target
+damaged = network.get_submodule(path)
+print(path, "has the weights", damaged.weight.unique().tolist())
+assert damaged.weight.unique().tolist() == [1.0, 1e6]
+
+repaired = copy.deepcopy(damaged)
+with torch.no_grad():
+    repaired.weight[3] = 1.0
+mended = replace_module(network, path, repaired)
+with torch.no_grad():
+    torch.testing.assert_close(mended(image), healthy(image))
+    assert not torch.allclose(network(image), healthy(image))
+assert network.get_submodule(path).weight[3] == 1e6  # their model is as it was
+
+# %% [markdown]
+# Are all values small now? Probes go on last. In the other order they would see Proxies and be lost:
+
+# %% uses="probe_values"
+sizes.clear()
+lost = sin_to_cos(probe_values(mended, note_size))
+assert not sizes and len(lost.graph.nodes) == 199  # no probe is left
+
+with torch.no_grad():
+    probe_values(mended, note_size)(image)
+print("the largest value of the whole run:", max(sizes.values()))
+assert max(sizes.values()) < 1000
+
+# %% [markdown]
+# **The calls from old experiments.** GoogLeNet itself has no dead code. A block of the other team has some, and a call that only looks dead:
+
+
+# %% uses="sound_dce"
+class Residual(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        torch.sin(x)  # left over from an experiment
+        y = x + self.linear(x)
+        y.clamp_(min=0)  # not read, and needed
+        return y
+
+
+assert len(sound_dce(network).graph.nodes) == len(fx.symbolic_trace(network).graph.nodes)
+residual = Residual()
+cleaned = sound_dce(residual)
+print(cleaned.code)
+assert [n.name for n in cleaned.graph.nodes] == ["x", "linear", "add", "clamp_", "output"]
+x = torch.randn(2, 4)
+torch.testing.assert_close(cleaned(x), residual(x))
+
+# %% [markdown]
+# **The two flags** of the service:
+
+# %% uses="specialize"
+served = specialize(pool, weights=None, largest=True)
+print(served.code)
+assert list(inspect.signature(served.forward).parameters) == ["x"]
+assert torch.equal(served(x), pool(x, None, True))
+
+# %% [markdown]
+# ## 3b.6 Break it: a page of PyTorch's documentation (7 minutes)
+#
+# So far the cards told you on which model your pass is wrong. Now it is your turn: here is a pass that is wrong, and you write the model.
+# It is about inserting a node (section 3.3).
+# We call such a model a **witness**. It is a class with a class attribute `inputs`: one tuple with all the arguments of `forward`.
+#
+# The pass is the **suspect**. It is a function that you can play with. This one does what a page of PyTorch's documentation tells you to do:
+
+# %%
+from autograder import suspects
+
+gm = suspects.self_loop(fx.symbolic_trace(lambda x: torch.exp(x) * 2))
+assert [n.name for n in gm.graph.nodes] == ["x", "exp", "mul", "output"]  # no sum: right
+print(gm.code)
+
+# %% [markdown]
+# `check` traces your model under three seeds, and lets the suspect work on a copy of each trace.
+# You win if the suspect's graph fails, or gives another result than right passes give, and your model runs without it.
+# A witness is small: each `call_…` node of its trace counts.
+
+# %% [markdown] card="WitnessSelfLoop"
+# **The suspect** is `suspects.self_loop`. **Its task:** put a `torch.relu` behind every call of the function `torch.add`.
+#
+# **Write** the class `WitnessSelfLoop`, a model on which it is wrong, with its `inputs`. Only PyTorch's own functions, methods and layers may be in its trace.
+#
+# **At most 2 calls.** The shortest that we know has 1.
+
+# %%
+draw(gm)  # a model on which the suspect is right
+
+
+# %% solve="WitnessSelfLoop"
+class WitnessSelfLoop(nn.Module):
+    """A model on which `suspects.self_loop` is wrong: at most 2 calls.
+
+    Attributes:
+        inputs: the arguments of `forward`, as one tuple. Put in what you need.
+    """
+
+    inputs = (torch.tensor([-1.0, 2.0]),)
+
+    def forward(self, x):
+        ### BEGIN SOLUTION
+        return torch.add(x, 1)
+        ### END SOLUTION
+
+
+# %% check="WitnessSelfLoop"
+check(WitnessSelfLoop)
+
+# %% hint="WitnessSelfLoop"
+hint("WitnessSelfLoop")
+
+# %% [markdown]
+# Seven more suspects wait in the optional part `09b_duels`.
+
+# %% [markdown]
+# ## Common mistakes
+#
+# ### Probes, then dead code elimination
+#
+# A probe does not have readers. For `eliminate_dead_code` it is dead:
+
+# %%
+gm = show_modules(nn.Sequential(nn.Linear(4, 4)))
+assert any(n.target is show_size for n in gm.graph.nodes)
+gm.graph.eliminate_dead_code()
+assert not any(n.target is show_size for n in gm.graph.nodes)  # all gone, and no message
+
+# %% [markdown]
+# **Right:** insert probes last, or give the method a predicate that keeps them.
+
+
+# %%
+def keeps_probes(node: fx.Node) -> bool:
+    return node.target is show_size or node.is_impure()
+
+
+gm = show_modules(nn.Sequential(nn.Linear(4, 4)))
+gm.graph.eliminate_dead_code(is_impure_node=keeps_probes)
+assert any(n.target is show_size for n in gm.graph.nodes)
+
+# %% [markdown]
+# FX also has `torch.fx.node.has_side_effect`, which marks a function as impure. The mark is for every graph of the process,
+# and PyTorch does not promise to keep this function.
+
+
+# %%
+@fx.node.has_side_effect
+def shout(value: Any) -> None:
+    print("HERE", value)
+
+
+gm = fx.symbolic_trace(lambda x: torch.exp(x) * 2)
+with gm.graph.inserting_before(node_called(gm, "exp").next):
+    gm.graph.call_function(shout, (node_called(gm, "exp"),))
+gm.graph.eliminate_dead_code()
+assert any(n.target is shout for n in gm.graph.nodes)  # it stays
+
+# %% [markdown]
+# ### Dead code is deleted in the order of the nodes
+#
+# A node becomes dead when its last reader goes. A loop that goes forwards meets it too early:
+
+# %%
+gm = fx.symbolic_trace(lambda x: (torch.sin(x).cos().tan(), x)[1])
+for node in list(gm.graph.nodes):
+    if node.op.startswith("call") and not node.users:
+        gm.graph.erase_node(node)
+assert [n.name for n in gm.graph.nodes] == ["x", "sin", "cos", "output"]  # only `tan` went
+
+# %% [markdown]
+# **Right:** `reversed(list(gm.graph.nodes))`.
+#
+# ## Recap
+#
+# 1. A probe is a call that reads a value and that nobody reads. It needs a callable with a `__name__` that FX can write down.
+# 2. A node without readers may still have an effect. `eliminate_dead_code` does not know most effects, so a sound pass has a predicate of its own.
+# 3. `concrete_args` leaves placeholders and assertions. Erase each chain backwards, and make the module afterwards.
+# 4. A second trace gives new names and loses notes and probes. Probes come last, or copy the graph instead.
+# 5. To show that a pass is wrong, write a small model on which it is wrong.
+#
+# ## Cheat sheet
+#
+# | you want | you write |
+# |---|---|
+# | to watch a value | `graph.call_function(probe, (node.name, node))`, behind `node` |
+# | to know what FX takes for an effect | `node.is_impure()` |
+# | to delete dead code, with a predicate of your own | `graph.eliminate_dead_code(is_impure_node=f)`, or a loop that goes backwards |
+# | parameters fixed | `tracer.trace(model, concrete_args={"flag": True})`, then erase what is left |
+# | a module for an edited graph | `fx.GraphModule(tracer.root, graph)` |
+# | a graph of your own from a `GraphModule` | `fx.GraphModule(gm, copy.deepcopy(gm.graph))` |
+#
+# See how far you are:
+
+# %%
+progress()
+
+# %% [markdown]
+# ## What was not taught here
+#
+# | topic | where |
+# |---|---|
+# | watching values without a new graph: an `Interpreter` | chapter 6 |
+# | which node writes into which value | chapter 7 |
+# | tracers of your own, and flags that freeze | chapter 8 |
+# | more suspects | the optional part `09b_duels` |
+#
+# In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), the reference of `Graph.eliminate_dead_code` and of `Tracer.trace`.
+#
+# `Node.is_impure` and `is_impure_node` may change between versions of PyTorch: it does not promise to keep them.
