@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces and the six kinds of node; chapter 6 up to section 6.3: handlers, `run_node` |
-# | **Time** | about 75 minutes with *Common mistakes*, 35 of them for the exercises; the minutes of a section include its exercise |
+# | **Time** | about 65 minutes with *Common mistakes*, 35 of them for the exercises; the minutes of a section include its exercise |
 # | **Optional** | You can go on to chapter 7 without it |
 #
 # **When you are done, you can**
