@@ -5,8 +5,8 @@
 #
 # | | |
 # |---|---|
-# | **You need** | chapters 1 to 3: traces, the six kinds of node, passes; chapter 5 for section 6.8 |
-# | **Time** | about 175 minutes, 80 of them for the exercises; sections 6.1 to 6.4 are a good first sitting (55 minutes), and 6.6 can wait |
+# | **You need** | chapters 1 to 3: traces, the six kinds of node, passes; chapter 5 for section 6.6 |
+# | **Time** | about 120 minutes with *Common mistakes*, 45 of them for the exercises; sections 6.1 to 6.4 are a good first sitting (55 minutes). `06b_measuring` is an optional part with a notebook of its own |
 #
 # **When you are done, you can**
 #
@@ -14,10 +14,8 @@
 # 2. change what an operation does without a change to the graph;
 # 3. say which arguments `run` accepts, and when a value is freed;
 # 4. record the shape of every value, however deeply it is nested;
-# 5. measure the time of each node and show it in a chart that a person can read;
-# 6. count floating-point operations, and compare your count with PyTorch's;
-# 7. find the operation in which a NaN or an infinity begins, and the line of source code that wrote it;
-# 8. write a pass as a `Transformer`, and say what it does to `node.meta`, to names and to leaf modules.
+# 5. find the operation in which a NaN or an infinity begins, and the line of source code that wrote it;
+# 6. write a pass as a `Transformer`, and say what it does to `node.meta`, to names and to leaf modules.
 
 # %% [markdown]
 # ## A story
@@ -29,27 +27,23 @@
 #
 # A graph has every operation in it.
 # In this chapter you run the graph, one node after the other, and look at each value as it passes.
-# Section 6.9 answers both complaints.
+# Section 6.7 answers the first complaint, and the optional part `06b_measuring` the second.
 
 # %%
 import math
 import operator
-import time
 import warnings
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import matplotlib.pyplot as plt
 import torch
-import torch.nn.functional as F
 from IPython.display import display
 from torch import fx, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.node import map_arg
 from torch.fx.passes.fake_tensor_prop import FakeTensorProp
 from torch.fx.passes.shape_prop import ShapeProp
-from torch.utils.flop_counter import FlopCounterMode
 from torchvision.models import googlenet, resnet18
 
 from autograder import check, draw, hint, progress
@@ -57,6 +51,60 @@ from autograder.given import LinearReLU
 
 torch.manual_seed(6)
 print(torch.__version__)
+
+# %% [markdown]
+# ## Two questions on earlier chapters
+#
+# **Predict the result.** In the graph of `torch.relu(x)`, the node's target is set to `torch.neg`. What does the module compute before `recompile()`?
+#
+# <details><summary><code>relu</code></summary>
+#
+# Right. The module runs its generated code, and that is as old as the last <code>recompile()</code> (section 2.6). In this chapter you will run the graph itself.
+#
+# </details>
+# <details><summary><code>neg</code></summary>
+#
+# That is in the graph. But calling the module does not look at the graph.
+#
+# </details>
+# <details><summary>An error says that graph and code differ</summary>
+#
+# No. Nothing compares the two.
+#
+# </details>
+
+# %%
+stale = fx.symbolic_trace(lambda x: torch.relu(x))
+(changed,) = stale.graph.find_nodes(op="call_function", target=torch.relu)
+changed.target = torch.neg
+assert stale(torch.tensor(2.0)) == 2.0
+stale.recompile()
+assert stale(torch.tensor(2.0)) == -2.0
+
+# %% [markdown]
+# **Predict the type.** `p` is a Proxy. What does `torch.relu(p)` give?
+#
+# <details><summary>A tensor</summary>
+#
+# No. A Proxy has no numbers that one could compute with.
+#
+# </details>
+# <details><summary>A node</summary>
+#
+# A node is recorded, but the call gives something around it.
+#
+# </details>
+# <details><summary>A Proxy</summary>
+#
+# Right. It holds the node that was recorded. So a function of tensors can go on with it (chapter 5).
+#
+# </details>
+
+# %%
+graph = fx.Graph()
+p = fx.Proxy(graph.placeholder("x"))
+assert isinstance(torch.relu(p), fx.Proxy)
+assert [n.op for n in graph.nodes] == ["placeholder", "call_function"]
 
 # %% [markdown]
 # ## 6.1 A graph can be run (5 minutes)
@@ -360,7 +408,7 @@ fx.Interpreter(gm).run(one, scale=3.0)  # keywords are not accepted
 
 # %% [markdown]
 # (Errors of an Interpreter end with two lines, *Original traceback: None* and a hint about *tlparse*, a tool of `torch.compile`.
-# FX can note where each operation was written. Section 6.7 switches that on, and then the traceback is there.)
+# FX can note where each operation was written. Section 6.5 switches that on, and then the traceback is there.)
 #
 # One trap: arguments that no placeholder takes are ignored. The call of the module would raise a `TypeError`.
 
@@ -764,411 +812,7 @@ FakeTensorProp(gm).propagate(batch)  # Please convert all Tensors to FakeTensors
 # (`torch.export` and `torch.compile` use fake tensors as well, but already while they trace.)
 
 # %% [markdown]
-# ## 6.5 Time (23 minutes)
-#
-# Where does a model spend its time?
-# Read a clock before and after each node. `time.perf_counter()` is the clock for that.
-# This Interpreter adds up the time of all nodes *of one kind*: modules by their class, the rest by their target.
-
-
-# %%
-class KindTimer(fx.Interpreter):
-    """Adds up seconds by kind of operation, over all runs."""
-
-    def __init__(self, module):
-        super().__init__(module)
-        self.seconds = Counter()
-
-    def run_node(self, n):
-        start = time.perf_counter()
-        value = super().run_node(n)
-        self.seconds[self.kind_of(n)] += time.perf_counter() - start
-        return value
-
-    def kind_of(self, n):
-        if n.op == "call_module":
-            return type(self.fetch_attr(n.target)).__name__
-        return getattr(n.target, "__name__", n.target)
-
-
-# %% [markdown]
-# Two rules for measuring. **Warm up:** the first run allocates memory and makes choices that later runs reuse.
-# **Repeat:** one run says little, because the machine also does other things.
-
-# %%
-timer = KindTimer(resnet)
-with torch.no_grad():
-    timer.run(image)  # the warm-up
-    timer.seconds.clear()
-    for _ in range(5):
-        timer.run(image)
-
-# %% [markdown]
-# A list of numbers is hard to read. A bar chart, sorted, with the shares written beside the bars, is not.
-
-# %%
-total = sum(timer.seconds.values())
-kinds = [(kind, seconds) for kind, seconds in timer.seconds.most_common() if seconds > total / 500]
-labels, values = zip(*reversed(kinds), strict=True)
-
-figure, axes = plt.subplots(figsize=(7, 0.45 * len(kinds) + 1))
-bars = axes.barh(labels, [1000 * seconds / 5 for seconds in values], color="#3b6ea5")
-axes.bar_label(bars, [f"{seconds / total:.1%}" for seconds in values], padding=4)
-axes.set_xlabel("milliseconds per run (mean of 5)")
-axes.set_title("ResNet-18, one image of 64 × 64: time by kind of operation")
-axes.spines[["top", "right"]].set_visible(False)
-axes.margins(x=0.12)
-figure.tight_layout()
-plt.show()
-
-# %% [markdown]
-# The same as text, for those who cannot see the picture:
-
-# %%
-for kind, seconds in kinds:
-    print(f"{kind:18} {1000 * seconds / 5:7.2f} ms  {seconds / total:5.1%}")
-
-# %% [markdown]
-# Which kind takes most of the time on your machine? (On ours it is the convolutions.)
-# Your numbers differ from run to run. That is why no exercise of this course grades speed.
-#
-# What such times do *not* say:
-#
-# * An Interpreter needs some time of its own for each node. For tiny operations that can be most of what you see.
-#   The next cell measures it.
-# * On a GPU a call returns before the work is done. Call `torch.cuda.synchronize()` before you read the clock.
-# * `torch.compile` merges operations. Its time cannot be split by the nodes of this graph.
-
-# %%
-nothing = fx.symbolic_trace(nn.Sequential(*[nn.Identity() for _ in range(1000)]))
-interpreter, zero = fx.Interpreter(nothing), torch.zeros(1)
-interpreter.run(zero)
-start = time.perf_counter()
-interpreter.run(zero)
-print(f"{1e6 * (time.perf_counter() - start) / 1000:.1f} microseconds for a node that does nothing")
-
-# %% [markdown]
-# **Predict the keys.** A model calls `torch.relu` in two places. How many entries does `KindTimer` have for them, and how many nodes are there?
-#
-# <details><summary>Two entries, two nodes.</summary>
-#
-# No. The entry is named after the target, and both nodes have the same one.
-# </details>
-# <details><summary>One entry, two nodes.</summary>
-#
-# Right. Times of one target are added up. To keep nodes apart, use <code>n.name</code>: names are unique in a graph.
-# </details>
-
-
-# %%
-def twice(x):
-    return torch.relu(torch.relu(x) - 1)
-
-
-timer = KindTimer(fx.symbolic_trace(twice))
-timer.run(torch.randn(3))
-assert list(timer.seconds) == ["x", "relu", "sub", "output"]
-
-# %% [markdown] card="OpTimer"
-# **Given** a graph module, to the constructor.
-#
-# **Write** the class `OpTimer`. It runs the graph as an Interpreter does, with the same result, and has
-#
-# * `seconds: dict[str, float]`: the time spent in each node, by the node's **name**, in seconds, whether the processor works or waits;
-# * `calls: dict[str, int]`: how often each node has run;
-# * `slowest(n) -> list[str]`: the names of the `n` nodes (or fewer, if there are not so many) with the most time spent, longest first.
-#
-# Both dictionaries hold every `call_*` node that has run, and sum over all runs of this timer.
-# Whether the other kinds of node are there is up to you.
-#
-# An operation that raises is not counted: neither its call nor its time. Its error passes through as it is.
-# Two timers share nothing. The check does not look at how fast anything is.
-
-
-# %%
-class Example(nn.Module):
-    def forward(self, x):
-        return torch.relu(torch.relu(x) - 1).sum()
-
-
-# After two runs of this graph, `calls` is
-expected = {"relu": 2, "sub": 2, "relu_1": 2, "sum_1": 2}
-draw(fx.symbolic_trace(Example()))
-
-
-# %% solve="OpTimer"
-class OpTimer(fx.Interpreter):
-    """Runs a graph and adds up the time spent in each node.
-
-    Attributes:
-        seconds: time spent by name of node, summed over runs.
-        calls: how often each node has run.
-    """
-
-    def __init__(self, module: fx.GraphModule) -> None:
-        super().__init__(module)
-        self.seconds: dict[str, float] = {}
-        self.calls: dict[str, int] = {}
-
-    def run_node(self, n: fx.Node) -> Any:
-        """Run one node; note its time if it is a call."""
-        ### BEGIN SOLUTION
-        if not n.op.startswith("call_"):
-            return super().run_node(n)
-        start = time.perf_counter()
-        value = super().run_node(n)  # if this raises, nothing below is reached
-        spent = time.perf_counter() - start
-        self.seconds[n.name] = self.seconds.get(n.name, 0.0) + spent
-        self.calls[n.name] = self.calls.get(n.name, 0) + 1
-        return value
-        ### END SOLUTION
-
-    def slowest(self, n: int) -> list[str]:
-        """The names of the `n` nodes with the most time spent, longest first."""
-        ### BEGIN SOLUTION
-        return sorted(self.seconds, key=self.seconds.__getitem__, reverse=True)[:n]
-        ### END SOLUTION
-
-
-# %% check="OpTimer"
-check(OpTimer)
-
-# %% hint="OpTimer"
-hint("OpTimer")
-
-# %% [markdown]
-# ## 6.6 Floating-point operations (30 minutes)
-#
-# Time depends on the machine. The number of **floating-point operations** (FLOPs) does not.
-# It is counted from shapes, with one convention: a multiplication and the addition that follows are *two* operations.
-#
-# Take a matrix of shape `(n, k)` times one of shape `(k, m)`.
-# The result has `n · m` numbers. Each of them is a sum of `k` products: `k` multiplications and `k` additions.
-# So the product costs `2 · n · m · k`.
-#
-# PyTorch counts in the same way. Its counter watches the operators that really run:
-
-# %%
-with FlopCounterMode(display=False) as counter:
-    torch.randn(3, 4) @ torch.randn(4, 5)
-assert counter.get_total_flops() == 2 * 3 * 5 * 4
-
-with FlopCounterMode(display=False) as counter, torch.no_grad():
-    nn.Linear(4, 5)(torch.randn(3, 4))  # the same product; the bias is not counted
-assert counter.get_total_flops() == 2 * 3 * 5 * 4
-
-# %% [markdown]
-# It leaves out what is cheap: biases, activations, norms, sums. How much is that? This Interpreter counts one operation for each
-# number that they give, and four for each number of a BatchNorm:
-
-
-# %%
-class LeftOut(fx.Interpreter):
-    """Counts, roughly, what PyTorch's counter leaves out."""
-
-    total = 0
-
-    def run_node(self, n):
-        value = super().run_node(n)
-        module = self.fetch_attr(n.target) if n.op == "call_module" else None
-        if n.op.startswith("call") and not isinstance(module, (nn.Conv2d, nn.Linear)):
-            self.total += value.numel() * (4 if isinstance(module, nn.BatchNorm2d) else 1)
-        return value
-
-
-rest = LeftOut(resnet)
-with FlopCounterMode(display=False) as counter, torch.no_grad():
-    rest.run(torch.randn(1, 3, 224, 224))
-print(f"left out in ResNet-18: {rest.total / counter.get_total_flops():.2%}")
-assert rest.total < counter.get_total_flops() / 100
-
-# %% [markdown]
-# In ResNet-18, that is less than one percent.
-#
-# To count in an Interpreter, you need the shapes of operands and results. A handler has both.
-# It has them as *values*, but an operand may come by position or by keyword. A small helper finds it:
-
-
-# %%
-def operand(args: tuple, kwargs: dict, position: int, name: str) -> Any:
-    """The argument at this position, or with this name."""
-    return args[position] if position < len(args) else kwargs[name]
-
-
-class OuterProducts(fx.Interpreter):
-    """Counts the multiplications in `torch.outer(a, b)` and `a.outer(b)`: one for each pair."""
-
-    total = 0
-
-    def call_function(self, target, args, kwargs):
-        if target is torch.outer:
-            self.count(operand(args, kwargs, 0, "input"), operand(args, kwargs, 1, "vec2"))
-        return super().call_function(target, args, kwargs)
-
-    def call_method(self, target, args, kwargs):
-        if target == "outer":
-            self.count(args[0], operand(args, kwargs, 1, "vec2"))
-        return super().call_method(target, args, kwargs)
-
-    def count(self, a, b):
-        self.total += a.numel() * b.numel()
-
-
-def outers(a, b):
-    return torch.outer(a, b) + torch.outer(vec2=b, input=a) + a.outer(b)
-
-
-counter = OuterProducts(fx.symbolic_trace(outers))
-counter.run(torch.randn(2), torch.randn(5))
-assert counter.total == 3 * 2 * 5
-
-# %% [markdown]
-# Modules come through `call_module`. There `self.fetch_attr(target)` gives you the module, and with it the weight.
-#
-# A convolution is a sum of products as well. How many products go into *one* number of its result?
-# One for each weight of one output channel: the input channels of its group times the size of the kernel.
-#
-# **Predict the count.** `nn.Conv2d(4, 6, 3)` costs a certain number of operations on some image. What does `nn.Conv2d(4, 6, 3, groups=2)` cost?
-#
-# <details><summary>The same: the result has the same shape.</summary>
-#
-# No. The result has as many numbers, but fewer products go into each.
-# </details>
-# <details><summary>Half of it.</summary>
-#
-# Right. With two groups, each output channel sees only two of the four input channels. Look at the weight: its shape is (6, 2, 3, 3) instead of (6, 4, 3, 3).
-# </details>
-# <details><summary>Twice as much: it is done for each group.</summary>
-#
-# No. Each group makes only half of the output channels.
-# </details>
-
-
-# %%
-def flops(module: nn.Module, *inputs: torch.Tensor) -> int:
-    """What PyTorch's counter says about one call."""
-    with FlopCounterMode(display=False) as counter, torch.no_grad():
-        module(*inputs)
-    return counter.get_total_flops()
-
-
-image = torch.randn(1, 4, 8, 8)
-full, grouped = nn.Conv2d(4, 6, 3), nn.Conv2d(4, 6, 3, groups=2)
-assert flops(full, image) == 2 * (6 * 6 * 6) * (4 * 3 * 3)
-assert 2 * flops(grouped, image) == flops(full, image)
-assert grouped.weight.shape == (6, 2, 3, 3)
-
-# %% [markdown] card="count_flops"
-# **Given** a model and the inputs for one call of it.
-#
-# **Return** the number of floating-point operations of that call, an `int`. A multiply-add is two. Count
-#
-# * convolutions of one and two dimensions, with any groups, stride, padding and dilation: `nn.Conv1d`, `nn.Conv2d`, `F.conv1d`, `F.conv2d`; no bias;
-# * linear layers: `nn.Linear`, its subclasses, `F.linear`; no bias;
-# * products of matrices, or of batches of matrices that may be broadcast: `a @ b`, `torch.matmul`, `torch.mm`, `torch.bmm`, and the methods of these names.
-#
-# Arguments may be given by keyword. A layer that is called twice counts twice. Everything else counts zero.
-# On models made of these operations you agree with `torch.utils.flop_counter`.
-#
-# Transposed convolutions, `einsum` and attention count zero, too, though PyTorch's counter counts them. (Vectors as operands of a
-# product are never tested.)
-
-
-# %%
-class Example(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv1d(2, 6, 3)
-        self.head = nn.Linear(6, 4)
-
-    def forward(self, x):
-        y = torch.relu(self.conv(x))
-        return self.head(y.transpose(1, 2) @ y)
-
-
-x = torch.randn(1, 2, 8)
-conv = 2 * (6 * 6) * (2 * 3)  # the result has shape (1, 6, 6)
-product = 2 * (6 * 6) * 6  # (1, 6, 6) @ (1, 6, 6)
-head = 2 * (6 * 4) * 6  # the result has shape (1, 6, 4)
-print("count_flops(Example(), x) must be", conv + product + head)
-assert flops(Example(), x) == conv + product + head
-draw(fx.symbolic_trace(Example()))
-
-
-# %% solve="count_flops"
-def count_flops(model: nn.Module, *inputs: Any) -> int:
-    """The floating-point operations of one call of `model`; a multiply-add is two.
-
-    Args:
-        model: the module to trace; it is not changed.
-        inputs: the arguments of its `forward`, by position.
-    """
-    ### BEGIN SOLUTION
-    weighted = {F.linear, F.conv1d, F.conv2d}
-    products = {torch.matmul, torch.mm, torch.bmm, operator.matmul}
-    layers = (nn.Linear, nn.Conv1d, nn.Conv2d)
-
-    def find(args: tuple, kwargs: dict, position: int, name: str) -> Any:
-        return args[position] if position < len(args) else kwargs[name]
-
-    class FlopCounter(fx.Interpreter):
-        total = 0
-
-        def weigh(self, result: torch.Tensor, weight: torch.Tensor) -> None:
-            # One multiply-add for each number of the result and each weight of one output
-            # channel. With groups the weight already holds only the channels of one group.
-            self.total += 2 * result.numel() * weight[0].numel()
-
-        def multiply(self, result: torch.Tensor, left: torch.Tensor) -> None:
-            # The result has its full, broadcast shape; each number of it is a sum over the
-            # inner dimension, the last of the left operand.
-            self.total += 2 * result.numel() * left.shape[-1]
-
-        def call_function(self, target: Callable[..., Any], args: tuple, kwargs: dict) -> Any:
-            result = super().call_function(target, args, kwargs)
-            if target in weighted:
-                self.weigh(result, find(args, kwargs, 1, "weight"))
-            elif target in products:
-                self.multiply(result, find(args, kwargs, 0, "input"))
-            return result
-
-        def call_method(self, target: str, args: tuple, kwargs: dict) -> Any:
-            result = super().call_method(target, args, kwargs)
-            if target in ("matmul", "mm", "bmm", "__matmul__"):
-                self.multiply(result, args[0])
-            return result
-
-        def call_module(self, target: str, args: tuple, kwargs: dict) -> Any:
-            result = super().call_module(target, args, kwargs)
-            module = self.fetch_attr(target)
-            if isinstance(module, layers):
-                self.weigh(result, module.weight)
-            return result
-
-    counter = FlopCounter(fx.symbolic_trace(model))
-    counter.run(*inputs)
-    return counter.total
-    ### END SOLUTION
-
-
-# %% check="count_flops"
-check(count_flops)
-
-# %% hint="count_flops"
-hint("count_flops")
-
-# %% [markdown]
-# PyTorch's counter can show where the operations are, too. This is ResNet-18 on one image of the usual size.
-# (Papers say 1.8 billion for it. They count multiply-adds, so each is one.)
-
-# %%
-with FlopCounterMode(depth=1, display=False) as counter, torch.no_grad():
-    resnet18().eval()(torch.randn(1, 3, 224, 224))
-print(counter.get_table(depth=1))
-assert 3.6e9 < counter.get_total_flops() < 3.7e9
-
-# %% [markdown]
-# ## 6.7 Where a NaN begins (20 minutes)
+# ## 6.5 Where a NaN begins (20 minutes)
 #
 # A NaN spreads: nearly everything that is computed from it is NaN as well. At the end everything is NaN, and nothing tells you
 # where it began. Often it does not begin as a NaN either:
@@ -1378,7 +1022,7 @@ print(text[text.index("While executing") :][:300])
 assert "in forward" in text and "Original traceback:\nNone" not in text
 
 # %% [markdown]
-# ## 6.8 Transformer (30 minutes)
+# ## 6.6 Transformer (30 minutes)
 #
 # What happens if an Interpreter runs a graph on **Proxies** instead of tensors?
 # Each operation then records a node, as in chapter 5, and at the end there is a new graph.
@@ -1409,10 +1053,16 @@ draw(transformed, title="the new graph")
 # Compare the class with the Interpreter of section 6.2: only the base class is different.
 # The Interpreter computes one result, at once. The Transformer makes a module that you can keep.
 #
-# In a handler of a Transformer, values are Proxies. So you may write Python with them, and it is recorded:
+# In a handler of a Transformer, values are Proxies. So you may write Python with them, and it is recorded.
+# An operand may come by position or by keyword. A small helper finds it:
 
 
 # %%
+def operand(args: tuple, kwargs: dict, position: int, name: str) -> Any:
+    """The argument at this position, or with this name."""
+    return args[position] if position < len(args) else kwargs[name]
+
+
 class SquareByHand(fx.Transformer):
     """Replaces `torch.square(x)` by `x * x`."""
 
@@ -1706,7 +1356,7 @@ hint("AddToMul")
 # | a new module, several nodes at once | a pass: chapters 3 and 4 |
 
 # %% [markdown]
-# ## 6.9 Two complaints, answered (6 minutes)
+# ## 6.7 The NaN, answered (5 minutes)
 #
 # Here is the other team's service: GoogLeNet, and a `forward` that turns its scores into probabilities.
 # (The weights are random. The statistics of its BatchNorms come from some images with pixels between 0 and 1.)
@@ -1738,7 +1388,7 @@ with torch.no_grad():
 
 # %% [markdown]
 # **The NaN.** Your `first_nonfinite` names the node, and a trace with `record_stack_traces` tells the line.
-# (This cell and the last one use your answers. Run them again when the checks have passed.)
+# (This cell uses your answer. Run it again when the check has passed.)
 
 # %%
 located = fx.GraphModule(service, Located().trace(service))
@@ -1778,24 +1428,8 @@ with torch.no_grad():
 assert len(mended.graph.nodes) == len(located.graph.nodes) + 2
 
 # %% [markdown]
-# **The speed.** Your `OpTimer` says where the time goes, and your `count_flops` says what the model has to compute.
-# A client who sends images of twice the width and height asks for four times as much:
-
-# %%
-try:
-    timer = OpTimer(mended)
-    with torch.no_grad():
-        for _ in range(4):
-            timer.run(image)
-    small, large = (count_flops(service, torch.rand(1, 3, size, size)) for size in (64, 128))
-except NotImplementedError:
-    print("one of the two is not written yet")
-else:
-    print(
-        "slowest:", {name: f"{1000 * timer.seconds[name] / 4:.2f} ms" for name in timer.slowest(3)}
-    )
-    print(f"{small:,} operations, and {large:,} for the large image")
-    assert 3.9 < large / small < 4.1
+# Both clients get probabilities again. Why the model is slow for one of them is a question about time and about the amount of work.
+# The optional part, notebook `06b_measuring`, measures the one and counts the other.
 
 # %% [markdown]
 # ## Common mistakes
@@ -1958,42 +1592,13 @@ assert second.calls["relu"] == 2  # it has run once
 
 # %% [markdown]
 # **Right:** make the dictionary in `__init__`, after `super().__init__(module)`.
-#
-# ### The clock is read around the wrong thing
-#
-# If the note is in a `finally`, a call that raises is counted, although it gave nothing:
-
-
-# %%
-class CountsErrors(fx.Interpreter):
-    def __init__(self, module):
-        super().__init__(module)
-        self.calls = Counter()
-
-    def run_node(self, n):
-        try:
-            return super().run_node(n)
-        finally:
-            self.calls[n.name] += 1
-
-
-timer = CountsErrors(fx.symbolic_trace(nn.Sequential(nn.Linear(4, 4))))
-try:
-    timer.run(torch.randn(2, 5))  # a row too long
-except RuntimeError:
-    print(timer.calls)
-assert timer.calls["_0"] == 1
-
-# %% [markdown]
-# **Right:** put the note after the call. If the call raises, the note is not reached.
-
 # %% [markdown]
 # ## Recap
 #
 # 1. An Interpreter runs the graph, not the code. Handlers see targets and values, `run_node` sees the node.
 # 2. End every handler with `super()`, and hand on `args` *and* `kwargs`.
 # 3. `run` takes positional arguments. Values are deleted after their last reader has run.
-# 4. Shapes, times, operations and NaN are each a few lines in `run_node` or in a handler.
+# 4. Shapes and the first NaN are each a few lines in `run_node` or in a handler.
 # 5. A Transformer is an Interpreter on Proxies. It shares the submodules, and loses your `meta` unless you copy it.
 #
 # ## Cheat sheet
@@ -2020,6 +1625,7 @@ progress()
 #
 # | topic | where |
 # |---|---|
+# | the time of each node, and floating-point operations: why is the model slow? | the optional part, notebook `06b_measuring` |
 # | features from inside a model | chapter 7 |
 # | why a trace may be wrong before you run it | chapters 1 and 8 |
 # | debugging a pass, comparing two models | chapter 9 |
@@ -2027,7 +1633,6 @@ progress()
 # | `boxed_run`, which frees the inputs early; running graphs of `torch.export` | chapter 11 |
 #
 # In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), section *The Interpreter Pattern*, and the
-# reference of `torch.fx.Interpreter` and `torch.fx.Transformer` on the same page. Among the tutorials:
-# [Building a simple CPU performance profiler with FX](https://docs.pytorch.org/tutorials/intermediate/fx_profiling_tutorial.html).
+# reference of `torch.fx.Interpreter` and `torch.fx.Transformer` on the same page.
 # PyTorch's own way to invert a model is in [pytorch/examples, invert.py](https://github.com/pytorch/examples/blob/main/fx/invert.py).
 # (`ShapeProp` and `FakeTensorProp` are in `torch.fx.passes`, which is not promised to stay as it is.)

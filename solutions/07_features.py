@@ -1492,7 +1492,7 @@ assert negatives(late_clone(unread, "lin", "mul")(x)["before"]) == 0  # overwrit
 #
 # ### The readers read the copy
 #
-# To let all readers read the clone, and return the original, looks safe, too.
+# It also looks safe to make all readers read the clone, and to return the original.
 # But it breaks the alias: a view that was taken before, or a tensor that is changed later, no longer has the same memory as the clone.
 
 

@@ -129,7 +129,7 @@ print(text)
 assert text.startswith("class Scorer(torch.nn.Module):")
 
 # %% [markdown]
-# "No stacktrace found" means that this trace did not note its sources. A tracer with `record_stack_traces = True` does, as in section 6.7.
+# "No stacktrace found" means that this trace did not note its sources. A tracer with `record_stack_traces = True` does, as in section 6.5.
 # Then each node has a `stack_trace`, a text with the lines that were running when the node was made.
 
 

@@ -23,7 +23,7 @@
 # A pass of the other team breaks GoogLeNet, and `graph_diff` gives you names: `inception3b_branch3_1_conv` and 56 others.
 # The people who wrote the model do not know these names. They know files and lines.
 #
-# Section 6.7 found such lines in the text of `node.stack_trace`. That text is slow to make, and today its innermost lines are those of FX itself.
+# Section 6.5 found such lines in the text of `node.stack_trace`. That text is slow to make, and today its innermost lines are those of FX itself.
 # Here you look at the call stack directly. Section 9c.3 then answers the other team.
 #
 # They come back with a second pass. It breaks GoogLeNet's graph, and 199 nodes are too many to read. Sections 9c.4 and 9c.5 leave three of them.

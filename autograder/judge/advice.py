@@ -218,7 +218,7 @@ ADVICE = (
     Row(("TypeError",), r"must be Tensor, not Node",
         "This operation got a node, and it needs the node's value. An Interpreter hands values to "
         "its handlers; `n.args` are nodes still. What turns them into values?",
-        exercises=("06_interpreter",)),
+        exercises=("06_interpreter", "06b_measuring")),
     Row(("TypeError",), r"must be Tensor, not (tuple|list|dict|NoneType|int|float|bool|str)",
         "This function compares or computes with tensors only, and here a value is a `{1}`. Models "
         "may return nested values and plain numbers. Which kinds does the exercise name?",

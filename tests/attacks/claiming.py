@@ -95,12 +95,9 @@ def no_runs():
 LESSON_ANSWERS = {
     name: f"class {name}(fx.Interpreter):\n    def __init__(self, gm):\n"
     f"        super().__init__(gm)\n        no_runs()\n"
-    for name in ("NegSigmSwap", "OpTimer", "AddToMul")
+    for name in ("NegSigmSwap", "AddToMul")
 }
-IDLE = {
-    name: f"class {name}(fx.Interpreter):\n    pass\n"
-    for name in ("NegSigmSwap", "OpTimer", "AddToMul")
-}
+IDLE = {name: f"class {name}(fx.Interpreter):\n    pass\n" for name in ("NegSigmSwap", "AddToMul")}
 
 
 def _forged_runs(name: str, tries: str, forge: str) -> Attack:

@@ -426,7 +426,6 @@ SUBMISSIONS = [
         chapter="06_interpreter",
         answers={
             "NegSigmSwap": text_of("NegSigmSwap", "a subclass of a subclass"),
-            "OpTimer": text_of("OpTimer", "a list of measurements, summed on demand"),
             "AddToMul": text_of("AddToMul", "every handler notes the current node"),
         },
     ),

@@ -10,17 +10,13 @@ CHAPTER = "06_interpreter"
 RIGHT = {
     "NegSigmSwap": text_of("NegSigmSwap", "a table for each handler"),
     "record_shapes": text_of("record_shapes", "a loop of our own; *args as a tuple"),
-    "OpTimer": text_of("OpTimer", "run_node, plain dictionaries"),
     "first_nonfinite": text_of("first_nonfinite", "the definition, word by word"),
-    "count_flops": text_of("count_flops", "all in run_node"),
     "AddToMul": text_of("AddToMul", "every handler notes the current node"),
 }
 OTHERS = {
     "NegSigmSwap": text_of("NegSigmSwap", "nodes examined in run_node"),
     "record_shapes": text_of("record_shapes", "every handler overridden"),
-    "OpTimer": text_of("OpTimer", "a list of measurements, summed on demand"),
     "first_nonfinite": text_of("first_nonfinite", "an exception ends the run"),
-    "count_flops": text_of("count_flops", "a list of what each node counts"),
     "AddToMul": text_of("AddToMul", "operations called on Proxies"),
 }
 
@@ -40,9 +36,7 @@ PARTIAL_EARNS = {
 KIND = {
     "NegSigmSwap": "def NegSigmSwap(gm):\n    return gm",
     "record_shapes": "def record_shapes(model, *inputs):\n    return [tuple(inputs[0].shape)]",
-    "OpTimer": "class OpTimer:\n    seconds = {}\n    calls = {}",
     "first_nonfinite": "def first_nonfinite(model, *inputs):\n    return True",
-    "count_flops": "def count_flops(model, *inputs):\n    return 12.0",
     "AddToMul": "from torch import fx\n\nclass AddToMul(fx.Interpreter):\n    pass",
 }
 CLASS = "from torch import fx\n\nclass {name}(fx.{base}):\n    def call_function(self, *args):\n"
@@ -50,9 +44,7 @@ RAISES = {
     "NegSigmSwap": CLASS.format(name="NegSigmSwap", base="Interpreter")
     + "        return super().call_functions(*args)",
     "record_shapes": "def record_shapes(model, *inputs):\n    return model.shapes",
-    "OpTimer": CLASS.format(name="OpTimer", base="Interpreter") + "        raise ValueError('no')",
     "first_nonfinite": "def first_nonfinite(model, *inputs):\n    raise SystemExit",
-    "count_flops": "def count_flops(model, *inputs):\n    return count_flops(model, *inputs)",
     "AddToMul": CLASS.format(name="AddToMul", base="Transformer") + "        return self.no(*args)",
 }
 

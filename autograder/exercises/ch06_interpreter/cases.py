@@ -9,9 +9,9 @@ import torch
 from torch import fx, nn
 
 from autograder.core.exercise import Case, Expect
-from autograder.exercises.ch06_interpreter.models import ClassTrial, Make, RunTrial
 from autograder.fuzz.grammar import COMMON
 from autograder.models import T
+from autograder.models.running import ClassTrial, Make, RunTrial
 
 CHAPTER = "06_interpreter"
 IMAGE = T(1, 3, 32, 32)

@@ -1,4 +1,4 @@
-"""Exercise 6.6: a Transformer that replaces additions and keeps `meta`."""
+"""Exercise 6.4: a Transformer that replaces additions and keeps `meta`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from autograder.core.exercise import Aspect, Case, Exercise
 from autograder.exercises.ch03_manipulation.add_to_mul.cases import VOCABULARY
 from autograder.exercises.ch06_interpreter.AddToMul import models
 from autograder.exercises.ch06_interpreter.cases import CHAPTER, X, class_case
-from autograder.exercises.ch06_interpreter.models import Make
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, additions, networks
+from autograder.models.running import Make
 
 HINTS = (
     "Two tasks. The exchange is the one of chapter 3, but here each addition passes through a "
@@ -40,7 +40,7 @@ WIDE = T(4, 3)
 
 EXERCISE = Exercise(
     name="AddToMul",
-    number=6,
+    number=4,
     chapter=CHAPTER,
     title="A Transformer that keeps `meta`",
     stars=2,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from torch import fx
 
 from autograder.core.exercise import Trial
-from autograder.exercises.ch06_interpreter.models import on_a_trace
+from autograder.models.running import on_a_trace
 
 
 def tag_all(gm: fx.GraphModule) -> None:

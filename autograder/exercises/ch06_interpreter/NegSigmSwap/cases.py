@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from autograder.core.exercise import Aspect, Exercise
 from autograder.exercises.ch06_interpreter.cases import CHAPTER, KINDS, X, class_case
-from autograder.exercises.ch06_interpreter.models import NothingToSwap, on_a_trace
 from autograder.exercises.ch06_interpreter.NegSigmSwap import models
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, networks
+from autograder.models.running import NothingToSwap, on_a_trace
 
 HINTS = (
     "Section 6.2 overrides one handler. You need two of them: functions and methods reach "

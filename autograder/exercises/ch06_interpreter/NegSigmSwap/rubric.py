@@ -10,10 +10,10 @@ from torch.overrides import TorchFunctionMode
 
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
-from autograder.exercises.ch06_interpreter.rubric import runs_as_asked
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.oracles import runs_of
 from autograder.rules.passes import caller_untouched
+from autograder.rules.runs import runs_as_asked
 from autograder.rules.subjects import made_from_the_class
 
 

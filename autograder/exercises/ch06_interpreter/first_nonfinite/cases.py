@@ -1,4 +1,4 @@
-"""Exercise 6.5: the node where a NaN or an infinity begins."""
+"""Exercise 6.3: the node where a NaN or an infinity begins."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from autograder.core.exercise import Aspect, Exercise
 from autograder.exercises.ch06_interpreter.cases import CHAPTER, IMAGE, KINDS, OTHERS, X, run_case
 from autograder.exercises.ch06_interpreter.first_nonfinite import models
 from autograder.exercises.ch06_interpreter.first_nonfinite.models import INF, NAN
-from autograder.exercises.ch06_interpreter.models import Exactly
 from autograder.fuzz.grammar import Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, networks
+from autograder.models.running import Exactly
 
 HINTS = (
     "Nodes run in order, and every value that a node reads was computed before. "
@@ -68,7 +68,7 @@ VOCABULARY = Vocabulary(
 
 EXERCISE = Exercise(
     name="first_nonfinite",
-    number=5,
+    number=3,
     chapter=CHAPTER,
     title="Where a NaN begins",
     stars=2,

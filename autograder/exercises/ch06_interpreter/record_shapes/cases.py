@@ -6,11 +6,11 @@ import torch
 
 from autograder.core.exercise import Aspect, Exercise
 from autograder.exercises.ch06_interpreter.cases import CHAPTER, IMAGE, KINDS, X, run_case
-from autograder.exercises.ch06_interpreter.models import Exactly, with_inputs
 from autograder.exercises.ch06_interpreter.record_shapes import models
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, networks
+from autograder.models.running import Exactly, with_inputs
 
 HINTS = (
     "Two parts: a function that turns one value into its shape, and an interpreter that calls it "

@@ -20,9 +20,8 @@ from autograder.core.codec import Plain, kind_of, show
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
-from autograder.exercises.ch06_interpreter.OpTimer.cases import Timing
-from autograder.exercises.ch06_interpreter.OpTimer.models import SPIN
-from autograder.exercises.ch06_interpreter.rubric import runs_as_asked
+from autograder.exercises.ch06b_measuring.OpTimer.cases import Timing
+from autograder.exercises.ch06b_measuring.OpTimer.models import SPIN
 from autograder.judge.advice import advice_for
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.error_words import came_from, error_text
@@ -30,6 +29,7 @@ from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import runs_of
 from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
+from autograder.rules.runs import runs_as_asked
 from autograder.rules.subjects import made_from_the_class
 
 # Clocks tick: a time may be shorter than the work by this factor, and a sum of times longer.

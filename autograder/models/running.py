@@ -1,4 +1,4 @@
-"""How models and inputs of chapter 06 are made; a model of two of its exercises."""
+"""Models that are run on inputs, alone or traced: how cases of chapters 06 and 06b make them."""
 
 from __future__ import annotations
 

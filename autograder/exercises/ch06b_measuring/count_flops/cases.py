@@ -1,16 +1,16 @@
-"""Exercise 6.4: floating-point operations of a run."""
+"""Exercise 6b.2: floating-point operations of a run."""
 
 from __future__ import annotations
 
 from torch.nn.modules.linear import NonDynamicallyQuantizableLinear
 
 from autograder.core.exercise import Aspect, Exercise
-from autograder.exercises.ch06_interpreter.cases import CHAPTER, IMAGE, KINDS, OTHERS, X, run_case
-from autograder.exercises.ch06_interpreter.count_flops import models
-from autograder.exercises.ch06_interpreter.models import NothingToSwap, with_inputs
+from autograder.exercises.ch06_interpreter.cases import IMAGE, KINDS, OTHERS, X, run_case
+from autograder.exercises.ch06b_measuring.count_flops import models
 from autograder.fuzz.grammar import Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, networks
+from autograder.models.running import NothingToSwap, with_inputs
 
 HINTS = (
     "In a product of an *n* by *k* matrix and a *k* by *m* matrix, each of the *n · m* results "
@@ -20,7 +20,7 @@ HINTS = (
     "channel: `2 * result.numel() * weight[0].numel()` holds for linear layers and for "
     "convolutions, with groups too. (Why?) "
     "For a product of matrices the inner size is the last one of the left operand. "
-    "Section 6.6 shows how to get arguments that may come by keyword.",
+    "Section 6b.2 shows how to get arguments that may come by keyword.",
     "```python\n"
     "class Counter(fx.Interpreter):\n"
     "    total = 0\n\n"
@@ -95,8 +95,8 @@ VOCABULARY = Vocabulary(
 
 EXERCISE = Exercise(
     name="count_flops",
-    number=4,
-    chapter=CHAPTER,
+    number=2,
+    chapter="06b_measuring",
     title="Floating-point operations",
     stars=3,
     minutes=20,

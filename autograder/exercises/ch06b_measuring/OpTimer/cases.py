@@ -1,4 +1,4 @@
-"""Exercise 6.3: time spent in each node."""
+"""Exercise 6b.1: time spent in each node."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from autograder.core.exercise import Aspect, Exercise, Expect
-from autograder.exercises.ch06_interpreter.cases import CHAPTER, KINDS, X, class_case
-from autograder.exercises.ch06_interpreter.models import Exactly
-from autograder.exercises.ch06_interpreter.OpTimer import models
+from autograder.exercises.ch06_interpreter.cases import KINDS, X, class_case
+from autograder.exercises.ch06b_measuring.OpTimer import models
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, networks
+from autograder.models.running import Exactly
 
 HINTS = (
     "`run_node` knows the node, and with it the name and the opcode. "
@@ -66,8 +66,8 @@ VOCABULARY = Vocabulary(
 
 EXERCISE = Exercise(
     name="OpTimer",
-    number=3,
-    chapter=CHAPTER,
+    number=1,
+    chapter="06b_measuring",
     title="Time spent in each node",
     stars=2,
     minutes=15,

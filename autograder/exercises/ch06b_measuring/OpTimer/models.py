@@ -9,7 +9,7 @@ import torch
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
-from autograder.exercises.ch06_interpreter.models import on_a_trace
+from autograder.models.running import on_a_trace
 
 SPIN = 0.012
 """Seconds of processor time that one call of `slow` takes at least."""

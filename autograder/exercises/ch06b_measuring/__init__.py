@@ -1,0 +1,1 @@
+"""Chapter 06b: one folder an exercise."""
