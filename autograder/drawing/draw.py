@@ -222,8 +222,8 @@ def _text(title: str | None) -> str:
         return title or ""
     kind = type(title).__name__
     raise TypeError(
-        f"The title must be a text, and is a {kind}. draw shows one graph; draw.diff(before, after) "
-        "and draw.beside(left, right) show two."
+        f"The title must be a text, and is a {kind}. draw shows one graph; "
+        "draw.diff(before, after) and draw.beside(left, right) show two."
     )
 
 
