@@ -767,7 +767,7 @@ assert negatives(both["norm"]) == negatives(hooked) == 0
 #
 # ### A call without a reader
 #
-# Section 3.7 showed the other half: dead code elimination deletes calls in place if no other node reads their result.
+# Section 3b.2, in the optional part of chapter 3, shows the other half: dead code elimination deletes calls in place if no other node reads their result.
 
 
 # %%
@@ -899,7 +899,7 @@ assert "relu" in run.shared and "flatten" in run.shared and "bn1" not in run.sha
 # %% [markdown]
 # (The Interpreter is in chapter 6.) Your extractor has no inputs to run the model with. So it needs a list of names.
 #
-# Here is the other question, which node *writes*. Section 3b.2, in the optional part of chapter 3, has the answer:
+# Here is the other question, which node *writes*. Section 3b.2 has the answer:
 
 
 # %%

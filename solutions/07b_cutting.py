@@ -29,7 +29,7 @@
 # But a trace is a list of nodes in the order of execution, and a list can be cut anywhere.
 #
 # The team has three questions. Where is the best place? What must the phone send? And which blocks of the network does the phone then compute?
-# The names of the nodes do not tell, but the Tracer knows it while it traces.
+# Names such as `relu_4` and `cat_1` do not tell, but the Tracer knows it while it traces.
 # At the end of section 7b.3 all three have an answer, and the two halves give what the whole gave.
 
 # %%
@@ -96,7 +96,7 @@ assert torch.equal(gm(torch.zeros(1)), torch.tensor([-2.0]))  # and 0 would be r
 # </details>
 # <details><summary><code>0.0</code> and <code>0.1</code></summary>
 #
-# Right. The two layers are leaves (section 1.3). Where the inner Sequential begins and ends is not in the graph.
+# Right. The two layers are leaves (section 1.3). The inner Sequential leaves no node.
 #
 # </details>
 # <details><summary><code>0</code>, <code>0.0</code> and <code>0.1</code></summary>
@@ -113,8 +113,8 @@ assert calls == ["0.0", "0.1"]
 # %% [markdown]
 # ## 7b.1 A tracer that knows where it is (25 minutes)
 #
-# The targets of calls are the only paths in a graph, and they name leaves. A function such as `add` has none.
-# In whose `forward` was it called? The Tracer of section 7.3 knows. Here it is again, a little shorter.
+# The target of a layer's call is a path. It says where the layer *lives*, and the call of a function such as `add` has no path at all.
+# In whose `forward` was it called? The Tracer of section 7.3 knows. Here it is again, and it says which calls are of leaves.
 #
 # * `call_module(m, forward, args, kwargs)` is called for every call of a module, leaf or not.
 #   If `m` is no leaf, it calls `forward(*args, **kwargs)`, and that runs the code of the module.
@@ -604,6 +604,7 @@ before = nodes[: [node.name for node in nodes].index(best) + 1]
 blocks = dict.fromkeys(paths[node.name].partition(".")[0] or "the root" for node in before)
 print("the phone computes in:", *blocks)
 assert list(blocks) == ["the root", "conv1", "conv2", "conv3", "inception3a", "inception3b"]
+assert paths["cat_1"] == "inception3b" and paths["relu"] == "conv1"
 
 # %% [markdown]
 # PyTorch has a tool for more than two parts: `torch.fx.passes.split_module`. A callback says for each node to which part it belongs.
