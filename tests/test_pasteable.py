@@ -65,7 +65,7 @@ def test_what_is_shown_can_be_pasted(name: str, total: Callable[..., None]) -> N
 
 
 def test_what_a_class_needs_comes_with_it() -> None:
-    from autograder.exercises.ch06_interpreter.OpTimer import models
+    from autograder.exercises.ch06b_measuring.OpTimer import models
 
     text = pasteable([piece_of(models.OneSlow())])
     assert text.index("class OneSlow") < text.index("def slow") < text.index("SPIN = ")
@@ -81,7 +81,7 @@ def test_layers_one_after_the_other_are_built() -> None:
 
 
 def test_a_wrapped_function_goes_by_its_own_name() -> None:
-    from autograder.exercises.ch06_interpreter.OpTimer import models
+    from autograder.exercises.ch06b_measuring.OpTimer import models
 
     gm = fx.symbolic_trace(models.OneWaits())
     text = pasteable([piece_of(gm)])

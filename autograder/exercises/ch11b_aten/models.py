@@ -14,7 +14,12 @@ Row = tuple[Any, ...]
 
 
 def row_of(node: fx.Node) -> Row:
-    """A node: opcode, name, target, arguments, keyword arguments, and what its value is."""
+    """A node: opcode, name, target, arguments, keyword arguments, and what its value is.
+
+    Of an output node only the arguments count: a new one has another name.
+    """
+    if node.op == "output":
+        return "output", "output", "output", node.args, {}, "None"
     return node.op, node.name, node.target, node.args, node.kwargs, val_text(node.meta.get("val"))
 
 

@@ -13,6 +13,7 @@ from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
 from autograder.exercises.ch11b_aten.add_output.models import facts_of
+from autograder.exercises.ch11b_aten.recorded import incomplete
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence
@@ -40,10 +41,13 @@ def _wanted(evidence: Evidence) -> dict[str, Plain]:
 def returns_program(evidence: Evidence) -> Iterable[Finding]:
     """The result is an `ExportedProgram`."""
     said = _said(evidence)
-    if "outputs" in said:
+    if "outputs" in said and isinstance(said["kind"], dict) and all(said["kind"].values()):
+        yield from incomplete(
+            evidence, [_said(evidence, i) for i in range(len(evidence.outcome.runs))]
+        )
         return
     kind = said.get("kind", {"opaque": "object"})
-    name = next(iter(kind.values())) if isinstance(kind, dict) else "object"
+    name = next(iter(kind.values()), "object") if isinstance(kind, dict) else "object"
     name = str(name).rpartition(".")[2]
     nothing = name == "NoneType"
     yield evidence.finding(
@@ -111,7 +115,8 @@ def output_reads_it(evidence: Evidence) -> Iterable[Finding]:
     last = [rows["rows"]["list"][-1]["tuple"] for rows in (_said(evidence), _wanted(evidence))]
     got, want = (_items(row[3]) for row in last)
     want = [*want, {"node": evidence.trial.args[0].name}]
-    if last[0][0] != "output" or got != want:
+    rest = [[*row[:3], *row[4:]] for row in last]
+    if rest[0] != rest[1] or got != want:
         yield evidence.finding(
             "wrong-output",
             f"The output node reads {_names(got)}; it should read {_names(want)}.",

@@ -46,12 +46,26 @@ def two_counters(evidence: Evidence) -> Iterable[Finding]:
 @rule("gradients and needs", Stage.CALLER)
 def gradients_and_needs(evidence: Evidence) -> Iterable[Finding]:
     """No `.grad` and no `requires_grad` of the caller's is changed."""
-    said = _said(evidence)
+    said, known = _said(evidence), _table(evidence.reference.runs[0]["value"])
     before, now = _table(said["before"]), _table(said["now"])
     tensors = evidence.outcome.tensors
+    if difference(said["before"], tensors, known["before"], evidence.reference.tensors):
+        yield evidence.finding(
+            "unrecorded",
+            f"What {evidence.you} did on this case was not recorded completely, so that nothing "
+            "can be said for it.",
+            "This happens if code of the notebook changes Python, PyTorch or the course while an "
+            "answer is tried. Restart the kernel, run the cells in order, and check again.",
+        )
+        return
     for name in before:
         if name not in now:
-            continue  # another rule speaks of parameters that are gone
+            yield evidence.finding(
+                "caller-changed",
+                f"{evidence.you} changed what it was given: `{name}` is gone.",
+                "Work on a copy, and leave the model as it is.",
+            )
+            return
         (needs, grad), (needs_now, grad_now) = before[name]["tuple"], now[name]["tuple"]
         if needs != needs_now:
             text = f"`requires_grad` of `{name}` was {needs}, and is {needs_now}"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from autograder.core.codec import Encoder, Plain, kind_of, show
 from autograder.core.verdict import Finding
 from autograder.exercises.ch11b_aten.models import row_of
+from autograder.exercises.ch11b_aten.recorded import incomplete
 from autograder.exercises.ch11b_aten.remove_noop_views.views import (
     VIEW,
     Row,
@@ -58,6 +59,8 @@ def returns_number(evidence: Evidence) -> Iterable[Finding]:
             f"{evidence.you} returned {kind_of(count)}, not an `int`.",
             "The graph module is changed in place. Only the number comes back.",
         )
+        return
+    yield from incomplete(evidence, [_said(evidence, i) for i in range(len(evidence.outcome.runs))])
 
 
 @rule("sound graph", Stage.FORM)
@@ -283,6 +286,15 @@ def gives_the_same(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 found.code, f"On {on}, {found.text}.",
                 "Follow the values through the graph, before and after.",
+            )  # fmt: skip
+            return
+        args = evidence.outcome.runs[i]["forward"]["args"]
+        tables = evidence.outcome.tensors, evidence.reference.tensors
+        found = difference(args, tables[0], want["args"], tables[1], "the arguments")
+        if found:
+            yield evidence.finding(
+                "argument-changed", f"After a run on {on}, {found.text}.",
+                "What the old graph changes in place, the new one changes, too.",
             )  # fmt: skip
             return
 
