@@ -7,14 +7,14 @@ from collections.abc import Callable
 from torch import fx
 
 from autograder.core.exercise import Aspect, Case, Exercise, Expect
-from autograder.exercises.ch02_nodes.wellformed import models
-from autograder.exercises.ch02_nodes.wellformed import models_broken as plain
-from autograder.exercises.ch02_nodes.wellformed import models_broken_places as places
-from autograder.exercises.ch02_nodes.wellformed import models_faults as faults
-from autograder.exercises.ch02_nodes.wellformed import models_faults_elsewhere as elsewhere
-from autograder.exercises.ch02_nodes.wellformed import models_sound as harmless
-from autograder.exercises.ch02_nodes.wellformed.models_faults import Step
-from autograder.exercises.ch02_nodes.wellformed.models_random import chosen, with_faults
+from autograder.exercises.ch02b_lint.wellformed import models
+from autograder.exercises.ch02b_lint.wellformed import models_broken as plain
+from autograder.exercises.ch02b_lint.wellformed import models_broken_places as places
+from autograder.exercises.ch02b_lint.wellformed import models_faults as faults
+from autograder.exercises.ch02b_lint.wellformed import models_faults_elsewhere as elsewhere
+from autograder.exercises.ch02b_lint.wellformed import models_sound as harmless
+from autograder.exercises.ch02b_lint.wellformed.models_faults import Step
+from autograder.exercises.ch02b_lint.wellformed.models_random import chosen, with_faults
 from autograder.fuzz.calls import CALLS, KINDS
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
