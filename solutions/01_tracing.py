@@ -52,6 +52,55 @@ torch.manual_seed(1)
 print(torch.__version__)
 
 # %% [markdown]
+# ## Two questions on chapter 0
+#
+# **Predict the result.** You change a target in `gm.graph`, and call nothing else. What does `gm(x)` run?
+#
+# <details><summary>The changed graph</summary>
+#
+# No. Nothing runs a graph directly. <code>gm</code> runs code that was generated from it.
+# </details>
+# <details><summary>The code from before</summary>
+#
+# Right. The graph and the code are two things. <code>gm.recompile()</code> generates the code again.
+# </details>
+# <details><summary>It raises an error: graph and code differ</summary>
+#
+# No. FX does not compare them.
+# </details>
+
+# %%
+gm = fx.symbolic_trace(lambda x: torch.relu(x))
+for node in gm.graph.nodes:
+    if node.target is torch.relu:
+        node.target = torch.neg
+x = torch.tensor([-1.0, 2.0])
+assert torch.equal(gm(x), torch.relu(x))
+gm.recompile()
+assert torch.equal(gm(x), -x)
+
+# %% [markdown]
+# **Predict the tool.** Another team must run your model without your Python source. Which tool gives them a file for that?
+#
+# <details><summary><code>torch.jit.script</code></summary>
+#
+# No. It could, but TorchScript is deprecated.
+# </details>
+# <details><summary><code>torch.fx.symbolic_trace</code></summary>
+#
+# No. A <code>GraphModule</code> is for editing; its modules are still your Python classes.
+# </details>
+# <details><summary><code>torch.export</code></summary>
+#
+# Right. Its result is a program with its weights and a signature, and it can be saved.
+# </details>
+
+# %%
+file = io.BytesIO()
+torch.export.save(torch.export.export(nn.Linear(2, 2), (torch.ones(1, 2),)), file)
+assert file.getbuffer().nbytes > 0
+
+# %% [markdown]
 # ## 1.1 How a trace is made (6 minutes)
 #
 # Python decides at run time what `x + 1` means: it asks `x`.

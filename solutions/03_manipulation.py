@@ -61,6 +61,55 @@ torch.manual_seed(3)
 print(torch.__version__)
 
 # %% [markdown]
+# ## Two questions on earlier chapters
+#
+# **Predict the number.** A `forward` says `y = torch.relu(x)` and `return y + y`. How many users does the node of `y` have?
+#
+# <details><summary>Two, one for each place</summary>
+#
+# No. Users are nodes, not places. One node reads <code>y</code> twice.
+# </details>
+# <details><summary>One</summary>
+#
+# Right. The addition is one node, and it counts once (section 2.2).
+# </details>
+# <details><summary>None: nobody assigns it again</summary>
+#
+# No. Whoever reads a value uses it.
+# </details>
+
+# %%
+gm = fx.symbolic_trace(lambda x: (y := torch.relu(x)) + y)
+(relu,) = (node for node in gm.graph.nodes if node.target is torch.relu)
+assert len(relu.users) == 1
+
+# %% [markdown]
+# **Predict the result.** A model calls `F.dropout(x, training=self.training)`. You trace it in training mode, then call `gm.eval()`. Does `gm` drop values?
+#
+# <details><summary>Yes</summary>
+#
+# Right. Tracing wrote <code>training = True</code> into the graph, and <code>eval()</code> does not change a graph (section 1.5).
+# </details>
+# <details><summary>No, because <code>eval()</code> switches it off</summary>
+#
+# <code>eval()</code> sets flags of modules. This call reads no flag any more.
+# </details>
+# <details><summary>It raises an error</summary>
+#
+# No. This is one of the silent cases.
+# </details>
+
+
+# %%
+class Drops(nn.Module):
+    def forward(self, x):
+        return F.dropout(x, training=self.training)
+
+
+gm = fx.symbolic_trace(Drops().train()).eval()
+assert (gm(torch.ones(100)) == 0).any()
+
+# %% [markdown]
 # ## 3.1 Trace, edit, recompile (12 minutes)
 #
 # The easiest edit changes what a node calls.

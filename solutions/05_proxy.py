@@ -53,6 +53,52 @@ print(torch.__version__)
 # At the end of section 5.4, two models run on the chip.
 
 # %% [markdown]
+# ## Two questions on earlier chapters
+#
+# **Predict the graph.** `new` is a ReLU that reads `node`. What does `node.replace_all_uses_with(new)` do to `new` itself?
+#
+# <details><summary>Nothing: <code>new</code> keeps its argument</summary>
+#
+# No. <code>new</code> is a user of <code>node</code>, like all the others.
+# </details>
+# <details><summary>It reads itself</summary>
+#
+# Right. That is the self-loop of chapter 3. Replace the uses first, or give <code>new</code> its argument back.
+# </details>
+# <details><summary>It is erased</summary>
+#
+# No. Nothing is erased until you call <code>erase_node</code>.
+# </details>
+
+# %%
+graph = fx.Graph()
+node = graph.placeholder("x")
+new = graph.call_function(torch.relu, (node,))
+graph.output(node)
+node.replace_all_uses_with(new)
+assert new.args == (new,)
+
+# %% [markdown]
+# **Predict the number.** The pattern is `torch.add(a, b)`, and the model says `a + b`. How many places does `replace_pattern` find?
+#
+# <details><summary>One, because both are sums</summary>
+#
+# No. The matcher compares targets, and knows no arithmetic.
+# </details>
+# <details><summary>None</summary>
+#
+# Right. <code>a + b</code> is recorded as <code>operator.add</code>: another target (rule 3 of chapter 4). This chapter will bring spellings together.
+# </details>
+# <details><summary>Two: <code>a + b</code> and <code>b + a</code></summary>
+#
+# No. Order counts, too, but the targets differ already.
+# </details>
+
+# %%
+gm = fx.symbolic_trace(lambda a, b: a + b)
+assert not fx.replace_pattern(gm, lambda a, b: torch.add(a, b), lambda a, b: torch.mul(a, b))
+
+# %% [markdown]
 # ## 5.1 A graph from Proxies (13 minutes)
 #
 # A **Proxy** represents a node. Each operation on a Proxy adds a node to a graph and returns a Proxy for that node.

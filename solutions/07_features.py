@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph |
-# | **Time** | about 135 minutes with *Common mistakes*, 55 of them for the exercises; the minutes of a section include its exercises. `07b_cutting` is an optional part with a notebook of its own, and chapter 13 refers to it |
+# | **Time** | about 110 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercises. `07b_cutting` is an optional part with a notebook of its own, and chapter 13 refers to it |
 #
 # **When you are done, you can**
 #
@@ -14,7 +14,7 @@
 # 2. make a feature extractor with torchvision, and say which part of the model is left in it;
 # 3. name a value in three ways: as FX, as torchvision, and as `nn.Module` names it;
 # 4. say why a model has one graph for training and another one for evaluation;
-# 5. find out in whose `forward` a node was made;
+# 5. say how a Tracer knows in whose `forward` a node is made;
 # 6. write an extractor of your own, and say what an operation in place does to a feature.
 
 # %% [markdown]
@@ -28,7 +28,7 @@
 # A month later the team tries GoogLeNet, another team's model, and copies that class, too.
 #
 # There is no need to copy anything. The trace of a model has a node for every value.
-# To return a value, write it into the output node. At the end of section 7.5 the detector gets its features from both networks.
+# To return a value, write it into the output node. At the end of section 7.4 the detector gets its features from both networks.
 
 # %%
 import copy
@@ -388,7 +388,7 @@ check(backbone_c4_c5)
 hint("backbone_c4_c5")
 
 # %% [markdown]
-# ## 7.3 Names and modes (9 minutes)
+# ## 7.3 Names and modes (14 minutes)
 #
 # How do you find out which names there are? `get_graph_node_names(model)` lists them, in the order in which they run.
 # It gives two lists: one for training mode, and one for eval mode.
@@ -457,6 +457,96 @@ class Shifted(nn.Module):
 print(get_graph_node_names(Shifted())[1])
 print([node.name for node in fx.symbolic_trace(Shifted()).graph.nodes])
 assert "shift" not in get_graph_node_names(Shifted())[1]
+
+# %% [markdown]
+# ### Where the dots come from
+#
+# How does torchvision know that a node was made in `layer1.0`? The name `add_1` does not tell, and the target does not either.
+# The *Tracer* knows it, while it traces. Two of its methods are useful here:
+#
+# * `call_module(m, forward, args, kwargs)` is called for **every call of a module**, leaf or not.
+#   If `m` is a leaf, it makes a node. If not, it calls `forward(*args, **kwargs)`, and that runs the code of the module.
+# * `create_node(kind, target, args, kwargs, ...)` makes **every node**, the output too.
+#
+# To use them, write a subclass of `fx.Tracer` and override them: do your own work, and call `super()`.
+
+
+# %%
+class LogTracer(fx.Tracer):
+    """Prints and keeps what happens during a trace, in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.log = []
+
+    def note(self, text):
+        self.log.append(text)
+        print(text)
+
+    def call_module(self, m, forward, args, kwargs):
+        path = self.path_of_module(m)
+        self.note(f"{path} begins")
+        result = super().call_module(m, forward, args, kwargs)
+        self.note(f"{path} ends")
+        return result
+
+    def create_node(self, *args, **kwargs):
+        node = super().create_node(*args, **kwargs)
+        self.note(f"    node {node.name}")
+        return node
+
+
+class Gate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return torch.sigmoid(self.lin(x)) * x
+
+
+class Gates(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = Gate(), Gate()
+
+    def forward(self, x):
+        return self.second(self.first(x))
+
+
+tracer = LogTracer()
+graph = tracer.trace(Gates())
+log = tracer.log
+inside = log[log.index("second begins") : log.index("second ends")]
+assert "    node sigmoid_1" in inside and "    node sigmoid" not in inside
+assert sum("node" in line for line in log) == len(graph.nodes)  # every node, the output too
+assert "first.lin begins" in log  # a leaf: its call is seen, and its `forward` does not run
+
+# %% [markdown]
+# Read the log as a tree: what is between the beginning and the end of `second` was made while its `forward` was running.
+#
+# **Predict the name.** FX calls the second sigmoid `sigmoid_1`. What is its name in torchvision?
+#
+# <details><summary><code>sigmoid_1</code></summary>
+#
+# No. That is its name in FX, which counts in the whole graph and does not say in which module the node was made.
+# </details>
+# <details><summary><code>second.sigmoid</code></summary>
+#
+# Right. It was made while the <code>forward</code> of <code>second</code> was running, and there it is the first one.
+# </details>
+# <details><summary><code>second.sigmoid_1</code></summary>
+#
+# No. There is only one sigmoid in <code>second</code>, and torchvision counts within the module.
+# </details>
+
+# %%
+paths = get_graph_node_names(Gates())[1]
+print(paths)
+assert "second.sigmoid" in paths and "second.sigmoid_1" not in paths
+
+# %% [markdown]
+# The optional part `07b_cutting` goes on from here: there you note this place for each node, and cut a model in two.
 
 # %% [markdown]
 # ### Other networks, other leaves
@@ -545,242 +635,7 @@ noisy_twice = dual.train()(x)["noisy"], dual(x)["noisy"]
 assert not torch.equal(*noisy_twice)
 
 # %% [markdown]
-# ## 7.4 A tracer that knows where it is (25 minutes)
-#
-# How does torchvision know that a node was made in `layer1.0`? The name `add_1` does not tell, and the target does not either.
-# The *Tracer* knows it, while it traces. Two of its methods are useful here:
-#
-# * `call_module(m, forward, args, kwargs)` is called for **every call of a module**, leaf or not.
-#   If `m` is a leaf, it makes a node. If not, it calls `forward(*args, **kwargs)`, and that runs the code of the module.
-# * `create_node(kind, target, args, kwargs, ...)` makes **every node**, the output too. `create_proxy` calls it,
-#   and so does whatever else needs a node.
-#
-# To use them, write a subclass of `fx.Tracer` and override them: do your own work, and call `super()`.
-
-
-# %%
-class LogTracer(fx.Tracer):
-    """Prints what happens during a trace, in order."""
-
-    def call_module(self, m, forward, args, kwargs):
-        path = self.path_of_module(m)
-        kind = "leaf" if self.is_leaf_module(m, path) else "module"
-        print(f"call of the {kind} {path!r} begins")
-        result = super().call_module(m, forward, args, kwargs)
-        print(f"call of the {kind} {path!r} ends")
-        return result
-
-    def create_node(self, kind, *args, **kwargs):
-        node = super().create_node(kind, *args, **kwargs)
-        print(f"    node {node.name!r}")
-        return node
-
-
-class Gate(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.lin = nn.Linear(3, 3)
-
-    def forward(self, x):
-        return torch.sigmoid(self.lin(x)) * x
-
-
-class Gated(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.gate = Gate()
-        self.register_buffer("shift", torch.rand(3))
-
-    def forward(self, x):
-        return torch.tanh(self.gate(x + self.shift))
-
-
-graph = LogTracer().trace(Gated())
-
-# %% [markdown]
-# Read the log as a tree: `lin`, `sigmoid` and `mul` are between the beginning and the end of `gate`, so its `forward` made them.
-# `x`, `shift`, `add` and `tanh` belong to the root.
-#
-# To which module does the node `gate_lin` belong? In the log it is between the two lines of the leaf. But a leaf's `forward`
-# never runs while you trace. The code that was running is that of `gate`: it contains the call `self.lin(x)`.
-#
-# **Predict the log.** `create_node` is replaced by `create_proxy`, with the same two lines. Which node is missing in the log?
-#
-# <details><summary><code>x</code>: placeholders are made elsewhere.</summary>
-#
-# No. Placeholders come out of <code>create_proxy</code> like most nodes.
-# </details>
-# <details><summary><code>shift</code>, and the output.</summary>
-#
-# Right. No Proxy is made for these two. A buffer becomes a node when it is found among the arguments of another one, and <code>create_arg</code> calls <code>create_node</code> itself. This is why the buffer had no name in torchvision's list, in section 7.3.
-# </details>
-# <details><summary>None: every node begins as a Proxy.</summary>
-#
-# Most do, but not all.
-# </details>
-
-
-# %%
-class ProxyTracer(fx.Tracer):
-    def __init__(self):
-        super().__init__()
-        self.seen = []
-
-    def create_proxy(self, *args, **kwargs):
-        proxy = super().create_proxy(*args, **kwargs)
-        self.seen.append(proxy.node.name)
-        return proxy
-
-
-tracer = ProxyTracer()
-graph = tracer.trace(Gated())
-missing = [node.name for node in graph.nodes if node.name not in tracer.seen]
-print(missing)
-assert missing == ["shift", "output"]
-
-# %% [markdown]
-# ### A module that calls what it does not own
-#
-# The target of a leaf's call says where the leaf **lives**. It may be **called** somewhere else:
-
-
-# %%
-class Borrower(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.gate = Gate()
-        self.layers = nn.ModuleList([nn.Linear(3, 3)])
-
-    def forward(self, x):
-        return self.layers[0](self.gate.lin(x))  # both calls are in the root's forward
-
-
-graph = LogTracer().trace(Borrower())
-
-# %% [markdown]
-# No module `gate` and no module `layers` appears in this log. The two leaves were called by the root.
-# A `Sequential` is different: it has a `forward`, and that calls its children.
-#
-# ### What FX notes by itself
-#
-# FX keeps a similar record in `node.meta["nn_module_stack"]`, a dictionary of the calls that are under way.
-# (It is used by tools around `torch.export`, and not promised to stay as it is. Run with torch 2.14.)
-
-
-# %%
-class Positions(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("places", torch.rand(3))
-        self.proj = nn.Linear(3, 3)
-        self.gate = Gate()
-
-    def forward(self, x):
-        return self.gate(self.gate(x)) + self.proj(self.places)
-
-
-stacks = {}
-for node in fx.symbolic_trace(Positions()).graph.nodes:
-    stacks[node.name] = list(node.meta.get("nn_module_stack", {}))
-    print(f"{node.name:12} {stacks[node.name]}")
-
-# %% [markdown]
-# Three things are different from "whose forward made it":
-#
-# * A leaf's own call counts, so `gate_lin` has `gate.lin` at the end.
-# * The second call of `gate` is called `gate@1`. (The values of the dictionary have the path without the number.)
-# * `places` was read by the root's `forward`. FX makes its node while it makes the call of `proj`, so it says `proj`.
-
-# %%
-assert stacks["gate_lin"] == ["gate", "gate.lin"]
-assert stacks["mul_1"] == ["gate@1"]
-assert stacks["places"] == ["proj"]
-
-# %% [markdown] card="node_paths"
-# **Given** a model.
-#
-# **Return** a dictionary: for each node of its trace, except the output, the node's name and a path.
-# The path is the qualified name of the module **in whose `forward` the node was made**, and `""` for the root.
-# Trace with a Tracer of your own.
-#
-# * A `call_module` node belongs to the module that makes the call.
-# * A buffer that is handed to a leaf belongs to the module that makes the call, too.
-# * Nothing may be left of an earlier call of your function, even if that raised in the middle of a trace.
-#
-# **Do not** change the model.
-
-
-# %%
-class Example(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.gate = Gate()
-        self.body = nn.Sequential(nn.Linear(3, 3), Gate())
-
-    def forward(self, x):
-        return self.gate(self.body(x)) + x
-
-
-# node_paths(Example()):
-#   x ''          body_0 'body'   body_1_lin 'body.1'   sigmoid 'body.1'    mul 'body.1'
-#   add ''                        gate_lin 'gate'       sigmoid_1 'gate'    mul_1 'gate'
-draw(fx.symbolic_trace(Example()))
-
-
-# %% solve="node_paths"
-def node_paths(model: nn.Module) -> dict[str, str]:
-    """Say for each node of a model's trace in whose `forward` it was made.
-
-    Args:
-        model: the model to trace.
-
-    Returns:
-        The module's qualified name by the node's name; the output is left out.
-    """
-    ### BEGIN SOLUTION
-    tracer = PathTracer()  # a new one each time: nothing is left of an earlier trace
-    tracer.trace(model)
-    return tracer.paths
-    ### END SOLUTION
-
-
-### BEGIN SOLUTION
-class PathTracer(fx.Tracer):
-    """Notes for each node the path of the module whose `forward` is running."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.path = ""
-        self.paths: dict[str, str] = {}
-
-    def call_module(self, m: nn.Module, forward: Callable, args: tuple, kwargs: dict) -> Any:
-        def inside(*args: Any, **kwargs: Any) -> Any:
-            # Reached for modules that are no leaves, after all arguments were made.
-            caller, self.path = self.path, self.path_of_module(m)
-            try:
-                return forward(*args, **kwargs)
-            finally:
-                self.path = caller
-
-        return super().call_module(m, inside, args, kwargs)
-
-    def create_node(self, kind: str, *args: Any, **kwargs: Any) -> fx.Node:
-        node = super().create_node(kind, *args, **kwargs)
-        if kind != "output":
-            self.paths[node.name] = self.path
-        return node
-
-    ### END SOLUTION
-
-
-# %% check="node_paths"
-check(node_paths)
-
-# %% hint="node_paths"
-hint("node_paths")
-
-# %% [markdown]
-# ## 7.5 An extractor of your own (61 minutes)
+# ## 7.4 An extractor of your own (61 minutes)
 #
 # You have seen what torchvision's extractor does. Now you write one, and yours will be right where torchvision's is not.
 #
@@ -912,7 +767,7 @@ assert negatives(both["norm"]) == negatives(hooked) == 0
 #
 # ### A call without a reader
 #
-# Section 3.7 showed the other half: dead code elimination deletes calls in place if no other node reads their result.
+# Section 3b.2, in the optional part of chapter 3, shows the other half: dead code elimination deletes calls in place if no other node reads their result.
 
 
 # %%
@@ -1044,7 +899,7 @@ assert "relu" in run.shared and "flatten" in run.shared and "bn1" not in run.sha
 # %% [markdown]
 # (The Interpreter is in chapter 6.) Your extractor has no inputs to run the model with. So it needs a list of names.
 #
-# Here is the other question, which node *writes*. Section 3b.2, in the optional part of chapter 3, has the answer:
+# Here is the other question, which node *writes*. Section 3b.2 has the answer:
 
 
 # %%
@@ -1327,7 +1182,7 @@ assert [n.name for n in again.graph.nodes if n.target is torch.relu] == [
 # %% [markdown]
 # ## Common mistakes
 #
-# Here you see each of them fail. (10 minutes)
+# Here you see each of them fail. (8 minutes)
 #
 # ### The node of one network, used for another
 #
@@ -1415,56 +1270,6 @@ assert tuned.bn1.training  # no more
 
 # %% [markdown]
 # **Right:** make the extractor first, and freeze afterwards.
-#
-# ### The tracer's notes belong to the class
-
-
-# %%
-class Remembers(fx.Tracer):
-    made: list[str] = []  # one list for all tracers
-
-    def create_node(self, *args, **kwargs):
-        node = super().create_node(*args, **kwargs)
-        self.made.append(node.name)
-        return node
-
-
-Remembers().trace(Gate())
-second = Remembers()
-graph = second.trace(Gate())
-assert len(second.made) == 2 * len(graph.nodes)
-
-# %% [markdown]
-# **Right:** make the list in `__init__`, after `super().__init__()`. And make a new Tracer for each trace.
-#
-# ### What is noted is not taken back when a trace raises
-
-
-# %%
-class Undecided(nn.Module):
-    def forward(self, x):
-        return x if x.sum() > 0 else -x
-
-
-class DepthTracer(fx.Tracer):
-    depth = 0
-
-    def call_module(self, m, forward, args, kwargs):
-        self.depth += 1
-        result = super().call_module(m, forward, args, kwargs)
-        self.depth -= 1  # not reached if something raises
-        return result
-
-
-tracer = DepthTracer()
-try:
-    tracer.trace(nn.Sequential(Undecided()))
-except fx.proxy.TraceError:
-    print("depth after the error:", tracer.depth)
-assert tracer.depth == 1  # the trace is over
-
-# %% [markdown]
-# **Right:** `try: ... finally: self.depth -= 1`.
 #
 # ### The copy comes too late
 #
@@ -1560,7 +1365,7 @@ progress()
 #
 # | topic | where |
 # |---|---|
-# | cutting a model in two | the optional part, notebook `07b_cutting` |
+# | in whose `forward` each node was made; cutting a model in two | the optional part, notebook `07b_cutting` |
 # | modules that cannot be traced, and leaves of your own choice | chapter 8 |
 # | comparing two models so that you can trust it | chapter 9 |
 # | measuring two models against each other | chapter 10 |
@@ -1571,4 +1376,3 @@ progress()
 # In PyTorch's: the reference of [torch.fx.Tracer](https://docs.pytorch.org/docs/stable/fx.html#torch.fx.Tracer),
 # [register_forward_hook](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_forward_hook),
 # and the page [Tensor Views](https://docs.pytorch.org/docs/stable/tensor_view.html).
-# (`nn_module_stack` in `node.meta` and `torch.fx.passes` are not promised to stay as they are.)

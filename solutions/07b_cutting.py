@@ -1,21 +1,23 @@
 # %% [markdown]
-# # 7b · Cut a model in two
+# # 7b · Where a node comes from, and where to cut
 #
-# **After this part you can cut a model at any value, and say what must cross from one half to the other.**
+# **After this part you can say in whose `forward` each value of a model is made, and cut the model in two at any of them.**
 #
 # | | |
 # |---|---|
-# | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph; section 3b.2 (writes in place) and chapter 5 (`node_copy`) help, but you can do without them |
-# | **Time** | about 55 minutes with *Common mistakes*, 25 of them for the exercise; the minutes of a section include its exercise |
+# | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph; section 7.3, a Tracer that logs; section 3b.2 (writes in place) and chapter 5 (`node_copy`) help, but you can do without them |
+# | **Time** | about 80 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercise |
 # | **Optional** | You can go on to chapter 8 without it. Chapter 13, about parts of a graph for several devices, refers to it |
 #
 # **When you are done, you can**
 #
-# 1. cut a chain of layers, and say which modules and parameters each half holds;
-# 2. find the values that cross a cut: computed before it, read after it;
-# 3. cut any model in two at a value of your choice;
-# 4. choose the place at which the fewest numbers cross;
-# 5. say what is lost when the values cross one by one, and prevent it.
+# 1. find out in whose `forward` a node was made, with a Tracer of your own;
+# 2. say in what FX's own record, `nn_module_stack`, is different;
+# 3. cut a chain of layers, and say which modules and parameters each half holds;
+# 4. find the values that cross a cut: computed before it, read after it;
+# 5. cut any model in two at a value of your choice;
+# 6. choose the place at which the fewest numbers cross;
+# 7. say what is lost when the values cross one by one, and prevent it.
 
 # %% [markdown]
 # ## A story
@@ -25,7 +27,10 @@
 #
 # Whoever wrote GoogLeNet did not plan for that. Its `forward` is one piece, and half of a `forward` cannot be called.
 # But a trace is a list of nodes in the order of execution, and a list can be cut anywhere.
-# Where? And what must the phone send? At the end of section 7b.2 both are known, and the two halves give what the whole gave.
+#
+# The team has three questions. Where is the best place? What must the phone send? And which blocks of the network does the phone then compute?
+# Names such as `relu_4` and `cat_1` do not tell, but the Tracer knows it while it traces.
+# At the end of section 7b.3 all three have an answer, and the two halves give what the whole gave.
 
 # %%
 import copy
@@ -82,30 +87,264 @@ assert [n.name for n in gm.graph.nodes] == ["x", "sub", "mul", "output"]
 assert torch.equal(gm(torch.zeros(1)), torch.tensor([-2.0]))  # and 0 would be right
 
 # %% [markdown]
-# **Predict the graph.** `forward(self, x, shift=0.5)` is traced. Where is the 0.5?
+# **Predict the graph.** `nn.Sequential(nn.Sequential(nn.Linear(3, 3), nn.ReLU()))` is traced. Which modules does the graph call?
 #
-# <details><summary>In the argument of every node that reads <code>shift</code></summary>
+# <details><summary><code>0</code></summary>
 #
-# No. These nodes read the node <code>shift</code>. A caller may pass another number.
-#
-# </details>
-# <details><summary>In the <code>args</code> of the placeholder <code>shift</code></summary>
-#
-# Right. From there it goes into the signature of the generated <code>forward</code> (section 2.3).
+# No. A <code>Sequential</code> is no leaf. FX enters it, and its <code>forward</code> calls the layers.
 #
 # </details>
-# <details><summary>It is gone: a trace has no defaults</summary>
+# <details><summary><code>0.0</code> and <code>0.1</code></summary>
 #
-# No. The signature stays as it was.
+# Right. The two layers are leaves (section 1.3). The inner Sequential leaves no node.
+#
+# </details>
+# <details><summary><code>0</code>, <code>0.0</code> and <code>0.1</code></summary>
+#
+# No. A module that is entered has no node of its own.
 #
 # </details>
 
 # %%
-_, shift, *_ = fx.symbolic_trace(lambda x, shift=0.5: x + shift).graph.nodes
-assert (shift.op, shift.target, shift.args) == ("placeholder", "shift", (0.5,))
+stacked = nn.Sequential(nn.Sequential(nn.Linear(3, 3), nn.ReLU()))
+calls = [n.target for n in fx.symbolic_trace(stacked).graph.nodes if n.op == "call_module"]
+assert calls == ["0.0", "0.1"]
 
 # %% [markdown]
-# ## 7b.1 Cut a model in two (33 minutes)
+# ## 7b.1 A tracer that knows where it is (25 minutes)
+#
+# The target of a layer's call is a path. It says where the layer *lives*, and the call of a function such as `add` has no path at all.
+# In whose `forward` was it called? The Tracer of section 7.3 knows. Here it is again, and it says which calls are of leaves.
+#
+# * `call_module(m, forward, args, kwargs)` is called for every call of a module, leaf or not.
+#   If `m` is no leaf, it calls `forward(*args, **kwargs)`, and that runs the code of the module.
+# * `create_node(kind, target, args, kwargs, ...)` makes every node, the output too. `create_proxy` calls it,
+#   and so does whatever else needs a node.
+
+
+# %%
+class LogTracer(fx.Tracer):
+    """Prints what happens during a trace, in order."""
+
+    def call_module(self, m, forward, args, kwargs):
+        path = self.path_of_module(m)
+        kind = "leaf" if self.is_leaf_module(m, path) else "module"
+        print(f"call of the {kind} {path!r} begins")
+        result = super().call_module(m, forward, args, kwargs)
+        print(f"call of the {kind} {path!r} ends")
+        return result
+
+    def create_node(self, kind, *args, **kwargs):
+        node = super().create_node(kind, *args, **kwargs)
+        print(f"    node {node.name!r}")
+        return node
+
+
+class Gate(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return torch.sigmoid(self.lin(x)) * x
+
+
+class Gated(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = Gate()
+        self.register_buffer("shift", torch.rand(3))
+
+    def forward(self, x):
+        return torch.tanh(self.gate(x + self.shift))
+
+
+graph = LogTracer().trace(Gated())
+
+# %% [markdown]
+# Read the log as a tree: `lin`, `sigmoid` and `mul` are between the beginning and the end of `gate`, so its `forward` made them.
+# `x`, `shift`, `add` and `tanh` belong to the root.
+#
+# To which module does the node `gate_lin` belong? In the log it is between the two lines of the leaf. But a leaf's `forward`
+# never runs while you trace. The code that was running is that of `gate`: it contains the call `self.lin(x)`.
+#
+# **Predict the log.** `create_node` is replaced by `create_proxy`, with the same two lines. Which node is missing in the log?
+#
+# <details><summary><code>x</code>: placeholders are made elsewhere.</summary>
+#
+# No. Placeholders come out of <code>create_proxy</code> like most nodes.
+# </details>
+# <details><summary><code>shift</code>, and the output.</summary>
+#
+# Right. No Proxy is made for these two. A buffer becomes a node when it is found among the arguments of another one, and <code>create_arg</code> calls <code>create_node</code> itself. This is why buffers have no name in torchvision's list, in section 7.3.
+# </details>
+# <details><summary>None: every node begins as a Proxy.</summary>
+#
+# Most do, but not all.
+# </details>
+
+
+# %%
+class ProxyTracer(fx.Tracer):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def create_proxy(self, *args, **kwargs):
+        proxy = super().create_proxy(*args, **kwargs)
+        self.seen.append(proxy.node.name)
+        return proxy
+
+
+tracer = ProxyTracer()
+graph = tracer.trace(Gated())
+missing = [node.name for node in graph.nodes if node.name not in tracer.seen]
+print(missing)
+assert missing == ["shift", "output"]
+
+# %% [markdown]
+# ### A module that calls what it does not own
+#
+# The target of a leaf's call says where the leaf **lives**. It may be **called** somewhere else:
+
+
+# %%
+class Borrower(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = Gate()
+        self.layers = nn.ModuleList([nn.Linear(3, 3)])
+
+    def forward(self, x):
+        return self.layers[0](self.gate.lin(x))  # both calls are in the root's forward
+
+
+graph = LogTracer().trace(Borrower())
+
+# %% [markdown]
+# No module `gate` and no module `layers` appears in this log. The two leaves were called by the root.
+# A `Sequential` is different: it has a `forward`, and that calls its children.
+#
+# ### What FX notes by itself
+#
+# FX keeps a similar record in `node.meta["nn_module_stack"]`, a dictionary of the calls that are under way.
+# (It is used by tools around `torch.export`, and not promised to stay as it is. Run with torch 2.14.)
+
+
+# %%
+class Positions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("places", torch.rand(3))
+        self.proj = nn.Linear(3, 3)
+        self.gate = Gate()
+
+    def forward(self, x):
+        return self.gate(self.gate(x)) + self.proj(self.places)
+
+
+stacks = {}
+for node in fx.symbolic_trace(Positions()).graph.nodes:
+    stacks[node.name] = list(node.meta.get("nn_module_stack", {}))
+    print(f"{node.name:12} {stacks[node.name]}")
+
+# %% [markdown]
+# Three things are different from "whose forward made it":
+#
+# * A leaf's own call counts, so `gate_lin` has `gate.lin` at the end.
+# * The second call of `gate` is called `gate@1`. (The values of the dictionary have the path without the number.)
+# * `places` was read by the root's `forward`. FX makes its node while it makes the call of `proj`, so it says `proj`.
+
+# %%
+assert stacks["gate_lin"] == ["gate", "gate.lin"]
+assert stacks["mul_1"] == ["gate@1"]
+assert stacks["places"] == ["proj"]
+
+# %% [markdown] card="node_paths"
+# **Given** a model.
+#
+# **Return** a dictionary: for each node of its trace, except the output, the node's name and a path.
+# The path is the qualified name of the module **in whose `forward` the node was made**, and `""` for the root.
+# Trace with a Tracer of your own.
+#
+# * A `call_module` node belongs to the module that makes the call.
+# * A buffer that is handed to a leaf belongs to the module that makes the call, too.
+# * Nothing may be left of an earlier call of your function, even if that raised in the middle of a trace.
+#
+# **Do not** change the model.
+
+
+# %%
+class Example(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = Gate()
+        self.body = nn.Sequential(nn.Linear(3, 3), Gate())
+
+    def forward(self, x):
+        return self.gate(self.body(x)) + x
+
+
+# node_paths(Example()):
+#   x ''          body_0 'body'   body_1_lin 'body.1'   sigmoid 'body.1'    mul 'body.1'
+#   add ''                        gate_lin 'gate'       sigmoid_1 'gate'    mul_1 'gate'
+draw(fx.symbolic_trace(Example()))
+
+
+# %% solve="node_paths"
+def node_paths(model: nn.Module) -> dict[str, str]:
+    """Say for each node of a model's trace in whose `forward` it was made.
+
+    Args:
+        model: the model to trace.
+
+    Returns:
+        The module's qualified name by the node's name; the output is left out.
+    """
+    ### BEGIN SOLUTION
+    tracer = PathTracer()  # a new one each time: nothing is left of an earlier trace
+    tracer.trace(model)
+    return tracer.paths
+    ### END SOLUTION
+
+
+### BEGIN SOLUTION
+class PathTracer(fx.Tracer):
+    """Notes for each node the path of the module whose `forward` is running."""
+
+    def __init__(self):
+        super().__init__()
+        self.path = ""
+        self.paths: dict[str, str] = {}
+
+    def call_module(self, m, forward, args, kwargs):
+        def inside(*args, **kwargs):
+            # Reached for modules that are no leaves, after all arguments were made.
+            caller, self.path = self.path, self.path_of_module(m)
+            try:
+                return forward(*args, **kwargs)
+            finally:
+                self.path = caller
+
+        return super().call_module(m, inside, args, kwargs)
+
+    def create_node(self, kind, *args, **kwargs):
+        node = super().create_node(kind, *args, **kwargs)
+        if kind != "output":
+            self.paths[node.name] = self.path
+        return node
+
+    ### END SOLUTION
+
+
+# %% check="node_paths"
+check(node_paths)
+
+# %% hint="node_paths"
+hint("node_paths")
+
+# %% [markdown]
+# ## 7b.2 Cut a model in two (33 minutes)
 #
 # You need two modules: a **head** and a **tail**. The tail goes on with what the head returns.
 #
@@ -301,11 +540,11 @@ check(split_at)
 hint("split_at")
 
 # %% [markdown]
-# ## 7b.2 Where to cut GoogLeNet (5 minutes)
+# ## 7b.3 Where to cut GoogLeNet (6 minutes)
 #
 # The phone computes the head, and the line to the server is slow. So the best place is where the fewest numbers cross.
 # `ShapeProp` of chapter 6 would tell the sizes; here a small Interpreter does it.
-# The last cell of this section uses your `split_at`. Run it again when the check has passed.
+# Two cells of this section use your `split_at` and your `node_paths`. Run them again when the checks have passed.
 
 
 # %%
@@ -357,6 +596,17 @@ print(len(head.graph.nodes), "nodes in the head,", len(tail.graph.nodes), "in th
 assert len(crossed) == 1
 
 # %% [markdown]
+# And which blocks of the network are these? Your `node_paths` tells in whose `forward` each of the nodes was made.
+
+# %% uses="node_paths"
+paths = node_paths(theirs)
+before = nodes[: [node.name for node in nodes].index(best) + 1]
+blocks = dict.fromkeys(paths[node.name].partition(".")[0] or "the root" for node in before)
+print("the phone computes in:", *blocks)
+assert list(blocks) == ["the root", "conv1", "conv2", "conv3", "inception3a", "inception3b"]
+assert paths["cat_1"] == "inception3b" and paths["relu"] == "conv1"
+
+# %% [markdown]
 # PyTorch has a tool for more than two parts: `torch.fx.passes.split_module`. A callback says for each node to which part it belongs.
 # It is internal and may change. (Run with torch 2.14.)
 
@@ -372,7 +622,57 @@ torch.testing.assert_close(parts(x), skipping(x))
 # %% [markdown]
 # ## Common mistakes
 #
-# Here you see each of them fail. (8 minutes)
+# Here you see each of them fail. (10 minutes)
+#
+# ### The tracer's notes belong to the class
+
+
+# %%
+class Remembers(fx.Tracer):
+    made: list[str] = []  # one list for all tracers
+
+    def create_node(self, *args, **kwargs):
+        node = super().create_node(*args, **kwargs)
+        self.made.append(node.name)
+        return node
+
+
+Remembers().trace(Gate())
+second = Remembers()
+graph = second.trace(Gate())
+assert len(second.made) == 2 * len(graph.nodes)
+
+# %% [markdown]
+# **Right:** make the list in `__init__`, after `super().__init__()`. And make a new Tracer for each trace.
+#
+# ### What is noted is not taken back when a trace raises
+
+
+# %%
+class Undecided(nn.Module):
+    def forward(self, x):
+        return x if x.sum() > 0 else -x
+
+
+class DepthTracer(fx.Tracer):
+    depth = 0
+
+    def call_module(self, m, forward, args, kwargs):
+        self.depth += 1
+        result = super().call_module(m, forward, args, kwargs)
+        self.depth -= 1  # not reached if something raises
+        return result
+
+
+tracer = DepthTracer()
+try:
+    tracer.trace(nn.Sequential(Undecided()))
+except fx.proxy.TraceError:
+    print("depth after the error:", tracer.depth)
+assert tracer.depth == 1  # the trace is over
+
+# %% [markdown]
+# **Right:** `try: ... finally: self.depth -= 1`.
 #
 # ### A value crosses once for each reader
 #
@@ -496,16 +796,20 @@ assert torch.equal(together, Aliased()(x))
 # %% [markdown]
 # ## Recap
 #
-# 1. A trace can be cut at every node. The head has the nodes up to there, the tail has the rest, each in a graph of its own.
-# 2. A value crosses if it is made before the cut and has a user after it. Inputs of the model may cross, too. Each crosses once.
-# 3. In the tail, every value that crosses is a new placeholder. A copied one would bring a default or a star along.
-# 4. Both halves share the model's parameters. A parameter can be read again on the other side.
+# 1. A Tracer knows where it is: `call_module` is called for every call of a module, `create_node` makes every node. Its notes belong to one trace.
+# 2. A trace can be cut at every node. The head has the nodes up to there, the tail has the rest, each in a graph of its own.
+# 3. A value crosses if it is made before the cut and has a user after it. Inputs of the model may cross, too. Each crosses once.
+# 4. In the tail, every value that crosses is a new placeholder. Both halves share the model's parameters, and either can read them.
 # 5. The best place is where few numbers cross. A call in place after the cut counts on memory that is shared.
 #
 # ## Cheat sheet
 #
 # | call | what it does |
 # |---|---|
+# | `call_module(m, forward, args, kwargs)` of a Tracer | override it to do something before, in and after a call of a module |
+# | `create_node(kind, target, args, kwargs)` of a Tracer | override it to see every node |
+# | `tracer.path_of_module(m)` | the qualified name of a module, while tracing |
+# | `node.meta["nn_module_stack"]` | internal: FX's own record of the calls under way, with the leaf's own |
 # | `graph.node_copy(node, f)` | a copy of a node of another graph; `f` says what it reads |
 # | `graph.placeholder(name)` | a new input of a graph |
 # | `graph.output(tuple_of_nodes)` | ends a graph; its module returns the tuple |
@@ -523,11 +827,13 @@ progress()
 #
 # | topic | where |
 # |---|---|
+# | leaves of your own choice, and other methods of a Tracer | chapter 8 |
+# | the line of source code that made a node | chapter 9 |
 # | parts of one graph for several devices, and what must not be cut | chapter 13 |
 # | sizes and types of values without running a model: `ShapeProp`, `FakeTensorProp` | chapter 6 |
 # | the opposite: pasting one graph into another | the optional part, notebook `05b_programs` |
 #
-# In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), the reference of `torch.fx.Graph`;
+# In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), the references of `torch.fx.Tracer` and `torch.fx.Graph`;
 # [torch.save](https://docs.pytorch.org/docs/stable/notes/serialization.html), the note on how shared memory is saved; and
 # [pipeline parallelism](https://docs.pytorch.org/docs/stable/distributed.pipelining.html), which cuts models into stages.
-# (`torch.fx.passes` is not promised to stay as it is.)
+# (`nn_module_stack` in `node.meta` and `torch.fx.passes` are not promised to stay as they are.)

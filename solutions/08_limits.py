@@ -5,7 +5,7 @@
 #
 # | | |
 # |---|---|
-# | **You need** | chapter 1, where traces fail for the first time; chapter 3, passes; section 7.4, a tracer that logs |
+# | **You need** | chapter 1, where traces fail for the first time; chapter 3, passes; section 7.3, a tracer that logs |
 # | **Time** | about 120 minutes, 50 of them for the exercises; a good place for a break is after 8.5 |
 #
 # **When you are done, you can**
@@ -1360,7 +1360,7 @@ progress()
 # | topic | where |
 # |---|---|
 # | `concrete_args`, and the nine silent cases | chapter 1 |
-# | recording where a node comes from | chapter 7, `node_paths` |
+# | recording where a node comes from | the optional part of chapter 7, `07b_cutting`: `node_paths` |
 # | capture with real shapes, graph breaks, `torch.cond` | chapter 11 |
 # | passes that keep the graph module they are given | chapter 12 |
 #

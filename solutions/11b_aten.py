@@ -554,62 +554,15 @@ hint("remove_noop_views")
 #
 # Section 11.6 showed AOTAutograd by itself. As a backend of `torch.compile` it gets what Dynamo captured, makes two graphs of it, and hands each to a compiler of yours.
 # `make_boxed_func` is a formality: AOTAutograd calls compiled code with one list.
-
-
-# %%
-def printing(side: str) -> Any:
-    """A compiler that prints how many calls a graph has, and runs it as it is."""
-
-    def compiler(gm: fx.GraphModule, example_inputs: list) -> Any:
-        calls = [node for node in gm.graph.nodes if node.op == "call_function"]
-        seen.append((side, len(calls)))
-        print(side, [str(node.target) for node in calls])
-        return make_boxed_func(gm.forward)
-
-    return compiler
-
-
-seen: list[tuple[str, int]] = []
-backend = aot_autograd(fw_compiler=printing("forward"), bw_compiler=printing("backward"))
-small = nn.Sequential(nn.Linear(6, 2), nn.Tanh())
-torch._dynamo.reset()
-result = torch.compile(small, backend=backend)(x)
-assert [side for side, _ in seen] == ["forward"]
-
-# %% [markdown]
-# Only the forward compiler was called. The backward graph is there already, but nobody compiles it before it is needed:
-
-# %%
-result.sum().backward()
-assert [side for side, _ in seen] == ["forward", "backward"]
-assert small[0].weight.grad is not None
-
-# %% [markdown]
-# The last line shows a trap: the run has left gradients on the model. In training mode, a BatchNorm would also have changed its buffers.
 #
-# **Predict the result.** All parameters are frozen with `requires_grad_(False)`. What does `aot_autograd` do?
+# ```python
+# backend = aot_autograd(fw_compiler=first, bw_compiler=second)
+# result = torch.compile(model, backend=backend)(x)   # calls first
+# result.sum().backward()                             # calls second
+# ```
 #
-# <details><summary>It makes both graphs; the second one is empty.</summary>
-#
-# No. Without a gradient there is nothing to make a second graph of.
-# </details>
-# <details><summary>It makes one graph. The result has no <code>grad_fn</code>, and <code>backward()</code> raises an error.</summary>
-#
-# Right. So ask <code>result.requires_grad</code> before you call it.
-# </details>
-# <details><summary>It refuses the model.</summary>
-#
-# No. It compiles the forward for inference.
-# </details>
-
-# %%
-seen.clear()
-frozen = nn.Sequential(nn.Linear(6, 2), nn.Tanh()).requires_grad_(False)
-torch._dynamo.reset()
-result = torch.compile(frozen, backend=backend)(x)
-assert not result.requires_grad and len(seen) == 1
-with fails(RuntimeError):
-    result.sum().backward()
+# The second compiler is called late, at the first `.backward()`. If nothing needs a gradient, `result.requires_grad` is false and there is no backward.
+# And a backward leaves gradients on the parameters. You see all of this at work below the exercise.
 
 # %% [markdown] card="forward_backward_ops"
 # **Given** a model, and a tuple of arguments for it. The model returns one tensor.
@@ -687,6 +640,67 @@ check(forward_backward_ops)
 
 # %% hint="forward_backward_ops"
 hint("forward_backward_ops")
+
+# %% [markdown]
+# ### The two compilers at work
+#
+# The first compiler is called when the model is compiled.
+
+
+# %%
+def printing(side: str) -> Any:
+    """A compiler that prints how many calls a graph has, and runs it as it is."""
+
+    def compiler(gm: fx.GraphModule, example_inputs: list) -> Any:
+        calls = [node for node in gm.graph.nodes if node.op == "call_function"]
+        seen.append((side, len(calls)))
+        print(side, [str(node.target) for node in calls])
+        return make_boxed_func(gm.forward)
+
+    return compiler
+
+
+seen: list[tuple[str, int]] = []
+backend = aot_autograd(fw_compiler=printing("forward"), bw_compiler=printing("backward"))
+small = nn.Sequential(nn.Linear(6, 2), nn.Tanh())
+torch._dynamo.reset()
+result = torch.compile(small, backend=backend)(x)
+assert [side for side, _ in seen] == ["forward"]
+
+# %% [markdown]
+# Only the forward compiler was called. The backward graph is there already, but nobody compiles it before it is needed:
+
+# %%
+result.sum().backward()
+assert [side for side, _ in seen] == ["forward", "backward"]
+assert small[0].weight.grad is not None
+
+# %% [markdown]
+# The last line shows a trap: the run has left gradients on the model. In training mode, a BatchNorm would also have changed its buffers.
+#
+# **Predict the result.** All parameters are frozen with `requires_grad_(False)`. What does `aot_autograd` do?
+#
+# <details><summary>It makes both graphs; the second one is empty.</summary>
+#
+# No. Without a gradient there is nothing to make a second graph of.
+# </details>
+# <details><summary>It makes one graph. The result has no <code>grad_fn</code>, and <code>backward()</code> raises an error.</summary>
+#
+# Right. So ask <code>result.requires_grad</code> before you call it.
+# </details>
+# <details><summary>It refuses the model.</summary>
+#
+# No. It compiles the forward for inference.
+# </details>
+
+# %%
+seen.clear()
+frozen = nn.Sequential(nn.Linear(6, 2), nn.Tanh()).requires_grad_(False)
+torch._dynamo.reset()
+result = torch.compile(frozen, backend=backend)(x)
+assert not result.requires_grad and len(seen) == 1
+with fails(RuntimeError):
+    result.sum().backward()
 
 # %% [markdown]
 # ## 11b.4 The end of the story (2 minutes)

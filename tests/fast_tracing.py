@@ -1,14 +1,18 @@
-"""Lets FX trace as fast beside two thousand classes of modules as beside none.
+"""Lets FX trace as fast beside two thousand classes of modules, and torchvision, as beside none.
 
 Each trace puts a `__call__` and a `__getattr__` of its own into `nn.Module`, and takes them out
 again. Each time, CPython goes through all classes that derive from it, and the tests hold the
 models of all exercises at once: that took two fifths of the exam's time. Here both methods are set
 once, and call whatever FX wants to stand there now.
+
+Each trace also makes a wrapper of each function that anybody gave to `fx.wrap`. torchvision gives
+it dozens. What a wrapper does depends on its function alone, so here each is made once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from torch import nn
@@ -52,6 +56,20 @@ def install() -> None:
             _wanted[self.fn_name].remove(self.new_fn)
 
     change.patch, change.revert = patch, revert
+    _symbolic_trace._create_wrapped_func = _kept(_symbolic_trace._create_wrapped_func)
+
+
+def _kept(wrap: Callable[..., Any]) -> Callable[..., Any]:
+    """A function from functions to wrappers that makes each wrapper once."""
+    keep = lru_cache(maxsize=1024)(wrap)
+
+    def wrapper_of(function: Callable[..., Any]) -> Any:
+        try:
+            return keep(function)
+        except TypeError:  # it has no hash
+            return wrap(function)
+
+    return wrapper_of
 
 
 def _is_meant(change: Any) -> bool:

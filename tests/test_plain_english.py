@@ -125,6 +125,7 @@ def test_one_is_refused_as_soon_as_none_is_left(
 ) -> None:
     text = CHAPTER.replace("# A chapter in miniature.", "# A chapter stands here.")
     path = build_fixture.write(tmp_path, text)
+    monkeypatch.setattr(plain_english, "LEFT", 1)
     builder.build(path, CARDS)
     monkeypatch.setattr(plain_english, "LEFT", 0)
     with pytest.raises(builder.BuildRefused) as caught:

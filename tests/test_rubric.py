@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from autograder.core.exercise import RANDOM, Exercise
+from autograder.core.verdict import Finding
 from autograder.exercises import EXERCISES
 from autograder.judge import judge
 from autograder.judge.answer_key import AnswerKey, Property, key_of
@@ -32,21 +33,24 @@ def is_needed(exercise: Exercise, rule: Property) -> bool:
     """Whether some wrong answer passes once the rule is gone."""
     key = key_of(exercise)
     without = replace(key, rules=tuple(one for one in key.rules if one.name != rule.name))
-    return any(passes_now(exercise, without, answer) for answer in caught_by(exercise, rule))
+    return any(
+        passes_now(exercise, without, answer, finding)
+        for answer, finding in caught_by(exercise, rule)
+    )
 
 
-def caught_by(exercise: Exercise, rule: Property) -> Iterator[Answer]:
-    """The wrong answers whose finding comes from a rule."""
+def caught_by(exercise: Exercise, rule: Property) -> Iterator[tuple[Answer, Finding]]:
+    """The wrong answers whose finding comes from a rule, with that finding."""
     for answer in all_answers():
         if answer.exercise == exercise.name and answer.finding is not None:
             meant = finding_meant_for(answer)
             if meant is not None and meant.property == rule.name:
-                yield answer
+                yield answer, meant
 
 
-def passes_now(exercise: Exercise, key: AnswerKey, answer: Answer) -> bool:
-    """Whether an answer holds on all cases, by another key."""
-    for case in exercise.cases:
+def passes_now(exercise: Exercise, key: AnswerKey, answer: Answer, finding: Finding) -> bool:
+    """Whether an answer holds on all cases, by another key; first, on the case of its finding."""
+    for case in sorted(exercise.cases, key=lambda case: case.name != finding.case):
         outcome = run(exercise, answer.write, case)
         if not judge(exercise, [outcome], (case,), key=key).passed:
             return False

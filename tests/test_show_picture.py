@@ -276,3 +276,9 @@ def test_boxes_carry_their_place_in_the_order_in_which_the_graph_runs() -> None:
         assert f">{said}<" in words
     chain = fx.symbolic_trace(nn.Sequential(*(nn.ReLU() for _ in range(14))))
     assert ">14 nodes in a row · 2\N{EN DASH}15<" in draw(chain).inline()
+
+
+def test_two_graphs_are_not_drawn_as_one() -> None:
+    gm = fx.symbolic_trace(lambda x: x + 1)
+    with pytest.raises(TypeError, match=r"draw\.beside\(left, right\) show two"):
+        draw(gm, gm)

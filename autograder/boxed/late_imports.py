@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 from collections.abc import Iterable
 
 import torch
@@ -27,6 +28,17 @@ def import_late() -> None:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
     torch.overrides.is_tensor_method_or_property(torch.Tensor.add)  # makes its table of names
+
+
+def start_autograd() -> None:
+    """Run a backward pass once, before anything else of PyTorch is imported.
+
+    The first one starts a thread for each device that PyTorch knows of. With `torch._dynamo` come
+    devices that are only names, and after them a forked process can run no backward pass any more.
+    Here there is the processor alone, which needs no thread.
+    """
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    torch.ones(1, requires_grad=True).sum().backward()
 
 
 COMPILERS = ("torch._dynamo", "torch.export")

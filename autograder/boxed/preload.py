@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.boxed import stub_api
-from autograder.boxed.late_imports import import_late, warm_up_compilers
+from autograder.boxed.late_imports import import_late, start_autograd, warm_up_compilers
 from autograder.boxed.shell import Record, Shell, make_shell
 from autograder.core.exercise import Exercise
 from autograder.runner.forbidden import install_spies
@@ -61,6 +61,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
         config: ``imports``, the modules that they import.
         blobs: nothing.
     """
+    start_autograd()
     import_late()
     made, record = make_shell()
     for name in (*_ALWAYS, *config["imports"]):

@@ -175,14 +175,14 @@ class Draw:
             around: a node, its name, or several: of a big graph, only what is near them is drawn.
 
         Raises:
-            TypeError: for anything else.
+            TypeError: for anything else, or a title that is no text.
             CannotTrace: (a ValueError) for what `fx.symbolic_trace` cannot trace.
             LookupError: the graph has no node that `around` names.
         """
         boxes = sketch(what)
         names = _names(around, boxes)
         heading = f"near {', '.join(sorted(names))}" if names else ""
-        return Picture([(heading, boxes)], title or "", around=names)
+        return Picture([(heading, boxes)], _text(title), around=names)
 
     def diff(self, before: Drawable, after: Drawable, title: str | None = None) -> Picture:
         """Draw two graphs side by side and mark what differs.
@@ -195,7 +195,7 @@ class Draw:
             after: the second one.
             title: stands above the picture.
         """
-        return pair(sketch(before), sketch(after), title or "")
+        return pair(sketch(before), sketch(after), _text(title))
 
     def beside(
         self, left: Drawable, right: Drawable, title: str | None = None,
@@ -210,10 +210,21 @@ class Draw:
             headings: stand above the graphs.
         """
         graphs = zip(headings, (sketch(left), sketch(right)), strict=True)
-        return Picture([*graphs], title or "", compared=False)
+        return Picture([*graphs], _text(title), compared=False)
 
     def __repr__(self) -> str:
         return "draw(module), draw.diff(before, after), or draw.beside(left, right)"
+
+
+def _text(title: str | None) -> str:
+    """A title; whoever gives a graph in its place wanted to see two."""
+    if title is None or isinstance(title, str):
+        return title or ""
+    kind = type(title).__name__
+    raise TypeError(
+        f"The title must be a text, and is a {kind}. draw shows one graph; "
+        "draw.diff(before, after) and draw.beside(left, right) show two."
+    )
 
 
 def _names(

@@ -90,8 +90,6 @@ def _program_facts(program: Any) -> Facts:
     """Of an exported program: its graph, what the signature says, the structure of its results,
     which sizes may change, and the tensors that it holds."""
     facts = _module_facts(program.graph_module)
-    # Who makes a new program from the parts of this one moves that: the constructor does it.
-    del facts[Part.GRAPH, "the owner of the model's graph"]
     facts[Part.ARGUMENT, "the program's signature"] = (0, str(program.graph_signature))
     facts[Part.ARGUMENT, "the program's structure"] = (0, repr(program.module_call_graph))
     facts[Part.ARGUMENT, "the program's range constraints"] = (0, str(program.range_constraints))
@@ -108,7 +106,6 @@ def _module_facts(root: nn.Module) -> Facts:
     if isinstance(root, fx.GraphModule):
         facts[Part.GRAPH, "the model's graph"] = (id(root.graph), str(root.graph))
         facts[Part.GRAPH, "the model's code"] = (0, root.code)
-        facts[Part.GRAPH, "the owner of the model's graph"] = (id(root.graph.owning_module), "")
     for path, module in root.named_modules(remove_duplicate=False):
         label = f"`{path}`" if path else "the model"
         name = f"submodule {label}" if path else "the model"

@@ -718,6 +718,13 @@ def stale_result(gm, bad):
     return made
 
 
+@wrong("it is called as the given module is", "interpreter-disagrees", clause="still-bad")
+def _(gm, bad):
+    made = minimizer()(gm, bad)
+    made.forward = copy.deepcopy(gm).forward
+    return made
+
+
 @wrong("the stub", "not-attempted")
 def stub(gm, bad):
     raise NotImplementedError

@@ -9,7 +9,8 @@ from tests.attacks._forging import forging
 from tests.submissions.exam import text_of
 
 NODES, TRACING, CHANGES = "02_nodes", "01_tracing", "03_manipulation"
-LESSONS, FEATURES, CUTTING = "06_interpreter", "07_features", "07b_cutting"
+LESSONS, MEASURING = "06_interpreter", "06b_measuring"
+FEATURES, CUTTING = "07_features", "07b_cutting"
 STATES = SUSPECT | ENDED
 NOT_RUN = "What was not run has not held."
 NOT_TOLD = "The process is not told which case is tried, nor what must come of it."
@@ -330,6 +331,15 @@ ATTACKS = [
         "no-tensors",
         "What is said refers to tensors that are not sent.",
         "outcome.tensors = []",
+    ),
+    Attack(
+        "claiming-runs-of-timers",
+        "A timer that measures nothing, and no run is said.",
+        NOT_RUN,
+        forging("def forge(outcome, file):\n    outcome.runs = []\n"),
+        MEASURING,
+        answers={"OpTimer": "class OpTimer(fx.Interpreter):\n    pass\n"},
+        states=STATES,
     ),
     Attack(
         "claiming-no-value",

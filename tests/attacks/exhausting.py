@@ -300,6 +300,7 @@ while True:
                 "relu_after_add",
                 "relu_to_gelu",
                 "remove_dropout",
+                "retarget",
             )
         },
     ),

@@ -23,29 +23,6 @@ def too_early(model):
     return create_feature_extractor(model, {"layer2": "C4", "layer3": "C5"})
 
 
-@mistake("node_paths", "the target's parent")
-def parents(model):
-    nodes = fx.symbolic_trace(model).graph.nodes
-    return {n.name: str(n.target).rpartition(".")[0] for n in nodes if n.op != "output"}
-
-
-class _Shared(fx.Tracer):
-    paths: dict[str, str] = {}
-
-    def create_node(self, kind, *args, **kwargs):
-        node = super().create_node(kind, *args, **kwargs)
-        if kind != "output":
-            self.paths[node.name] = ""
-        return node
-
-
-@mistake("node_paths", "a dictionary of the class")
-def class_paths(model):
-    tracer = _Shared()
-    tracer.trace(model)
-    return tracer.paths
-
-
 @mistake("extract", "a dictionary of nodes, nothing cut away")
 def nothing_cut(model, wanted):
     gm = fx.symbolic_trace(model)

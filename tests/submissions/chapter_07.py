@@ -10,36 +10,30 @@ CHAPTER = "07_features"
 
 RIGHT = {
     "backbone_c4_c5": text_of("backbone_c4_c5", "the names of the stages"),
-    "node_paths": text_of("node_paths", "a stack, and a question about leaves"),
     "extract": text_of("extract", "a sweep from the end, clones where needed"),
 }
 OTHERS = {
     "backbone_c4_c5": text_of("backbone_c4_c5", "a plain graph module"),
-    "node_paths": text_of("node_paths", "the scope of FX, noted inside of forward"),
     "extract": text_of("extract", "a fixed point over reads and writes"),
 }
 
 PARTIAL = {
     "backbone_c4_c5": text_of("backbone_c4_c5", "a copy in eval mode"),
-    "node_paths": text_of("node_paths", "FX's stack of modules"),
     "extract": text_of("extract", "KeyError for an unknown name"),
 }
 PARTIAL_EARNS = {
     "backbone_c4_c5": all_but("backbone_c4_c5", "mode"),
-    "node_paths": all_but("node_paths", "tensors"),
     "extract": all_but("extract", "errors"),
 }
 
 ANSWER = "from torch import fx\n\ndef {name}(model, *others):\n    {body}"
 KINDS = {
     "backbone_c4_c5": "return {'C4': model.layer3, 'C5': model.layer4}",
-    "node_paths": "return [node.name for node in fx.symbolic_trace(model).graph.nodes]",
     "extract": "return model",
 }
 KIND = {name: ANSWER.format(name=name, body=body) for name, body in KINDS.items()}
 ERRORS = {
     "backbone_c4_c5": "return model.layer5",
-    "node_paths": "return fx.Tracer().trace(model).paths",
     "extract": "raise IndexError(others)",
 }
 RAISES = {name: ANSWER.format(name=name, body=body) for name, body in ERRORS.items()}
@@ -63,5 +57,5 @@ SUBMISSIONS = (
     ),
     Submission("finn", CHAPTER, "wrong kinds", KIND, earns=dict.fromkeys(KIND, NOTHING)),
     Submission("gina", CHAPTER, "exceptions", RAISES, earns=dict.fromkeys(RAISES, NOTHING)),
-    mishaps.killer(CHAPTER, RIGHT, "node_paths", "os.abort()"),
+    mishaps.killer(CHAPTER, RIGHT, "backbone_c4_c5", "os.abort()"),
 )

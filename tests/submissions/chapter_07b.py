@@ -9,25 +9,31 @@ from tests.submissions.exam import fitted_to_graphs, text_of
 CHAPTER = "07b_cutting"
 
 RIGHT = {
+    "node_paths": text_of("node_paths", "a stack, and a question about leaves"),
     "split_at": text_of("split_at", "two new graphs"),
 }
 OTHERS = {
+    "node_paths": text_of("node_paths", "the scope of FX, noted inside of forward"),
     "split_at": text_of("split_at", "in the opposite order, under other names"),
 }
 
 PARTIAL = {
+    "node_paths": text_of("node_paths", "FX's stack of modules"),
     "split_at": text_of("split_at", "the result's lists become tuples"),
 }
 PARTIAL_EARNS = {
+    "node_paths": all_but("node_paths", "tensors"),
     "split_at": all_but("split_at", "rest"),
 }
 
 ANSWER = "from torch import fx\n\ndef {name}(model, *others):\n    {body}"
 KINDS = {
+    "node_paths": "return [node.name for node in fx.symbolic_trace(model).graph.nodes]",
     "split_at": "return fx.symbolic_trace(model)",
 }
 KIND = {name: ANSWER.format(name=name, body=body) for name, body in KINDS.items()}
 ERRORS = {
+    "node_paths": "return fx.Tracer().trace(model).paths",
     "split_at": "raise SystemExit",
 }
 RAISES = {name: ANSWER.format(name=name, body=body) for name, body in ERRORS.items()}
@@ -47,5 +53,5 @@ SUBMISSIONS = (
     ),
     Submission("finn", CHAPTER, "wrong kinds", KIND, earns=dict.fromkeys(KIND, NOTHING)),
     Submission("gina", CHAPTER, "exceptions", RAISES, earns=dict.fromkeys(RAISES, NOTHING)),
-    mishaps.killer(CHAPTER, RIGHT, "split_at", "os.abort()"),
+    mishaps.killer(CHAPTER, RIGHT, "node_paths", "os.abort()"),
 )

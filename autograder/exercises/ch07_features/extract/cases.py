@@ -1,4 +1,4 @@
-"""Exercise 7.3: an extractor of one's own."""
+"""Exercise 7.2: an extractor of one's own."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def told(recipe: Recipe) -> Expect:
 
 EXERCISE = Exercise(
     name="extract",
-    number=3,
+    number=2,
     chapter="07_features",
     title="An extractor of your own",
     stars=3,

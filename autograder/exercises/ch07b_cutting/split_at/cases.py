@@ -1,4 +1,4 @@
-"""Exercise 7b.1: a model cut in two."""
+"""Exercise 7b.2: a model cut in two."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def refusals(recipe: Recipe) -> Expect:
 
 EXERCISE = Exercise(
     name="split_at",
-    number=1,
+    number=2,
     chapter="07b_cutting",
     title="Cut a model in two",
     stars=3,

@@ -89,7 +89,7 @@ EXERCISE = Exercise(
         asked("all is needed", "task", models.Early, models.Depends, "tanh", "sigmoid", "cos"),
         asked("a pass that is wrong", "task", models.Clamped, models.PassChanges,
               models.clamp_to_relu, inputs=(T(4),)),
-        asked("a NaN", "task", models.Logs, models.NotANumber),
+        asked("a NaN", "rounds", models.Logs, models.NotANumber),
         asked("the second input", "inputs", models.Branches, models.Depends, "cos",
               inputs=(X, X)),
         asked("the first input", "inputs", models.Branches, models.Depends, "sin", inputs=(X, X)),

@@ -395,7 +395,7 @@ KEY = AnswerKey(
         parameters_shared,
         still_bad,
         nothing_can_be_taken_out,
-        one_computation,
+        one_computation.because("a copy of such a result shows it too, and says less of it"),
         can_be_copied,
     ),
     lambda trial: Reference(),

@@ -1,4 +1,4 @@
-"""Exercise 7.2: for each node, the module in whose forward it was made."""
+"""Exercise 7b.1: for each node, the module in whose forward it was made."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from collections.abc import Callable
 from torch import nn
 
 from autograder.core.exercise import Aspect, Case, Exercise
-from autograder.exercises.ch07_features import models_resnets as resnets
-from autograder.exercises.ch07_features.node_paths import models
+from autograder.exercises.ch07b_cutting.node_paths import models
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
-from autograder.models import networks
+from autograder.models import networks, resnets
 
 HINTS = (
-    """**Where to look.** `LogTracer` in section 7.4 sees every call and every node.
+    """**Where to look.** `LogTracer` in section 7b.1 sees every call and every node.
 In place of printing, note a path. Two questions decide the details:
 which `forward` is running when a leaf is called, and where are you when a module is done?""",
     """**What to use.** `Tracer.call_module(m, forward, args, kwargs)` is called for each call of a
@@ -83,8 +82,8 @@ VOCABULARY = Vocabulary(
 
 EXERCISE = Exercise(
     name="node_paths",
-    number=2,
-    chapter="07_features",
+    number=1,
+    chapter="07b_cutting",
     title="Whose forward made this node?",
     stars=2,
     minutes=15,
