@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapter 1, *Tracing*: `symbolic_trace`, `GraphModule`, what a Proxy records |
-# | **Time** | about 105 minutes: 60 to read and run, 45 for the exercises; the minutes of a section include its exercises. A good place for a break is after 2.4 |
+# | **Time** | about 95 minutes: 50 to read and run, 45 for the exercises; the minutes of a section include its exercises. A good place for a break is after 2.4 |
 #
 # **When you are done, you can**
 #
@@ -843,7 +843,7 @@ check(dead_nodes)
 hint("dead_nodes")
 
 # %% [markdown]
-# ## 2.6 Graph and code are two things (3 minutes)
+# ## 2.6 Graph and code are two things (4 minutes)
 #
 # A `GraphModule` runs its **code**, not its graph.
 # The code is generated once, when the module is made.

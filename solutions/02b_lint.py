@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 and 2: traces, the six kinds of node, graph and code |
-# | **Time** | about 75 minutes with *Common mistakes*, 30 of them for the exercise; the minutes of a section include its exercise |
+# | **Time** | about 55 minutes with *Common mistakes*, 30 of them for the exercise; the minutes of a section include its exercise |
 # | **Optional** | You can go on to chapter 3 without it |
 #
 # **When you are done, you can**
@@ -80,7 +80,7 @@ list(gm.graph.nodes)[1].target = torch.neg
 assert "neg" not in gm.code and "neg" in gm.graph.python_code("self").src
 
 # %% [markdown]
-# ## 2b.1 What `lint` finds (6 minutes)
+# ## 2b.1 What `lint` finds (5 minutes)
 #
 # `graph.lint()` raises an exception if it finds a fault.
 # It checks, in short: each node belongs to this graph; what a node reads comes before it; names are unique; targets exist.
@@ -167,7 +167,7 @@ parts(gm)["add"].args = (parts(gm)["layers_1"], parts(gm)["offset"])
 assert lint_says(gm) == ""  # two outputs, and no complaint
 
 # %% [markdown]
-# ## 2b.2 What `lint` misses (20 minutes)
+# ## 2b.2 What `lint` misses (10 minutes)
 #
 # ### Missed: the wrong number of outputs
 #
@@ -218,7 +218,7 @@ assert fx.Interpreter(gm).run(torch.rand(2, 4)).shape == (2, 8)
 gm(torch.rand(2, 4))
 
 # %% [markdown]
-# The right way is a buffer on the module and a `get_attr` node, as in section 2.4 of chapter 2.
+# The right way is a buffer on the module and a `get_attr` node, as in section 2.4.
 #
 # ### Missed: users in another graph, and erased users
 #
@@ -237,8 +237,21 @@ assert lint_says(gm) == ""
 # An *erased* node is similar.
 # `graph.erase_node` takes a node out of the list; a Python variable may still hold it.
 # If that node is given arguments again, it counts as a reader, though it never runs.
-# Its `.graph` is still this graph.
-# So the safe test for "does it belong to this graph?" is whether it is among `graph.nodes`.
+#
+# **Predict the value.** `ghost` is such an erased node. What is `ghost.graph`?
+#
+# <details><summary><code>None</code></summary>
+#
+# No. <code>erase_node</code> takes the node out of the list, and leaves this attribute as it is.
+# </details>
+# <details><summary>The graph that it was erased from</summary>
+#
+# Right. So <code>node.graph is gm.graph</code> does not tell whether a node belongs to a graph.
+# </details>
+# <details><summary>Asking raises an error</summary>
+#
+# No. An erased node is still a Python object.
+# </details>
 
 # %%
 gm = fx.symbolic_trace(Block())
@@ -248,6 +261,9 @@ ghost.args = (parts(gm)["add"],)
 assert ghost in parts(gm)["add"].users
 assert ghost.graph is gm.graph and ghost not in set(gm.graph.nodes)
 assert lint_says(gm) == ""
+
+# %% [markdown]
+# The safe test for "does it belong to this graph?" is whether it is among `graph.nodes`.
 
 # %% [markdown]
 # ### Missed: a dot in a key
@@ -304,7 +320,7 @@ for path, module in sound.named_modules():
     print(f"{path or '(root)':10} children {children}  buffers {buffers}")
 
 # %% [markdown]
-# ## 2b.3 A checker of your own (35 minutes)
+# ## 2b.3 A checker of your own (32 minutes)
 #
 # ### Worked example: a checker for one more fault
 #
@@ -432,7 +448,7 @@ check(wellformed)
 hint("wellformed")
 
 # %% [markdown]
-# ## 2b.4 Her module (4 minutes)
+# ## 2b.4 Her module (2 minutes)
 #
 # This is what the colleague did. (Run these cells again when your check has passed.)
 
@@ -471,7 +487,7 @@ assert isinstance(network.conv1.bn, nn.BatchNorm2d)  # the other team's model is
 # %% [markdown]
 # ## Common mistakes
 #
-# Here you see each of them fail. (5 minutes)
+# Here you see each of them fail. (2 minutes)
 #
 # ### Trusting `lint`
 #
