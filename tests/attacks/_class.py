@@ -23,6 +23,7 @@ from tests.attacks import GRADED, HONEST, MOST_SECONDS, SCRIPT, TOKEN, Attack, _
 from tests.submissions import (
     chapter_01,
     chapter_02,
+    chapter_02b,
     chapter_03,
     chapter_03b,
     chapter_05,
@@ -41,6 +42,7 @@ RIGHT = {
     "00_start": {"node_names": text_of("node_names", "a comprehension")},
     "01_tracing": chapter_01.RIGHT,
     "02_nodes": chapter_02.RIGHT,
+    "02b_lint": chapter_02b.RIGHT,
     "03_manipulation": chapter_03.RIGHT,
     "03b_effects": chapter_03b.RIGHT,
     "05_proxy": chapter_05.RIGHT,

@@ -375,7 +375,7 @@ ATTACKS = [
         "`wellformed` says what stands in its argument's `meta`, and in those of its nodes.",
         "An argument does not say what must come of it.",
         f"{_LOOK_UP}\nTABLE = {_table('wellformed')!r}",
-        NODES,
+        "02b_lint",
         answers={
             "wellformed": """\
 def wellformed(gm):

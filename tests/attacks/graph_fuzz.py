@@ -117,7 +117,7 @@ _CLASS_SPACES = (
     "torch.nn.modules.container", "torch.nn.modules.lazy", "torch.nn.modules.normalization",
     "torch.nn.utils.parametrize", "torch.fx.graph_module", "torch.fx.interpreter",
     "torch.jit._script", "torch.nn.parallel.data_parallel",
-    "autograder.exercises.ch02_nodes.wellformed.models_faults_elsewhere",
+    "autograder.exercises.ch02b_lint.wellformed.models_faults_elsewhere",
     "autograder.models.additions", "autograder.given", "autograder.core.graph_record",
 )  # fmt: skip
 WALKS = (

@@ -179,7 +179,7 @@ PATHS = [
     _method("format-map", "`str.format_map` does.", "format_map", "'{a.real}', {'dict': []}"),
 ]  # fmt: skip
 
-_FAULTS = "autograder.exercises.ch02_nodes.wellformed.models_faults"
+_FAULTS = "autograder.exercises.ch02b_lint.wellformed.models_faults"
 CLASSES = [
     _route(
         f"class-{kind}",

@@ -12,14 +12,12 @@ RIGHT = {
     "inputs_of": text_of("inputs_of", "a stack instead of recursion"),
     "build_by_hand": text_of("build_by_hand", "create_node, a nested name for the module"),
     "dead_nodes": text_of("dead_nodes", "recursion along the users"),
-    "wellformed": text_of("wellformed", "one sweep over the nodes"),
 }
 OTHERS = {
     "count_ops": text_of("count_ops", "an Interpreter that never computes"),
     "inputs_of": text_of("inputs_of", "match and generators"),
     "build_by_hand": text_of("build_by_hand", "Proxies on nodes made by hand"),
     "dead_nodes": text_of("dead_nodes", "from the output along what is read"),
-    "wellformed": text_of("wellformed", "a list of rows, one a code"),
 }
 
 PARTIAL = {
@@ -27,14 +25,12 @@ PARTIAL = {
     "inputs_of": text_of("inputs_of", "once among args and once among kwargs"),
     "build_by_hand": text_of("build_by_hand", "the layer is put into eval mode"),
     "dead_nodes": text_of("dead_nodes", "keyword arguments are not followed"),
-    "wellformed": text_of("wellformed", "lint alone"),
 }
 PARTIAL_EARNS = {
     "count_ops": all_but("count_ops", "graphs"),  # a module that is called twice counts once
     "inputs_of": all_but("inputs_of", "once"),
     "build_by_hand": all_but("build_by_hand", "inputs"),  # one of them is in training mode
     "dead_nodes": all_but("dead_nodes", "ways"),
-    "wellformed": NOTHING,  # lint does not see stale code, which is plain to see
 }
 
 KIND = {
@@ -42,18 +38,15 @@ KIND = {
     "inputs_of": text_of("inputs_of", "a tuple"),
     "build_by_hand": text_of("build_by_hand", "the graph instead of a module"),
     "dead_nodes": text_of("dead_nodes", "a set"),
-    "wellformed": "def wellformed(gm):\n    print('fine')",
 }
 RAISES = {
     "count_ops": "def count_ops(model):\n    return {node.op: 1 for node in model.graph}",
     # Right wherever the output reads a node; None and constants are not nodes.
     "dead_nodes": text_of("dead_nodes", "what the output reads must be a node"),
-    "wellformed": "def wellformed(gm):\n    gm.graph.lint(strict=True)\n    return []",
 }
 RAISES_EARN = {
     "count_ops": NOTHING,
     "dead_nodes": all_but("dead_nodes", "ways"),
-    "wellformed": NOTHING,
 }
 
 SUBMISSIONS = (
@@ -77,12 +70,12 @@ SUBMISSIONS = (
     Submission("gina", CHAPTER, "exceptions", RAISES, earns=RAISES_EARN),
     mishaps.endless_answer(CHAPTER, RIGHT, "dead_nodes"),
     mishaps.killed_in_answer_cell(CHAPTER, RIGHT, "inputs_of"),
-    mishaps.killer(CHAPTER, RIGHT, "wellformed", "os.kill(os.getpid(), signal.SIGSEGV)"),
+    mishaps.killer(CHAPTER, RIGHT, "build_by_hand", "os.kill(os.getpid(), signal.SIGSEGV)"),
     mishaps.flood(CHAPTER, RIGHT, "dead_nodes"),
     mishaps.stderr(CHAPTER, OTHERS, "build_by_hand"),
     mishaps.deleted_checks(CHAPTER, OTHERS, "count_ops", "dead_nodes"),
-    mishaps.duplicated_checks(CHAPTER, OTHERS, "inputs_of", "wellformed"),
-    mishaps.edited_check(CHAPTER, RIGHT, "wellformed"),
+    mishaps.duplicated_checks(CHAPTER, OTHERS, "inputs_of", "dead_nodes"),
+    mishaps.edited_check(CHAPTER, RIGHT, "dead_nodes"),
     mishaps.retyped(CHAPTER, RIGHT, "inputs_of", "count_ops"),
     mishaps.lost_metadata(CHAPTER, OTHERS),
     mishaps.files_beside(CHAPTER, RIGHT, "count_ops"),

@@ -11,7 +11,7 @@ import torch
 from torch import fx, nn
 
 from autograder.core.torch_private import own_buffers, own_parameters
-from autograder.exercises.ch02_nodes.wellformed.models import erased, of_another_graph
+from autograder.exercises.ch02b_lint.wellformed.models import erased, of_another_graph
 
 # ------------------------------------------------------------------ stale code
 

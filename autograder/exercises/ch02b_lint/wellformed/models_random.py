@@ -9,9 +9,9 @@ from random import Random
 from torch import fx
 
 from autograder.core.exercise import Trial
-from autograder.exercises.ch02_nodes.wellformed import models_faults as faults
-from autograder.exercises.ch02_nodes.wellformed import models_faults_elsewhere as elsewhere
-from autograder.exercises.ch02_nodes.wellformed.models_faults import GM, Step
+from autograder.exercises.ch02b_lint.wellformed import models_faults as faults
+from autograder.exercises.ch02b_lint.wellformed import models_faults_elsewhere as elsewhere
+from autograder.exercises.ch02b_lint.wellformed.models_faults import GM, Step
 
 # The output after what needs it; old code last, for nothing is recompiled after it.
 GROUPS: tuple[tuple[Step, ...], ...] = (

@@ -10,7 +10,7 @@ from random import Random
 import torch
 from torch import fx, nn
 
-from autograder.exercises.ch02_nodes.wellformed.models_faults import (
+from autograder.exercises.ch02b_lint.wellformed.models_faults import (
     GM,
     calls_of,
     deep_module,

@@ -10,10 +10,10 @@ from autograder.core.codec import show
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
-from autograder.exercises.ch02_nodes.wellformed import models_faults as faults
-from autograder.exercises.ch02_nodes.wellformed import models_faults_elsewhere as elsewhere
-from autograder.exercises.ch02_nodes.wellformed.models_faults import Step
-from autograder.exercises.ch02_nodes.wellformed.models_random import GROUPS, spoilt
+from autograder.exercises.ch02b_lint.wellformed import models_faults as faults
+from autograder.exercises.ch02b_lint.wellformed import models_faults_elsewhere as elsewhere
+from autograder.exercises.ch02b_lint.wellformed.models_faults import Step
+from autograder.exercises.ch02b_lint.wellformed.models_random import GROUPS, spoilt
 from autograder.judge.answer_key import AnswerKey, OfChoice
 from autograder.judge.evidence import Evidence
 from autograder.judge.rule import Stage, rule

@@ -10,7 +10,7 @@ import copy
 import torch
 from torch import fx, nn
 
-from autograder.exercises.ch02_nodes.wellformed.models import Block, node_of
+from autograder.exercises.ch02b_lint.wellformed.models import Block, node_of
 
 
 def fresh_trace() -> fx.GraphModule:

@@ -1,4 +1,4 @@
-"""Exercise 2.5: everything that can be wrong."""
+"""Exercise 2b.1: everything that can be wrong."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 from torch import fx
 
 from autograder.core.exercise import Aspect, Case, Exercise, Expect
-from autograder.exercises.ch02_nodes.wellformed import models
-from autograder.exercises.ch02_nodes.wellformed import models_broken as plain
-from autograder.exercises.ch02_nodes.wellformed import models_broken_places as places
-from autograder.exercises.ch02_nodes.wellformed import models_faults as faults
-from autograder.exercises.ch02_nodes.wellformed import models_faults_elsewhere as elsewhere
-from autograder.exercises.ch02_nodes.wellformed import models_sound as harmless
-from autograder.exercises.ch02_nodes.wellformed.models_faults import Step
-from autograder.exercises.ch02_nodes.wellformed.models_random import chosen, with_faults
+from autograder.exercises.ch02b_lint.wellformed import models
+from autograder.exercises.ch02b_lint.wellformed import models_broken as plain
+from autograder.exercises.ch02b_lint.wellformed import models_broken_places as places
+from autograder.exercises.ch02b_lint.wellformed import models_faults as faults
+from autograder.exercises.ch02b_lint.wellformed import models_faults_elsewhere as elsewhere
+from autograder.exercises.ch02b_lint.wellformed import models_sound as harmless
+from autograder.exercises.ch02b_lint.wellformed.models_faults import Step
+from autograder.exercises.ch02b_lint.wellformed.models_random import chosen, with_faults
 from autograder.fuzz.calls import CALLS, KINDS
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
@@ -22,7 +22,7 @@ from autograder.fuzz.recipe import Recipe
 
 HINTS = (
     "Take the codes one after the other: each is a few lines, and none needs `lint`. "
-    "Section 2.7 breaks one model in each of these ways. "
+    "Section 2b.2 breaks one model in each of these ways. "
     "To visit arguments, you have written the right walk in `inputs_of`; here it must give "
     "tensors, too.",
     "`set(gm.graph.nodes)` are the nodes that belong here; an erased node is not in it. "
@@ -248,8 +248,8 @@ VOCABULARY = Vocabulary(
 
 EXERCISE = Exercise(
     name="wellformed",
-    number=5,
-    chapter="02_nodes",
+    number=1,
+    chapter="02b_lint",
     title="Everything that can be wrong",
     stars=3,
     minutes=30,

@@ -1,0 +1,1 @@
+"""Chapter 02b: one folder an exercise."""

@@ -1,0 +1,564 @@
+# %% [markdown]
+# # 2b · What `lint` does not see
+#
+# **After this part you can say everything that is wrong with a broken graph module, also where `lint` says nothing.**
+#
+# | | |
+# |---|---|
+# | **You need** | chapters 1 and 2: traces, the six kinds of node, graph and code |
+# | **Time** | about 55 minutes with *Common mistakes*, 30 of them for the exercise; the minutes of a section include its exercise |
+# | **Optional** | You can go on to chapter 3 without it |
+#
+# **When you are done, you can**
+#
+# 1. say what `Graph.lint()` checks, and why it reports one fault at most;
+# 2. list the faults that it does not find;
+# 3. tell whether a node belongs to a graph;
+# 4. find all of these faults in a module of any depth, without changing it.
+
+# %% [markdown]
+# ## A story
+#
+# Your colleague of chapter 2 now calls `recompile()` after each edit. Her GoogLeNet computes with `torch.tanh`, as she wanted.
+#
+# Then she took the first BatchNorm out, and nothing happened. `lint()` does not complain, and the code is up to date.
+# You write `wellformed`, a checker that finds what `lint()` overlooks. In section 2b.4 it says what is wrong.
+
+# %%
+import copy
+
+import torch
+from torch import fx, nn
+from torchvision.models import googlenet
+
+from autograder import check, draw, hint, progress
+
+torch.manual_seed(2)
+print(torch.__version__)
+
+# %% [markdown]
+# ## Two questions on earlier chapters
+#
+# **Predict the number.** A node is `torch.cat([x, y, x])`. How many keys does `x.users` have?
+#
+# <details><summary>One</summary>
+#
+# Right. <code>users</code> holds each reader once (section 2.2).
+# </details>
+# <details><summary>Two</summary>
+#
+# No. <code>x</code> is read twice, but by one node.
+# </details>
+# <details><summary>None, because <code>x</code> is inside a list</summary>
+#
+# No. FX looks into lists when arguments are assigned.
+# </details>
+
+# %%
+x, y, cat, _ = fx.symbolic_trace(lambda x, y: torch.cat([x, y, x])).graph.nodes
+assert list(x.users) == [cat]
+
+# %% [markdown]
+# **Predict the result.** You edit a graph and do not recompile. Which text is new?
+#
+# <details><summary><code>gm.code</code></summary>
+#
+# No. It is made when the module is made, and by <code>recompile</code>.
+# </details>
+# <details><summary><code>gm.graph.python_code("self").src</code></summary>
+#
+# Right. It is generated from the graph at each call (section 2.6).
+# </details>
+# <details><summary>Both</summary>
+#
+# No. Then no module could be stale.
+# </details>
+
+# %%
+gm = fx.symbolic_trace(lambda x: torch.relu(x))
+list(gm.graph.nodes)[1].target = torch.neg
+assert "neg" not in gm.code and "neg" in gm.graph.python_code("self").src
+
+# %% [markdown]
+# ## 2b.1 What `lint` finds (5 minutes)
+#
+# `graph.lint()` raises an exception if it finds a fault.
+# It checks, in short: each node belongs to this graph; what a node reads comes before it; names are unique; targets exist.
+# Let us break one model in many ways and ask `lint` each time.
+
+
+# %%
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+        self.register_buffer("offset", torch.rand(4))
+
+    def forward(self, x):
+        y = self.layers(x) + self.offset
+        return torch.cat([x, y], dim=1)
+
+
+def parts(gm: fx.GraphModule) -> dict[str, fx.Node]:
+    """The nodes of a graph by name."""
+    return {node.name: node for node in gm.graph.nodes}
+
+
+def lint_says(gm: fx.GraphModule) -> str:
+    """What `lint` complains about, or an empty string."""
+    try:
+        gm.graph.lint()
+    except Exception as error:
+        return str(error).splitlines()[0]
+    return ""
+
+
+sound = fx.symbolic_trace(Block())
+assert lint_says(sound) == ""
+draw(sound)
+
+# %% [markdown]
+# First the faults that it does find: a node that is used before it is defined, a node of another graph, a target that does not exist, and a name that is given twice.
+
+# %%
+gm = fx.symbolic_trace(Block())
+node = parts(gm)
+node["add"].args = (node["add"], node["offset"])  # it reads itself
+assert "used before it has been defined" in lint_says(gm)
+
+gm = fx.symbolic_trace(Block())
+stranger = fx.symbolic_trace(Block())
+parts(gm)["cat"].args = ([parts(gm)["x"], parts(stranger)["add"]],)
+assert "does not belong to this Graph" in lint_says(gm)
+
+gm = fx.symbolic_trace(Block())
+parts(gm)["layers_0"].target = "layers.7"
+assert "references nonexistent attribute" in lint_says(gm)
+
+gm = fx.symbolic_trace(Block())
+parts(gm)["layers_0"].name = "x"
+assert "redefined name x" in lint_says(gm)
+
+# %% [markdown]
+# `lint` stops at the first fault it meets.
+# So it can say *that* something is wrong, but not *all* that is wrong.
+#
+# **Predict the result.** A graph has a node that reads itself and two outputs. How many faults does `lint` report?
+#
+# <details><summary>None: the second output hides the first fault.</summary>
+#
+# No. A node that reads itself is found wherever the outputs are.
+# </details>
+# <details><summary>One.</summary>
+#
+# Right. It raises at the node that reads itself, and nothing after that is looked at. It would not find the other fault at all.
+# </details>
+# <details><summary>Two.</summary>
+#
+# No. An exception ends the search, and <code>lint</code> does not count outputs.
+# </details>
+
+# %%
+gm = fx.symbolic_trace(Block())
+parts(gm)["add"].args = (parts(gm)["add"], parts(gm)["offset"])
+gm.graph.output(parts(gm)["x"])
+assert "used before it has been defined" in lint_says(gm)
+parts(gm)["add"].args = (parts(gm)["layers_1"], parts(gm)["offset"])
+assert lint_says(gm) == ""  # two outputs, and no complaint
+
+# %% [markdown]
+# ## 2b.2 What `lint` misses (10 minutes)
+#
+# ### Missed: the wrong number of outputs
+#
+# A second `return` can never be reached.
+# Without any output node, `forward` returns `None`.
+
+# %%
+gm = fx.symbolic_trace(Block())
+gm.graph.output(parts(gm)["add"])
+gm.recompile()
+assert lint_says(gm) == ""
+assert gm.code.count("return ") == 2
+
+gm = fx.symbolic_trace(Block())
+gm.graph.erase_node(parts(gm)["output"])
+gm.recompile()
+assert lint_says(gm) == ""
+assert gm(torch.rand(2, 4)) is None
+
+# %% [markdown]
+# ### Missed: an output that is not last
+#
+# What comes after the `return` never runs.
+
+# %%
+gm = fx.symbolic_trace(Block())
+gm.graph.call_function(torch.relu, (parts(gm)["add"],))
+gm.recompile()
+assert lint_says(gm) == ""
+assert gm.code.index("return cat") < gm.code.index("torch.relu")
+
+# %% [markdown]
+# ### Missed: a raw tensor among the arguments
+#
+# Code can spell out a number, but not a tensor.
+# FX writes the text of the tensor, and that text is not a valid expression.
+# An `Interpreter` passes the object itself, so it runs the same graph without an error.
+
+# %%
+gm = fx.symbolic_trace(Block())
+parts(gm)["add"].update_arg(1, torch.ones(4))
+gm.recompile()
+assert lint_says(gm) == ""
+print(gm.code)
+assert fx.Interpreter(gm).run(torch.rand(2, 4)).shape == (2, 8)
+
+# %% raises="NameError"
+gm(torch.rand(2, 4))
+
+# %% [markdown]
+# The right way is a buffer on the module and a `get_attr` node, as in section 2.4.
+#
+# ### Missed: users in another graph, and erased users
+#
+# `lint` looks at what a node reads, never at who reads it.
+# Below, a node of another graph reads `add`, and so it is among the `users` of `add`.
+# A pass that follows `users` leaves the graph without noticing.
+
+# %%
+gm = fx.symbolic_trace(Block())
+other = fx.Graph()
+other.call_function(torch.relu, (parts(gm)["add"],))
+assert [user.name for user in parts(gm)["add"].users] == ["cat", "relu"]
+assert lint_says(gm) == ""
+
+# %% [markdown]
+# An *erased* node is similar.
+# `graph.erase_node` takes a node out of the list; a Python variable may still hold it.
+# If that node is given arguments again, it counts as a reader, though it never runs.
+#
+# **Predict the value.** `ghost` is such an erased node. What is `ghost.graph`?
+#
+# <details><summary><code>None</code></summary>
+#
+# No. <code>erase_node</code> takes the node out of the list, and leaves this attribute as it is.
+# </details>
+# <details><summary>The graph that it was erased from</summary>
+#
+# Right. So <code>node.graph is gm.graph</code> does not tell whether a node belongs to a graph.
+# </details>
+# <details><summary>Asking raises an error</summary>
+#
+# No. An erased node is still a Python object.
+# </details>
+
+# %%
+gm = fx.symbolic_trace(Block())
+ghost = gm.graph.call_function(torch.relu, (parts(gm)["x"],))
+gm.graph.erase_node(ghost)
+ghost.args = (parts(gm)["add"],)
+assert ghost in parts(gm)["add"].users
+assert ghost.graph is gm.graph and ghost not in set(gm.graph.nodes)
+assert lint_says(gm) == ""
+
+# %% [markdown]
+# The safe test for "does it belong to this graph?" is whether it is among `graph.nodes`.
+
+# %% [markdown]
+# ### Missed: a dot in a key
+#
+# A path such as `layers.0` leads from module to module.
+# Each module keeps its own children in `_modules`, under keys without dots.
+# `setattr` with a dotted name makes a *new key* on the root, and the nested module stays what it was.
+#
+# For parameters and buffers PyTorch refuses a dotted name, and a plain tensor becomes an ordinary attribute.
+# A key with a dot comes into `_parameters` or `_buffers` only if somebody writes into these dictionaries directly.
+
+# %%
+gm = fx.symbolic_trace(Block())
+for value in (nn.Parameter(torch.ones(4)), nn.Buffer(torch.ones(4))):
+    try:
+        setattr(gm, "layers.offset", value)
+    except KeyError as error:
+        print("KeyError -", error)
+    else:
+        raise AssertionError("a dotted name was accepted")
+
+setattr(gm, "layers.offset", torch.ones(4))  # no error, and neither a parameter nor a buffer
+assert "layers.offset" in vars(gm) and "layers.offset" not in gm.state_dict()
+
+gm._buffers["layers.offset"] = torch.ones(4)  # the key itself
+assert lint_says(gm) == "" and "layers.offset" in gm.state_dict()
+
+# %%
+gm = fx.symbolic_trace(Block())
+setattr(gm, "layers.0", nn.Identity())
+assert lint_says(gm) == ""
+assert list(gm._modules) == ["layers", "layers.0"]
+assert type(gm.get_submodule("layers.0")) is nn.Linear  # what the graph calls, still the old one
+assert type(dict(gm.named_modules())["layers.0"]) is nn.Identity  # two modules, one name
+
+# %% [markdown]
+# The last line shows why paths cannot tell the two apart.
+# You must look at the keys of each module.
+# `gm.modules()` gives every module of the tree, each once, at any depth.
+# `gm.named_modules()` gives the same modules with **one** path each. A module that has two paths appears under the first of them only;
+# `gm.named_modules(remove_duplicate=False)` gives every path.
+# So to ask whether a path exists, follow it step by step. Do not look it up among the names.
+
+# %%
+act = nn.ReLU()
+two_paths = nn.ModuleDict({"first": act, "second": act})
+assert [path for path, _ in two_paths.named_modules()] == ["", "first"]
+every_path = [path for path, _ in two_paths.named_modules(remove_duplicate=False)]
+assert every_path == ["", "first", "second"]
+assert two_paths.get_submodule("second") is act  # the path exists all the same
+
+for path, module in sound.named_modules():
+    children, buffers = list(module._modules), list(module._buffers)
+    print(f"{path or '(root)':10} children {children}  buffers {buffers}")
+
+# %% [markdown]
+# ## 2b.3 A checker of your own (32 minutes)
+#
+# ### Worked example: a checker for one more fault
+#
+# Nothing stops you from putting a placeholder in the middle of a graph.
+# It works, but it is hard to read: the parameters are no longer together.
+# This checker finds it; `lint` does not.
+
+
+# %%
+def placeholders_first(gm: fx.GraphModule) -> list[str]:
+    """`["late-placeholder"]` if a placeholder comes after another kind of node."""
+    found = set()
+    only_placeholders_so_far = True
+    for node in gm.graph.nodes:
+        if node.op != "placeholder":
+            only_placeholders_so_far = False
+        elif not only_placeholders_so_far:
+            found.add("late-placeholder")
+    return sorted(found)
+
+
+gm = fx.symbolic_trace(Block())
+with gm.graph.inserting_before(parts(gm)["add"]):
+    gm.graph.placeholder("extra", default_value=None)
+gm.recompile()
+assert lint_says(gm) == ""
+assert placeholders_first(gm) == ["late-placeholder"]
+assert placeholders_first(sound) == []
+
+# %% [markdown] card="wellformed"
+# Report everything that is wrong with a `GraphModule`.
+#
+# **Given** a `GraphModule`, sound or broken in one way or in several.
+#
+# **Return** the sorted list of the codes that apply, each once; `[]` for a sound module.
+#
+# | code | it applies when |
+# |---|---|
+# | `stale-code` | `gm.code` is not what the graph generates |
+# | `output` | there is no output node, or more than one, or it is not last |
+# | `foreign-node` | an argument or a user belongs to another graph, or was erased |
+# | `raw-tensor` | there is a tensor among `args` or `kwargs`, nested or not |
+# | `undefined-use` | a node of this graph is used before it is defined; a foreign or erased one is only `foreign-node` |
+# | `missing-target` | the target of a `call_module` or `get_attr` does not resolve; a registered parameter or buffer that is `None` is there |
+# | `dotted-name` | a module of the tree, at any depth, has a key with a dot in its own `_modules`, `_parameters` or `_buffers`, whether saved with the model or not |
+#
+# "Nested" means: in tuples, lists, dictionaries and slices, as in `inputs_of`.
+#
+# **Do not** change the module, and do not recompile it.
+
+# %%
+# Three modules that `lint` accepts, and what `wellformed` must report about them.
+stale = fx.symbolic_trace(Block())
+parts(stale)["cat"].kwargs = {"dim": 0}  # ["stale-code"]
+
+haunted = fx.symbolic_trace(Block())
+fx.Graph().call_function(torch.relu, (parts(haunted)["add"],))  # ["foreign-node"]
+
+twice = fx.symbolic_trace(Block())
+parts(twice)["cat"].args = ([parts(twice)["x"], torch.ones(2, 4)],)
+twice.graph.output(parts(twice)["add"])  # ["output", "raw-tensor", "stale-code"]
+
+assert [lint_says(gm) for gm in (stale, haunted, twice)] == ["", "", ""]
+draw.diff(sound, twice)
+
+
+# %% solve="wellformed"
+def wellformed(gm: fx.GraphModule) -> list[str]:
+    """The sorted codes of all that is wrong with a graph module; empty if it is sound."""
+
+    ### BEGIN SOLUTION
+    def leaves(value):
+        """Everything in nested arguments that is no container."""
+        if isinstance(value, (tuple, list)):
+            for item in value:
+                yield from leaves(item)
+        elif isinstance(value, dict):
+            yield from leaves(list(value.values()))
+        elif isinstance(value, slice):
+            yield from leaves([value.start, value.stop, value.step])
+        else:
+            yield value
+
+    def resolves(node):
+        value = gm
+        for part in node.target.split("."):  # step by step: a key may itself hold a dot
+            if not hasattr(value, part):
+                return False
+            value = getattr(value, part)
+        return node.op == "get_attr" or isinstance(value, nn.Module)
+
+    nodes = list(gm.graph.nodes)
+    own = set(nodes)  # an erased node still says that this is its graph
+    found, defined = set(), set()
+    for node in nodes:
+        for value in leaves([node.args, node.kwargs]):
+            if isinstance(value, torch.Tensor):
+                found.add("raw-tensor")
+            elif isinstance(value, fx.Node) and value not in own:
+                found.add("foreign-node")
+            elif isinstance(value, fx.Node) and value not in defined:
+                found.add("undefined-use")
+        if not own.issuperset(node.users):
+            found.add("foreign-node")
+        if node.op in ("call_module", "get_attr") and not resolves(node):
+            found.add("missing-target")
+        defined.add(node)
+
+    outputs = [node for node in nodes if node.op == "output"]
+    if len(outputs) != 1 or outputs[0] is not nodes[-1]:
+        found.add("output")
+    if gm.code != gm.graph.python_code("self").src:
+        found.add("stale-code")
+    for module in gm.modules():
+        if any("." in key for key in (*module._modules, *module._parameters, *module._buffers)):
+            found.add("dotted-name")
+    return sorted(found)
+    ### END SOLUTION
+
+
+# %% check="wellformed"
+check(wellformed)
+
+# %% hint="wellformed"
+hint("wellformed")
+
+# %% [markdown]
+# ## 2b.4 Her module (2 minutes)
+#
+# This is what the colleague did. (Run these cells again when your check has passed.)
+
+# %% uses="wellformed"
+torch.manual_seed(0)
+network = googlenet(weights=None, init_weights=False).eval()
+hers = fx.symbolic_trace(network)
+assert wellformed(hers) == []
+setattr(hers, "conv1.bn", nn.Identity())
+hers.recompile()
+
+image = torch.randn(1, 3, 64, 64)
+with torch.no_grad():
+    original = network(image)
+    assert torch.equal(hers(image), original)  # nothing has changed
+assert lint_says(hers) == ""
+print(wellformed(hers))
+assert wellformed(hers) == ["dotted-name"]
+
+# %% [markdown]
+# The fault has a name now, and the name says what to do.
+# Put the module where the path leads; `add_submodule` follows the dots.
+
+# %% uses="wellformed"
+del hers._modules["conv1.bn"]
+hers.add_submodule("conv1.bn", nn.Identity())
+assert wellformed(hers) == []
+
+by_hand = copy.deepcopy(network)  # the same change in a copy of the model
+by_hand.conv1.bn = nn.Identity()
+with torch.no_grad():
+    assert not torch.equal(hers(image), original)
+    torch.testing.assert_close(hers(image), by_hand(image))
+assert isinstance(network.conv1.bn, nn.BatchNorm2d)  # the other team's model is as it was
+
+# %% [markdown]
+# ## Common mistakes
+#
+# Here you see each of them fail. (2 minutes)
+#
+# ### Trusting `lint`
+#
+# No complaint means only that ownership, order, names and targets are in order.
+# This module passes `lint` and computes the wrong result:
+
+# %%
+gm = fx.symbolic_trace(lambda x: torch.relu(x))
+list(gm.graph.nodes)[1].target = torch.neg
+assert lint_says(gm) == ""
+assert gm(torch.ones(1)).item() == 1  # and not -1
+
+# %% [markdown]
+# **Right:** `wellformed`. Every check of this course looks for the same faults in what you hand in.
+#
+# ### Recompiling to see whether the code is stale
+#
+# The comparison works once. Afterwards the evidence is gone, and the caller's module has changed.
+
+# %%
+before = gm.code
+gm.recompile()
+assert gm.code != before  # it was stale
+assert gm.code == gm.graph.python_code("self").src  # nobody can see that any more
+
+# %% [markdown]
+# **Right:** compare `gm.code` with `gm.graph.python_code("self").src`.
+#
+# ### A path looked up among the names
+#
+# A module with two paths is listed under the first of them only:
+
+# %%
+shared = nn.ModuleDict({"first": act, "second": act})
+assert "second" not in dict(shared.named_modules())
+assert shared.get_submodule("second") is act
+
+# %% [markdown]
+# **Right:** follow the path step by step.
+
+# %% [markdown]
+# ## Recap
+#
+# 1. `lint` checks ownership, order, names and targets of what nodes *read*, and stops at the first fault.
+# 2. It does not see stale code, outputs that are missing, doubled or not last, raw tensors, foreign users, and dotted keys.
+# 3. A node belongs to a graph if it is among `graph.nodes`. An erased node still names the graph as its own.
+# 4. A checker changes nothing, also not by recompiling.
+#
+# ## Cheat sheet
+#
+# | you want | you write |
+# |---|---|
+# | a first test | `gm.graph.lint()` |
+# | to see whether code and graph agree | `gm.code == gm.graph.python_code("self").src` |
+# | the nodes that belong to the graph | `set(gm.graph.nodes)` |
+# | every module, each once | `gm.modules()` |
+# | every path | `gm.named_modules(remove_duplicate=False)` |
+# | a new module at a path | `gm.add_submodule("layers.0", module)` |
+#
+# See how far you are:
+
+# %%
+progress()
+
+# %% [markdown]
+# ## What was not taught here
+#
+# | topic | where |
+# |---|---|
+# | replacing, inserting and erasing nodes | chapter 3 |
+# | running a graph node by node | chapter 6 |
+# | a pass that is wrong although its graph is sound | chapter 9 |
+#
+# In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), and there the docstring of `Graph.lint`.
