@@ -73,6 +73,8 @@ DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
     (GRAPH + r"modules\[\]\.(buffers\.(running_\w+|num_batches_tracked)|params\.bias)",
      {"fuse_conv_bn"},
      "a BatchNorm that trains takes the statistics of the batch, and the bias before it away"),
+    (r"runs\[\]\.forward\.value\.dict\[\]\[\]\.list\[\]\.tuple\[\]\.tuple\[\]",
+     {"remove_noop_views"}, "a slice from `None` begins where one from 0 does"),
     (r"runs\[\]\.\w+\.args\.tuple\[\]", {"minimize"},
      "what a module that raises leaves of its arguments is not asked for"),
     (r"runs\[\]\.forward\.args\.tuple\[\]", {"forward_backward_ops"},
