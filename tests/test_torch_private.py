@@ -76,10 +76,16 @@ def test_names_of_operations() -> None:
     assert isinstance(torch.ops.aten.add.Tensor, torch_private.OpOverload)
 
 
+def test_fake_tensors_have_shapes_alone() -> None:
+    with torch_private.fake_tensor_mode()():
+        assert torch.ones(2, 3).shape == (2, 3)
+
+
 ELSEWHERE = {"_assert": "what FX itself records", "_exit": "of os", "_getframe": "of sys"} | {
     "_preprocessors": "of nbconvert",
     "_config": "of multiprocessing",
     "_lru_cache_wrapper": "of functools",
+    "_unsafe_view": "an operator of ATen",
     "_dynamo": "PyTorch documents it under this name: `reset`, `graph_break`, `explain`",
 }
 """Private names that are no names of PyTorch, or that it documents."""

@@ -97,3 +97,10 @@ def operator_names() -> list[str]:
 def tensor_base() -> type:
     """The class, written in C, from which `torch.Tensor` has its methods."""
     return torch._C.TensorBase
+
+
+def fake_tensor_mode() -> Any:
+    """The class of the mode in which tensors have shapes and no numbers; its module comes late."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    return FakeTensorMode

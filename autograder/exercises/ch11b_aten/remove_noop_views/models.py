@@ -17,6 +17,7 @@ import torch
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
+from autograder.core.torch_private import OpOverload, fake_tensor_mode
 from autograder.exercises.ch11b_aten.models import (
     SameTrial,
     attempt,
@@ -284,7 +285,7 @@ def aten_graph(
     made: dict[fx.Node, fx.Node] = {}
     for node in traced.graph.nodes:
         target = node.target
-        if isinstance(target, torch._ops.OpOverload):
+        if isinstance(target, OpOverload):
             name = target.overloadpacket.__name__
         else:
             name = node.name
@@ -317,10 +318,9 @@ def _plain(size: Any) -> Any:
 def fakes(inputs: tuple[Any, ...], symbolic: tuple[tuple[int, ...], ...]) -> list[Any]:
     """Fake tensors like the inputs; some sizes are symbols, each of its own."""
     from torch._dynamo.source import ConstantSource
-    from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx.experimental import symbolic_shapes as shapes
 
-    mode = FakeTensorMode(shape_env=shapes.ShapeEnv(duck_shape=False))
+    mode = fake_tensor_mode()(shape_env=shapes.ShapeEnv(duck_shape=False))
     found = []
     for i, (tensor, places) in enumerate(zip(inputs, symbolic, strict=True)):
         kinds = (shapes.DimDynamic.STATIC, shapes.DimDynamic.DYNAMIC)
