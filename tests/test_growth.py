@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import sys
 import time
-from functools import cache
-from typing import Any
 
 import pytest
 import torch
@@ -16,13 +14,12 @@ from rich.console import Console
 from rich.table import Table
 from torch import nn
 
-from autograder.builder.generate_references import solution_of, solutions_of
 from autograder.core.exercise import Trial
 from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import Limits
 from autograder.exercises import EXERCISES
 from autograder.runner import run_trial
-from tests.test_real_networks import COMPLETE, TRIED
+from tests.test_real_networks import COMPLETE, TRIED, solution
 
 PATIENCE = Limits(cpu=900.0, wall=3600.0)
 SIZES = (100, 1_000, 10_000)
@@ -49,13 +46,6 @@ class Chain(nn.Module):
             else:
                 x = -x
         return x
-
-
-@cache
-def solution(name: str) -> Any:
-    """The reference solution of an exercise."""
-    exercise = EXERCISES[name]
-    return solution_of(exercise, solutions_of(exercise.chapter))
 
 
 def seconds(name: str, calls: int) -> float:

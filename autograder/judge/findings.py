@@ -38,7 +38,7 @@ def findings_of(
     """What is wrong with one outcome: the findings of the first stage that has any."""
     evidence = Evidence(exercise, case, outcome, seed, runner, key)
     if misfit(exercise.procedure, evidence) is not None:
-        return [_unrecorded(evidence)]
+        return [unrecorded(evidence)]
     if is_vacuous(evidence):
         return []
     ended = _ending(evidence)
@@ -56,7 +56,7 @@ def findings_of(
     return found or _unlisted(evidence)
 
 
-def _unrecorded(evidence: Evidence) -> Finding:
+def unrecorded(evidence: Evidence) -> Finding:
     """What was not run did not hold: see `outcome_schema`."""
     return evidence.finding(
         "unrecorded",

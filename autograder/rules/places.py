@@ -162,9 +162,3 @@ def class_of(path: str, graph: Plain) -> str:
     rows = {row["path"]: row for row in graph["modules"]}
     row = rows.get(path, {})
     return rows.get(row.get("same_as"), row).get("class", "")
-
-
-# ------------------------------------------------------------------ where the places are
-
-
-# ------------------------------------------------------------------ what a fused module holds

@@ -1,12 +1,13 @@
-"""What several runs of one driven answer say of the same graph must agree."""
+"""What the rubrics of this part ask of what runs say: it is whole, and the graph is sound."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autograder.core.codec import Plain
+from autograder.core.codec import Plain, show
 from autograder.core.verdict import Finding
 from autograder.judge.evidence import Evidence
+from autograder.judge.findings import unrecorded
 
 OF_A_RUN = ("result", "loaded")
 """What is said of one run, and not of the graph."""
@@ -24,10 +25,25 @@ def incomplete(evidence: Evidence, said: list[dict[str, Plain]]) -> Iterable[Fin
     first, *others = ({k: v for k, v in each.items() if k not in OF_A_RUN} for each in said)
     endings = [each[key]["tuple"][0] for each in said for key in OF_A_RUN if key in each]
     if any(each != first for each in others) or any(how not in ENDINGS for how in endings):
+        yield unrecorded(evidence)
+
+
+def unsound(evidence: Evidence, said: dict[str, Plain]) -> Iterable[Finding]:
+    """A finding if `lint` refuses the graph, or the code is not what it says.
+
+    Args:
+        evidence: the case.
+        said: what a run says, by name.
+    """
+    if said["lint"]:
         yield evidence.finding(
-            "unrecorded",
-            f"What {evidence.you} did on this case was not recorded completely, so that nothing "
-            "can be said for it.",
-            "This happens if code of the notebook changes Python, PyTorch or the course while an "
-            "answer is tried. Restart the kernel, run the cells in order, and check again.",
+            "lint",
+            f"`graph.lint()` refuses the graph that you changed: {show(said['lint'])}.",
+            "Do all nodes belong to this graph, and does each read only what comes before it?",
+        )
+    elif said["recompiled"] is not True:
+        yield evidence.finding(
+            "stale-code",
+            "The code of the graph module is not what its graph says.",
+            "After an edit, a graph module has to be told.",
         )

@@ -13,7 +13,7 @@ from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
 from autograder.exercises.ch11b_aten.add_output.models import facts_of
-from autograder.exercises.ch11b_aten.recorded import incomplete
+from autograder.exercises.ch11b_aten.recorded import incomplete, unsound
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence
@@ -141,19 +141,7 @@ def _names(items: list[Plain]) -> str:
 @rule("recompiled", Stage.STRUCTURE)
 def is_recompiled(evidence: Evidence) -> Iterable[Finding]:
     """The graph module's code is what the graph says, and `lint` accepts the graph."""
-    said = _said(evidence)
-    if said["lint"]:
-        yield evidence.finding(
-            "lint",
-            f"`graph.lint()` refuses the graph of your program: {show(said['lint'])}.",
-            "Do all nodes belong to this graph, also the one that the output reads?",
-        )
-    elif said["recompiled"] is not True:
-        yield evidence.finding(
-            "stale-code",
-            "The code of your program's graph module is not what its graph says.",
-            "After an edit, a graph module has to be told.",
-        )
+    yield from unsound(evidence, _said(evidence))
 
 
 @rule("state and sizes", Stage.STRUCTURE)

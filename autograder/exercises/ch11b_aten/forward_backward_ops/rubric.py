@@ -9,6 +9,7 @@ from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
 from autograder.judge.evidence import Evidence
+from autograder.judge.findings import unrecorded
 from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
 
@@ -50,13 +51,7 @@ def gradients_and_needs(evidence: Evidence) -> Iterable[Finding]:
     before, now = _table(said["before"]), _table(said["now"])
     tensors = evidence.outcome.tensors
     if difference(said["before"], tensors, known["before"], evidence.reference.tensors):
-        yield evidence.finding(
-            "unrecorded",
-            f"What {evidence.you} did on this case was not recorded completely, so that nothing "
-            "can be said for it.",
-            "This happens if code of the notebook changes Python, PyTorch or the course while an "
-            "answer is tried. Restart the kernel, run the cells in order, and check again.",
-        )
+        yield unrecorded(evidence)
         return
     for name in before:
         if name not in now:
