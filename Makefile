@@ -44,15 +44,15 @@ solutions: .venv/.installed
 	@$(PY) -m autograder.cli solutions
 
 bench: .venv/.installed-test
-	@OMP_NUM_THREADS=1 $(PY) -m tests.bench $(BENCH_ARGS)
+	@OMP_NUM_THREADS=1 $(PY) -m benchmarks $(BENCH_ARGS)
 
 grade-demo: .venv/.installed-test
 	@echo "==> Grading a class in a temporary folder (a few minutes)"
-	@$(PY) -m tests.submissions.demo
+	@$(PY) -m tests.exam.submissions.demo
 
 attacks: .venv/.installed-test
 	@echo "==> Grading attackers among honest students, and odd but honest work (many minutes)"
-	@$(PY) -m tests.attacks $(ATTACKS_ARGS)
+	@$(PY) -m tests.security.attacks $(ATTACKS_ARGS)
 
 # mypy joins types in the order of hashes: without a seed it may find today what it missed before.
 # All run, whatever the others say, so that one run shows everything there is to mend.

@@ -7,12 +7,17 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+
+if TYPE_CHECKING:
+    from autograder.builder.problems import Problem
+    from autograder.builder.source import Chapter
 
 app = typer.Typer(
     help="The course about torch.fx: build it, open it, check your machine, grade a class.",
@@ -54,6 +59,7 @@ def build(
     _print_what_is_missing(names or [])
     if check:
         _print_english(names or [])
+        _print_statements(names or [])
         _print_minutes(names or [])
         stale = generate.differing(files)
         for path in stale:
@@ -269,19 +275,34 @@ def _print_what_is_missing(names: list[str]) -> None:
 def _print_english(names: list[str]) -> None:
     """Where chapters are not in plain English; a warning for as long as there is any."""
     from autograder.builder import plain_english
-    from autograder.builder.paths import choose, shown
-    from autograder.builder.source import read
 
-    count = 0
-    for path in choose(names):
-        for problem in plain_english.findings(read(path)[0]):
-            count += 1
-            place = f"{shown(path)}:{problem.line}:"
-            out.print(f"[yellow]warning[/yellow]  {escape(f'{place} {problem.message}')}")
-            out.print(f"        -> {escape(problem.mend)}")
+    count = _print_warnings(names, plain_english.findings)
     if count:
         places = "place is" if count == 1 else "places are"
         out.print(f"{count} {places} not in plain English. The number may only fall.")
+
+
+def _print_statements(names: list[str]) -> None:
+    """What chapters say of code that no cell asserts; a warning for as long as there is any."""
+    from autograder.builder import statements
+
+    count = _print_warnings(names, statements.findings)
+    if count:
+        things = "statement that nothing executes" if count == 1 else "statements nothing executes"
+        out.print(f"{count} {things}. The number may only fall.")
+
+
+def _print_warnings(names: list[str], findings: Callable[[Chapter], list[Problem]]) -> int:
+    """What a lint finds in chapters; returns how much it is."""
+    from autograder.builder.paths import choose, shown
+    from autograder.builder.source import read
+
+    found = [(shown(path), p) for path in choose(names) for p in findings(read(path)[0])]
+    for place, problem in found:
+        said = f"{place}:{problem.line}: {problem.message}"
+        out.print(f"[yellow]warning[/yellow]  {escape(said)}")
+        out.print(f"        -> {escape(problem.mend)}")
+    return len(found)
 
 
 def _print_minutes(names: list[str]) -> None:

@@ -130,6 +130,9 @@ hint("node_names")
 
 # %%
 assert [node.name for node in fx.symbolic_trace(TwoTanh()).graph.nodes] == wanted
+assert wanted == ["input_1", "tanh", "mul", "tanh_1", "add", "output"]
+both = fx.symbolic_trace(lambda input, value: input + value)  # `value` is no builtin
+assert [node.name for node in both.graph.nodes] == ["input_1", "value", "add", "output"]
 
 # %% [markdown]
 # ## 0.2 The three parts of FX (7 minutes)
@@ -162,6 +165,8 @@ print(gm.graph)  # part 2: the IR
 print(gm.code)  # part 3: the generated code
 
 x = torch.randn(2, 4)
+assert isinstance(gm.graph, fx.Graph)
+assert all(isinstance(node, fx.Node) for node in gm.graph.nodes)
 assert isinstance(gm, fx.GraphModule) and isinstance(gm, nn.Module)
 assert torch.equal(gm(x), model(x))
 
@@ -170,7 +175,7 @@ assert torch.equal(gm(x), model(x))
 # Each line is a node.
 # `%x` is the input, and `return mul` is the node called `output`.
 # In between, each node says what it calls and which nodes it reads.
-# `num_users` says how many nodes read this one. Older pages and older versions of PyTorch print `#users` there; it means the same.
+# `num_users` says how many nodes read this one. Older pages call it *#users*.
 #
 # The code below the graph says the same once more, as a `forward`.
 # `linear = None` at the end of a line gives the memory of a value back as soon as nothing reads it any more.
@@ -396,7 +401,7 @@ assert '"inductor" is the default backend' in inspect.getdoc(torch.compile)
 # | checks its assumptions later | no | yes: guards, and a new graph if one fails | yes, when called: shapes and structure of the inputs |
 # | result | `GraphModule` | a callable; a backend sees `GraphModule`s | `ExportedProgram` with a `GraphModule` |
 #
-# The rows about branches, layers and assumptions, and the statement about deprecation, tested:
+# The rows about branches, layers and assumptions, that about results, and the statement about deprecation, tested:
 
 
 # %%
@@ -437,6 +442,8 @@ assert called == ["aten.linear.default", "aten.relu.default", "aten.mul.Tensor"]
 captured.clear()
 torch.testing.assert_close(compiled(torch.ones(5, 4)), model(torch.ones(5, 4)))
 assert len(captured) == 1  # a guard failed, so Dynamo made another graph
+assert isinstance(exported, torch.export.ExportedProgram)
+assert isinstance(exported.graph_module, fx.GraphModule)
 error = error_of(exported.module(), torch.ones(5, 4))
 print(type(error).__name__, "-", error)
 assert error is not None

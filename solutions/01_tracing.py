@@ -41,6 +41,7 @@ import random
 import types
 import warnings
 from contextlib import redirect_stderr
+from unittest.mock import patch
 
 import torch
 import torch.nn.functional as F
@@ -187,6 +188,8 @@ graph = fx.symbolic_trace(many_ways).graph
 graph.print_tabular()
 names = [node.name for node in graph.nodes if node.op.startswith("call")]
 assert names == ["matmul", "tanh", "getitem", "getattr_1", "getitem_1", "mul", "sin", "add"]
+with patch.dict("sys.modules", tabulate=None), fails(ImportError):  # as if it were not installed
+    graph.print_tabular()
 
 # %% [markdown]
 # `print_tabular()` needs the package `tabulate`, which this course installs.
@@ -316,6 +319,9 @@ for node in gm.graph.nodes:
     readers = [user.name for user in node.users]
     reads = [other.name for other in node.all_input_nodes]
     print(f"{node.op:13} {node.name:7} reads {reads} and is read by {readers}")
+assert "%score : [num_users=1] = call_module[target=score](args = (%x,)" in str(gm.graph)
+score = next(node for node in gm.graph.nodes if node.name == "score")
+assert len(score.users) == 1 and (score.op, score.target) == ("call_module", "score")
 
 # %% [markdown]
 # `all_input_nodes` and `users` are two views of the same edges, and neither counts an edge twice.
@@ -442,7 +448,9 @@ assert [(node.op, node.target) for node in net.graph.nodes][1:3] == [
     ("call_module", "body.0"),
     ("call_module", "body.1"),
 ]
-assert [node.op for node in net.graph.nodes].count("get_attr") == 2
+read = [node.target for node in net.graph.nodes if node.op == "get_attr"]
+assert read == ["head.weight", "head.bias"]
+assert [n.target for n in net.graph.nodes if n.op == "call_function"] == [F.linear]
 assert 'getattr(self.body, "0")' in net.code and torch._C._nn.linear is F.linear
 assert "input_1 = input" in fx.symbolic_trace(lambda input: input + 1).code
 assert fx.Tracer().is_leaf_module(nn.Linear(3, 3), "any")
@@ -625,6 +633,8 @@ for name, (function, wanted) in LOUD.items():
         fx.symbolic_trace(function)
     except wanted as error:
         print(f"{name:8} {type(error).__name__}: {str(error)[:70]}")
+        array_needed = "`__cuda_array_interface__` must be a dict" in str(error)
+        assert array_needed == (name == "tensor")
     else:
         raise AssertionError(f"{name} was traced")
 
@@ -1346,6 +1356,7 @@ gm = fx.symbolic_trace(pool, concrete_args={"weights": None, "largest": True})
 for node in gm.graph.nodes:
     print(f"{node.op:13}  {node.name:15}  reads {node.all_input_nodes}")
 print("forward takes", inspect.signature(gm.forward))
+assert ".amax(" in gm.code and ".mean(" not in gm.code and "weights_1 *" not in gm.code
 
 # %%
 draw(gm)
@@ -1364,6 +1375,7 @@ with redirect_stderr(io.StringIO()):  # FX prints a long text; the message is en
         message = str(error)
 print("AssertionError -", message)
 assert message == "largest has been specialized to have value True but got another value"
+assert list(inspect.signature(gm.forward).parameters) == ["x", "weights_1", "largest_1"]
 
 # %% [markdown]
 # To get rid of the leftovers, somebody must delete nodes: the assertions, what only they read, and the placeholders.

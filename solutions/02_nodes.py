@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapter 1, *Tracing*: `symbolic_trace`, `GraphModule`, what a Proxy records |
-# | **Time** | about 95 minutes: 50 to read and run, 45 for the exercises; the minutes of a section include its exercises. A good place for a break is after 2.4 |
+# | **Time** | about 100 minutes: 55 to read and run, 45 for the exercises; the minutes of a section include its exercises. A good place for a break is after 2.4 |
 #
 # **When you are done, you can**
 #
@@ -44,6 +44,58 @@ from autograder import check, draw, hint, progress
 torch.manual_seed(2)
 print(torch.__version__)
 
+# %% [markdown]
+# ## Two questions on earlier chapters
+#
+# **Predict the graph.** You write `class MyReLU(nn.ReLU): pass` in your notebook. What does the trace of a model have for a call of a `MyReLU`?
+#
+# <details><summary>The calls that its <code>forward</code> makes</summary>
+#
+# Right. A layer is a leaf if its class is <em>defined</em> in <code>torch.nn</code> (section 1.3). This one is entered, and <code>F.relu</code> is recorded.
+# </details>
+# <details><summary>One call of the module, because it is an <code>nn.ReLU</code></summary>
+#
+# No. It is one, but the rule asks where the class is defined, and not what it inherits from.
+# </details>
+# <details><summary>One call of the module, and behind it what happens inside</summary>
+#
+# No. A module is either a leaf or entered, never both.
+# </details>
+
+
+# %%
+class MyReLU(nn.ReLU):
+    pass
+
+
+_, call, _ = fx.symbolic_trace(nn.Sequential(MyReLU())).graph.nodes
+assert call.op == "call_function" and call.target is nn.functional.relu
+
+# %% [markdown]
+# **Predict the graph.** A `forward` says `unused = torch.exp(x)`, and then `return x + 1`. Does the graph have a node for `torch.exp`?
+#
+# <details><summary>No: nobody needs its value</summary>
+#
+# No. While FX traces, it cannot know what comes later. So it leaves nothing out.
+# </details>
+# <details><summary>Yes, and the output reads it</summary>
+#
+# No. The output reads what <code>forward</code> returns, and nothing else.
+# </details>
+# <details><summary>Yes, and no node reads it</summary>
+#
+# Right. Whatever meets a Proxy is recorded. In section 2.5 you look for such nodes.
+# </details>
+
+
+# %%
+def with_unused(x):
+    unused = torch.exp(x)  # noqa: F841 - that is the point
+    return x + 1
+
+
+_, exp, add, output = fx.symbolic_trace(with_unused).graph.nodes
+assert exp.target is torch.exp and not exp.users and output.all_input_nodes == [add]
 
 # %% [markdown]
 # ## 2.1 A graph is a list of nodes (15 minutes)
@@ -341,6 +393,9 @@ add.args = (x, 1)
 assert list(x.users) == [add]
 add.update_arg(0, 2)
 assert add.args == (2, 1) and list(x.users) == []  # no node reads x any more
+add.update_kwarg("alpha", 2)
+assert add.kwargs == {"alpha": 2}
+add.kwargs = {}
 add.args = (x, x)
 assert list(x.users) == [add]
 

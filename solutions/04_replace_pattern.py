@@ -35,7 +35,7 @@ import torchvision
 from torch import fx, nn
 from torch.fx.experimental.normalize import NormalizeArgs
 from torch.fx.experimental.proxy_tensor import make_fx
-from torch.fx.subgraph_rewriter import replace_pattern_with_filters
+from torch.fx.subgraph_rewriter import Match, replace_pattern_with_filters
 
 from autograder import check, draw, hint, progress
 from autograder.given import LinearReLU
@@ -168,6 +168,7 @@ draw.diff(model, gm)
 # %%
 for match in matches:
     print("anchor:", match.anchor, "  nodes_map:", match.nodes_map)
+    assert isinstance(match, Match) and match.anchor.name == "log1p"
 assert len(matches) == 2
 
 # %% [markdown]
@@ -1039,6 +1040,8 @@ gm = fx.symbolic_trace(f)
 replaced = replace_pattern_with_filters(gm, hypot_form, hypot, match_filters=[no_sizes])
 print("new nodes:", [place.replacements for place in replaced])
 assert len(replaced) == 1
+assert [*vars(replaced[0])] == [*Match._fields, "replacements"]
+assert [node.target for node in replaced[0].replacements] == [torch.hypot]
 
 x, y = torch.randn(3), torch.randn(3)
 for got, want in zip(gm(x, y), f(x, y), strict=True):
@@ -1048,9 +1051,24 @@ draw(gm, title="one place rewritten, one refused")
 # %% [markdown]
 # `match.placeholder_nodes` lists what the wildcards match, in the order of the pattern's parameters.
 # What comes back has one field more than a `Match`: `replacements`, the new nodes.
-# (There are more options: with `ignore_literals=True` any number matches any other,
-# and `replacement_callback` makes a replacement for each match.)
-#
+# There are more options: with `ignore_literals=True` any number matches any other,
+# and `replacement_callback` makes a replacement for each match:
+
+# %%
+matched = []
+
+
+def one_for_each(match: Any, graph: fx.Graph, pattern_graph: fx.Graph) -> fx.Graph:
+    """The replacement for this match."""
+    matched.append(match)
+    return fx.symbolic_trace(hypot).graph
+
+
+gm = fx.symbolic_trace(f)
+replace_pattern_with_filters(gm, hypot_form, replacement_callback=one_for_each)
+assert len(matched) == 2 and "sqrt" not in gm.code and gm.code.count("torch.hypot") == 2
+
+# %% [markdown]
 # ### A filter against writes
 #
 # Rule 9 showed a match that is wrong because something is written in the meantime.
@@ -1721,6 +1739,6 @@ progress()
 # replace_pattern()*, and the reference of [torch.fx.replace_pattern](https://docs.pytorch.org/docs/stable/fx.html#torch.fx.replace_pattern).
 # More examples of PyTorch's own are in the repository
 # [pytorch/examples, folder fx](https://github.com/pytorch/examples/tree/main/fx).
-# The matcher behind it, `SubgraphMatcher` in `torch.fx.passes.utils.matcher_utils`, and
+# The matcher behind it, in `torch.fx.passes.utils.matcher_utils`, and
 # `torch.fx.passes.utils.source_matcher_utils`, which finds groups by the module they came from, are internal and may change.
 # The compiler behind `torch.compile` has a pattern matcher of its own, for graphs of ATen operators.

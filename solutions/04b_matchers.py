@@ -414,6 +414,7 @@ for got, want in zip(gm(x), model(x), strict=True):
     torch.testing.assert_close(got, want)
 found = [type(gm.get_submodule(n.target)).__name__ for n in gm.graph.nodes if n.op == "call_module"]
 assert found.count("LogSoftmax") == 2 and found.count("Softmax") == 1
+assert isinstance(gm.log_softmax_0, nn.Tanh) and isinstance(gm.log_softmax_1, nn.LogSoftmax)
 draw(gm)
 
 # %% [markdown]

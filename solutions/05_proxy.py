@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, reading a graph, copying and inserting nodes; chapter 4 helps, but you can do without it |
-# | **Time** | about 100 minutes with *Common mistakes*, 43 of them for the exercises; the minutes of a section include its exercises. `05b_programs` is an optional part with a notebook of its own |
+# | **Time** | about 105 minutes with *Common mistakes*, 43 of them for the exercises; the minutes of a section include its exercises. `05b_programs` is an optional part with a notebook of its own |
 #
 # **When you are done, you can**
 #
@@ -28,7 +28,7 @@ import torch
 import torch.nn.functional as F
 from IPython.display import display
 from torch import fx, nn
-from torch.fx.node import map_arg
+from torch.fx.node import map_aggregate, map_arg
 from torch.fx.proxy import GraphAppendingTracer
 from torchvision.models import googlenet
 
@@ -302,6 +302,8 @@ assert {name for name, _ in gm.named_parameters()} == {"scale5", *layers}
 
 # %%
 assert "for" not in gm.code.replace("forward", "") and "if" not in gm.code
+longer = from_config(4, [*config, ("tanh",)])
+assert len(longer.graph.nodes) == len(gm.graph.nodes) + 1  # one more round, one more node
 # input, linear, activations, skip, scale (two nodes), output
 assert len(gm.graph.nodes) == 1 + 2 + 2 + 1 + 2 + 1
 
@@ -371,6 +373,11 @@ draw(gm, title="new graph: relu has become gt and mul")
 x, y = torch.randn(2, 3), torch.randn(2, 3)
 torch.testing.assert_close(gm(x, y), model(x, y))
 assert torch.relu not in [n.target for n in gm.graph.nodes]
+code = gm.code
+gm.recompile()
+assert gm.code == code  # it was up to date
+root = {"linear": nn.Linear(3, 3)}
+assert fx.GraphModule(root, gm.graph).linear is root["linear"]
 
 # %% [markdown]
 # Three things to see here:
@@ -662,7 +669,7 @@ assert ((numbers > 0) * numbers)[2].isnan()  # 0 * -inf
 # %%
 inf, nan, tiny = torch.tensor(math.inf), torch.tensor(math.nan), torch.tensor(1e-8)
 assert all(bad.isnan() for bad in (0 * inf, inf - inf, inf / inf))
-assert torch.exp(torch.tensor(1000.0)) == inf
+assert torch.exp(torch.tensor(1000.0)) == inf and torch.tensor(3e38) + 3e38 == inf
 assert (
     torch.exp(tiny) - 1 == 0 and torch.expm1(tiny) == tiny
 )  # expm1 is exp(x) - 1, with all digits
@@ -970,6 +977,7 @@ else:
     print("GoogLeNet:", dict(functions_of(net)), "->", dict(functions_of(chip_net)))
     print("attention:", dict(functions_of(attention)), "->", dict(functions_of(chip_attention)))
     assert "relu" not in functions_of(chip_net)
+    assert set(functions_of(net)) == {"relu", "cat", "flatten"}
 
 # %% [markdown]
 # What is left of GoogLeNet's functions is `cat` and `flatten`, which only move numbers.
@@ -1061,7 +1069,16 @@ broken(torch.ones(2))
 # %% [markdown]
 # The methods of `Graph` take nodes. Functions and operators take Proxies.
 # **Right:** `graph.output((x + 1).node)`. For nested results: `map_aggregate` from `torch.fx.node`, or one `.node` for each.
-#
+
+# %%
+graph = fx.Graph()
+x = fx.Proxy(graph.placeholder("x"), GraphAppendingTracer(graph))
+nested = [x + 1, {"twice": x * 2}]
+graph.output(map_aggregate(nested, lambda v: v.node if isinstance(v, fx.Proxy) else v))
+one, rest = fx.GraphModule(nn.Module(), graph)(torch.ones(2))
+assert torch.equal(one, rest["twice"])
+
+# %% [markdown]
 # ### A rule that makes a tensor
 
 # %%

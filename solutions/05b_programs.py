@@ -119,7 +119,7 @@ if x.shape[0] > 1:
 # %% [markdown]
 # ## 5b.1 Paste one graph into another (43 minutes)
 #
-# A rule of `decompose` is Python code that records new nodes.
+# A rule of `decompose`, the exercise of chapter 5, is Python code that records new nodes.
 # Often the new nodes are there already, in another graph.
 # Then you can copy them with `graph.node_copy(node, f)`, as you copied the rest of a model in section 5.3.
 #

@@ -43,10 +43,10 @@ from torch import fx, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.node import map_arg
 from torch.fx.passes.fake_tensor_prop import FakeTensorProp
-from torch.fx.passes.shape_prop import ShapeProp
+from torch.fx.passes.shape_prop import ShapeProp, TensorMetadata
 from torchvision.models import googlenet, resnet18
 
-from autograder import check, draw, hint, progress
+from autograder import check, draw, fails, hint, progress
 from autograder.given import LinearReLU
 
 torch.manual_seed(6)
@@ -414,6 +414,8 @@ fx.Interpreter(gm).run(one, scale=3.0)  # keywords are not accepted
 
 # %%
 assert fx.Interpreter(scorer).run(x, 2.0, "one too many").shape == (2, 3)
+with fails(TypeError):
+    scorer(x, 2.0, "one too many")
 
 # %% raises="TypeError"
 scorer(x, 2.0, "one too many")
@@ -628,6 +630,8 @@ try:
 except RuntimeError as error:
     print(repr(str(error)))
     assert str(error).endswith("nonexistent target ")  # and no name at all
+atoms = broken.graph.find_nodes(op="get_attr")[0].target.split(".")
+assert atoms[:0] == [] and atoms[: 0 + 1] == ["weight"]  # i is 0 here
 
 # %% [markdown]
 # `fx.Interpreter` has none of the four faults.
@@ -669,7 +673,8 @@ for node in gm.graph.nodes:
     note = node.meta["tensor_meta"]
     parts = note if node.name == "chunk" else (note,)
     print(f"{node.name:10}", [(tuple(part.shape), part.dtype) for part in parts])
-    assert all(isinstance(part.shape, torch.Size) for part in parts)
+    assert all(isinstance(part, TensorMetadata) for part in parts)
+assert {"shape", "dtype", "stride"} < set(TensorMetadata._fields)
 
 # %% [markdown]
 # Where a value has no tensor in it at all, `tensor_meta` is missing. `node.meta["type"]` is always there.
@@ -710,7 +715,7 @@ def f(x):
 
 value = fx.Interpreter(fx.symbolic_trace(f)).run(torch.ones(1))
 print(type(value))
-assert isinstance(value, list) and type(value) is not list
+assert isinstance(value, list) and type(value).__name__ == "immutable_list"
 
 # %% [markdown] card="record_shapes"
 # **Given** a model and the inputs for one call of it.
@@ -1181,6 +1186,7 @@ for name, keys in notes(transformed).items():
     print(f"{name:8} {keys}")
 assert notes(transformed)["x"] == []
 assert notes(transformed)["relu"] == ["custom"]
+assert set(notes(transformed)["proj"]) == {"custom", "nn_module_stack"}  # a call of a module
 assert notes(transformed)["output"] == ["mine", "custom"]
 
 # %% [markdown]
@@ -1630,7 +1636,7 @@ progress()
 # | why a trace may be wrong before you run it | chapters 1 and 8 |
 # | debugging a pass, comparing two models | chapter 9 |
 # | measuring two models against each other | chapter 10 |
-# | `boxed_run`, which frees the inputs early; running graphs of `torch.export` | chapter 11 |
+# | running graphs of `torch.export` | chapter 11 |
 #
 # In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), section *The Interpreter Pattern*, and the
 # reference of `torch.fx.Interpreter` and `torch.fx.Transformer` on the same page.

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph |
-# | **Time** | about 110 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercises. `07b_cutting` is an optional part with a notebook of its own, and chapter 13 refers to it |
+# | **Time** | about 115 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercises. `07b_cutting` is an optional part with a notebook of its own, and chapter 13 refers to it |
 #
 # **When you are done, you can**
 #
@@ -32,6 +32,7 @@
 
 # %%
 import copy
+import operator
 import time
 import warnings
 from collections.abc import Callable
@@ -56,6 +57,66 @@ from autograder import check, draw, hint, progress
 
 torch.manual_seed(7)
 print(torch.__version__)
+
+# %% [markdown]
+# ## Two questions on earlier chapters
+#
+# **Predict the graph.** `self.act` is one `nn.ReLU`, and a `forward` calls it twice. What does the trace have?
+#
+# <details><summary>One node, which runs twice</summary>
+#
+# No. A node is one step, and it runs once. Two calls are two steps.
+# </details>
+# <details><summary>Two nodes with the same target and two names</summary>
+#
+# Right. The target is the path of the module, and names are unique (section 2.2). So the path alone does not say which value you mean.
+# </details>
+# <details><summary>Two nodes with two targets, <code>act</code> and <code>act_1</code></summary>
+#
+# No. These are their names. There is no module <code>act_1</code>.
+# </details>
+
+
+# %%
+class Twice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        return self.act(self.act(x) - 1)
+
+
+first, _, second = list(fx.symbolic_trace(Twice()).graph.nodes)[1:-1]
+assert (first.target, second.target) == ("act", "act")
+assert (first.name, second.name) == ("act", "act_1")
+
+# %% [markdown]
+# **Predict the graph.** A trace computes `relu`, `neg` and `exp`, one from the other, and returns `exp`. You write `output.args = (relu,)`.
+# Then you go through `list(gm.graph.nodes)` once, from the beginning, and erase each call that nobody reads. Which calls are left?
+#
+# <details><summary><code>relu</code></summary>
+#
+# No. When you come to <code>neg</code>, it is still read by <code>exp</code>.
+# </details>
+# <details><summary><code>relu</code> and <code>neg</code></summary>
+#
+# Right. Only <code>exp</code> has no reader when you come to it. Go from the end to the beginning, and both are erased (section 3.5). So a graph is cut down to one feature.
+# </details>
+# <details><summary>All three, until <code>recompile()</code></summary>
+#
+# No. A node is erased at once. <code>recompile()</code> makes the code from what is left.
+# </details>
+
+# %%
+for walk, left in ((list, ["relu", "neg"]), (reversed, ["relu"])):
+    gm = fx.symbolic_trace(lambda x: torch.exp(torch.neg(torch.relu(x))))
+    _, relu, _, _, output = gm.graph.nodes
+    output.args = (relu,)
+    for node in walk(gm.graph.nodes):
+        if node.op == "call_function" and not node.users:
+            gm.graph.erase_node(node)
+    assert [n.name for n in gm.graph.nodes if n.op == "call_function"] == left
 
 # %% [markdown]
 # ## 7.1 Hooks, and what they cost (6 minutes)
@@ -173,7 +234,7 @@ expected = with_hooks(net, ["layer1", "layer2"], image)
 torch.testing.assert_close(features["C2"], expected["layer1"])
 torch.testing.assert_close(features["C3"], expected["layer2"])
 
-turned = create_feature_extractor(net, {"layer2": "second", "layer1": "first"})
+turned = create_feature_extractor(net, return_nodes={"layer2": "second", "layer1": "first"})
 assert list(turned(image)) == ["first", "second"]
 
 # %% [markdown]
@@ -918,8 +979,21 @@ print(found[:4], len(found))
 assert all("relu" in name for name in found)
 
 # %% [markdown]
-# (`operator.and_` and `operator.or_` end in `_` and write nothing. `__setitem__` writes, and this function does not see it.)
-#
+# (`operator.and_` and `operator.or_` end in `_` and write nothing. `operator.setitem` writes, and this function does not see it.)
+
+# %%
+graph = fx.Graph()
+left, right = graph.placeholder("left"), graph.placeholder("right")
+both = graph.call_function(operator.and_, (left, right))
+put = graph.call_function(operator.setitem, (left, 0, right))
+graph.output(both)
+odd = fx.GraphModule(nn.Module(), graph)
+assert writes(odd, both) and not writes(odd, put)  # wrong, twice
+bits = torch.zeros(2, dtype=torch.bool)
+odd(bits, torch.tensor(True))
+assert bits.tolist() == [True, False]
+
+# %% [markdown]
 # ### Backwards through the graph
 #
 # Now put it together. Go through the nodes **from the end to the beginning**, and keep two sets: the nodes that are needed,
@@ -1237,6 +1311,12 @@ x = torch.randn(2, 3)
 print(get_graph_node_names(numbered)[1])
 value = create_feature_extractor(numbered, ["fc_1"])(x)["fc_1"]
 torch.testing.assert_close(value, numbered.fc_2(numbered.fc_1(x)))  # this is fc_2
+
+plain = nn.Sequential()
+plain.add_module("fc1", nn.Linear(3, 3))
+plain.add_module("fc2", nn.Linear(3, 3))
+value = create_feature_extractor(plain, ["fc1"])(x)["fc1"]
+torch.testing.assert_close(value, plain.fc1(x))
 
 # %% [markdown]
 # **Right:** look at `get_graph_node_names(model)`, and compare the feature with a hook once. A name such as `fc1`, without `_`, is safe.

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph; section 7.3, a Tracer that logs; section 3b.2 (writes in place) and chapter 5 (`node_copy`) help, but you can do without them |
-# | **Time** | about 80 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercise |
+# | **Time** | about 85 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercise |
 # | **Optional** | You can go on to chapter 8 without it. Chapter 13, about parts of a graph for several devices, refers to it |
 #
 # **When you are done, you can**
@@ -29,7 +29,7 @@
 # But a trace is a list of nodes in the order of execution, and a list can be cut anywhere.
 #
 # The team has three questions. Where is the best place? What must the phone send? And which blocks of the network does the phone then compute?
-# Names such as `relu_4` and `cat_1` do not tell, but the Tracer knows it while it traces.
+# Names such as `relu` and `cat_1` do not tell, but the Tracer knows it while it traces.
 # At the end of section 7b.3 all three have an answer, and the two halves give what the whole gave.
 
 # %%
@@ -124,19 +124,23 @@ assert calls == ["0.0", "0.1"]
 
 # %%
 class LogTracer(fx.Tracer):
-    """Prints what happens during a trace, in order."""
+    """Writes down what happens during a trace, in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.log = []
 
     def call_module(self, m, forward, args, kwargs):
         path = self.path_of_module(m)
         kind = "leaf" if self.is_leaf_module(m, path) else "module"
-        print(f"call of the {kind} {path!r} begins")
+        self.log.append(f"call of the {kind} {path!r} begins")
         result = super().call_module(m, forward, args, kwargs)
-        print(f"call of the {kind} {path!r} ends")
+        self.log.append(f"call of the {kind} {path!r} ends")
         return result
 
     def create_node(self, kind, *args, **kwargs):
         node = super().create_node(kind, *args, **kwargs)
-        print(f"    node {node.name!r}")
+        self.log.append(f"    node {node.name!r}")
         return node
 
 
@@ -159,10 +163,17 @@ class Gated(nn.Module):
         return torch.tanh(self.gate(x + self.shift))
 
 
-graph = LogTracer().trace(Gated())
+tracer = LogTracer()
+graph = tracer.trace(Gated())
+print("\n".join(tracer.log))
+
+begin, end = (tracer.log.index(f"call of the module 'gate' {what}") for what in ("begins", "ends"))
+inside, outside = tracer.log[begin:end], tracer.log[:begin] + tracer.log[end:]
+assert all(f"    node {name!r}" in inside for name in ("gate_lin", "sigmoid", "mul"))
+assert all(f"    node {name!r}" in outside for name in ("x", "shift", "add", "tanh"))
 
 # %% [markdown]
-# Read the log as a tree: `lin`, `sigmoid` and `mul` are between the beginning and the end of `gate`, so its `forward` made them.
+# Read the log as a tree: `gate_lin`, `sigmoid` and `mul` are between the beginning and the end of `gate`, so its `forward` made them.
 # `x`, `shift`, `add` and `tanh` belong to the root.
 #
 # To which module does the node `gate_lin` belong? In the log it is between the two lines of the leaf. But a leaf's `forward`
@@ -219,7 +230,10 @@ class Borrower(nn.Module):
         return self.layers[0](self.gate.lin(x))  # both calls are in the root's forward
 
 
-graph = LogTracer().trace(Borrower())
+tracer = LogTracer()
+graph = tracer.trace(Borrower())
+print("\n".join(tracer.log))
+assert not any("'gate'" in line or "'layers'" in line for line in tracer.log)
 
 # %% [markdown]
 # No module `gate` and no module `layers` appears in this log. The two leaves were called by the root.
@@ -836,4 +850,4 @@ progress()
 # In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), the references of `torch.fx.Tracer` and `torch.fx.Graph`;
 # [torch.save](https://docs.pytorch.org/docs/stable/notes/serialization.html), the note on how shared memory is saved; and
 # [pipeline parallelism](https://docs.pytorch.org/docs/stable/distributed.pipelining.html), which cuts models into stages.
-# (`nn_module_stack` in `node.meta` and `torch.fx.passes` are not promised to stay as they are.)
+# (What FX itself writes into `node.meta`, and `torch.fx.passes`, are not promised to stay as they are.)

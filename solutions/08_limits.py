@@ -35,6 +35,7 @@
 # This chapter gets it back.
 
 # %%
+import copy
 import random
 import sys
 import types
@@ -462,6 +463,9 @@ with fails(fx.proxy.TraceError):
     fx.symbolic_trace(CallsTools())
 graph = fx.Tracer(autowrap_modules=(tools,)).trace(CallsTools())
 assert [node.target for node in graph.nodes if node.op == "call_function"][0] is tools.clip
+clip = tools.clip  # a global name of this notebook
+graph = fx.Tracer(autowrap_functions=(tools.clip,)).trace(lambda x: clip(x))
+assert [node.op for node in graph.nodes] == ["placeholder", "call_function", "output"]
 
 # %% [markdown]
 # ## 8.4 Spellings that a Proxy cannot follow
@@ -591,8 +595,8 @@ assert gradient_of(kept) == [1.0, 1.0]
 # | `is_leaf_module(m, module_qualified_name)` | for each call of a module | choose leaves |
 # | `call_module(m, forward, args, kwargs)` | for each call of a module, leaf or not | do something around the call |
 # | `create_proxy(kind, target, args, kwargs)` | for each operation | see or exchange operations |
-# | `create_node(kind, target, args, kwargs)` | for each node | note something in `meta` |
-# | `getattr(attr, attr_val, parameter_proxy_cache)` | for each attribute that a module reads | choose what becomes a Proxy |
+# | `create_node(kind, target, args, kwargs)` | for each node | note something (optional part 9c) |
+# | `getattr(attr, attr_val, parameter_proxy_cache)` | for each submodule, parameter or buffer that is read | choose what becomes a Proxy |
 #
 # `is_leaf_module` is the one that is used most. The name that it is given is the *whole* path, such as `body.0.gate`.
 # A module that is a leaf is not opened, so nothing inside of it is asked, recorded, or seen by a pass.
@@ -629,6 +633,19 @@ class KeepGates(fx.Tracer):
 
 graph = KeepGates().trace(Gated())
 assert [n.target for n in graph.nodes if n.op == "call_module"] == ["gate", "body.0", "body.1"]
+
+
+class Reads(fx.Tracer):
+    """Notes which attributes are read."""
+
+    def getattr(self, attr, attr_val, parameter_proxy_cache):
+        names.append(attr)
+        return super().getattr(attr, attr_val, parameter_proxy_cache)
+
+
+names = []
+Reads().trace(Gated())
+assert names == ["body", "gate", "lin", "lin"]
 
 # %% [markdown]
 # Three things are worth a look in what was printed.
@@ -879,7 +896,7 @@ head = Head().train()
 gm = fx.symbolic_trace(head)
 (node,) = (node for node in gm.graph.nodes if node.target is F.dropout)
 print(node.args, node.kwargs)
-assert node.kwargs == {"p": 0.2, "training": True, "inplace": False}
+assert node.kwargs == {"p": 0.2, "training": True, "inplace": False} and node.name == "dropout"
 
 gm.eval()
 x = torch.randn(200, 4)
@@ -894,7 +911,7 @@ assert (gm(x) == 0).any() and not (head.eval()(x) == 0).any()  # `eval()` has no
 # Four questions make it harder than it looks.
 #
 # * **Which module?** Each call has its own `p`, and a line in a block that is called twice gives two calls.
-# * **Under which name?** The node may be called `dropout_1`, and the model may have a submodule of that name.
+# * **Under which name?** The node may be called `dropout`, and the model may have a submodule of that name.
 # * **In which mode?** A module that was just made is in training mode, whatever the model is in.
 # * **What about the others?** A part of the model may be frozen, which means that it is in eval mode while the rest trains. `train()` on the whole result would wake it up.
 #
@@ -1009,7 +1026,7 @@ with fails(UnboundLocalError):
 # The first trace is right, and it has left a *Proxy* in the cache. The second trace finds it there, and reads a node of another graph.
 # The model itself is broken, too: given a tensor, it returns a Proxy.
 #
-# Such code is in the wild: `levit` and `efficientformer` of the library timm keep position biases like this.
+# Such code is in the wild: LeViT and EfficientFormer of the library timm keep position biases like this.
 # **What to do:** empty the cache before each trace and after it, or trace a copy. A fresh copy has no Proxy in it:
 
 # %%
@@ -1032,7 +1049,7 @@ rows = graph.call_function(int, (graph.call_method("size", (x, 0)),))
 graph.output(graph.call_function(torch.add, (x, graph.call_function(torch.arange, (rows,)))))
 by_hand = fx.GraphModule(nn.Module(), graph)
 print(by_hand.code)
-assert by_hand(torch.zeros(3, 3)).shape == (3, 3)
+assert copy.deepcopy(by_hand)(torch.zeros(3, 3)).shape == by_hand(torch.zeros(3, 3)).shape == (3, 3)
 with fails(TypeError):  # `int` of a Proxy
     fx.symbolic_trace(by_hand)
 
@@ -1253,6 +1270,10 @@ with fails(KeyError):
 setattr(lambdas, "<lambda>", None)  # the damage is undone
 fx.symbolic_trace(lambda x: x + 1)
 
+named = file_of("named", "from torch import fx\n\n@fx.wrap\ndef square(x): return x * x\n")
+_, node, _ = fx.symbolic_trace(lambda x: named.square(x)).graph.nodes
+assert node.target is named.square
+
 # %% [markdown]
 # **Right:** `def square(x): ...` at the top level, with the decorator.
 #
@@ -1360,6 +1381,7 @@ progress()
 # | topic | where |
 # |---|---|
 # | `concrete_args`, and the nine silent cases | chapter 1 |
+# | a tracer that answers questions about shapes | the optional part, notebook `08b_shapes` |
 # | recording where a node comes from | the optional part of chapter 7, `07b_cutting`: `node_paths` |
 # | capture with real shapes, graph breaks, `torch.cond` | chapter 11 |
 # | passes that keep the graph module they are given | chapter 12 |

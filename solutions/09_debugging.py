@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3 and 6: traces, passes, the Interpreter |
-# | **Time** | about 120 minutes, 44 of them for the exercises; sections 9.1 to 9.3 are a good first sitting (40 minutes) |
+# | **Time** | about 115 minutes, 44 of them for the exercises; sections 9.1 to 9.3 are a good first sitting (40 minutes) |
 #
 # **When you are done, you can**
 #
@@ -183,7 +183,7 @@ assert generated.line == "layer = self.layer(x);  x = None"
 # ### Step through it
 #
 # So a debugger works, too: it finds the text of the generated code like that of any file.
-# In a terminal you would write `pdb.runcall(gm.forward, x)`, or put `breakpoint()` before the call, and type commands.
+# In a terminal you would write `pdb.runcall(gm.forward, x)` and type commands.
 # Here the commands come from a text, so that the cell runs without you: *next line, print a shape, where am I, go on*.
 
 
@@ -279,11 +279,16 @@ assert not isinstance(Dumped(), fx.GraphModule)  # the graph is gone, the code i
 # Three limits, each of which you can see in that file:
 #
 # 1. The weights are loaded from the path that was there at the time. Move the folder, and the class cannot be made.
-# 2. A module that cannot be rebuilt from its `repr` is pickled beside the code (FX warns about it).
+# 2. Linear layers, convolutions and BatchNorms are written as their `repr`. Any other child, such as an `nn.ReLU`, is pickled beside the code (FX warns about it).
 # 3. Functions of your own are called by a name that the file does not know.
 
 # %%
 assert str(home) in source  # limit 1: an absolute path
+assert repr(gm.layer) in source and not list((home / "dumped").glob("layer*"))
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    fx.symbolic_trace(nn.Sequential(nn.ReLU())).to_folder(home / "relu", "Relu")
+assert "saved as pickled files" in str(caught[0].message) and (home / "relu" / "0.pt").exists()
 
 
 def halve(value):
@@ -515,6 +520,10 @@ b = torch.randn(3, generator=generator)
 assert torch.equal(torch.randn(3, generator=torch.Generator().manual_seed(5)), a)  # repeatable
 assert not torch.equal(a, b)  # a generator goes on
 assert torch.equal(torch.get_rng_state(), state)  # and the global state did not move
+
+table = nn.Module()
+table.register_buffer("places", torch.arange(3), persistent=False)
+assert dict(table.named_buffers()) and not table.state_dict()
 
 # %% [markdown]
 # * Tied weights stay tied. `named_parameters()` gives a tensor with two names once. If you write into the tensor that is there, nothing can come apart.
@@ -955,6 +964,9 @@ after.recompile()
 print([node.name for node in after.graph.nodes])
 assert [node.name for node in after.graph.nodes] == [node.name for node in before.graph.nodes]
 assert "sigmoid" in [node.name for node in fx.symbolic_trace(after).graph.nodes]  # traced again
+changes = draw.diff(before, after)
+assert "sigmoid" in repr(changes) and "sigmoid" not in repr(draw(before))
+changes
 
 # %% [markdown]
 # **Predict the result.** `a` and `b` are the nodes called `relu` in `before` and in an exact copy of it. What is `a.args == b.args`?
@@ -1084,6 +1096,9 @@ x, three = torch.tensor([1.0, 5.0]), torch.tensor(3.0)
 assert Limited()(x, three).tolist() == [4.0, 8.0]
 assert limited(x, three).tolist() == [4.0, 6.0]  # clamped at 3
 assert fx.Interpreter(limited).run(x, three).tolist() == [4.0, 8.0]  # the graph is right
+assert limited.code.index("inf_1 = inf") < limited.code.index("max = inf")  # not `inf_1`
+lost = fx.symbolic_trace(lambda x, nan: x + float("nan") + nan)
+assert lost(x, three).tolist() == [7.0, 11.0]  # and not NaN
 
 # %% [markdown]
 # **A submodule called `class`.** Any name is allowed in `add_module`. But a word of Python such as `class`, `lambda` or `None` gives code that Python cannot read.
@@ -1340,6 +1355,7 @@ torch.testing.assert_close(result, torch.relu(result * 7), equal_nan=True)  # Na
 # %%
 nodes = list(before.graph.nodes)
 assert list(dict.fromkeys(nodes + nodes)) == nodes
+assert fx.Node.__hash__ is object.__hash__  # what the order of a `set` depends on: the address
 
 # %% [markdown]
 # ### A lambda in a graph

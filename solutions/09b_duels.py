@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 4: traces, nodes, passes, patterns. Chapter 9 helps: this is its optional part |
-# | **Time** | about 120 minutes, 56 of them for seven duels; each duel is a sitting of its own |
+# | **Time** | about 105 minutes, 56 of them for seven duels; each duel is a sitting of its own |
 #
 # **When you are done, you can**
 #
@@ -1116,7 +1116,16 @@ assert not same(run_of(trace, Trick.inputs), run_of(Trick(), Trick.inputs))
 #
 # See how far you are:
 
+
 # %%
+class Reader(nn.Linear):
+    def forward(self, x):
+        return self.weight.sum()
+
+
+assert ("get_attr", "weight") in {
+    (n.op, n.target) for n in fx.symbolic_trace(Reader(3, 2)).graph.nodes
+}
 assert torch.result_type(integers, 0.0) is torch.float32
 progress()
 

@@ -5,8 +5,8 @@
 #
 # | | |
 # |---|---|
-# | **You need** | chapters 1 and 6; this part is optional, and no later chapter needs it |
-# | **Time** | about 70 minutes, 40 of them for the exercises |
+# | **You need** | chapters 1, 3 and 6; this part is optional, and no later chapter needs it |
+# | **Time** | about 75 minutes, 40 of them for the exercises |
 #
 # **When you are done, you can**
 #
@@ -20,7 +20,7 @@
 # %% [markdown]
 # ## A story
 #
-# A pass of the other team breaks GoogLeNet, and `graph_diff` gives you names: `inception3b_branch3_1_conv` and 56 others.
+# A pass of the other team breaks GoogLeNet, and `graph_diff` of chapter 9 gives you names: `inception3b_branch3_1_conv` and 56 others.
 # The people who wrote the model do not know these names. They know files and lines.
 #
 # Section 6.5 found such lines in the text of `node.stack_trace`. That text is slow to make, and today its innermost lines are those of FX itself.
@@ -30,10 +30,13 @@
 
 # %%
 import copy
+import inspect
+import io
 import os
 import sys
 import traceback
 from collections import Counter
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import torch
@@ -44,6 +47,63 @@ from torchvision.models import googlenet
 from autograder import check, draw, fails, hint, progress
 
 print(torch.__version__)
+
+# %% [markdown]
+# ## Two questions on earlier chapters
+#
+# **Predict the number.** A `forward` calls `print("here")`. You trace the model once, and call the trace three times. How often does it print?
+#
+# <details><summary>4 times</summary>
+#
+# No. The trace runs generated code, and no line of the model's <code>forward</code>.
+# </details>
+# <details><summary>3 times</summary>
+#
+# No. <code>print</code> meets no Proxy, so the generated code does not have it.
+# </details>
+# <details><summary>Once</summary>
+#
+# Right. The model's own lines run while you trace, and then never again (chapter 1). So that is the time to ask which line makes a node.
+# </details>
+
+
+# %%
+class Says(nn.Module):
+    def forward(self, x):
+        print("here")
+        return x + 1
+
+
+with redirect_stdout(io.StringIO()) as said:
+    says = fx.symbolic_trace(Says())
+    for _ in range(3):
+        says(torch.ones(2))
+assert said.getvalue() == "here\n"
+
+# %% [markdown]
+# **Predict the result.** The node `exp` is read by `add`. You call `gm.graph.erase_node(exp)`. What happens?
+#
+# <details><summary><code>add</code> is erased, too.</summary>
+#
+# No. FX erases one node, the one that you name.
+# </details>
+# <details><summary>An error.</summary>
+#
+# Right. A node that is read cannot be erased. First give its readers something else to read (chapter 3). Section 9c.4 does that again and again.
+# </details>
+# <details><summary><code>add</code> reads <code>None</code> from now on.</summary>
+#
+# No. Such a graph would be broken, and FX does not make it.
+# </details>
+
+# %%
+gm = fx.symbolic_trace(lambda x: torch.exp(x) + 1)
+x, exp, add, _ = gm.graph.nodes
+with fails(RuntimeError):
+    gm.graph.erase_node(exp)
+exp.replace_all_uses_with(x)
+gm.graph.erase_node(exp)
+assert add.all_input_nodes == [x]
 
 # %% [markdown]
 # ## 9c.1 Who is running? (8 minutes)
@@ -148,6 +208,7 @@ FOLDER = torch.__path__[0] + os.sep
 vision = sys.modules["torchvision"].__path__[0] + os.sep
 print(Path(FOLDER).name, Path(vision).name)
 assert nn.Linear.forward.__code__.co_filename.startswith(FOLDER)
+assert nn.Sequential.forward.__code__.co_filename.startswith(FOLDER)
 assert "torch" in vision and not vision.startswith(FOLDER)
 
 # %% [markdown]
@@ -275,6 +336,8 @@ norms = {places[name] for name in places if name.endswith("_bn")}
 convs = {places[name] for name in places if name.endswith("_conv")}
 print("all norms:", norms)
 assert len(norms) == 1 and len(convs) == 1
+assert "inception3b_branch3_1_conv" in places
+assert sum(name.endswith("_conv") for name in places) == 57
 
 # %% [markdown]
 # All 57 norms are *one* line of torchvision, in the class `BasicConv2d`. A graph has 57 places, and its author has one to look at. That is the line to send to the other team.
@@ -301,11 +364,14 @@ assert [node.name for node in fx.symbolic_trace(conv).graph.nodes][1:3] == ["con
 # PyTorch has such a tool as well. `TORCHDYNAMO_REPRO_AFTER` switches the *minifier* of `torch.compile` on, and its core for FX graphs is `functorch.compile.minifier`:
 
 # %%
+import torch._dynamo
 from functorch.compile import minifier
 
 print(minifier.__module__)
 assert minifier.__module__ == "torch._functorch.fx_minifier"
 assert "delta debugging" in minifier.__doc__.lower()
+settings = inspect.getsource(torch._dynamo.config)
+assert 'repro_after = os.environ.get("TORCHDYNAMO_REPRO_AFTER", None)' in settings
 
 # %% [markdown]
 # It is internal, and it may also change the inputs. Yours will keep them.

@@ -136,9 +136,10 @@ def fold_into_linear(linear: nn.Linear, bn: nn.BatchNorm1d) -> nn.Linear:
     """One linear layer that does what the two do in eval mode."""
     new = copy.deepcopy(linear).eval()
     with torch.no_grad():
-        factor = bn.weight / torch.sqrt(bn.running_var + bn.eps)
+        mean, var, gamma, beta = bn.running_mean, bn.running_var, bn.weight, bn.bias
+        factor = gamma / torch.sqrt(var + bn.eps)
         new.weight = nn.Parameter(linear.weight * factor.reshape(-1, 1))
-        new.bias = nn.Parameter((linear.bias - bn.running_mean) * factor + bn.bias)
+        new.bias = nn.Parameter((linear.bias - mean) * factor + beta)
     return new
 
 
@@ -243,6 +244,8 @@ with torch.no_grad():
     print("PyTorch's helper:", fuse_conv_bn_eval(*dead).weight.item())
     wide = (dead[1].running_var.double() + dead[1].eps).rsqrt().item()
 print("the factor in float64:", wide)
+assert torch.tensor(1e-8, dtype=torch.float16) == 0
+assert torch.finfo(torch.float16).resolution == 1e-3  # three digits
 assert fuse_conv_bn_eval(*dead).weight.isinf().all() and round(wide) == 10_000
 
 # %% [markdown] card="fold_bn"
@@ -658,6 +661,7 @@ class ReadsGamma(Head):
 gm = fx.symbolic_trace(ReadsGamma())
 gm.delete_all_unused_submodules()
 assert hasattr(gm, "bn")  # nothing calls it, but its weight is read
+assert ("get_attr", "bn.weight") in {(n.op, n.target) for n in gm.graph.nodes}
 
 # %% [markdown]
 # A worked example with another pair of layers: `nn.Linear` and `nn.BatchNorm1d`, by your questions and `fold_into_linear`.
@@ -823,7 +827,7 @@ assert min(durations) <= statistics.median(durations) <= max(durations)
 # | the first calls are slow | memory is taken, kernels are chosen | warm up, and do not measure that |
 # | some calls are very slow | another process wants the processor | take the **median**, not the mean |
 # | the machine gets slower with time | it gets warm | measure **in turn**: a, b, a, b, … |
-# | gradients are noted | a graph for `backward` is made beside each call | `torch.no_grad()` |
+# | gradients are noted | a graph for the gradients is made beside each call | `torch.no_grad()` |
 # | the clock counts something else | `time.process_time` does not count waiting | `time.perf_counter` |
 # | a GPU works on when Python goes on | calls only start the work | `torch.cuda.synchronize()` before each look at the clock |
 #
@@ -1199,6 +1203,9 @@ assert in_turn[1] / in_turn[0] < 1.02
 # See how far you are:
 
 # %%
+upwards = shaken(nn.Sequential(nn.ConvTranspose2d(3, 4, 2), nn.BatchNorm2d(4)))
+folded = fuse_conv_bn_eval(*upwards, transpose=True)
+torch.testing.assert_close(folded(images), upwards(images), rtol=1e-4, atol=1e-4)
 progress()
 
 # %% [markdown]
@@ -1211,7 +1218,7 @@ progress()
 # | passes in a row, and what each of them needs of the one before | chapter 12 |
 # | quantization, which needs folded convolutions | chapter 14 |
 # | a pass that beats `fuse` on whole networks | chapter 15 |
-# | folding in training mode; transposed convolutions | `torch.nn.utils.fusion` has the argument `transpose` |
+# | transposed convolutions | `fuse_conv_bn_eval` has the argument `transpose` |
 #
 # In PyTorch's documentation: the tutorial
 # [Building a Convolution/Batch Norm fuser with torch.compile](https://docs.pytorch.org/tutorials/intermediate/torch_compile_conv_bn_fuser.html), the successor of the one with FX,

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3, and section 10.3 about modules that a pass adds; this part is optional, and no later chapter needs it |
-# | **Time** | about 55 minutes, 30 of them for the exercise |
+# | **Time** | about 60 minutes, 30 of them for the exercise |
 #
 # **When you are done, you can**
 #
@@ -28,7 +28,7 @@
 
 # %%
 import operator
-from collections import Counter
+from collections import Counter, OrderedDict
 from typing import Any
 
 import torch
@@ -63,6 +63,49 @@ draw(attention)
 # %%
 network = googlenet(weights=None, aux_logits=False, init_weights=False, num_classes=10)
 assert sum(type(module) is nn.Linear for module in network.modules()) == 1
+
+# %% [markdown]
+# ## Two questions on earlier chapters
+#
+# **Predict the shape.** Which shape does the weight of `nn.Linear(8, 4)` have?
+#
+# <details><summary><code>(8, 4)</code></summary>
+#
+# No. That is the order in which you write the sizes: first the inputs, then the outputs.
+# </details>
+# <details><summary><code>(4, 8)</code></summary>
+#
+# Right. It has one row for each output. In section 10.1 each row got a factor, and here rows of several layers are put together.
+# </details>
+# <details><summary><code>(4, 9)</code>, with a column for the bias</summary>
+#
+# No. The bias is a parameter of its own, with 4 numbers.
+# </details>
+
+# %%
+layer = nn.Linear(8, 4)
+assert layer.weight.shape == (4, 8) and layer.bias.shape == (4,)
+
+# %% [markdown]
+# **Predict the result.** `gm` has a submodule `merged`. A pass calls `gm.add_submodule("merged", layer)`. What happens?
+#
+# <details><summary>The old module is replaced, and nothing is said.</summary>
+#
+# Right. A node that calls the old one calls the new one now. So a pass must look for a name that is free (section 10.3).
+# </details>
+# <details><summary>It raises an error: the name is taken.</summary>
+#
+# No. <code>add_submodule</code> returns <code>True</code>, as if nothing had been there.
+# </details>
+# <details><summary>The new module becomes <code>merged_1</code>.</summary>
+#
+# No. FX makes the names of <em>nodes</em> unique. A path of a module is taken as you write it.
+# </details>
+
+# %%
+gm = fx.symbolic_trace(nn.Sequential(OrderedDict(merged=nn.Linear(8, 2))))
+assert gm.add_submodule("merged", layer) is True
+assert gm.merged is layer and gm(torch.ones(1, 8)).shape == (1, 4)
 
 # %% [markdown]
 # ## 10b.1 One layer instead of three (6 minutes)
@@ -578,6 +621,7 @@ assert [len(nodes) for nodes in same_calls(fx.symbolic_trace(converted)).values(
 # See how far you are:
 
 # %%
+assert nn.MultiheadAttention(4, num_heads=1).in_proj_weight.shape == (3 * 4, 4)
 progress()
 
 # %% [markdown]

@@ -50,8 +50,10 @@ from IPython.display import display
 from torch import fx, nn
 from torch._decomp import get_decompositions
 from torch._functorch.aot_autograd import aot_module
+from torch._logging import _internal as log_settings
 from torch.export import Dim, ExportedProgram, export
 from torch.export.graph_signature import InputKind, OutputKind
+from torch.fx._lazy_graph_module import _LazyGraphModule
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 from torchvision.models.googlenet import BasicConv2d, Inception
@@ -281,6 +283,8 @@ assert [operations(graph.graph) for graph in report.graphs] == [
     ["relu", "sum", "gt"],
     ["mul", "sin"],
 ]
+with fails(fx.proxy.TraceError):
+    fx.symbolic_trace(branches)
 
 # %% [markdown]
 # The other branch was not compiled: no input has gone there yet.
@@ -302,12 +306,19 @@ compiled = torch.compile(scale, backend=keep)
 compiled(torch.randn(2)), compiled(torch.randn(2, dtype=torch.float64))  # the log names the guard
 torch._logging.set_logs()  # and back
 
+with fails(ValueError):  # how PyTorch reads the variable; unknown topics are an error
+    log_settings._parse_log_settings("graph_code,aot_graphs,no_such_topic")
+assert log_settings._parse_log_settings("graph_code,aot_graphs").artifact_names
+assert log_settings.LOG_ENV_VAR == "TORCH_LOGS" and "aot_graphs" in log_settings.help_message()
+
 # %% [markdown]
 # (If compiled code gives wrong values or crashes, the **minifier** looks for the smallest graph that still does so:
 # `TORCHDYNAMO_REPRO_AFTER="dynamo"` or `"aot"` in the shell. It writes a file that you can send to somebody.)
 
 # %%
-assert hasattr(torch._dynamo.config, "repro_after")
+settings = inspect.getsource(torch._dynamo.config)
+assert 'repro_after = os.environ.get("TORCHDYNAMO_REPRO_AFTER", None)' in settings
+assert 'Possible values are {None, "aot", "dynamo"}' in settings
 
 # %% [markdown] card="CountingBackend"
 # **Write** the class `CountingBackend`, for `backend = CountingBackend()` and `torch.compile(model, backend=backend)`.
@@ -417,6 +428,7 @@ def peek(gm, example_inputs):
 
 # %%
 zero, results = torch.zeros(1), []
+assert graphs and all(isinstance(graph, _LazyGraphModule) for graph in graphs)
 for backend in (to_cos, peek):
     torch._dynamo.reset()
     results.append(torch.compile(lambda x: torch.sin(x), backend=backend)(zero).item())
@@ -447,7 +459,23 @@ assert calls["call_method"] == 1 and calls["call_module"] == 0
 
 # %% [markdown]
 # The layer became a function. The third spelling has its argument among the keywords.
-#
+# And `y += 1` is recorded as `operator.iadd`, which writes. In chapter 3 a Proxy made an addition of it.
+
+
+# %%
+def add_up(x):
+    y = x.exp()
+    y += 1
+    return y
+
+
+torch._dynamo.reset()
+graphs.clear()
+torch.compile(add_up, backend=keep)(x)
+assert operations(graphs[0].graph) == ["exp", "iadd"]
+assert [n.target for n in fx.symbolic_trace(add_up).graph.nodes][2] is operator.add
+
+# %% [markdown]
 # **3. A graph can hold graphs.** `torch.cond` chooses between two functions while the graph runs.
 # Each branch is a graph module of its own. It is read by a `get_attr` node, and `torch.cond` itself is a *higher-order operator*: it takes graphs as arguments.
 
@@ -463,6 +491,8 @@ torch.compile(choose, backend=keep)(x)
 outer = graphs[0]
 print(outer.graph)
 assert operations(outer.graph) == ["sum", "gt", "cond", "getitem"]
+(cond,) = outer.graph.find_nodes(op="call_function", target=torch.ops.higher_order.cond)
+assert [branch.op for branch in cond.args[1:3]] == ["get_attr", "get_attr"]
 inner = [m for m in outer.modules() if isinstance(m, fx.GraphModule) and m is not outer]
 assert [operations(part.graph) for part in inner] == [["sigmoid", "add"], ["sin"]]
 
@@ -706,6 +736,15 @@ for spec in program.graph_signature.input_specs:
 kinds = Counter(spec.kind for spec in program.graph_signature.input_specs)
 assert kinds[InputKind.PARAMETER] == 4 and kinds[InputKind.BUFFER] == 4
 assert kinds[InputKind.CONSTANT_TENSOR] == 1 and kinds[InputKind.USER_INPUT] == 2
+
+
+class Misleading(nn.Module):
+    def forward(self, p_x):
+        return p_x + 1
+
+
+(spec,) = export(Misleading(), (x,)).graph_signature.input_specs
+assert spec.arg.name == "p_x" and spec.kind == InputKind.USER_INPUT
 
 # %% [markdown]
 # `spec.arg.name` is the placeholder's name. `spec.target` is the path in the model, which an input does not have.

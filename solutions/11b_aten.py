@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | sections 11.4 to 11.6 of chapter 11; this part is optional, and no later chapter needs it |
-# | **Time** | about 105 minutes, 70 of them for the exercises |
+# | **Time** | about 110 minutes, 70 of them for the exercises |
 #
 # **When you are done, you can**
 #
@@ -60,7 +60,71 @@ from autograder import check, draw, fails, hint, progress
 torch.manual_seed(11)
 aten = torch.ops.aten
 
+# %% [markdown]
+# ## Two questions on earlier chapters
+#
+# **Predict the graph.** How does the graph of an exported program get the weight of a linear layer?
+#
+# <details><summary>By a <code>get_attr</code> node</summary>
+#
+# No. That is how a trace of <code>symbolic_trace</code> reads it.
+# </details>
+# <details><summary>As a constant in the generated code</summary>
+#
+# No. Python code cannot spell a tensor.
+# </details>
+# <details><summary>By a placeholder of its own</summary>
+#
+# Right. Parameters and buffers are inputs of the graph, and the signature says which placeholder is which (section 11.5).
+# </details>
 
+# %%
+program = export(nn.Linear(3, 2), (torch.ones(1, 3),))
+assert [n.op for n in program.graph.nodes].count("placeholder") == 3  # weight, bias, input
+assert program.graph_signature.inputs_to_parameters == {"p_weight": "weight", "p_bias": "bias"}
+assert not program.graph.find_nodes(op="get_attr")
+
+# %% [markdown]
+# **Predict the graph.** `forward` says `self.count.add_(1)` for a buffer `count`. The model is exported, and `run_decompositions()` is called. Where does the new count go?
+#
+# <details><summary>Into the buffer: a node <code>add_</code> writes it.</summary>
+#
+# No. After <code>run_decompositions()</code> no node writes into an input.
+# </details>
+# <details><summary>It is an output of the graph.</summary>
+#
+# Right. The signature calls this output a mutation of the buffer, and whoever runs the program copies the value back. If you change the outputs, do not lose it.
+# </details>
+# <details><summary>It is lost: a program has no state.</summary>
+#
+# No. <code>program.module()</code> counts as the model does.
+# </details>
+
+
+# %%
+class Counts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(()))
+
+    def forward(self, x):
+        self.count.add_(1)
+        return x * 2
+
+
+program = export(Counts(), (torch.ones(2),)).run_decompositions()
+first, _ = program.graph_signature.output_specs
+assert first.kind == OutputKind.BUFFER_MUTATION and first.target == "count"
+assert not any("add_." in str(node.target) for node in program.graph.nodes)
+counting = program.module()
+counting(torch.ones(2))
+assert counting.count == 1
+
+# %% [markdown]
+# This is a small program of the kind that the mobile team has:
+
+
+# %%
 class Classifier(nn.Module):
     def __init__(self):
         super().__init__()
@@ -756,11 +820,12 @@ assert first.kind == OutputKind.BUFFER_MUTATION and first.arg.name != output.arg
 #
 # ### `assert` instead of `raise ValueError`
 #
-# An `AssertionError` says that the program is wrong, not the argument. Also, `python -O` leaves out all `assert` lines.
+# An `AssertionError` says that the program is wrong, not the argument. Also, Python with the option `-O` leaves out all `assert` lines.
 
 # %%
 with fails(AssertionError):
     assert "gelu" in {node.name for node in ep.graph.nodes}
+exec(compile("assert False", "a cell", "exec", optimize=1))  # as with -O: nothing happens
 
 # %% [markdown]
 # **Right:** `raise ValueError(...)`, with a text that names the node.

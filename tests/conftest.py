@@ -19,6 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["PATH"] = str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"]
 
 _TOTAL = "total: "
+_PRINTED = "printed: "
 
 
 def pytest_collection_finish() -> None:
@@ -61,6 +62,16 @@ def total(record_property: Callable[[str, object], None]) -> Callable[[str, int]
     return count
 
 
+@pytest.fixture
+def printed(record_property: Callable[[str, object], None]) -> Callable[[str, str], None]:
+    """Say something when all tests have run: ``printed("a title", text)``."""
+
+    def say(title: str, text: str) -> None:
+        record_property(_PRINTED + title, text)
+
+    return say
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Name a test when it fails: a run that is cut short shows no summary."""
     if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
@@ -68,8 +79,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the totals."""
+    """Print the totals, and what tests had to say."""
     totals: Counter[str] = Counter()
+    texts: dict[str, str] = {}
     for reports in terminalreporter.stats.values():
         for report in reports:
             if getattr(report, "when", "") != "call":
@@ -77,6 +89,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             for key, number in report.user_properties:
                 if key.startswith(_TOTAL):
                     totals[key.removeprefix(_TOTAL)] += number
+                elif key.startswith(_PRINTED):
+                    texts[key.removeprefix(_PRINTED)] = number
+    for title, text in sorted(texts.items()):
+        terminalreporter.section(title)
+        terminalreporter.write_line(text)
     if totals:
         terminalreporter.section("totals")
         for label, number in sorted(totals.items()):

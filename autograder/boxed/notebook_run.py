@@ -137,6 +137,7 @@ class NotebookRun:
         self._used = self._astray = 0
         self._gave_up: int | None = None  # the cell at which the processes were used up
         self._barred: set[int] = set()  # cells that a new process must not be given
+        self._hungry: set[int] = set()  # cells that ran out of memory, and may hold what there is
 
     def run(self) -> dict[int, Verdict]:
         """Work through the notebook.
@@ -197,8 +198,12 @@ class NotebookRun:
         try:
             head = self._step(cell)
         except ProcessLost as lost:
-            self._barred.add(index)
             self._lose(f"cell {index + 1}", lost)
+            if self._bars_the_hungry(lost):
+                self._restart(index)
+                self._run(cell, index)
+                return
+            self._barred.add(index)
             note(
                 cell,
                 "ProcessEnded",
@@ -210,6 +215,8 @@ class NotebookRun:
         cell.execution_count = index + 1
         outputs = as_outputs(head.get("outputs"), index + 1)
         cell.outputs = clean_outputs(outputs, taken_ids(self.nb))
+        if any(output.get("ename") == "MemoryError" for output in cell.outputs):
+            self._hungry.add(index)
         if head.get("ended") != "success" and not is_failed(cell):
             note(cell, "CellFailed", "This cell did not come to its end.")
         if head.get("out_of_time") is True:
@@ -236,6 +243,7 @@ class NotebookRun:
                 return
             except ProcessLost as lost:
                 self._lose(f"cell {index + 1}", lost)
+                self._bars_the_hungry(lost)
                 self._restart(index)
         self._parked[index] = Parked("lost")
 
@@ -372,6 +380,16 @@ class NotebookRun:
         self.ends.append(lost.ending.end)
         self._astray += lost.ending.end in (End.ASTRAY, End.OUT_OF_TIME)
         self.warn(f"{what} ended or blocked Python ({lost.ending})")
+
+    def _bars_the_hungry(self, lost: ProcessLost) -> bool:
+        """Bar the cells that left no memory to the one that now lacked it, if there are any."""
+        new = self._hungry - self._barred
+        if lost.ending.end is not End.OUT_OF_MEMORY or not new:
+            return False
+        for index in sorted(new):
+            self.warn(f"cell {index + 1} had used up the memory, and is not run again")
+        self._barred |= new
+        return True
 
     def _start(self) -> None:
         self._used += 1

@@ -1,4 +1,4 @@
-"""What a single cell must keep to, whatever stands around it."""
+"""What a single cell must keep to, whatever is around it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def tags_are_known(cell: Cell) -> Iterator[Problem]:
             yield Problem(cell.line, f"The tag '{key}' does not give a name.", mend)
         elif TAGS[key] != cell.kind:
             mend = f"Make it a {TAGS[key]} cell."
-            yield Problem(cell.line, f"The tag '{key}' stands on a {cell.kind} cell.", mend)
+            yield Problem(cell.line, f"The tag '{key}' is on a {cell.kind} cell.", mend)
     if sum(key in TAGS for key in cell.header) > 1:
         yield Problem(cell.line, "The cell header has more than one tag.", "Keep one.")
 
@@ -39,7 +39,7 @@ def markers_are_balanced(cell: Cell) -> Iterator[Problem]:
     for line, marker in markers(cell):
         if marker not in (BEGIN, END):
             mend = "Remove it: the builder adds the hidden tests."
-            yield Problem(line, f"'{marker}' stands in a chapter.", mend)
+            yield Problem(line, f"'{marker}' is in a chapter.", mend)
         elif cell.tag != "solve":
             mend = "Only solve cells have solution markers."
             yield Problem(line, f"'{marker}' stands in a cell that is no solve cell.", mend)
@@ -109,7 +109,7 @@ def code_holds_no_heading(cell: Cell) -> Iterator[Problem]:
     for place, line in enumerate(cell.source.splitlines(), 1):
         if cell.kind == "code" and re.match(r"# #{2,4} ", line):
             mend = "Put '# %% [markdown]' above it."
-            yield Problem(cell.line + place, "This heading stands in a code cell.", mend)
+            yield Problem(cell.line + place, "This heading is in a code cell.", mend)
 
 
 def _unbalanced(cell: Cell) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 
-from autograder.builder import cell_lint, plain_english
+from autograder.builder import cell_lint, plain_english, statements
 from autograder.builder.card_headings import Card
 from autograder.builder.predictions import is_prediction
 from autograder.builder.problems import BuildRefused, Problem
@@ -49,7 +49,7 @@ def exercises_are_known(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Pro
 
 
 def tags_are_unique(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
-    """No tag stands twice with the same name: their cells would have the same grade id."""
+    """No tag comes twice with the same name: their cells would have the same grade id."""
     first: dict[tuple[str, str], Cell] = {}
     for cell in chapter.cells:
         if cell.tag not in _NAMING:
@@ -58,8 +58,8 @@ def tags_are_unique(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem
         if earlier is not cell:
             yield Problem(
                 cell.line,
-                f'{cell.tag}="{cell.value}" stands here for the second time.',
-                f"It stands on line {earlier.line} already: keep one of the two.",
+                f'{cell.tag}="{cell.value}" comes here for the second time.',
+                f"It is on line {earlier.line} already: keep one of the two.",
             )
 
 
@@ -92,7 +92,7 @@ def parts_are_in_order(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Prob
             if _NAMING.index(earlier.tag) > _NAMING.index(later.tag):
                 yield Problem(
                     later.line,
-                    f"The {later.tag} cell of '{card.name}' stands after its {earlier.tag} cell.",
+                    f"The {later.tag} cell of '{card.name}' comes after its {earlier.tag} cell.",
                     "Order the cells of an exercise: card, solve, check, hint.",
                 )
 
@@ -147,6 +147,12 @@ def english_is_plain(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Proble
         yield from plain_english.findings(chapter)
 
 
+def statements_are_executed(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """What prose says of code, a cell asserts; refused once no chapter has a finding left."""
+    if statements.LEFT == 0:
+        yield from statements.findings(chapter)
+
+
 def _names_in(source: str) -> set[str]:
     """The names that a cell defines or imports at its top level; none, where it is no Python."""
     try:
@@ -168,6 +174,7 @@ RULES: tuple[Rule, ...] = (
     cards_are_complete,
     calls_are_at_hand,
     english_is_plain,
+    statements_are_executed,
 )
 
 

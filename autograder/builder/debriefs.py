@@ -1,8 +1,8 @@
 """What an exercise tells after a pass: its solution, another right answer, and a trap.
 
 The other answer is the one of the exam's that is marked so, ``@right("style", debrief=True)`` in
-``tests/answers/NAME.py``; the trap is the text ``TRAP`` in the exercise's ``rubric.py``. Both are
-read as text: who builds notebooks needs no answer keys.
+``tests/exam/answers/NAME.py``; the trap is the text ``TRAP`` in the exercise's ``rubric.py``. Both
+are read as text: who builds notebooks needs no answer keys.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from autograder.builder.solution_regions import without_markers
 from autograder.builder.source import Chapter
 from autograder.lessons import Debrief
 
-ANSWERS = ROOT / "tests" / "answers"
+ANSWERS = ROOT / "tests" / "exam" / "answers"
 
 
 def debrief_of(chapter: Chapter, name: str) -> Debrief | None:

@@ -14,6 +14,7 @@ from autograder.drawing.sketch import sketch
 
 OTHERS = 4
 INPUTS = 6
+CALLS = 6  # lines of how the answer was called
 PRINTED = 200  # of the printed lines so many are kept
 
 
@@ -110,7 +111,8 @@ def short_facts(example: Example) -> list[tuple[str, tuple[str, ...], bool]]:
     """What fits on a line each: its name, its lines, whether they are code."""
     facts: list[tuple[str, tuple[str, ...], bool]] = []
     if example.call.strip():
-        facts.append(("Called as", (shorten(one_line(example.call), 200),), True))
+        lines = [shorten(one_line(line), 200) for line in example.call.strip().splitlines()]
+        facts.append(("Called as", (*lines[:CALLS], *["…"] * (len(lines) > CALLS)), True))
     if example.inputs:
         lines = [shorten(one_line(line), 200) for line in example.inputs[:INPUTS]]
         left = len(example.inputs) - len(lines)

@@ -62,7 +62,7 @@ _LINES = {
     "latency": ("a, b, inputs", "a(*inputs)", " + b(*inputs)"),
 }
 _RESULTS = {"transform": "gm", "repeated transform": "gm", "any module": "gm"}
-_RESULTS |= {"counted transform": "gm, 1"}
+_RESULTS |= {"counted transform": "gm, 1", "rewrite": "gm"}
 _OTHERS = {
     "rules": """\
 def {name}():
@@ -77,6 +77,11 @@ def {name}(gm, example_inputs):
     return gm
 """,
     "tracer": """\
+class {name}(fx.Tracer):
+    def is_leaf_module(self, module, path):
+        return "{function}" == "sigmoid"
+""",
+    "asked tracer": """\
 class {name}(fx.Tracer):
     def is_leaf_module(self, module, path):
         return "{function}" == "sigmoid"

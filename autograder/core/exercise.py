@@ -36,6 +36,8 @@ class Trial:
         meanwhile: what else is done with the answer before its result is described and run, so
             that whatever it keeps outside the result is another's by then.
         made_under: the seed under which an answer makes objects of its own.
+        noted: whether the model is a graph module whose nodes' ``meta`` counts: that it stays, and
+            what the nodes of a resulting graph carry.
     """
 
     args: tuple[Any, ...] = ()
@@ -49,6 +51,7 @@ class Trial:
     times: int = 1
     meanwhile: Callable[[Callable[..., Any]], Any] | None = None
     made_under: int = 0
+    noted: bool = False
 
 
 @dataclass(frozen=True)

@@ -170,7 +170,7 @@ ADVICE = (
         "made of it, and look at their targets, their order, and which of them have defaults."),
     Row(("SyntaxError",), "",
         "FX wrote your graph down as Python code, and this line of it is no Python: "
-        "`{generated}`. In it stands something that is neither a node nor a plain value. Which of "
+        "`{generated}`. It contains something that is neither a node nor a plain value. Which of "
         "your edits put it there?", generated=r"\S"),
     Row(("AssertionError",), r"Placeholder count mismatch", _ONE_PLACEHOLDER),
     Row(("KeyError",), r"can't contain \"\.\"",

@@ -27,7 +27,7 @@ from autograder.judge.oracles import runs_of
 from autograder.judge.rule import Stage, rule
 from autograder.models.canary_models import Small, trial_for
 from autograder.runner.procedures import PROCEDURES
-from autograder.runner.tracers import instructions
+from autograder.runner.tracers import instructions, told
 
 CHAPTER = "canary"
 KINDS = ("right", "wrong")
@@ -98,10 +98,13 @@ def _expected(procedure: str, trial: Trial) -> Reference:
         return Reference(_VALUES[procedure])
     if procedure == "in place":
         return Reference(None, [{"value": GIVEN}] * len(CALLS))
-    if procedure == "tracer":
+    if procedure in ("tracer", "asked tracer"):
         encoder = Encoder()
-        graph = fx.Tracer().trace(Small())
-        return Reference(None, [{"value": instructions(graph, encoder)}], encoder.tensors)
+        model = Small()
+        graph = fx.Tracer().trace(model)
+        plain = procedure == "tracer"
+        value = instructions(graph, encoder) if plain else told(graph, None, encoder, model)
+        return Reference(None, [{"value": value}], encoder.tensors)
     if procedure == "witness":
         return runs_of(torch.sigmoid, trial_for("traced function", 0))
     call: Callable[..., Any] = _changed

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import torch
 from torch import fx, nn
 
 from autograder.core.codec import Encoder, Plain, show, show_values
@@ -141,7 +142,7 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
 
     if exercise.procedure == "drawn twice":
         return f"gm = fx.symbolic_trace({exercise.name}); gm(x), gm(x)"
-    if exercise.procedure == "tracer":
+    if exercise.procedure in ("tracer", "asked tracer"):
         return _tracers_text(exercise, trial)
     if exercise.procedure == "driven":
         return str(trial.args[0].says).format(name=exercise.name)
@@ -173,6 +174,8 @@ def _tracers_text(exercise: Exercise, trial: Trial) -> str:
     def word(value: Any) -> str:
         if isinstance(value, tuple):
             return f"({', '.join(map(word, value))}{',' * (len(value) == 1)})"
+        if isinstance(value, torch.Tensor):
+            return _tensor_text(value)
         return getattr(value, "__name__", None) or repr(value)
 
     lines = []
@@ -185,6 +188,14 @@ def _tracers_text(exercise: Exercise, trial: Trial) -> str:
         number = next(i for i, known in enumerate(models) if known is model)
         lines.append(f"tracer_{place}.trace({'model' if not number else f'model_{number}'})")
     return "\n".join(lines)
+
+
+def _tensor_text(tensor: torch.Tensor) -> str:
+    """A call that makes a tensor of this shape and kind."""
+    more = "" if tensor.dtype == torch.float32 else f", dtype={tensor.dtype}"
+    more += ", device='meta'" if tensor.is_meta else ""
+    more += ", requires_grad=True" if tensor.requires_grad else ""
+    return f"torch.zeros({tuple(tensor.shape)}{more})"
 
 
 def _name_of_module(module: nn.Module, model: nn.Module | None) -> str:
@@ -219,12 +230,17 @@ def source_of(trial: Trial, made: Iterable[str] = ()) -> str:
     if isinstance(subject, nn.Module) and not isinstance(subject, fx.GraphModule):
         parts += [part for part in subject.modules() if part is not subject and _is_of_course(part)]
     given = [v for arg in trial.args for v in (arg.values() if isinstance(arg, dict) else (arg,))]
-    parts += [arg for arg in given if arg is not subject and _is_of_course(arg)]
+    parts += [arg for arg in given if arg is not subject and _is_given(arg)]
     text = pasteable([piece_of(part) for part in parts])
     if isinstance(subject, fx.GraphModule) and trial.model is None:
         # Where no model was given, the graph itself is the subject, and may say otherwise.
         text += f"\n{graph_text(subject, tuple(made))}\n"
     return text
+
+
+def _is_given(value: Any) -> bool:
+    """Whether an answer is given this thing of the course; a driver, which calls it, says how."""
+    return _is_of_course(value) and not hasattr(value, "says")
 
 
 def _is_of_course(value: Any) -> bool:

@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 from torch import fx, nn
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
 
 from autograder.core.codec import Encoder
 from autograder.core.execution import run_once
@@ -35,6 +37,30 @@ def _model(trial: Trial) -> nn.Module:
 def model_itself(trial: Trial) -> Reference:
     """For passes that keep a model's meaning: what the model computes, without any graph."""
     return runs_of(_model(trial), trial)
+
+
+DROPOUTS = frozenset(
+    (F.dropout, F.dropout1d, F.dropout2d, F.dropout3d, F.alpha_dropout, F.feature_alpha_dropout)
+)
+
+
+class NoDropout(TorchFunctionMode):
+    """While it is on, every dropout that is called returns what it is given."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Called in place of each function of PyTorch."""
+        kwargs = kwargs or {}
+        if func in DROPOUTS:
+            return args[0] if args else kwargs["input"]
+        return func(*args, **kwargs)
+
+
+def without_dropout(trial: Trial) -> Reference:
+    """What the model itself computes while dropouts do nothing."""
+    with NoDropout():
+        return model_itself(trial)
 
 
 def exchanging(interpreter: type[fx.Interpreter]) -> Oracle:

@@ -256,7 +256,19 @@ def _graph_module(parts: _Parts, **more: Check) -> tuple[Check, Runs]:
     if not parts.has_graph:
         return _data(parts)
     runs = [fields(**parts.of_graph(i)) for i in parts.inputs]
-    return fields(graph_module=parts.description, **more), runs
+    value = fields(graph_module=parts.description, **more)
+    return _with_meta(value) if parts.trial.noted else value, runs
+
+
+def _with_meta(value: Check) -> Check:
+    """The check of a described graph module that must tell its nodes' ``meta``, too."""
+
+    def told(described: Plain) -> str | None:
+        place = value(described)
+        complete = place is not None or "meta" in described["graph_module"]
+        return place if complete else ".graph_module.meta"
+
+    return told
 
 
 def _traced_function(parts: _Parts) -> tuple[Check, Runs]:
@@ -304,17 +316,13 @@ def _timer(parts: _Parts) -> tuple[Check, Runs]:
     return nothing, [fields(forward=parts.record(i), timer=note) for i in (*parts.inputs, 0)]
 
 
-def _transformer(parts: _Parts) -> tuple[Check, Runs]:
-    value, runs = _graph_module(parts)
-    if not parts.has_graph:
-        return value, runs
+def _rewrite(parts: _Parts) -> tuple[Check, Runs]:
+    return _transformer(parts, new=flag)
 
-    def with_meta(described: Plain) -> str | None:
-        place = value(described)
-        told = place is not None or "meta" in described["graph_module"]
-        return place if told else ".graph_module.meta"
 
-    return with_meta, runs
+def _transformer(parts: _Parts, **more: Check) -> tuple[Check, Runs]:
+    value, runs = _graph_module(parts, **more)
+    return _with_meta(value) if parts.has_graph else value, runs
 
 
 def _tracer(parts: _Parts) -> tuple[Check, Runs]:
@@ -323,6 +331,16 @@ def _tracer(parts: _Parts) -> tuple[Check, Runs]:
     _, turns = parts.trial.args
     graph = fields(list=rows(fields(list=rows(parts.plain, INSTRUCTION))))
     return nothing, [fields(forward=fields(value=graph)) for _ in turns]
+
+
+def _asked_tracer(parts: _Parts) -> tuple[Check, Runs]:
+    if parts.value is not None:
+        return text, []
+    _, turns = parts.trial.args
+    error = fields({**_WHERE, "asked": any_text}, **_ERROR)
+    found = fields(graph=rows(parts.instruction), assumed=parts.plain, empty=rows(text))
+    turn = either(fields(error=error), fields(value=found))
+    return nothing, [fields(forward=turn) for _ in turns]
 
 
 def _rules(parts: _Parts) -> tuple[Check, Runs]:
@@ -407,6 +425,7 @@ SCHEMAS: dict[str, Schema] = {
     "timer": _timer,
     "transformer": _transformer,
     "tracer": _tracer,
+    "asked tracer": _asked_tracer,
     "rules": _rules,
     "repeated transform": _graph_module,
     "any module": _any_module,
@@ -417,4 +436,5 @@ SCHEMAS: dict[str, Schema] = {
     "latency": _latency,
     "witness": _witness,
     "in place": _in_place,
+    "rewrite": _rewrite,
 }

@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from torch import fx, nn
+from torch.library import CustomOpDef
 
 from autograder.fuzz.wrapped import Wrapped
 
@@ -76,25 +77,43 @@ def pasteable(pieces: list[Piece]) -> str:
     """The pieces one after the other, with what they need: imports, constants, helpers.
 
     What a class or function needs when it is defined goes before it, what it needs when it is
-    called goes behind.
+    called goes behind. The first piece stands at the top, where a card shows it, and under no
+    imports but its own.
     """
     page = _Page()
-    for piece in pieces:
+    page.write(pieces[0])
+    page.import_what_is_called()
+    top = page.taken()
+    for piece in pieces[1:]:
         page.write(piece)
     page.write_what_is_called()
-    imports = sorted(page.imports, key=lambda line: (line.startswith("from"), line))
-    body = "\n\n".join(text.strip("\n") for text in dict.fromkeys(page.texts))
-    return "\n".join([*imports, *([""] if imports else []), body]) + "\n"
+    return "\n\n".join(filter(None, (top, page.taken()))) + "\n"
 
 
 @dataclass
 class _Page:
-    """What is written so far."""
+    """What is written so far, and not taken yet."""
 
     texts: list[str] = field(default_factory=list)
     imports: set[str] = field(default_factory=set)
     known: set[tuple[str, str]] = field(default_factory=set)
     later: list[tuple[str, Piece]] = field(default_factory=list)
+    said: set[str] = field(default_factory=set)
+
+    def taken(self) -> str:
+        """The imports and texts; nothing is taken twice."""
+        imports = sorted(self.imports - self.said)
+        texts = [text for text in dict.fromkeys(self.texts) if text not in self.said]
+        self.said |= {*imports, *texts}
+        self.imports.clear()
+        self.texts.clear()
+        return "\n\n".join(filter(None, (_merged(imports), *(t.strip("\n") for t in texts))))
+
+    def import_what_is_called(self) -> None:
+        """Import what the functions written so far need of libraries."""
+        lines = [(name, user, _import_of(name, user.scope.get(name))) for name, user in self.later]
+        self.imports |= {line for *_, line in lines if line}
+        self.later = [(name, user) for name, user, line in lines if not line]
 
     def write(self, piece: Piece) -> None:
         first, then = _names_used(piece.text)
@@ -117,7 +136,7 @@ class _Page:
         if isinstance(value, Wrapped):
             self.wrapped(name, value.function, user)
             return
-        line = _import_of(name, value)
+        line = _import_of(name, value) or _operator(name, value, user.module)
         if line:
             self.imports.add(line)
             return
@@ -142,6 +161,17 @@ class _Page:
         self.texts.append(f'fx.wrap("{name}")')
 
 
+def _merged(imports: list[str]) -> str:
+    """Lines of imports, one for each module that names are taken from."""
+    names: dict[str, list[str]] = {}
+    for line in imports:
+        module, _, name = line.partition(" import ")
+        names.setdefault(module, []).append(name)
+    whole = sorted(line for line in imports if not line.startswith("from "))
+    taken = (f"{module} import {', '.join(own)}" for module, own in names.items() if own != [""])
+    return "\n".join([*whole, *taken])
+
+
 def _import_of(name: str, value: Any) -> str:
     """The line that imports a module, or what a library defines; or nothing."""
     if isinstance(value, ModuleType):
@@ -159,6 +189,15 @@ def _import_of(name: str, value: Any) -> str:
         return ""
     shown = {"torch._tensor": "torch"}.get(home, home)
     return f"from {shown} import {own}" + (f" as {name}" if own != name else "")
+
+
+def _operator(name: str, value: Any, module: str) -> str:
+    """The line that imports an operator that a case registers; or nothing.
+
+    Written out, it would be registered anew, for the whole process: the operator of the course
+    would be gone, and with it the next check's, or the kernel.
+    """
+    return f"from {module} import {name}" if isinstance(value, CustomOpDef) else ""
 
 
 def _definition(module: str, name: str) -> tuple[str, str]:

@@ -145,16 +145,15 @@ def _tried(work_out: Callable[[], Any]) -> Any:
 
 
 def _texts(data: Any) -> Iterator[str]:
-    """All strings in plain data, keys included."""
-    left = [data]
+    """All strings in plain data, keys included; of data that holds itself, each part once."""
+    left, seen = [data], set()
     while left:
         value = left.pop()
         if isinstance(value, str):
             yield value
-        elif isinstance(value, dict):
-            left += [*value, *value.values()]
-        elif isinstance(value, (list, tuple)):
-            left += value
+        elif isinstance(value, (dict, list, tuple)) and id(value) not in seen:
+            seen.add(id(value))
+            left += [*value, *value.values()] if isinstance(value, dict) else value
 
 
 @cache
@@ -175,8 +174,11 @@ def _own_words(key: str) -> frozenset[str]:
     modules = [
         module for name, module in sys.modules.items() if name.startswith((*_SPEAKERS, *own))
     ]
-    texts = (text for module in modules for value in vars(module).values()
-             for text in _texts(_constants(value)))  # fmt: skip
+    # What Python itself puts into a module is not the module's own; and once somebody has run
+    # code in `vars(builtins)`, that holds itself.
+    values = (value for module in modules for name, value in vars(module).items()
+              if name != "__builtins__")  # fmt: skip
+    texts = (text for value in values for text in _texts(_constants(value)))
     return frozenset(word for text in texts for word in _WORD.findall(text))
 
 

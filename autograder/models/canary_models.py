@@ -39,14 +39,14 @@ class ByHand:
 def trial_for(procedure: str, seed: int) -> Trial:
     """Fresh objects for an answer that is exercised in one of the ways there are."""
     model, inputs = Small(), ((torch.tensor([[1.0, 2.0], [-3.0, 0.5]]),),)
-    if procedure in ("interpreter", "timer", "transformer", "each node"):
+    if procedure in ("interpreter", "timer", "transformer", "each node", "rewrite"):
         gm = fx.symbolic_trace(model)
         return Trial(args=(gm,), model=gm, inputs=inputs)
     if procedure in ("traced function", "drawn twice"):
         return Trial(inputs=inputs)
     if procedure == "driven":
         return Trial(args=(ByHand(),), model=model, inputs=inputs)
-    if procedure == "tracer":
+    if procedure in ("tracer", "asked tracer"):
         return Trial(args=([((), {})], [(0, model)]), model=model)
     if procedure == "witness":
         return Trial()

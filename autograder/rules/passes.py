@@ -65,6 +65,8 @@ _LOOK_FOR_CHANGE = {
     "all below.",
     Part.GRAPH: "A `GraphModule` that you are given is somebody's model too: which line edits its "
     "graph, or makes its code anew?",
+    Part.META: "The nodes that you were given belong to somebody else, their `meta` too. Which "
+    "line writes into the `meta` of a node that is not yours?",
 }
 """Where to look for what changed a part of the caller's model."""
 

@@ -24,8 +24,8 @@ _DROPOUTS = (
     "AlphaDropout",
     "FeatureAlphaDropout",
 )
-_DROPOUT_MODULES = tuple(f"torch.nn.modules.dropout.{name}" for name in _DROPOUTS)
-_DROPOUT_FUNCTIONS = tuple(
+DROPOUT_MODULES = tuple(f"torch.nn.modules.dropout.{name}" for name in _DROPOUTS)
+DROPOUT_FUNCTIONS = tuple(
     {"function": f"torch.nn.functional.{name}"}
     for name in (
         "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout",
@@ -192,5 +192,5 @@ def nothing_instead_of(what: str, functions: tuple[Plain, ...], modules: tuple[s
 
 
 no_relu_left = none_left("no relu left", "ReLU", _RELU_FUNCTIONS, ("relu",), (_RELU_MODULE,))
-nothing_for_dropout = nothing_instead_of("dropout", _DROPOUT_FUNCTIONS, _DROPOUT_MODULES)
-no_dropout_left = none_left("no dropout left", "dropout", _DROPOUT_FUNCTIONS, (), _DROPOUT_MODULES)
+nothing_for_dropout = nothing_instead_of("dropout", DROPOUT_FUNCTIONS, DROPOUT_MODULES)
+no_dropout_left = none_left("no dropout left", "dropout", DROPOUT_FUNCTIONS, (), DROPOUT_MODULES)

@@ -11,9 +11,9 @@ from torch import fx
 from autograder.core.codec import Encoder, Plain
 from autograder.core.execution import RUN_SEED, run_once, seed_all
 from autograder.core.exercise import Trial
-from autograder.core.graph_record import describe
+from autograder.core.graph_record import describe, nodes_of
 from autograder.core.limits import bounded_output
-from autograder.core.outcome import Outcome
+from autograder.core.outcome import Change, Outcome, Part
 from autograder.runner.exceptions import is_stub, record_of
 from autograder.runner.forbidden import spying_on
 from autograder.runner.snapshot import Snapshot
@@ -26,6 +26,7 @@ def call_watched(answer: Answer, trial: Trial, outcome: Outcome, *args: Any) -> 
     """Call the answer, noting what it changes and what forbidden things it uses."""
     seed_all(RUN_SEED)
     watched = [Snapshot(value) for value in (trial.model, *trial.watch) if value is not None]
+    metas = _metas(trial)
     with spying_on(trial.forbidden) as used:
         try:
             return answer(*(args or trial.args), **trial.kwargs)
@@ -33,12 +34,34 @@ def call_watched(answer: Answer, trial: Trial, outcome: Outcome, *args: Any) -> 
             outcome.used += [name for name in used if name not in outcome.used]
             for snapshot in watched:
                 outcome.changed += [c for c in snapshot.changes() if c not in outcome.changed]
+            if _metas(trial) != metas:
+                outcome.changed.append(Change(Part.META, "the `meta` of its nodes was changed"))
+
+
+def _metas(trial: Trial) -> list[Plain]:
+    """What the nodes of a case's graph module carry, where that counts."""
+    if not (trial.noted and isinstance(trial.model, fx.GraphModule)):
+        return []
+    return [repr(Encoder().encode(node.meta)) for node in nodes_of(trial.model.graph)]
+
+
+def meta_keys(trial: Trial) -> list[str]:
+    """What the ``meta`` of a case's nodes holds, by its keys."""
+    assert isinstance(trial.model, fx.GraphModule)
+    return list(dict.fromkeys(key for node in nodes_of(trial.model.graph) for key in node.meta))
 
 
 def encode_result(value: Any, trial: Trial, encoder: Encoder) -> Plain:
     """The plain form of a result; graph modules become descriptions, in tuples too."""
     if isinstance(value, fx.GraphModule):
-        return {"graph_module": describe(value, encoder, trial.model)}
+        described = describe(value, encoder, trial.model)
+        if trial.noted:
+            keys = meta_keys(trial)
+            described["meta"] = [
+                {key: encoder.encode(node.meta[key]) for key in keys if key in node.meta}
+                for node in nodes_of(value.graph)
+            ]
+        return {"graph_module": described}
     if type(value) is tuple:
         return {"tuple": [encode_result(item, trial, encoder) for item in value]}
     return encoder.encode(value)

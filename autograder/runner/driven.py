@@ -55,7 +55,10 @@ def _unwrapping(call: Callable[..., Any]) -> Callable[..., Any]:
     def unwrapped(*args: Any) -> Any:
         try:
             return call(*args)
-        except torch._dynamo.exc.BackendCompilerFailed as error:
+        except Exception as error:
+            known = sys.modules.get("torch._dynamo.exc")  # to import it here would take seconds
+            if known is None or not isinstance(error, known.BackendCompilerFailed):
+                raise
             raise _as_it_was_raised(error.inner_exception) from None
 
     return unwrapped

@@ -11,6 +11,7 @@ from autograder.runner import (
     layers,
     modules,
     repeated,
+    rewrites,
     rules,
     splits,
     tracers,
@@ -28,6 +29,7 @@ PROCEDURES: dict[str, Procedure] = {
     "timer": interpreters.timer,
     "transformer": interpreters.transformer,
     "tracer": tracers.tracer,
+    "asked tracer": tracers.asked_tracer,
     "rules": rules.rules,
     "repeated transform": repeated.repeated_transform,
     "any module": modules.any_module,
@@ -38,4 +40,5 @@ PROCEDURES: dict[str, Procedure] = {
     "latency": layers.latency,
     "witness": duels.witness,
     "in place": in_place.in_place,
+    "rewrite": rewrites.rewrite,
 }

@@ -56,12 +56,13 @@ def _verb(before: Fact, after: Fact) -> str:
 
 
 def _same(before: Fact, after: Fact) -> bool:
-    """Tensors are compared bit by bit."""
+    """Tensors are compared bit by bit; one on meta has none."""
     if before[0] != after[0]:
         return False
     a, b = before[1], after[1]
     if isinstance(a, torch.Tensor):
-        return a.dtype == b.dtype and a.shape == b.shape and torch.equal(_bits(a), _bits(b))
+        alike = a.dtype == b.dtype and a.shape == b.shape and a.is_meta == b.is_meta
+        return alike and (a.is_meta or torch.equal(_bits(a), _bits(b)))
     return a == b
 
 

@@ -11,69 +11,9 @@ from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
 from autograder.rules.canonical import Table, expressions, missing_and_extra
-from autograder.rules.edits import calls, keyword
+from autograder.rules.effects import has_effect, modules_by_path, needed
 from autograder.rules.passes import PASS
 from autograder.rules.replacements import no_unused_modules
-
-# ------------------------------------------------------------------ sound_dce
-
-_IN_PLACE_OPERATORS = (
-    "iadd isub imul imatmul itruediv ifloordiv imod ipow iconcat iand ior ixor ilshift irshift"
-).split()
-_EFFECTS = tuple(
-    {"function": name}
-    for name in (
-        *(f"operator.{name}" for name in _IN_PLACE_OPERATORS),
-        "operator.setitem",
-        "torch._assert",
-        "builtins.print",
-    )
-)
-_PURE = tuple({"function": f"operator.{name}"} for name in ("and_", "or_", "not_", "is_"))
-
-
-def has_effect(row: Plain, modules: dict[str, Plain]) -> bool:
-    """Whether a call may do anything besides returning a value, as the exercise lists it."""
-    if row["op"] in ("placeholder", "output"):
-        return True
-    if keyword(row, "inplace") not in (None, False) or keyword(row, "out") is not None:
-        return True
-    if row["op"] == "call_module":
-        return _module_has_effect(modules.get(row["target"], {}))
-    if row["op"] == "call_method":
-        return row["target"] == "__setitem__" or _says_in_place(row["target"])
-    if row["op"] == "call_function" and not calls(row, *_PURE):
-        ((_, name),) = row["target"].items()
-        return calls(row, *_EFFECTS) or _says_in_place(name)
-    return False
-
-
-def _says_in_place(name: str) -> bool:
-    return name.endswith("_") and not name.endswith("__")
-
-
-def _module_has_effect(module: Plain) -> bool:
-    is_norm = module.get("class", "").startswith("torch.nn.modules.batchnorm.")
-    return bool((is_norm and module["training"]) or module.get("attrs", {}).get("inplace"))
-
-
-def _modules(data: Plain) -> dict[str, Plain]:
-    """The description of each module, by every path it has."""
-    found: dict[str, Plain] = {}
-    for row in data["modules"]:
-        found[row["path"]] = found[row["same_as"]] if "same_as" in row else row
-    return found
-
-
-def needed(data: Plain) -> list[int]:
-    """Positions of the nodes that have an effect, or whose value one of these reads."""
-    modules = _modules(data)
-    found: set[int] = set()
-    for i in reversed(range(len(data["nodes"]))):
-        row = data["nodes"][i]
-        if i in found or has_effect(row, modules):
-            found |= {i, *(read["node"] for read in row["inputs"])}
-    return sorted(found)
 
 
 @rule("only what is needed", Stage.STRUCTURE)
@@ -86,7 +26,7 @@ def only_what_is_needed(evidence: Evidence) -> Iterable[Finding]:
     want, got = [all_numbers[i] for i in keep], expressions(after, table)
     missing, extra = missing_and_extra(want, got)
     if missing:
-        modules = _modules(before)
+        modules = modules_by_path(before)
         rows = [before["nodes"][keep[i]] for i in missing]
         row = next((row for row in rows if has_effect(row, modules)), rows[0])
         yield evidence.finding(
@@ -101,7 +41,7 @@ def only_what_is_needed(evidence: Evidence) -> Iterable[Finding]:
         row = after["nodes"][next(unread, extra[0])]
         yield evidence.finding(
             "dead-left",
-            f"`{row['name']}`{_mode(row, _modules(after))} is still there, though it cannot "
+            f"`{row['name']}`{_mode(row, modules_by_path(after))} is still there, though it cannot "
             "influence the result.",
             "Is it pure? Then it goes, and so do the nodes that only it reads.",
             nodes=(row["name"],),

@@ -8,23 +8,14 @@ from dataclasses import dataclass
 
 from torch import fx, nn
 
-from autograder.core.codec import Plain
-from autograder.core.graph_view import target_text
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
-from autograder.rules.edits import classes_of
+from autograder.rules.fusions import CLASSES, CONVS, NORMS, kinds_of_calls, times
 from autograder.rules.passes import PASS
 from autograder.rules.replacements import unused_modules
-
-CONVS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
-NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
-_NAMES = {f"{cls.__module__}.{cls.__qualname__}": cls for cls in (*CONVS, *NORMS)}
-_FUNCTIONS = frozenset(
-    f"torch.{space}conv{n}d" for n in (1, 2, 3) for space in ("", "nn.functional.")
-)
 
 
 @dataclass(frozen=True)
@@ -79,9 +70,9 @@ def _norm(gm: fx.GraphModule, node: fx.Node, earlier: dict[str, Norm]) -> Norm:
 def pairs_fused(evidence: Evidence) -> Iterable[Finding]:
     """Each pair is one convolution; no other BatchNorm is gone, and no other call is changed."""
     norms = norms_of(evidence.traced)
-    there = {name for name, kind in _kinds(evidence.graph) if kind == "a BatchNorm"}
-    before = Counter(kind for _, kind in _kinds(evidence.traced_graph))
-    after = Counter(kind for _, kind in _kinds(evidence.graph))
+    there = {name for name, kind in kinds_of_calls(evidence.graph) if kind == "a BatchNorm"}
+    before = Counter(kind for _, kind in kinds_of_calls(evidence.traced_graph))
+    after = Counter(kind for _, kind in kinds_of_calls(evidence.graph))
     most = sum(not norm.conv for norm in norms)
     least = most - sum(norm.free for norm in norms)
     if after["a BatchNorm"] > most:
@@ -116,42 +107,17 @@ def _others(evidence: Evidence, before: Counter[str], after: Counter[str]) -> It
         code = "left-behind" if kind == "a convolution" else "changed-too-much"
         yield evidence.finding(
             code,
-            f"Your graph calls {kind} {_times(after[kind])}, and the model {_times(before[kind])}.",
+            f"Your graph calls {kind} {times(after[kind])}, and the model {times(before[kind])}.",
             "Each pair becomes one convolution: nothing else is added, and nothing else goes.",
         )
         return
-
-
-def _times(count: int) -> str:
-    return {0: "not at all", 1: "once", 2: "twice"}.get(count, f"{count} times")
-
-
-def _kinds(data: Plain) -> list[tuple[str, str]]:
-    """The name of each call and what is called, in words; a convolution as module or function."""
-    classes, found = classes_of(data), []
-    for row in data["nodes"]:
-        op, target = row["op"], row["target"]
-        if op == "call_module":
-            cls = classes.get(target, "")
-            kind = f"a `{cls.rpartition('.')[2]}`"
-            if cls in _NAMES:
-                kind = "a convolution" if _NAMES[cls] in CONVS else "a BatchNorm"
-        elif op == "call_function":
-            text = target_text(target)
-            kind = "a convolution" if text in _FUNCTIONS else f"`{text}`"
-        elif op == "call_method":
-            kind = f"`.{target}()`"
-        else:
-            continue
-        found.append((row["name"], kind))
-    return found
 
 
 @rule("no unused BatchNorm", Stage.STRUCTURE)
 def no_unused_norm(evidence: Evidence) -> Iterable[Finding]:
     """BatchNorms that nothing calls or reads any more are gone."""
     for path, cls in unused_modules(evidence.graph):
-        if _NAMES.get(cls) in NORMS:
+        if CLASSES.get(cls) in NORMS:
             yield evidence.finding(
                 "unused-module",
                 f"Your result still holds the BatchNorm `{path}`, which no node calls or reads.",

@@ -1,0 +1,285 @@
+"""Exercise 8b.1: a tracer that knows shapes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch08b_shapes.MetaTracer import models
+from autograder.exercises.ch08b_shapes.MetaTracer.models import Example, Make
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T
+
+HINTS = (
+    """**Where to look.** Three things are needed, and you can write them one by one: a meta tensor
+(or another value) for each node, kept by the tracer; Proxies that answer a question with it; the
+list of what was asked.
+Each node passes through one method of the Tracer. Each question is a method of the Proxy whose
+name begins with two underscores. Trace a chain of two calls first, and print what you know of
+each node.""",
+    """**What to use.** `create_node` makes every node, also those of constants; a placeholder has
+the name of the parameter in `node.target`. `Tracer.proxy(node)` makes each Proxy: there you can
+give one of your own class. `x.shape` is an `fx.proxy.Attribute`, made in `__getattr__` of the
+Proxy: it needs the same methods.
+Section 8b.3 says what must be moved to meta besides the examples, and how nothing is drawn.
+While you run a layer on meta tensors, FX still watches: section 8b.5 shows what to do.""",
+    """**A skeleton.**
+
+```python
+class MetaTracer(fx.Tracer):
+    def __init__(self, **examples): ...
+
+    def trace(self, root, concrete_args=None):
+        ...                                   # begin anew
+        return super().trace(root, concrete_args)
+
+    def create_node(self, kind, target, args, kwargs, name=None, type_expr=None):
+        node = super().create_node(kind, target, args, kwargs, name, type_expr)
+        try:
+            ...                               # what is the value of this node, on meta?
+        except Exception:
+            ...                               # then nothing is known
+        return node
+
+    def proxy(self, node):
+        return ...                            # one of your own class
+
+    def call_module(self, m, forward, args, kwargs): ...
+    def getattr(self, attr, attr_val, parameter_proxy_cache): ...
+
+    def ask(self, node, question):
+        ...                                   # note it; no value, or a tensor's value: TraceError
+        return question(...)
+```
+
+The Proxy: `__len__`, `__iter__`, `__bool__`, `__int__`, `__index__`, and `__getattr__`.""",
+)
+
+
+@dataclass(frozen=True)
+class Told(Expect):
+    """What is looked at besides the graph.
+
+    Attributes:
+        assumed: whether `assumed` is: ``all`` of it, or only that it holds nothing ``old``.
+    """
+
+    assumed: Literal["", "old", "all"] = ""
+
+
+ASSUMED, NOTHING_OLD = Told(assumed="all"), Told(assumed="old")
+
+
+def one(
+    name: str,
+    aspect: str,
+    make: Make,
+    *shape: int,
+    dtype: torch.dtype | None = None,
+    how: str = "",
+    training: bool = False,
+    hidden: bool = False,
+    expect: Expect = Told(),  # noqa: B008 - it is frozen
+    **others: Example,
+) -> Case:
+    """A case of one tracer, one model and one trace; `x` has this shape, where it has any."""
+    x = {"x": Example(T(*shape, dtype=dtype), how)} if shape else {}
+    build = models.Tracing((make,), ({**x, **others},), ((0, 0),), training)
+    return Case(name, aspect, build, hidden, expect)
+
+
+def of(*shape: int, dtype: torch.dtype | None = None, how: str = "") -> Example:
+    """An example."""
+    return Example(T(*shape, dtype=dtype), how)
+
+
+def several(
+    name: str,
+    makes: tuple[Make, ...],
+    examples: tuple[dict[str, Example], ...],
+    turns: tuple[tuple[int, int], ...],
+    *,
+    aspect: str = "state",
+    hidden: bool = False,
+    expect: Expect = Told(),  # noqa: B008 - it is frozen
+) -> Case:
+    """A case of several tracers, models or traces."""
+    return Case(name, aspect, models.Tracing(makes, examples, turns), hidden, expect)
+
+
+VOCABULARY = Vocabulary(
+    ops(
+        "({a} * 2 if {a}.shape[-1] > 2 else {a} - 1)",
+        "torch.stack([{n} * row for row in {x}])",
+        "sum({x}[i] for i in range({x}.shape[0])) + {x}",
+        "{x} / len({x})",
+        "torch.cat([*{x}.chunk(2, dim=-1)][::-1], dim=-1)",
+        "torch.cat(list({x}.split(1)))",
+        "({a}.cos() if {a}.dim() % 2 else -{a})",
+        "({a} + 1 if {a}.dtype == torch.float32 else {a} * 3)",
+        "({x}.exp() if {x}.numel() == {y}.numel() else {y})",
+        "({a}.abs() if {a}.is_floating_point() else {a})",
+        "({a} * {b} if {a}.shape == {b}.shape else {a})",
+        "{x}.reshape({x}.shape[0], -1).reshape({x}.shape)",
+        "{x}.reshape(int({x}.shape[0]), -1).reshape({x}.shape)",
+        "torch.stack([low - high for low, high in zip({x}, {y})])",
+        "sum([nn.Linear(D, D)]({x})) + {x}",
+        dims=(1, 4),
+    )
+    + COMMON,
+    shapes=((2, 3), (3,), (2, 1, 3), (1, 2)),
+    inputs=("", "tensor", "row"),
+    namesakes=("input", "layer"),
+    traced=False,
+    most=6,
+)  # fmt: skip
+
+EXERCISE = Exercise(
+    name="MetaTracer",
+    number=1,
+    chapter="08b_shapes",
+    title="A tracer that knows shapes",
+    stars=4,
+    minutes=50,
+    points=11,
+    procedure="asked tracer",
+    aspects=(
+        Aspect("task", 2, "branches and loops on sizes"),
+        Aspect("questions", 2, "unpacking, `list`, `int`, truth, `dim`, `numel`, `dtype` and more"),
+        Aspect("unasked", 1, "what nobody asks stays in the graph"),
+        Aspect("unknown", 1, "a question without an answer raises `TraceError`"),
+        Aspect("leaves", 1, "layers, parameters, buffers and constants are run on meta, too"),
+        Aspect("assumed", 1, "`assumed`: what was asked, once, in order"),
+        Aspect("state", 1, "a trace begins anew, of the same model or of another one"),
+        Aspect("kept", 1, "model, examples and random state stay; of an example, only shape and "
+               "dtype matter"),
+    ),
+    cases=(
+        one("a branch on a size", "task", models.Branch, 3, 4),
+        one("the other branch", "task", models.Branch, 1, 4),
+        one("a loop over rows", "task", models.Rows, 3, 2),
+        one("a loop over a size", "task", models.Counted, 2, 3),
+        one("the number of rows, and of dimensions", "questions", models.Length, 4, 3),
+        one("a slice up to a size", "questions", models.Tail, 3, 4),
+        one("a number", "questions", models.Scalar, x=of()),
+        one("not only a number", "questions", models.Scalar, 2),
+        one("unpacking", "questions", models.Unpacked, 3, 4),
+        one("a starred name", "questions", models.Starred, 2, 3),
+        one("splats", "questions", models.Splat, 2, 4),
+        one("lists and tuples", "questions", models.Listed, 3, 2),
+        one("`int` of a size", "questions", models.Whole, 2, 5),
+        one("truth of sizes", "questions", models.Truth, 3, 3),
+        one("truth of nothing", "questions", models.Truth, 0, 2),
+        one("no rows at all", "questions", models.Rows, 0, 2),
+        one("equal shapes", "questions", models.Compared, 2, 3, y=of(2, 3)),
+        one("a chain of comparisons", "questions", models.Compared, 2, 3, y=of(3)),
+        one("comparisons that do not hold", "questions", models.Compared, 5, 3, y=of(3)),
+        one("two dimensions", "questions", models.Dimensions, 2, 3),
+        one("one dimension", "questions", models.Dimensions, 4),
+        one("eight elements", "questions", models.Elements, 2, 4),
+        one("six elements", "questions", models.Elements, 6),
+        one("integers", "questions", models.Types, 3, dtype=torch.int64),
+        one("doubles", "questions", models.Types, 3, dtype=torch.float64),
+        one("no floats", "questions", models.Floating, 3, dtype=torch.int32),
+        one("floats", "questions", models.Floating, 3, dtype=torch.float16),
+        one("pairs in a loop", "questions", models.Nested, 2, 3),
+        one("a shape that changes in place", "questions", models.Changed, 2, 3),
+        one("sizes are handed on", "unasked", models.HandedOn, 3, 1),
+        one("comparisons are values", "unasked", models.Returned, 3, 2),
+        one("layers and tensors, nothing asked", "unasked", models.Layers, 2, 4),
+        one("no example, nothing asked", "unasked", models.HandedOn),
+        one("what meta cannot do, nothing asked", "unasked", models.Dynamic, 3, 2),
+        one("a layer behind what meta cannot do", "unasked", models.Behind, 3, 2),
+        one("sizes stay when their number is asked", "unasked", models.SizesStay, 2, 3, 4),
+        one("one is known, the other stays", "unasked", models.OneAsks, 2, 3),
+        one("a branch on a value", "unknown", models.Value, 2, 3),
+        one("a branch on the only value", "unknown", models.Value, 1),
+        one("`int` of a value", "unknown", models.WholeValue, 2, 3),
+        one("an item", "unknown", models.Item, 2, 3),
+        one("as many as there are", "unknown", models.Chosen, 2, 3),
+        one("a loop over as many as there are", "unknown", models.EachChosen, 2, 3),
+        one("`len` of what meta cannot do", "unknown", models.HowMany, 2, 3),
+        one("an example for one of two", "unknown", models.Second, 2, 3),
+        one("a sum with something unknown", "unknown", models.Sum, 2, 3),
+        one("no example, a branch", "unknown", models.Branch),
+        one("no example, a loop over a size", "unknown", models.Counted),
+        one("a default is no example", "unknown", models.Default, 2, 3),
+        one("two names for three rows", "unknown", models.TooMany, 3, 2),
+        one("two names for one row", "unknown", models.TooMany, 1, 2),
+        one("three names for two parts", "unknown", models.TooFew, 4, 2),
+        one("three names and a star for two sizes", "unknown", models.TooFewStarred, 4, 2),
+        one("a linear layer and a convolution", "leaves", models.Narrow, 2, 4),
+        one("an embedding", "leaves", models.Words, input=of(2, 3, dtype=torch.int64)),
+        one("attention", "leaves", models.Attends, 2, 3, 4),
+        one("a layer made of layers", "leaves", models.Encoder, 2, 3, 4),
+        one("a parameter", "leaves", models.Weighted, 3, 4),
+        one("a buffer and a constant", "leaves", models.Offset, 3, 4),
+        one("each once, in order", "assumed", models.Often, 2, 3, expect=ASSUMED),
+        one("in the order of the questions", "assumed", models.InTurn, 3, 4, expect=ASSUMED),
+        one("only `int` asks", "assumed", models.Whole, 2, 5, expect=ASSUMED),
+        one("what was compared", "assumed", models.Compared, 2, 3, y=of(3), expect=ASSUMED),
+        one("shapes that are unpacked", "assumed", models.Unpacked, 3, 4, expect=ASSUMED),
+        one("what a layer gives", "assumed", models.Narrow, 2, 4, expect=ASSUMED),
+        one("nothing was asked", "assumed", models.HandedOn, 3, 1, expect=ASSUMED),
+        several(
+            "the same model again",
+            (models.Branch,),
+            ({"x": of(3, 4)},),
+            ((0, 0), (0, 0)),
+            expect=NOTHING_OLD,
+        ),
+        several(
+            "other roots",
+            (models.Branch, models.HandedOn, models.Narrow),
+            ({"x": of(2, 4)},),
+            ((0, 0), (0, 2), (0, 1)),
+            expect=NOTHING_OLD,
+        ),
+        several(
+            "two names in another order",
+            (models.Both, models.Pair),
+            ({"x": of(2, 4), "input": of(2, 4)}, {"x": of(2, 5), "input": of(3, 4)}),
+            ((1, 0), (0, 1), (0, 0), (1, 1)),
+        ),
+        several(
+            "after an error",
+            (models.Chosen, models.Narrow, models.Value),
+            ({"x": of(2, 4)},),
+            ((0, 0), (0, 2), (0, 1)),
+            expect=NOTHING_OLD,
+        ),
+        several(
+            "known in one root, not in the next",
+            (models.Picked, models.Branch),
+            ({"x": of(3, 4)},),
+            ((0, 1), (0, 0)),
+        ),
+        one("training mode", "kept", models.Trained, 3, 4, training=True),
+        one("noise", "kept", models.Noisy, 3, 4),
+        one("changes in place", "kept", models.Turned, 3, 4),
+        one("an example on meta", "kept", models.Turned, 3, 4, how="meta"),
+        one("an example that wants a gradient", "kept", models.Turned, 3, 4, how="grad"),
+        one("redraw: a branch", "task", models.Branch, 5, 2, hidden=True),
+        one("redraw: a loop", "task", models.Counted, 4, 2, hidden=True),
+        one("redraw: questions", "questions", models.Truth, 2, 3, hidden=True),
+        one("redraw: names", "questions", models.Starred, 3, 5, hidden=True),
+        one("redraw: nothing asked", "unasked", models.Returned, 2, 2, hidden=True),
+        one("redraw: no answer", "unknown", models.Item, 4, 1, hidden=True),
+        one("redraw: layers", "leaves", models.Narrow, 2, 2, 4, hidden=True),
+        one("redraw: asked", "assumed", models.Often, 3, 1, hidden=True, expect=ASSUMED),
+        several(
+            "redraw: roots", (models.Rows, models.Both), ({"x": of(2, 4), "input": of(3, 4)},),
+            ((0, 1), (0, 1)), hidden=True, expect=NOTHING_OLD,
+        ),
+        one("redraw: kept", "kept", models.Trained, 2, 4, training=True, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(
+        VOCABULARY, models.some_examples, expect=Told(assumed="all", trace=models.as_one_node)
+    ),
+)  # fmt: skip

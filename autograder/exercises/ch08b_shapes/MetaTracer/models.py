@@ -1,0 +1,511 @@
+"""Models that ask about shapes, for `MetaTracer`."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.core.global_state import RandomState
+from autograder.models import T, fresh, tensor_of
+
+Make = Callable[[], nn.Module]
+
+
+# ------------------------------------------------------------------ branches and loops
+
+
+class Branch(nn.Module):
+    def forward(self, x):
+        if x.shape[0] > 1:
+            return x.mean(0)
+        return x * 2
+
+
+class Rows(nn.Module):
+    def forward(self, x):
+        total = x * 0
+        for row in x:
+            total = total + row.tanh()
+        return total
+
+
+class Counted(nn.Module):
+    def forward(self, x):
+        return torch.stack([x[i] * i for i in range(x.shape[0])])
+
+
+class Length(nn.Module):
+    def forward(self, x):
+        return x.sum(0) / len(x) + len(x.shape) * len(x.split(1))
+
+
+class Tail(nn.Module):
+    def forward(self, x):
+        tail = x[x.shape[0] - 2 :]
+        return tail.reshape(int(tail.shape[0]) * 2, -1)
+
+
+class Scalar(nn.Module):
+    def forward(self, x):
+        if not x.dim():
+            return x.exp()
+        return x * 2 if x.shape else x
+
+
+class Unpacked(nn.Module):
+    def forward(self, x):
+        left, right = x.chunk(2, dim=1)
+        rows, columns = x.shape
+        return (left * right).reshape(columns // 2, rows)
+
+
+class Starred(nn.Module):
+    def forward(self, x):
+        first, *others = x.split(1, dim=1)
+        for other in others:
+            first = first - other
+        return first
+
+
+class Splat(nn.Module):
+    def forward(self, x):
+        return torch.maximum(*x.chunk(2, dim=1)).reshape(*x.shape[:1], -1)
+
+
+class Listed(nn.Module):
+    def forward(self, x):
+        parts = list(x.chunk(3))
+        rows = tuple(x)
+        y = torch.cat([*parts[1:], parts[0]])
+        return y + rows[-1] if y.shape[0] == 3 else y
+
+
+class Whole(nn.Module):
+    def forward(self, x):
+        half = int(x.shape[1]) // 2
+        return x[:, :half].reshape(int(x.size(0)) * half)
+
+
+class Truth(nn.Module):
+    def forward(self, x):
+        if x.shape[1] % 2:
+            x = x + 1
+        if not x.shape[0] - 3:
+            x = x * 2
+        return -x if x.numel() else x
+
+
+class Compared(nn.Module):
+    def forward(self, x, y):
+        if x.shape == y.shape:
+            return x + y
+        if 1 < x.shape[0] <= 4 and x.shape[0] != x.shape[1]:
+            return x - y
+        return x * y
+
+
+class Dimensions(nn.Module):
+    def forward(self, x):
+        if x.dim() == 2:
+            x = x.unsqueeze(0)
+        return x.flatten(1) if x.ndim >= 3 else x.exp()
+
+
+class Elements(nn.Module):
+    def forward(self, x):
+        if x.numel() > 6:
+            return x.relu()
+        return torch.cos(x) if torch.numel(x) == 6 else x
+
+
+class Types(nn.Module):
+    def forward(self, x):
+        if x.dtype == torch.int64:
+            x = x.float()
+        return x.sqrt() if x.dtype != torch.float64 else x
+
+
+class Floating(nn.Module):
+    def forward(self, x):
+        if not x.is_floating_point():
+            x = x / 2
+        return x * 3 if torch.is_floating_point(x) else x
+
+
+class Nested(nn.Module):
+    def forward(self, x):
+        result = []
+        for i, (low, high) in enumerate(zip(x.unbind(1), x.flip(1).unbind(1), strict=True)):
+            result.append(low * i + high)
+        return torch.stack(result)
+
+
+class Changed(nn.Module):
+    def forward(self, x):
+        x.unsqueeze_(0)
+        return x * len(x) if x.dim() == 3 else -x
+
+
+# ------------------------------------------------------------------ what nobody asks
+
+
+class HandedOn(nn.Module):
+    def forward(self, x):
+        rows = x.shape[0]
+        return x.view(rows, -1).expand(rows, x.size(1)) * x.shape[1]
+
+
+class Returned(nn.Module):
+    def forward(self, x):
+        _unread, _shape = x.dim() + 1, x.shape
+        facts = {"many": x.numel() >= 4, "double": x.dtype == torch.float64, "ndim": x.ndim}
+        return x * (x.shape[0] > 1), facts, x.is_floating_point()
+
+
+class Layers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Dropout(0.5))
+        self.scale = nn.Parameter(torch.ones(3))
+        self.register_buffer("offset", torch.ones(3))
+
+    def forward(self, x):
+        return self.body(x) * self.scale + self.offset
+
+
+class Dynamic(nn.Module):
+    def forward(self, x):
+        chosen = x[x > 0]
+        places = x.nonzero()
+        return chosen.sum() * x.max().item() + places.shape[0]
+
+
+class Behind(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Softplus(beta=2.0)
+
+    def forward(self, x):
+        return self.layer(x[x > 0])
+
+
+class SizesStay(nn.Module):
+    def forward(self, x):
+        rows, _, depth = x.shape
+        return x.reshape(rows, -1) * (rows + depth)
+
+
+class OneAsks(nn.Module):
+    def forward(self, x, y):
+        z = x + y
+        return z.reshape(y.shape[0], -1) if x.shape[0] > 1 else z
+
+
+# ------------------------------------------------------------------ what has no answer
+
+
+class Value(nn.Module):
+    def forward(self, x):
+        return x if x.sum() > 0 else -x
+
+
+class WholeValue(nn.Module):
+    def forward(self, x):
+        return x[:, : int(x.argmax())]
+
+
+class Item(nn.Module):
+    def forward(self, x):
+        return x * 2 if x.mean().item() > 1 else x
+
+
+class Chosen(nn.Module):
+    def forward(self, x):
+        chosen = x[x > 0]
+        return chosen if chosen.shape[0] > 2 else x
+
+
+class EachChosen(nn.Module):
+    def forward(self, x):
+        return [place + 1 for place in x.nonzero()]
+
+
+class Picked(nn.Module):
+    def forward(self, x):
+        return [value * 2 for value in x[x > 0]]
+
+
+class HowMany(nn.Module):
+    def forward(self, x):
+        return x * len(torch.unique(x))
+
+
+class Second(nn.Module):
+    def forward(self, x, y):
+        x = x + 1 if x.shape[0] == 2 else x
+        return x + y if y.shape[0] == 2 else x
+
+
+class Sum(nn.Module):
+    def forward(self, x, y):
+        return [row for row in x + y]
+
+
+class Default(nn.Module):
+    def forward(self, x, power=2):
+        return x * x if power == 2 else x.pow(power)
+
+
+class TooMany(nn.Module):
+    def forward(self, x):
+        first, second = x
+        return first - second
+
+
+class TooFew(nn.Module):
+    def forward(self, x):
+        first, second, third = x.chunk(2)
+        return first - second + third
+
+
+class TooFewStarred(nn.Module):
+    def forward(self, x):
+        first, second, third, *others = x.shape
+        return x * third
+
+
+# ------------------------------------------------------------------ layers, and their tensors
+
+
+class Narrow(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 6)
+        self.conv = nn.Conv1d(2, 3, 2)
+
+    def forward(self, x):
+        wide = self.layer(x)
+        if wide.shape[-1] == 6:
+            wide = wide[..., :3]
+        y = self.conv(input=wide)
+        return y.tanh() if y.shape[-1] == 2 else y
+
+
+class Words(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(9, 4)
+        self.norm = nn.LayerNorm(4)
+
+    def forward(self, input):
+        words = self.norm(self.table(input))
+        return words.flatten(0, 1) if words.shape[1] > 2 else words
+
+
+class Attends(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(4, 2, batch_first=True)
+
+    def forward(self, x):
+        found, weights = self.attention(x, x, x)
+        return [found[i] * weights[i].sum() for i in range(weights.shape[0])]
+
+
+class Encoder(nn.Module):
+    """A layer of PyTorch that is made of layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+
+    def forward(self, x):
+        x = self.layer(x)
+        return x.mean(1) if x.shape[1] > 2 else x
+
+
+class Weighted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(4, 5))
+
+    def forward(self, x):
+        y = x @ self.weight
+        if self.weight.shape[1] > self.weight.shape[0]:
+            y = y * 2
+        return y if y.shape[1] == 5 else x
+
+
+class Offset(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("offset", torch.ones(2, 1, 4))
+
+    def forward(self, x):
+        y = torch.mul(torch.add(x, other=self.offset), torch.tensor([1.0, 2.0, 3.0, 4.0]))
+        return y.sum(0) if y.shape[1] == 3 else y
+
+
+class Trained(nn.Module):
+    """In training mode, a BatchNorm counts, and a dropout draws."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(4)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        x = F.dropout(self.drop(self.norm(x)), 0.5, self.training)
+        return x[0] if x.shape[0] > 2 else x
+
+
+class Noisy(nn.Module):
+    def forward(self, x):
+        x = x + torch.rand(x.shape)
+        return x * 2 if x.shape[0] == 3 else x
+
+
+class Turned(nn.Module):
+    def forward(self, x):
+        x.t_()
+        x.mul_(2)
+        return x.sum(0) if x.shape[0] == 4 else x
+
+
+# ------------------------------------------------------------------ what was asked
+
+
+class Often(nn.Module):
+    def forward(self, x):
+        rows, columns = x.shape[0], x.shape[1]
+        for j in range(columns):
+            x = x + j
+        if rows:
+            for i in range(rows):
+                x = x * i
+        return x[: int(columns)]
+
+
+class InTurn(nn.Module):
+    def forward(self, x):
+        parts = x.chunk(2, dim=1)
+        y = x.mul(2)
+        for part in parts:
+            y = y + part.sum()
+        if x.shape[0] > 1 and len(y) == 3:
+            first, second = parts
+            y = y * len(x)
+        return y
+
+
+class Both(nn.Module):
+    def forward(self, input, x):
+        if len(input) == len(x):
+            return input + x
+        return [row for row in input]
+
+
+class Pair(nn.Module):
+    def forward(self, x, input):
+        return x.sum() + input.sum() if x.shape[1] == input.shape[1] else x
+
+
+@dataclass(frozen=True)
+class Example:
+    """An example that is to be made.
+
+    Attributes:
+        spec: its shape and dtype.
+        how: ``"meta"`` for a meta tensor, ``"grad"`` for one that wants a gradient.
+    """
+
+    spec: T
+    how: str = ""
+
+    def make(self, generator: torch.Generator) -> torch.Tensor:
+        """The tensor."""
+        made = tensor_of(self.spec, generator, torch.float32)
+        if self.how == "meta":
+            return made.to("meta")
+        return made.requires_grad_(self.how == "grad")
+
+
+@dataclass(frozen=True, eq=False)
+class Tracing:
+    """Builds a trial: tracers, and what they trace.
+
+    Attributes:
+        models: build the models; the first one is the case's.
+        examples: for each tracer, its examples by name.
+        turns: the places of a tracer and of a model, in the order of the calls of `trace`.
+        training: the mode of the models.
+    """
+
+    models: tuple[Make, ...]
+    examples: tuple[dict[str, Example], ...]
+    turns: tuple[tuple[int, int], ...]
+    training: bool = False
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        models = [
+            fresh(make, seed, training=self.training, dtype=torch.float32) for make in self.models
+        ]
+        generator = torch.Generator().manual_seed(seed + 1)
+        given = [
+            {name: example.make(generator) for name, example in row.items()}
+            for row in self.examples
+        ]
+        turns = tuple((place, models[which]) for place, which in self.turns)
+        return trial_of(models, given, turns)
+
+
+def trial_of(
+    models: list[nn.Module],
+    given: list[dict[str, torch.Tensor]],
+    turns: tuple[tuple[int, nn.Module], ...],
+) -> Trial:
+    """A trial in which models, examples and the random state are looked at."""
+    _first_sum_on_meta()
+    made = tuple(((), examples) for examples in given)
+    tensors = [tensor for examples in given for tensor in examples.values()]
+    watch = (*models[1:], *tensors, RandomState())
+    return Trial(args=(made, turns), model=models[0], watch=watch)
+
+
+@cache
+def _first_sum_on_meta() -> None:
+    """It imports hundreds of modules of PyTorch; no answer's time is to be spent on that."""
+    torch.zeros(1, device="meta").add(1)
+
+
+def some_examples(trial: Trial, choice: int) -> Trial:
+    """A tracer with examples of the shapes that a random model is made for, for two traces."""
+    model = trial.model
+    assert model is not None  # noqa: S101
+    names = list(inspect.signature(model.forward).parameters)
+    given = dict(zip(names, trial.inputs[0], strict=False))
+    if choice % 8 == 1:
+        given.pop(names[-1])
+    made = trial_of([model], [given], ((0, model), (0, model)))
+    return replace(trial, args=made.args, watch=made.watch)
+
+
+def as_one_node(model: nn.Module) -> fx.GraphModule:
+    """A graph that calls a model once: one that asks about shapes has no other of `fx.Tracer`."""
+    root, graph = nn.Module(), fx.Graph()
+    root.add_module("model", model)
+    names = inspect.signature(model.forward).parameters
+    given = tuple(graph.placeholder(name) for name in names)
+    graph.output(graph.call_module("model", given))
+    return fx.GraphModule(root, graph)

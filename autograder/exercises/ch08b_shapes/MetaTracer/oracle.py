@@ -1,0 +1,192 @@
+"""Works out what must come of a trace, with real tensors in place of meta tensors.
+
+A question is answered by running the whole graph that is there so far, on tensors of the examples'
+shapes. What hangs on values, or on what has no example, is marked as unknown on the way.
+"""
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.codec import Encoder, Plain
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
+from autograder.runner.tracers import told
+
+VALUE = "that is a value, which no shape tells"
+NO_EXAMPLE = "it hangs on a parameter without an example"
+NOT_ON_META = "it hangs on an operation that cannot run on meta tensors"
+
+_NOT_ON_META = frozenset("item nonzero tolist numpy unique masked_select equal allclose".split())
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """What nothing is known of, and why."""
+
+    why: str
+
+
+class NoAnswer(Exception):
+    """A question that has no answer.
+
+    Attributes:
+        node: the node that is asked about.
+        why: the reason.
+        length: whether it was `len` that asked.
+    """
+
+    def __init__(self, node: fx.Node, why: str, *, length: bool) -> None:
+        super().__init__(why)
+        self.node, self.why, self.length = node, why, length
+
+
+class Asking(fx.Proxy):
+    """A Proxy that hands each question on to its tracer."""
+
+    def __getattr__(self, name: str) -> Any:
+        return AskingAttribute(self, name)
+
+    def __len__(self) -> int:
+        return self.tracer.answer(self.node, len)  # type: ignore[attr-defined]
+
+    def __iter__(self) -> Any:
+        count = self.tracer.answer(self.node, _length)  # type: ignore[attr-defined]
+        return (self[i] for i in range(count))
+
+    def __bool__(self) -> bool:
+        return self.tracer.answer(self.node, bool)  # type: ignore[attr-defined]
+
+    def __int__(self) -> int:
+        return self.tracer.answer(self.node, int)  # type: ignore[attr-defined]
+
+    def __index__(self) -> int:
+        return self.tracer.answer(self.node, operator.index)  # type: ignore[attr-defined]
+
+
+class AskingAttribute(Asking, fx.proxy.Attribute):
+    """An attribute of such a Proxy."""
+
+
+def _length(value: Any) -> int:
+    """As `len`, asked by a loop."""
+    return len(value)
+
+
+class Oracle(fx.Tracer):
+    """Answers what real tensors of the examples' shapes say of themselves."""
+
+    def __init__(self, examples: dict[str, torch.Tensor]) -> None:
+        super().__init__()
+        self.examples = {
+            name: torch.zeros(each.shape, dtype=each.dtype) for name, each in examples.items()
+        }
+        self.asked: list[fx.Node] = []
+        self.running = False
+        self.copy = nn.Module()
+
+    def trace(self, root: Any, concrete_args: Any = None) -> fx.Graph:
+        """The graph; what was asked is in `asked`."""
+        self.asked, self.copy = [], copy.deepcopy(root)
+        return super().trace(root, concrete_args)
+
+    def proxy(self, node: fx.Node) -> fx.Proxy:
+        """A Proxy that asks."""
+        return Asking(node, self)
+
+    def call_module(self, m: Any, forward: Any, args: Any, kwargs: Any) -> Any:
+        """While a graph is run, modules are only called."""
+        return forward(*args, **kwargs) if self.running else super().call_module(
+            m, forward, args, kwargs)  # fmt: skip
+
+    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: Any) -> Any:
+        """While a graph is run, parameters are parameters."""
+        return attr_val if self.running else super().getattr(attr, attr_val, parameter_proxy_cache)
+
+    def answer(self, node: fx.Node, question: Callable[[Any], Any]) -> Any:
+        """The answer to a question about a node.
+
+        Raises:
+            NoAnswer: there is none.
+        """
+        if node not in self.asked:
+            self.asked.append(node)
+        value = self.value_of(node)
+        length = question in (len, _length)
+        if isinstance(value, torch.Tensor) and not length:
+            value = Unknown(VALUE)
+        if isinstance(value, Unknown):
+            raise NoAnswer(node, value.why, length=question is len)
+        return question(value)
+
+    def value_of(self, wanted: fx.Node) -> Any:
+        """The value of a node after all that is in the graph so far."""
+        values: dict[fx.Node, Any] = {}
+        model = copy.deepcopy(self.copy)
+        self.running = True
+        try:
+            with torch.no_grad(), torch.random.fork_rng(devices=[]):
+                for node in self.graph.nodes:
+                    values[node] = self._run(node, values, model)
+        finally:
+            self.running = False
+        return values[wanted]
+
+    def _run(self, node: fx.Node, values: dict[fx.Node, Any], model: Any) -> Any:
+        if node.op == "placeholder":
+            example = self.examples.get(str(node.target))
+            return Unknown(NO_EXAMPLE) if example is None else example.clone()
+        if node.op == "get_attr":
+            at = operator.attrgetter(str(node.target))
+            try:
+                return at(model)
+            except AttributeError:
+                return at(self.root)  # a constant that tracing has put there
+        unknown = [values[each] for each in node.all_input_nodes]
+        unknown = [each for each in unknown if isinstance(each, Unknown)]
+        if unknown:
+            return unknown[0]
+        args, kwargs = fx.node.map_arg((node.args, node.kwargs), lambda each: values[each])
+        if _hangs_on_values(node, args):
+            return Unknown(NOT_ON_META)
+        if node.op == "call_module":
+            return model.get_submodule(node.target)(*args, **kwargs)
+        if node.op == "call_method":
+            return getattr(args[0], str(node.target))(*args[1:], **kwargs)
+        return node.target(*args, **kwargs)  # type: ignore[operator]
+
+
+def _hangs_on_values(node: fx.Node, args: Any) -> bool:
+    name = getattr(node.target, "__name__", str(node.target))
+    by_mask = name == "getitem" and isinstance(args[1], torch.Tensor)
+    return name in _NOT_ON_META or by_mask
+
+
+def worked_out(trial: Trial) -> Reference:
+    """What must come of each turn of a trial: a graph and what was asked, or an exception."""
+    made, turns = trial.args
+    encoder, runs = Encoder(), []
+    for place, model in turns:
+        _, examples = made[place]
+        runs.append(_of_turn(Oracle(examples), model, encoder))
+    return Reference(None, runs, encoder.tensors)
+
+
+def _of_turn(oracle: Oracle, model: nn.Module, encoder: Encoder) -> Plain:
+    try:
+        graph = oracle.trace(model)
+    except NoAnswer as found:
+        name = found.node.name
+        rows = told(oracle.graph, [name], encoder, model)
+        kinds = ["TraceError", "RuntimeError"] if found.length else ["TraceError"]
+        return {"error": {"type": "TraceError", "kinds": kinds, "why": found.why, "rows": rows}}
+    except ValueError as error:
+        return {"error": {"type": "ValueError", "kinds": ["ValueError"], "why": str(error)}}
+    return {"value": told(graph, [node.name for node in oracle.asked], encoder, model)}

@@ -1,0 +1,317 @@
+"""What must come of `MetaTracer`: graphs, exceptions, and the list of what was asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from autograder.core.codec import Plain, kind_of
+from autograder.core.outcome import Part
+from autograder.core.verdict import Finding
+from autograder.exercises.ch08b_shapes.MetaTracer.cases import Told
+from autograder.exercises.ch08b_shapes.MetaTracer.oracle import worked_out
+from autograder.exercises.ch08b_shapes.MetaTracer.reading import Reading, first_difference
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.error_words import came_from, error_text
+from autograder.judge.evidence import Evidence
+from autograder.judge.rule import Stage, rule
+from autograder.rules.subjects import made_from_the_class
+
+
+def _turns(evidence: Evidence) -> Iterator[tuple[str, Plain, Plain]]:
+    """Each turn: how to begin a sentence about it, what came of it, and what must come."""
+    several = len(evidence.reference.runs) > 1
+    for i, want in enumerate(evidence.reference.runs):
+        where = f"In trace {i + 1}, " if several else ""
+        yield where, evidence.outcome.runs[i]["forward"], want
+
+
+def _sentence(where: str, text: str) -> str:
+    return f"{where}{text}" if where else text[:1].upper() + text[1:]
+
+
+def _readings(got: Plain, want: Plain) -> tuple[Reading, Reading]:
+    numbers: dict[str, int] = {}
+    return (
+        Reading(got["value"]["graph"], numbers),
+        Reading(want["value"]["graph"], numbers),
+    )
+
+
+@rule("left as given", Stage.CALLER)
+def left_as_given(evidence: Evidence) -> Iterable[Finding]:
+    """The model, the examples and the random state are as they were."""
+    changed = evidence.outcome.changed
+    if not changed:
+        return
+    part = changed[0].part
+    what = "an example was changed" if part == Part.TENSOR else changed[0]
+    look = {
+        Part.TENSOR: "Which line of yours gives this very tensor to an operation? A model may "
+        "change its argument in place.",
+        Part.RANDOM_STATE: "Some operations make a tensor from a shape alone. On which device do "
+        "they make it, and where do they draw their numbers from?",
+    }.get(
+        part,
+        "Layers are run on meta tensors beside the trace, and some of them change their own "
+        "buffers. Whose buffers are these in your answer?",
+    )
+    yield evidence.finding("caller-changed", f"After {evidence.you}, {what}.", look)
+
+
+@rule("answers", Stage.STRUCTURE)
+def answers(evidence: Evidence) -> Iterable[Finding]:
+    """Where there is an answer, tracing goes on; where there is none, it raises."""
+    for where, got, want in _turns(evidence):
+        found = _exception_problem(evidence, where, got, want)
+        if found:
+            yield found
+            return
+
+
+def _exception_problem(evidence: Evidence, where: str, got: Plain, want: Plain) -> Finding | None:
+    error, wanted = got.get("error"), want.get("error")
+    if wanted is None:
+        return None if error is None else _should_not_raise(evidence, where, error)
+    what = _what_is_asked(wanted)
+    if error is None:
+        if wanted["type"] == "ValueError":
+            return evidence.finding(
+                "wrong-number-accepted",
+                _sentence(where, "`trace` gave a graph, but the model unpacks into a number of "
+                          "names that does not fit. Without any trace it raises `ValueError`."),
+                "How many items does your `__iter__` give, and who decides that: the line of the "
+                "model, or what you know of the value?",
+            )  # fmt: skip
+        return evidence.finding(
+            "answered-unknown",
+            _sentence(where, f"`trace` gave a graph, but it must raise `TraceError`: {what}."),
+            "What does your answer take for this value, and where does it get that from?",
+        )
+    if not set(wanted["kinds"]) & set(error["types"]):
+        return evidence.finding(
+            "wrong-exception",
+            _sentence(where, f"`trace` raised {error_text(error)}{_at(error)}; it must raise "
+                      f"`{wanted['type']}`: {what}.{came_from(error)}"),
+            "Which method of yours is asked here, and what does it do where nothing is known?",
+            error=error,
+        )  # fmt: skip
+    return None
+
+
+def _what_is_asked(wanted: Plain) -> str:
+    """What Python asks, and why there is no answer."""
+    if "rows" not in wanted:
+        return f"the model itself raises it ({wanted['why']})"
+    found = wanted["rows"]
+    asked = Reading(found["graph"], {}).node(found["assumed"]["list"][0])
+    return f"Python asks about `{asked}`, and {wanted['why']}"
+
+
+def _at(error: Plain) -> str:
+    """At which line of the model."""
+    return f" at the model's line `{error['asked']}`" if error.get("asked") else ""
+
+
+def _should_not_raise(evidence: Evidence, where: str, error: Plain) -> Finding:
+    return evidence.finding(
+        "trace-raises",
+        _sentence(where, f"`trace` raised {error_text(error)}{_at(error)}. It must give a graph: "
+                  f"all that is asked here can be known from the examples.{came_from(error)}"),
+        "Which question does Python ask on this line, of which node? Print what your tracer knows "
+        "of that node, and of the nodes that it reads.",
+        error=error,
+    )  # fmt: skip
+
+
+@rule("the graph", Stage.RUNS)
+def the_graph(evidence: Evidence) -> Iterable[Finding]:
+    """Where nothing is asked, the graph is that of `fx.Tracer`; else it computes the same."""
+    for where, got, want in _turns(evidence):
+        if "value" not in want:
+            continue
+        if got["value"]["empty"]:
+            yield _without_data(evidence, where, got["value"]["empty"][0])
+            return
+        mine, other = _readings(got, want)
+        if not want["value"]["assumed"]["list"]:
+            if mine.plain != other.plain:
+                yield _changed_graph(evidence, where, mine, other)
+                return
+            continue
+        same = mine.parameters == other.parameters and mine.output == other.output
+        if not (same and mine.in_place == other.in_place):
+            yield _wrong_graph(evidence, where, mine, other)
+            return
+
+
+def _without_data(evidence: Evidence, where: str, name: str) -> Finding:
+    return evidence.finding(
+        "no-data",
+        _sentence(where, f"the constant `{name}` that your graph reads has no data: the model's "
+                  "own code has made it on meta."),
+        "Which of your lines is around the whole trace, and not only around what runs beside it?",
+    )  # fmt: skip
+
+
+def _changed_graph(evidence: Evidence, where: str, mine: Reading, other: Reading) -> Finding:
+    text = "nothing is asked here, so the graph must be that of `fx.Tracer`, node by node"
+    missing = Counter(other.names) - Counter(mine.names)
+    extra = Counter(mine.names) - Counter(other.names)
+    if extra:
+        text += f". Yours has a node more: `{next(iter(extra))}`"
+    elif missing:
+        text += f". Yours lacks `{next(iter(missing))}`"
+    elif mine.output != other.output:
+        a, b = first_difference(mine, other)
+        text += f". Yours has `{a}` in the place of `{b}`"
+    return evidence.finding(
+        "changed-graph",
+        _sentence(where, f"{text}."),
+        "A comparison, a size or an attribute that is only handed on is no question. When does "
+        "Python really ask, and which method does it call then?",
+    )
+
+
+def _wrong_graph(evidence: Evidence, where: str, mine: Reading, other: Reading) -> Finding:
+    if mine.parameters != other.parameters:
+        text = "your graph has other parameters than the model"
+    elif mine.output != other.output:
+        a, b = first_difference(mine, other)
+        text = f"your graph computes something else: it has `{a}` in the place of `{b}`"
+    else:
+        text = "your graph lacks an operation in place, or has it in another order"
+    return evidence.finding(
+        "wrong-graph",
+        _sentence(where, f"{text}."),
+        "Only what Python asks about is decided while tracing. Did Python ask about this, and is "
+        "the answer the one that the model itself would get?",
+    )
+
+
+@rule("what was asked", Stage.RESULT)
+def what_was_asked(evidence: Evidence) -> Iterable[Finding]:
+    """`assumed` holds the names of the nodes that were asked about."""
+    asked_for = evidence.expects(Told).assumed
+    before: list[str] = []
+    for where, got, want in _turns(evidence):
+        if "value" not in want:
+            continue
+        names = _names(got["value"]["assumed"])
+        if asked_for == "all":
+            found = _assumed_problem(evidence, where, got, want)
+        else:
+            found = asked_for and _old_name(evidence, where, names or [], want, before)
+        if found:
+            yield found
+            return
+        before = names or []
+
+
+def _names(said: Plain) -> list[str] | None:
+    """What `assumed` holds, if it is a list of names."""
+    names = said.get("list") if isinstance(said, dict) else None
+    sound = isinstance(names, list) and all(type(name) is str for name in names)
+    return names if sound else None
+
+
+def _old_name(
+    evidence: Evidence, where: str, names: list[str], want: Plain, before: list[str]
+) -> Finding | None:
+    """What was asked in an earlier trace, and not, or not as often, in this one."""
+    wanted, count, earlier = want["value"]["assumed"]["list"], Counter(names), Counter(before)
+    for name in names:
+        if name in earlier and (name not in wanted or count[name] > earlier[name]):
+            return evidence.finding(
+                "assumed-old",
+                _sentence(where, f"`assumed` still has `{name}` of an earlier trace."),
+                "When does a new trace begin for your tracer, and what does it do then?",
+            )
+    return None
+
+
+def _assumed_problem(evidence: Evidence, where: str, got: Plain, want: Plain) -> Finding | None:
+    said, wanted = got["value"]["assumed"], want["value"]["assumed"]["list"]
+    names = _names(said)
+    if names is None:
+        return evidence.finding(
+            "assumed-kind",
+            _sentence(where, f"`assumed` must be a list of names. It is {_kind(said)}."),
+            "What do you put into it: nodes, Proxies, or their names? Where is it made?",
+        )
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        return evidence.finding(
+            "assumed-twice",
+            _sentence(where, f"`assumed` has `{twice}` more than once."),
+            "Python may ask the same question again. What do you do then?",
+        )
+    mine, other = _readings(got, want)
+    keys = {name: other.ids[other.names.index(name)] for name in wanted}
+    known = dict(zip(mine.names, mine.ids, strict=True))
+    found = [known.get(name, keys.get(name, -1)) for name in names]
+    asked = [keys[name] for name in wanted]
+    return _first_wrong_name(evidence, where, (names, found), (wanted, asked), (mine, other))
+
+
+def _first_wrong_name(
+    evidence: Evidence,
+    where: str,
+    said: tuple[list[str], list[int]],
+    wanted: tuple[list[str], list[int]],
+    readings: tuple[Reading, Reading],
+) -> Finding | None:
+    extra, missing = Counter(said[1]) - Counter(wanted[1]), Counter(wanted[1]) - Counter(said[1])
+    for name, key in zip(*said, strict=True):
+        if key in extra:
+            reads = readings[0].node(name)
+            there = f" (`{reads}`)" if name in readings[0].names else ", no node of your graph"
+            return evidence.finding(
+                "assumed-extra",
+                _sentence(where, f"`assumed` has `{name}`{there}. Python asked nothing about it."),
+                "Which line of yours adds this name? Is it reached only by a question?",
+            )
+    for name, key in zip(*wanted, strict=True):
+        if key in missing:
+            return evidence.finding(
+                "assumed-missing",
+                _sentence(where, "`assumed` lacks a node that Python asked about: "
+                          f"`{readings[1].node(name)}`. It has {_listed(said[0])}."),
+                "Through which of your methods does this question come, and does each of them "
+                "note the node?",
+            )  # fmt: skip
+    if said[1] != wanted[1]:
+        return evidence.finding(
+            "assumed-order",
+            _sentence(where, f"`assumed` has the right names in another order: {_listed(said[0])}."
+                      ),
+            "The order is that of the first questions, which need not be the order of the graph.",
+        )  # fmt: skip
+    return None
+
+
+def _kind(said: Plain) -> str:
+    if said is None:
+        return "missing, or `None`"
+    if isinstance(said, dict) and "list" in said:
+        other = next((item for item in said["list"] if type(item) is not str), None)
+        return f"a list that holds {kind_of(other)}"
+    return kind_of(said)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "no names"
+
+
+KEY = AnswerKey(
+    (made_from_the_class, left_as_given, answers, the_graph, what_was_asked),
+    worked_out,
+    oracle_alone=True,
+)
+
+TRAP = """\
+`if x.shape[0] > 1` asks twice: first for a comparison, which nobody has to answer, since it can be
+a node, and then for its truth. An answer that decides already at `>` freezes comparisons that the
+model only hands on. And a known value may be `0` or `False`: it must be told from one that is not
+known."""
+"""What many answers get wrong; told after a pass."""

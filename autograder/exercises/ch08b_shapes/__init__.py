@@ -1,0 +1,1 @@
+"""Chapter 08b: one folder an exercise."""

@@ -1,0 +1,78 @@
+"""What the exercises of chapter 13 build their cases with: graph modules, taken as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.models import fresh
+from autograder.models.build import arguments
+from autograder.models.renaming import renamed
+
+
+def itself(gm: nn.Module) -> fx.GraphModule:
+    """The graph module as it is."""
+    assert isinstance(gm, fx.GraphModule)
+    return gm
+
+
+def tagged(gm: fx.GraphModule) -> fx.GraphModule:
+    """The graph module, with something of its own in the `meta` of each call."""
+    for i, node in enumerate(node for node in gm.graph.nodes if node.op.startswith("call_")):
+        node.meta["mark"] = f"made for {node.name}"
+        node.meta["sizes"] = (i, [i + 1])
+    return gm
+
+
+def stirred(gm: fx.GraphModule) -> fx.GraphModule:
+    """The graph module, as if it was edited: `users` are no more in the order of the graph."""
+    for node in reversed(list(gm.graph.nodes)):
+        if node.op != "placeholder":
+            node.args = node.args  # takes the node from the users of what it reads, and adds it
+    return gm
+
+
+def graph_module_of(model: nn.Module) -> fx.GraphModule:
+    """A model's trace; of a graph module, itself."""
+    return model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Builds the trial of an answer that is given a graph module as it is.
+
+    Attributes:
+        make: builds the model, or a graph module.
+        more: further arguments of the answer.
+        inputs: argument tuples for what comes back, tensors as `T`.
+        edited: whether `users` are in another order than the graph's.
+    """
+
+    make: Callable[[], nn.Module]
+    more: tuple[Any, ...] = ()
+    inputs: tuple[tuple[Any, ...], ...] = ()
+    edited: bool = False
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        gm = tagged(graph_module_of(fresh(self.make, seed)))
+        if self.edited:
+            stirred(gm)
+        generator = torch.Generator().manual_seed(seed + 1)
+        given = tuple(arguments(specs, generator, torch.float64) for specs in self.inputs)
+        more = tuple(list(each) if isinstance(each, tuple) else each for each in self.more)
+        return Trial(args=(gm, *more), model=gm, inputs=given, noted=True)
+
+
+def as_graph_module(trial: Trial, choice: int) -> fx.GraphModule:
+    """The graph module of a random trial: traced, and perhaps renamed or edited."""
+    assert trial.model is not None
+    gm = graph_module_of(trial.model)
+    if choice % 3 == 1:
+        renamed(gm)
+    return stirred(tagged(gm)) if choice % 2 else tagged(gm)

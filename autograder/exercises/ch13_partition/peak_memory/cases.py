@@ -1,0 +1,133 @@
+"""Exercise 13.1: the most bytes that are alive at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch13_partition.models import itself
+from autograder.exercises.ch13_partition.peak_memory import models
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T
+from autograder.models.running import Exactly
+
+X = T(2, 3)
+
+HINTS = (
+    "**Where to look.** Take `Backwards` with pencil and paper. For each node, write down the "
+    "values that are alive while it runs, and then their storages instead of them. Which values "
+    "does a node add to those that were alive before, and which ones go after it?",
+    "**What to use.** An `fx.Interpreter` with `garbage_collect_values=False` keeps all values in "
+    "`env` after its run, so that an address says which storage it is. `node.users` says who reads "
+    "a value. A value may be a tuple, a list or a dictionary of tensors.",
+    "**A skeleton.**\n\n"
+    "```python\n"
+    "def storages(value):\n"
+    "    ...                    # address and size of each storage, also in containers\n\n"
+    "interpreter = ...          # run the graph, and keep all values\n"
+    "theirs = ...               # storages of placeholders, parameters and buffers\n"
+    "last = ...                 # for each node: where its last reader is\n"
+    "for i, node in enumerate(...):\n"
+    "    alive = ...            # storages of the values of calls that are alive here\n"
+    "    ...                    # is that more than ever before?\n"
+    "```",
+)
+
+
+def run(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    *inputs: Any,
+    hidden: bool = False,
+) -> Case:
+    """A case: a model, and what it runs on."""
+    return Case(name, aspect, models.Run(make, inputs), hidden, Expect(trace=itself))
+
+
+EXERCISE = Exercise(
+    name="peak_memory",
+    number=1,
+    chapter="13_partition",
+    title="The most bytes at once",
+    stars=3,
+    minutes=20,
+    points=5,
+    procedure="analysis",
+    aspects=(
+        Aspect("task", 2, "the most bytes alive at a node, and the first such node"),
+        Aspect("storages", 2, "storages are counted, each once, whatever views there are"),
+        Aspect("theirs", 1, "inputs, parameters and buffers are not counted"),
+        Aspect("nested", 1, "tuples, lists and dictionaries of tensors"),
+        Aspect("unread", 1, "values that nobody reads, ties, default arguments"),
+    ),
+    cases=(
+        run("a chain", "task", models.InARow, X),
+        run("read backwards", "task", models.Backwards, X),
+        run("large at the beginning", "task", models.Grows, X),
+        run("several dtypes", "task", models.Kinds, X),
+        run("kept for the output", "task", models.Late, X),
+        run("layers", "task", models.Layers, T(4, 3)),
+        run("names of its own", "task", models.with_foreign_names, X),
+        run("a slice that is kept", "storages", models.Small, X),
+        run("views of one value", "storages", models.Views, X),
+        run("calls that return their input", "storages", models.TwiceTheSame, X),
+        run(
+            "a view of the input",
+            "theirs",
+            models.OfInputs,
+            X,
+            {"first": Exactly(1.0, shape=(5, 4))},
+        ),
+        run("a table that is read", "theirs", models.Table, X),
+        run("a sorted tensor", "nested", models.Parts, T(2, 4)),
+        run("a dictionary", "nested", models.in_containers, X),
+        run("a large value that nobody reads", "unread", models.Unread, X),
+        run("small ones that nobody reads", "unread", models.UnreadLast, X),
+        run("a tie", "unread", models.Tie, X),
+        run("defaults", "unread", models.Defaults, X),
+        run("defaults that are given", "unread", models.Defaults, X, 3.0, None),
+        run("redraw: read backwards", "task", models.Backwards, T(5), hidden=True),
+        run("redraw: a slice", "storages", models.Small, T(4, 2), hidden=True),
+        run(
+            "redraw: a view",
+            "theirs",
+            models.OfInputs,
+            T(2, 1),
+            {"first": Exactly(2.0, shape=(2, 9))},
+            hidden=True,
+        ),
+        run("redraw: nested", "nested", models.in_containers, T(7), hidden=True),
+        run("redraw: unread", "unread", models.Unread, T(1, 9), hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(
+        Vocabulary(
+            ops(
+                "torch.sin({a})",
+                "{a} * {b}",
+                "{a}.reshape(-1).repeat(6).reshape(-1)[: {a}.numel()].reshape({a}.shape)",
+                "torch.stack([{x}, {y}])[1]",
+                "({a} > 0).to({a}.dtype)",
+                "{a} * [nn.Parameter(torch.ones(()))]",
+                "[nn.Tanh()]({a})",
+                "{a}.contiguous()",
+                "torch.sort({a}.reshape(-1))[0].reshape({a}.shape)",
+            )
+            + ops("torch.stack([{x}, {y}, {x}])", outs=0)
+            + COMMON,
+            inputs=("", "tensor", "default"),
+            dtypes=(torch.float64, torch.float32),
+            most=7,
+        ),
+        models.on_a_graph_module,
+        count=12,
+        expect=Expect(trace=itself),
+    ),
+)

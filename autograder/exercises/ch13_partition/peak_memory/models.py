@@ -1,0 +1,241 @@
+"""Graph modules whose values wait, share their memory, or are read by nobody: for `peak_memory`."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.exercises.ch13_partition.models import as_graph_module, graph_module_of, tagged
+from autograder.models import fresh
+from autograder.models.build import arguments
+from autograder.models.running import filled, with_inputs
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Builds the trial of ``answer(gm, *inputs)``; ``gm`` is taken as it is.
+
+    Attributes:
+        make: builds the model, or a graph module.
+        inputs: the inputs, tensors as `T` or `Exactly`.
+    """
+
+    make: Callable[[], nn.Module]
+    inputs: tuple[Any, ...]
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        gm = tagged(graph_module_of(fresh(self.make, seed)))
+        generator = torch.Generator().manual_seed(seed + 1)
+        given = arguments(filled(self.inputs), generator, torch.float64)
+        return Trial(args=(gm, *given), model=gm, inputs=(given,), noted=True)
+
+
+class InARow(nn.Module):
+    def forward(self, x):
+        return torch.neg(torch.cos(torch.sin(x)))
+
+
+class Backwards(nn.Module):
+    """What was computed first is read last."""
+
+    def forward(self, x):
+        a = torch.exp(x)
+        b = torch.sin(a)
+        c = torch.cos(b)
+        return c + b + a
+
+
+class Grows(nn.Module):
+    """Few large values at the beginning, many small ones at the end."""
+
+    def forward(self, x):
+        wide = x.repeat(8, 1)
+        y = torch.sin(wide).sum(0)
+        a, b, c = torch.exp(y), torch.tanh(y), torch.neg(y)
+        return a + b + c
+
+
+class Kinds(nn.Module):
+    """Values of several dtypes."""
+
+    def forward(self, x):
+        half = x.half()
+        positive = x > 0
+        counts = positive.int()
+        return torch.where(positive, counts, 2) * half
+
+
+class Late(nn.Module):
+    """The value waits for the output alone."""
+
+    def forward(self, x):
+        a = torch.sin(x)
+        b = torch.cos(x).sum()
+        c = torch.neg(b)
+        return c, {"kept": [a]}
+
+
+class Small(nn.Module):
+    """A slice keeps the whole."""
+
+    def forward(self, x):
+        many = x.repeat(10, 1)
+        one = many[:1]
+        y = torch.sin(one)
+        return torch.cos(y) + one
+
+
+class Views(nn.Module):
+    """Views of what is alive anyway."""
+
+    def forward(self, x):
+        y = torch.sin(x)
+        flat = y.reshape(-1)
+        turned = y.t()
+        wide = y[None].expand(7, -1, -1)
+        return y.sum() + flat.sum() + turned.sum() + wide.sum()
+
+
+class OfInputs(nn.Module):
+    """Views of inputs and of a parameter, and what they become."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3, 3))
+        self.register_buffer("shift", torch.ones(3))
+
+    def forward(self, x, parts):
+        first = parts["first"].t()
+        row = self.weight[0]
+        view = x.view(-1)
+        return torch.outer(row + self.shift, view).sum() + first.sum()
+
+
+class Table(nn.Module):
+    """A large buffer, of which some rows are read late."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", torch.ones(9, 3))
+
+    def forward(self, x):
+        rows = self.table[:2]
+        y = torch.sin(x)
+        return torch.neg(y) + y + rows
+
+
+class Layers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 6)
+        self.norm = nn.BatchNorm1d(6)
+        self.head = nn.Linear(6, 2)
+
+    def forward(self, x):
+        y = self.norm(self.layer(x))
+        return self.head(torch.relu(y)) * 2
+
+
+class Parts(nn.Module):
+    """Calls that return several tensors, of which not all are read."""
+
+    def forward(self, x):
+        values, index = torch.sort(x)
+        best = torch.max(values, dim=-1)
+        left, right = torch.chunk(index, 2, dim=-1)
+        return best[0] + left.sum(-1), right
+
+
+class Unread(nn.Module):
+    """A large value that nobody reads, in the middle."""
+
+    def forward(self, x):
+        y = torch.sin(x)
+        x.repeat(20, 1)
+        z = torch.cos(y)
+        return z.repeat(3, 1) + y.repeat(3, 1)
+
+
+class UnreadLast(nn.Module):
+    """Without the values that nobody reads, this graph needs most elsewhere."""
+
+    def forward(self, x):
+        torch.sin(x)
+        torch.cos(x)
+        y = torch.exp(x)
+        return torch.neg(y).sum()
+
+
+class Tie(nn.Module):
+    """The same number of bytes at several nodes."""
+
+    def forward(self, x):
+        y = torch.sin(x)
+        z = torch.cos(y)
+        return torch.neg(z)
+
+
+class Defaults(nn.Module):
+    def forward(self, x, times=2, other=None):
+        y = torch.sin(x)
+        return torch.cat([y, y * times])
+
+
+class TwiceTheSame(nn.Module):
+    """A call that returns what it was given."""
+
+    def forward(self, x):
+        y = torch.sin(x)
+        z = y.contiguous()
+        w = nn.functional.dropout(z, 0.5, False)
+        return torch.cos(w) + z
+
+
+class Nested(nn.Module):
+    """Returns tensors in a dictionary, a list and a tuple."""
+
+    def forward(self, x):
+        y = torch.sin(x)
+        return {"all": [y, (torch.cos(x), y)], "flag": True, "large": x.repeat(*[4] * x.dim())}
+
+
+def in_containers() -> fx.GraphModule:
+    """A layer's tensors come in a dictionary."""
+    root = nn.Module()
+    root.nested = Nested()
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    found = graph.call_module("nested", (x,))
+    every = graph.call_function(operator.getitem, (found, "all"))
+    first = graph.call_function(operator.getitem, (every, 0))
+    graph.output(graph.call_function(torch.neg, (first,)))
+    return fx.GraphModule(root, graph)
+
+
+def with_foreign_names() -> fx.GraphModule:
+    """A graph that `symbolic_trace` does not give."""
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    first = graph.create_node("call_function", torch.sin, (x,), name="step_9")
+    second = graph.create_node("call_function", torch.cos, (x,), name="step_1")
+    both = graph.create_node("call_function", torch.stack, ([first, second],), name="sin")
+    graph.output(both)
+    return fx.GraphModule(nn.Module(), graph)
+
+
+def on_a_graph_module(trial: Trial, choice: int) -> Trial:
+    """The trial of a random model: its graph module, and inputs."""
+    trial = with_inputs(trial, choice)
+    gm = as_graph_module(trial, choice)
+    (inputs,) = trial.inputs
+    return replace(trial, args=(gm, *inputs), model=gm, noted=True)

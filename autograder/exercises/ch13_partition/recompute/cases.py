@@ -1,0 +1,146 @@
+"""Exercise 13.2: values that are computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch13_partition.models import Given, itself
+from autograder.exercises.ch13_partition.recompute import models
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T
+
+X = T(2, 3)
+
+HINTS = (
+    "**Where to look.** Do it with pencil and paper for `a`, `b = cos(a)` and two readers of `b`, "
+    "first with `b` named, then with both. Who reads `a` afterwards? A copy is a reader, too, so "
+    "the order in which you take the named nodes matters: which of two nodes has to have all of "
+    "its copies before you can know the readers of the other?",
+    "**What to use.** `copy.deepcopy(gm)` gives nodes with the same names and `meta` that you may "
+    "edit. `graph.inserting_before(reader)` and `graph.node_copy(node)` make a copy; "
+    "`reader.replace_input_with(node, copy)` changes every place in which the reader reads it. "
+    "`node.users` is a dictionary, and its order is that in which readers were added.",
+    "**A skeleton.**\n\n"
+    "```python\n"
+    "new = ...                                 # a graph module of your own\n"
+    "...                                       # ValueError for a name that is no call node\n"
+    "for node in ...:                          # the named ones; in which order?\n"
+    "    readers = [n for n in new.graph.nodes if ...]\n"
+    "    for reader in readers[1:]:\n"
+    "        with new.graph.inserting_before(...):\n"
+    "            again = ...\n"
+    "        ...                               # the reader reads the copy\n"
+    "...                                       # the code\n"
+    "return new\n"
+    "```",
+)
+
+
+def named(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    *names: str,
+    inputs: tuple[tuple[Any, ...], ...] = ((X,),),
+    edited: bool = False,
+    hidden: bool = False,
+) -> Case:
+    """A case: a model, and the nodes whose values are not kept."""
+    build = Given(make, (names,), inputs, edited)
+    return Case(name, aspect, build, hidden, Expect(trace=itself))
+
+
+def refused(
+    name: str, make: Callable[[], nn.Module], bad: str, *names: str, hidden: bool = False
+) -> Case:
+    """A case in which one of the names is that of no call node."""
+    expect = Expect(
+        raises="ValueError",
+        look="Look at each of the names before you edit anything: is there a call node of it?",
+        names=bad,
+        still=("caller untouched",),
+        trace=itself,
+    )
+    return Case(name, "refused", Given(make, ((*names, bad),), ((X,),)), hidden, expect)
+
+
+EXERCISE = Exercise(
+    name="recompute",
+    number=2,
+    chapter="13_partition",
+    title="Compute it again instead of keeping it",
+    stars=3,
+    minutes=20,
+    points=6,
+    procedure="transform",
+    aspects=(
+        Aspect("task", 3, "the first reader reads the original, each later one a copy of its own"),
+        Aspect("chains", 3, "copies are readers, too: chains are computed again as a whole"),
+        Aspect("readers", 2, "readers of every kind: keywords, lists, the output, in graph order"),
+        Aspect("rest", 1, "modules, tuples, values that nobody reads, and the signature"),
+        Aspect("refused", 1, "a name that is no call node is refused"),
+    ),
+    cases=(
+        named("three readers", "task", models.Keywords, "sin"),
+        named("two readers", "task", models.Readers, "sin"),
+        named("one reader only", "task", models.Readers, "neg"),
+        named("two values, far apart", "task", models.Readers, "sin", "exp"),
+        named("a value that another one is made of", "chains", models.Readers, "cos", "sin"),
+        named("the same, named in graph order", "chains", models.Readers, "sin", "cos"),
+        named("read in reverse", "chains", models.Chain, "sin", "tanh"),
+        named("the whole chain", "chains", models.Chain, "exp", "sin", "tanh", "neg"),
+        named("the whole chain, last first", "chains", models.Chain, "tanh", "sin", "exp"),
+        named("one reader, and its copies", "chains", models.OnlyChain, "sin", "cos", "tanh"),
+        named("a link that is kept", "chains", models.OnlyChain, "tanh", "sin"),
+        named("a link that reads a copy", "chains", models.LateLink, "cos", "sin"),
+        named("a reader of both", "chains", models.BothOf, "sin", "cos"),
+        named("readers that read it twice", "readers", models.Twice, "sin"),
+        named("keywords, lists, slices", "readers", models.Keywords, "size", "sin", "cat"),
+        named("the output", "readers", models.OutputReads, "sin"),
+        named("the output, and a chain", "readers", models.OutputReads, "cos", "sin", "tanh"),
+        named("the first reader was added last", "readers", models.inserted, "sin"),
+        named("an edited graph", "readers", models.Chain, "sin", "tanh", edited=True),
+        named("layers", "rest", models.Layers, "layer", "mul", "block_1"),
+        named("a layer that is called twice", "rest", models.Layers, "layer", "layer_1", "mul"),
+        named("parts of a tuple", "rest", models.Parts, "chunk", "getitem", "getitem_1"),
+        named("values that nobody reads", "rest", models.Unread, "cos", "tanh", "exp"),
+        named("defaults", "rest", models.Defaults, "sin", inputs=((X,), (X, X, 3.0))),
+        named("what no trace gives", "rest", models.kept_whole, "step_7", "step_3"),
+        refused("no such name", models.Readers, "gelu", "sin"),
+        refused("an input", models.Readers, "x", "sin"),
+        refused("the output node", models.Readers, "output"),
+        refused("a parameter", models.Layers, "scale", "mul"),
+        named("redraw: two readers", "task", models.BothOf, "sin", hidden=True),
+        named("redraw: a chain", "chains", models.Chain, "exp", "tanh", "sin", hidden=True),
+        named("redraw: readers", "readers", models.Twice, "sin", "add", hidden=True),
+        named("redraw: layers", "rest", models.Layers, "block_0", "add", hidden=True),
+        refused("redraw: no such name", models.Chain, "relu", "sin", hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(
+        Vocabulary(
+            ops(
+                "torch.sin({a})",
+                "torch.exp({a}.sigmoid())",
+                "{a} * {b}",
+                "torch.maximum({a}, other={b})",
+                "torch.stack([{x}, {y}, {x}])[1]",
+                "{a} * [nn.Parameter(torch.ones(()))]",
+                "[nn.Tanh()]([=nn.Tanh()]({a}))",
+            )
+            + ops("torch.cos({a})", outs=0)
+            + COMMON,
+            shapes=((2, 3), (3,), (2, 1, 3)),
+            most=6,
+        ),
+        models.with_names,
+        count=12,
+        expect=Expect(trace=itself),
+    ),
+)  # fmt: skip

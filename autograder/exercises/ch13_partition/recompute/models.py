@@ -1,0 +1,191 @@
+"""Graph modules whose values have several readers: for `recompute`."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import operator
+import random
+from collections.abc import Collection
+from dataclasses import replace
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.exercises.ch13_partition.models import as_graph_module
+
+
+class Readers(nn.Module):
+    def forward(self, x):
+        a = torch.sin(x)
+        b = torch.cos(a)
+        c = torch.neg(b)
+        return torch.exp(b) + a * c
+
+
+class Chain(nn.Module):
+    """What is read backwards, as a gradient reads what was computed."""
+
+    def forward(self, x):
+        a = torch.exp(x)
+        b = torch.sin(a)
+        c = torch.tanh(b)
+        d = c.neg()
+        return (d * c) * b * a
+
+
+class OnlyChain(nn.Module):
+    """Each value but the last has one reader."""
+
+    def forward(self, x):
+        a = torch.sin(x)
+        b = torch.cos(a)
+        c = torch.tanh(b)
+        return (c + 1) * (c + 2) * c
+
+
+class Twice(nn.Module):
+    """Two of the readers read it twice."""
+
+    def forward(self, x):
+        y = torch.sin(x)
+        z = torch.add(y, other=y)
+        w = torch.stack([y, z, y])
+        return torch.where(w > 0, y, z)
+
+
+class LateLink(nn.Module):
+    """A value in a chain is not the first to read the one before it."""
+
+    def forward(self, x):
+        a = torch.sin(x)
+        z = torch.tanh(a)
+        b = torch.cos(a)
+        return z * b + torch.exp(b) * b
+
+
+class BothOf(nn.Module):
+    """A reader reads a value, and another that was made of it."""
+
+    def forward(self, x):
+        a = torch.sin(x)
+        b = torch.cos(a)
+        c = torch.maximum(a, b)
+        return torch.minimum(c, torch.stack([a, b, a]).sum(0))
+
+
+class OutputReads(nn.Module):
+    """The output reads values that were read before, and one that was not."""
+
+    def forward(self, x):
+        a = torch.sin(x)
+        b = torch.cos(a)
+        c = torch.tanh(x)
+        return {"all": [a, (b, None)], "again": a, "c": c, "number": 3}
+
+
+class Keywords(nn.Module):
+    """Values are read as keywords, in lists and in slices."""
+
+    def forward(self, x):
+        a = torch.sin(x)
+        n = a.size(0)
+        b = torch.cat(tensors=[a, a.neg()], dim=0)
+        return torch.add(input=b[:n], other=a, alpha=2) * torch.sum(a)
+
+
+class Layers(nn.Module):
+    """Layers, of which one is called twice, parameters and a buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+        self.register_buffer("shift", torch.ones(3))
+        self.layer = nn.Linear(3, 3)
+        self.block = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+
+    def forward(self, x):
+        y = self.layer(x) * self.scale
+        z = self.block(y + self.shift)
+        return self.layer(z).relu() + z * y - torch.sin(y)
+
+
+class Parts(nn.Module):
+    """A value is a tuple."""
+
+    def forward(self, x):
+        left, right = torch.chunk(x.exp(), 2, dim=0)
+        return left * right, right.sum(), left - 1
+
+
+class Unread(nn.Module):
+    """Nobody reads some of the values."""
+
+    def forward(self, x):
+        a = torch.sin(x)
+        torch.cos(a)
+        b = torch.exp(a)
+        torch.tanh(b)
+        return a + b
+
+
+class Defaults(nn.Module):
+    def forward(self, x, unread=None, scale=2.0):
+        y = torch.sin(x)
+        return y * scale + torch.cos(y)
+
+
+def kept_whole() -> fx.GraphModule:
+    """A graph that `symbolic_trace` does not give: names, and a whole container as one call."""
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    first = graph.create_node("call_module", "block", (x,), name="step_7")
+    shift = graph.create_node("get_attr", "shift", name="moved")
+    second = graph.create_node("call_function", torch.sin, (first,), name="step_3")
+    third = graph.create_node("call_method", "mul", (second, first), name="sin")
+    last = graph.create_node("call_function", operator.add, (third, shift), name="block")
+    graph.output((last, first, second))
+    return fx.GraphModule(Layers(), graph)
+
+
+def inserted() -> fx.GraphModule:
+    """The first reader was put in last: `users` say another order than the graph."""
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    value = graph.call_function(torch.sin, (x,))
+    late = graph.call_function(torch.cos, (value,))
+    later = graph.call_function(torch.exp, (value,))
+    with graph.inserting_before(late):
+        early = graph.call_function(torch.tanh, (value,))
+    graph.output((early, late, later))
+    return fx.GraphModule(nn.Module(), graph)
+
+
+# ------------------------------------------------------------------ random models
+
+MOST_COPIES = 60
+
+
+def copies_of(node: fx.Node, names: Collection[str]) -> int:
+    """How many nodes a copy of a node is made of: itself, and copies of what it reads."""
+    return 1 + sum(copies_of(read, names) for read in node.all_input_nodes if read.name in names)
+
+
+def cost(gm: fx.GraphModule, names: Collection[str]) -> int:
+    """At least as many as the copies that are asked for."""
+    return sum(
+        copies_of(node, names) * len(node.users) for node in gm.graph.nodes if node.name in names
+    )
+
+
+def with_names(trial: Trial, choice: int) -> Trial:
+    """The trial of a random model: its graph module, and some of its calls."""
+    gm = as_graph_module(trial, choice)
+    draw = random.Random(choice)
+    names = [n.name for n in gm.graph.nodes if n.op.startswith("call_") and draw.random() < 0.6]
+    draw.shuffle(names)
+    while cost(gm, names) > MOST_COPIES:
+        names.pop()
+    return replace(trial, args=(gm, names), model=gm, noted=True)

@@ -1,0 +1,119 @@
+"""Exercise 14.2: scales that are chosen by running."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch14_quantization.Calibrator import models
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T
+from autograder.models.running import Exactly
+
+HINTS = (
+    "**Where to look.** `Lowest` in section 14.3 keeps the smallest value of each node. What is "
+    "different for magnitudes, and for tensors that have no numbers at all?",
+    "**What to use.** `run_node` knows the node, and the value when it is computed. "
+    "`value.is_floating_point()`, `value.numel()`, `value.abs().max().item()`. The order of the "
+    "result is that of `self.module.graph.nodes`, whatever was seen first.",
+    "**A skeleton.**\n\n"
+    "```python\n"
+    "def __init__(self, gm):\n"
+    "    super().__init__(gm)\n"
+    "    self.largest = {}                 # of this calibrator alone\n\n"
+    "def run_node(self, n):\n"
+    "    value = super().run_node(n)\n"
+    "    if ...:                           # a floating tensor; and one node does not count\n"
+    "        seen = ...                    # 0.0 if it has no numbers\n"
+    "        self.largest[n.name] = max(...)\n"
+    "    return value\n\n"
+    "def scales(self):\n"
+    "    return {...: ... for node in self.module.graph.nodes if ...}\n"
+    "```",
+)
+
+X = T(2, 3)
+SMALL, LARGE = Exactly(0.25, -0.5, dtype=torch.float32), Exactly(-4.0, 1.0, dtype=torch.float32)
+NOTHING = Exactly(0.0, 0.0, dtype=torch.float32)
+
+
+def case(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    *inputs: tuple[Any, ...],
+    turns: tuple[int, ...] = (),
+    network: bool = False,
+    hidden: bool = False,
+) -> Case:
+    """A case of `Calibrator`: runs on one calibrator, or on several in turn."""
+    return Case(name, aspect, models.CalibratorTrial(make, inputs, turns, network), hidden)
+
+
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.relu({a})",
+        "{x}.mul_({n})",
+        "{a} * 0",
+        "{x} + [nn.Parameter(torch.ones(()))]",
+    )
+    + ops("torch.exp({a})", "{a} > {b}", outs=0)
+    + ops("{x}[:0]", dims=(1, 4), outs=0)
+    + COMMON,
+    dtypes=(torch.float32,),
+    inputs=("", "tensor", "row", "default", "star"),
+)
+
+
+EXERCISE = Exercise(
+    name="Calibrator",
+    number=2,
+    chapter="14_quantization",
+    title="Scales by running",
+    stars=2,
+    minutes=18,
+    points=4,
+    procedure="driven",
+    aspects=(
+        Aspect("task", 2, "the largest magnitude of each value over 127"),
+        Aspect("runs", 2, "of all runs, of this calibrator alone; `run` gives what it always does"),
+        Aspect("which", 2, "floating tensors of every kind of node, in graph order; nothing else"),
+        Aspect("computed", 1, "values as they were when computed"),
+        Aspect("zeros", 1, "1.0 where only zeros, or no numbers at all, were seen"),
+    ),
+    cases=(
+        case("one run", "task", models.Chain, (X,)),
+        case("numbers below zero", "task", models.Below, (X,)),
+        case("a small run, then a large one", "runs", models.Chain, (SMALL,), (LARGE,)),
+        case("a large run, then a small one", "runs", models.Chain, (LARGE,), (SMALL,), (SMALL,)),
+        case("other shapes", "runs", models.Chain, (T(4, 5),), (T(1),), (T(2, 2, 2),)),
+        case("two calibrators", "runs", models.Chain, (LARGE,), (SMALL,), (SMALL,), (LARGE,),
+             turns=(0, 1, 1, 0)),
+        case("parameters and a module called twice", "which", models.Weighted, (X,), (T(4, 3),)),
+        case("values of other kinds", "which", models.OtherKinds, (X,), (T(5, 2),)),
+        case("a number, then a tensor", "which", models.Default, (X,), (X, X), (X,)),
+        case("any number of inputs", "which", models.AnyNumber, (X, X), (X, X, X)),
+        case("what nobody reads", "which", models.Unread, (X,)),
+        case("wide numbers", "which", models.Wide, (X,)),
+        case("names of its own", "which", models.odd_names, (X,)),
+        case("MobileNetV2", "which", models.mobilenet, (T(1, 3, 8, 8),), network=True),
+        case("changed in place later", "computed", models.ChangedLater, (X,), (X,)),
+        case("an input that is changed", "computed", models.ChangesItsInput, (X,)),
+        case("zeros and nothing", "zeros", models.Zeros, (X,), (X,)),
+        case("zeros at first", "zeros", models.Chain, (NOTHING,), (SMALL,)),
+        case("zeros alone", "zeros", models.Chain, (NOTHING,), (NOTHING,)),
+        case("empty, then not", "zeros", models.Weighted, (T(0, 3),), (X,)),
+        case("redraw: one run", "task", models.Below, (T(7),), hidden=True),
+        case("redraw: runs", "runs", models.Weighted, (X,), (X,), (T(1, 3),), turns=(0, 1, 0),
+             hidden=True),
+        case("redraw: kinds", "which", models.OtherKinds, (T(3, 3),), hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, models.watched, count=16),
+)  # fmt: skip

@@ -1,0 +1,187 @@
+"""Models whose values are watched while they run: for `Calibrator`."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101, D102
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.exercises.ch14_quantization.models import traced
+from autograder.models.build import arguments, fresh
+from autograder.models.networks import mobilenet as with_writes_in_place
+from autograder.models.networks import not_in_place, real
+from autograder.models.renaming import renamed
+from autograder.models.running import filled
+
+
+class Chain(nn.Module):
+    def forward(self, x):
+        return torch.exp(torch.sin(x)) - 1
+
+
+class Weighted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.weight = nn.Parameter(torch.ones(3))
+        self.register_buffer("shift", torch.ones(3))
+
+    def forward(self, x):
+        return self.linear(self.linear(x) * self.weight) + self.shift
+
+
+class Below(nn.Module):
+    def forward(self, x):
+        return -torch.exp(x).neg().neg() - 3
+
+
+class ChangedLater(nn.Module):
+    def forward(self, x):
+        y = torch.sin(x)
+        y.mul_(100)
+        z = y.view(-1)
+        y.zero_()
+        return z
+
+
+class ChangesItsInput(nn.Module):
+    def forward(self, x):
+        y = x.clone()
+        x.mul_(5)
+        return y
+
+
+class Zeros(nn.Module):
+    def forward(self, x):
+        return x * 0, x[:0], torch.relu(x)
+
+
+class OtherKinds(nn.Module):
+    """Values that are whole numbers, yes or no, tuples, sizes and numbers."""
+
+    def forward(self, x):
+        best, where = torch.max(x, dim=-1)
+        rows = x.size(0)
+        parts = x.split(1)
+        return best, where.float(), (x > 0).sum(), parts[0] * rows, rows, [x.mean().item()]
+
+
+class Default(nn.Module):
+    """`y` may be a number or a tensor."""
+
+    def forward(self, x, y=2.0):
+        z = y * 3
+        return torch.tanh(x) + z
+
+
+class AnyNumber(nn.Module):
+    def forward(self, x, *rest):
+        return F.relu(x) * rest[0] * rest[-1]
+
+
+class Unread(nn.Module):
+    def forward(self, x):
+        torch.exp(x)
+        torch._assert(x.dim() > 0, "no dimensions")
+        return {"x": x}
+
+
+class Wide(nn.Module):
+    def forward(self, x):
+        return x.double() * 3, x.to(torch.float32)
+
+
+def mobilenet() -> nn.Module:
+    """Torchvision's MobileNetV2, made small, without writes in place: another case has these."""
+    return not_in_place(with_writes_in_place())
+
+
+def odd_names() -> fx.GraphModule:
+    """A graph whose nodes have names that no trace gives them."""
+    graph = fx.Graph()
+    x = graph.create_node("placeholder", "x", name="output")
+    first = graph.create_node("call_function", torch.sin, (x,), name="zebra")
+    second = graph.create_node("call_function", torch.add, (first, 9), name="apple")
+    graph.create_node("output", "output", ((second, first),), name="result")
+    return fx.GraphModule(nn.Module(), graph)
+
+
+# ------------------------------------------------------------------ from a model to a trial
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrators:
+    """Puts an answer to work: makes calibrators, and runs inputs on them.
+
+    Attributes:
+        gm: the graph module that they are made for.
+        turns: the number of the calibrator that is run on each of the inputs.
+    """
+
+    gm: fx.GraphModule
+    turns: tuple[int, ...]
+
+    says = "{name}(gm), where gm is the model's trace"
+
+    def __call__(self, answer: Any) -> Callable[..., Any]:
+        """What is run: one calibrator after the other, each with all that it has seen."""
+        if not (isinstance(answer, type) and issubclass(answer, fx.Interpreter)):
+            return lambda *inputs: {"kind": type(answer).__name__}
+        made = [answer(self.gm) for _ in range(max(self.turns) + 1)]
+        turns = iter(self.turns)
+
+        def run(*inputs: Any) -> Any:
+            calibrator = made[next(turns)]
+            try:
+                result = calibrator.run(*inputs)
+            except NotImplementedError as error:  # an untouched stub's, without what FX adds
+                if str(error).startswith("While executing"):
+                    error.args = ()
+                raise
+            return {"result": result, "scales": calibrator.scales()}
+
+        return run
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratorTrial:
+    """Builds the objects of a case of `Calibrator`.
+
+    Attributes:
+        make: builds a model, which is traced, or a graph module, which is taken as it is.
+        inputs: argument tuples, one for each run.
+        turns: on which calibrator each run is; all on one, if it is empty.
+        network: keep the network's own weights.
+    """
+
+    make: Callable[[], nn.Module]
+    inputs: tuple[tuple[Any, ...], ...]
+    turns: tuple[int, ...] = ()
+    network: bool = False
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        make = real if self.network else fresh
+        gm = traced(make(self.make, seed, dtype=torch.float32))
+        generator = torch.Generator().manual_seed(seed + 1)
+        given = tuple(arguments(filled(specs), generator, torch.float32) for specs in self.inputs)
+        turns = self.turns or (0,) * len(given)
+        return Trial(args=(Calibrators(gm, turns),), model=gm, inputs=given)
+
+
+def watched(trial: Trial, choice: int) -> Trial:
+    """A trial in which a random model's trace is run by two calibrators."""
+    gm = traced(trial.model)
+    if choice % 3 == 0:
+        renamed(gm)
+    inputs = (*trial.inputs, trial.inputs[0])
+    turns = tuple(i % 2 if choice % 2 else 0 for i in range(len(inputs)))
+    return replace(trial, args=(Calibrators(gm, turns),), model=gm, inputs=inputs)

@@ -1,0 +1,1 @@
+"""Chapter 14: one folder an exercise."""

@@ -1,0 +1,126 @@
+"""Exercise 14.3: pairs that cancel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch14_quantization.fold_qdq import models
+from autograder.exercises.ch14_quantization.models import GIVEN, GraphTrial, itself
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T
+
+HINTS = (
+    "**Where to look.** Begin at each `quantize`, and go up: what does it read? "
+    "`without_negations` in section 14.4 does this for two calls. Here there may be a way between "
+    "the two.",
+    "**What to use.** `while` goes up through the four methods, as long as nobody else reads "
+    "them: `len(value.users)`. "
+    "`node.replace_input_with(old, new)` changes what a node reads, "
+    "`node.replace_all_uses_with(new)` what its readers read. In graph order, what a node reads "
+    "is put right already.",
+    "**A skeleton.**\n\n"
+    "```python\n"
+    "new = ...\n"
+    "for node in list(new.graph.nodes):\n"
+    "    if ...:                              # no quantize\n"
+    "        continue\n"
+    "    value, scale = node.args\n"
+    "    way = []                             # the moves between, from below\n"
+    "    while ...:\n"
+    "        way.append(value)\n"
+    "        value = value.args[0]\n"
+    "    if ...:                              # no dequantize, or another scale\n"
+    "        continue\n"
+    "    if way:\n"
+    "        ...                              # which of them reads the int8 value now?\n"
+    "    ...                                  # and what do the readers of node read?\n"
+    "for node in reversed(...):\n"
+    "    ...                                  # dequantize calls that nobody reads\n"
+    "```",
+)
+
+X = T(2, 3)
+EIGHT = T(2, 3, dtype=torch.int8)
+
+
+def case(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    *inputs: tuple[Any, ...],
+    hidden: bool = False,
+) -> Case:
+    """A case of ``fold_qdq(gm)``."""
+    return Case(name, aspect, GraphTrial(make, inputs or ((X,),)), hidden, Expect(trace=itself))
+
+
+VOCABULARY = Vocabulary(
+    ops(
+        "dequantize(quantize({a}, 0.1), 0.1)",
+        "dequantize(quantize({x}, 0.25), 0.25)",
+        "dequantize(quantize({x}, 0.1), 0.1)",
+    )
+    + ops(
+        "dequantize(quantize(through({x}, 0.1).transpose(0, -1).transpose(0, -1), 0.1), 0.1)",
+        "through(through({a}, 0.1).flatten().reshape({a}.shape), 0.1)",
+        "through(through({x}, 0.25).flatten(), 0.25).reshape({x}.shape)",
+        dims=(1, 4),
+    )
+    + tuple(op for op in COMMON if ".reshape" not in op.text),
+    dtypes=(torch.float32,),
+    names={**GIVEN, "through": models.through},
+    dead=False,
+)
+
+
+EXERCISE = Exercise(
+    name="fold_qdq",
+    number=3,
+    chapter="14_quantization",
+    title="Pairs that cancel",
+    stars=3,
+    minutes=25,
+    points=5,
+    procedure="rewrite",
+    aspects=(
+        Aspect("task", 2, "a `quantize` of a `dequantize` of the same scale is taken out"),
+        Aspect("readers", 1, "also where the values have other readers"),
+        Aspect("scales", 1, "only where the scales are equal as numbers"),
+        Aspect("moves", 2, "also through the four methods that only move values"),
+        Aspect("rest", 1, "no unread `dequantize` is left, and all else stays"),
+    ),
+    cases=(
+        case("a pair behind a pair", "task", models.Twice, (X,), (T(4),)),
+        case("four of them", "task", models.Often),
+        case("values of eight bits come in", "task", models.IntegersIn, (EIGHT,)),
+        case("values of eight bits go out", "task", models.IntegersOut),
+        case("layers and parameters", "task", models.Layers, (X,), (X, 3.0)),
+        case("several readers", "readers", models.ManyReaders),
+        case("the dequantized value is read elsewhere", "readers", models.DequantizedElsewhere),
+        case("other scales", "scales", models.OtherScales),
+        case("1 and 1.0", "scales", models.WholeNumbers),
+        case("two scales in one pair", "scales", models.MixedScales),
+        case("the other order", "scales", models.OneWay),
+        case("a reshape between", "moves", models.Reshaped),
+        case("four methods between", "moves", models.Moved, (T(2, 3, 4),)),
+        case("each method by itself", "moves", models.EachMove, (T(2, 3, 4),)),
+        case("somebody reads between", "moves", models.ReadBetween),
+        case("somebody asks for a size", "moves", models.SizeBetween),
+        case("moves and pairs in turn", "moves", models.TwoStages),
+        case("no such methods", "moves", models.NotOnTheList),
+        case("what nobody reads", "rest", models.Unread),
+        case("names of its own", "rest", models.odd_names),
+        case("redraw: pairs", "task", models.Often, (T(5, 2),), hidden=True),
+        case("redraw: readers", "readers", models.ManyReaders, (T(3),), hidden=True),
+        case("redraw: moves", "moves", models.TwoStages, (T(4, 3),), hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, models.with_pairs, count=16, expect=Expect(trace=itself)),
+)  # fmt: skip

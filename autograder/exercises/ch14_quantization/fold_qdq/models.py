@@ -1,0 +1,193 @@
+"""Graphs in which some pairs cancel and others do not: for `fold_qdq`."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101, D102
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.exercises.ch14_quantization.models import GIVEN, mark, traced
+from autograder.given import dequantize, quantize
+
+
+def through(x, scale):
+    """Through eight bits and back."""
+    return dequantize(quantize(x, scale), scale)
+
+
+class Twice(nn.Module):
+    def forward(self, x):
+        return torch.relu(through(through(torch.sin(x), 0.1), 0.1))
+
+
+class Often(nn.Module):
+    def forward(self, x):
+        y = torch.sin(x)
+        for _ in range(4):
+            y = through(y, 0.05)
+        return y + 1
+
+
+class IntegersIn(nn.Module):
+    """`q` is of eight bits already."""
+
+    def forward(self, q):
+        y = dequantize(q, 0.1)
+        return quantize(y, 0.1), quantize(y, 0.2)
+
+
+class IntegersOut(nn.Module):
+    def forward(self, x):
+        q = quantize(x, 0.1)
+        return {"q": [quantize(dequantize(q, 0.1), 0.1), q]}
+
+
+class ManyReaders(nn.Module):
+    def forward(self, x):
+        y = through(torch.sin(x), 0.1)
+        q = quantize(y, 0.1)
+        return y.neg(), dequantize(q, 0.1).exp(), dequantize(q, 0.3), torch.cat([q, q])
+
+
+class OtherScales(nn.Module):
+    def forward(self, x):
+        y = through(x, 0.1)
+        z = through(through(y, 0.1000001), 0.2)
+        return z, through(y, 0.1), quantize(z, -0.2)
+
+
+class WholeNumbers(nn.Module):
+    def forward(self, x):
+        return through(through(x * 9, 1), 1.0)
+
+
+class OneWay(nn.Module):
+    """This order rounds, and stays."""
+
+    def forward(self, x):
+        return dequantize(quantize(x, 0.5), 0.5).neg()
+
+
+class MixedScales(nn.Module):
+    """Here the two calls of a pair have different scales."""
+
+    def forward(self, x):
+        y = dequantize(quantize(x, 0.1), 0.2)
+        return dequantize(quantize(y, 0.2), 0.1)
+
+
+class Reshaped(nn.Module):
+    def forward(self, x):
+        y = through(torch.sin(x), 0.1).reshape(-1)
+        return through(y, 0.1).exp()
+
+
+class Moved(nn.Module):
+    """All four methods, one after the other."""
+
+    def forward(self, x):
+        y = through(x, 0.1).transpose(0, 1).flatten(1).permute(1, 0).reshape(-1, 2)
+        return through(y, 0.1)
+
+
+class EachMove(nn.Module):
+    """Each of the four methods by itself, behind one value."""
+
+    def forward(self, x):
+        y = through(x, 0.1)
+        a, b = y.permute(2, 0, 1), y.transpose(0, 2)
+        c, d = y.reshape(4, -1), y.flatten(0, 1)
+        return [through(z, 0.1) for z in (a, b, c, d)]
+
+
+class ReadBetween(nn.Module):
+    """Somebody else reads a value in between."""
+
+    def forward(self, x):
+        y = through(x, 0.1).flatten()
+        return through(y.reshape(2, -1), 0.1), y
+
+
+class SizeBetween(nn.Module):
+    def forward(self, x):
+        y = through(x, 0.1)
+        z = y.transpose(0, 1)
+        w = y.reshape(y.size(1), -1)
+        return through(z, 0.1) * z.size(0), through(w, 0.1)
+
+
+class DequantizedElsewhere(nn.Module):
+    """The dequantized value has other readers, and is still needed."""
+
+    def forward(self, x):
+        y = through(x, 0.1)
+        z = through(y.flatten(), 0.1)
+        return z.cos(), y.sin()
+
+
+class NotOnTheList(nn.Module):
+    def forward(self, x):
+        y = through(x, 0.1)
+        a = through(torch.flatten(y), 0.1)
+        b = through(y.view(-1), 0.1)
+        c = through(torch.relu(y), 0.1)
+        d = through(y.clone(), 0.1)
+        return a, b, c, d, through(y.abs().flatten(), 0.1)
+
+
+class TwoStages(nn.Module):
+    """A pair cancels, and then the next one."""
+
+    def forward(self, x):
+        y = through(through(x, 0.1).reshape(-1), 0.1)
+        z = through(y.reshape(2, -1), 0.1)
+        return through(z, 0.1).transpose(0, 1)
+
+
+class Unread(nn.Module):
+    """Nobody reads some of these."""
+
+    def forward(self, x):
+        q = quantize(x, 0.1)
+        dequantize(q, 0.1)
+        dequantize(q, 0.7)
+        torch.exp(x)
+        quantize(torch.cos(x), 0.1)
+        quantize(dequantize(q, 0.4), 0.4)
+        return dequantize(q, 0.2)
+
+
+def odd_names() -> fx.GraphModule:
+    """A graph whose nodes have names that no trace gives them."""
+    graph = fx.Graph()
+    x = graph.create_node("placeholder", "x", name="dequantize")
+    q = graph.create_node("call_function", quantize, (x, 0.1), name="relu")
+    dq = graph.create_node("call_function", dequantize, (q, 0.1), name="flatten")
+    fn = graph.create_node("call_function", torch.neg, (dq,), name="quantize")
+    again = graph.create_node("call_function", quantize, (dq, 0.1), name="x_1")
+    end = graph.create_node("call_function", dequantize, (again, 0.1), name="last")
+    graph.output((end, fn))
+    return fx.GraphModule(nn.Module(), graph)
+
+
+class Layers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
+        self.weight = nn.Parameter(torch.ones(4, 2))
+
+    def forward(self, x, factor=2.0):
+        y = through(through(self.first(through(x, 0.02)), 0.05), 0.05)
+        return torch.matmul(y, other=through(self.weight, 0.01)) * factor
+
+
+def with_pairs(trial: Trial, choice: int) -> Trial:
+    """A trial about the trace of a random model."""
+    gm = traced(trial.model)
+    mark(gm)
+    return replace(trial, args=(gm,), model=gm, functions={**trial.functions, **GIVEN})

@@ -1,0 +1,253 @@
+"""What must come of `fold_qdq`: the judge's own folding of rows, compared by what nodes give."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from autograder.core.codec import Plain
+from autograder.core.verdict import Finding
+from autograder.exercises.ch14_quantization.rubric import (
+    DEQUANTIZE,
+    QUANTIZE,
+    by_name,
+    given,
+    is_call_of,
+    meta_kept,
+    same_number,
+)
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import model_itself
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import PASS
+
+MOVES = ("reshape", "flatten", "transpose", "permute")
+Rows = dict[str, Plain]
+
+
+def is_move(row: Plain) -> bool:
+    """Whether a node only moves values, by one of the four methods."""
+    return bool(row["op"] == "call_method" and row["target"] in MOVES)
+
+
+def reads(row: Plain) -> list[str]:
+    """The names in a node's arguments, each as often as it is there."""
+
+    def names(data: Plain) -> Iterable[str]:
+        if isinstance(data, dict):
+            if isinstance(data.get("node"), str):
+                yield data["node"]
+            for value in data.values():
+                yield from names(value)
+        elif isinstance(data, list):
+            for item in data:
+                yield from names(item)
+
+    return [*names(row["args"]), *names(row["kwargs"])]
+
+
+def first_of(row: Plain) -> str | None:
+    """The node that is a call's first argument."""
+    args = row["args"].get("tuple") or [None]
+    return args[0].get("node") if isinstance(args[0], dict) else None
+
+
+def readers(rows: Rows) -> dict[str, list[str]]:
+    """By name, the nodes that read each node."""
+    found: dict[str, list[str]] = {name: [] for name in rows}
+    for name, row in rows.items():
+        for read in dict.fromkeys(reads(row)):
+            found.setdefault(read, []).append(name)
+    return found
+
+
+@dataclass
+class Folding:
+    """What is to be folded in a graph.
+
+    Attributes:
+        stands_for: of each `quantize` that is taken out, what its readers read instead.
+        moved: nodes that move values of eight bits now, with what they read.
+        gone: all nodes that are not there any more.
+    """
+
+    stands_for: dict[str, str]
+    moved: dict[str, str]
+    gone: set[str]
+
+
+def folding(rows: Rows) -> Folding:
+    """Find what cancels in a graph, and what nobody reads then."""
+    found, users = Folding({}, {}, set()), readers(rows)
+    for name, row in rows.items():
+        mine = given(row) if is_call_of(row, QUANTIZE) else None
+        if mine is None:
+            continue
+        at: str | None = mine[0]
+        way: list[str] = []
+        while at in rows and is_move(rows[at]) and len(users[at]) == 1:
+            way.append(at)
+            at = first_of(rows[at])
+        theirs = given(rows[at]) if at in rows and is_call_of(rows[at], DEQUANTIZE) else None
+        if theirs is None or not same_number(mine[1], theirs[1]):
+            continue
+        source = found.stands_for.get(theirs[0], theirs[0])
+        found.stands_for[name] = way[0] if way else source
+        if way:
+            found.moved[way[-1]] = source
+        found.gone.add(name)
+    after = folded(rows, found)
+    while unread := {n for n, row in after.items() if is_call_of(row, DEQUANTIZE)
+                     and not readers(after)[n]}:  # fmt: skip
+        found.gone |= unread
+        after = folded(rows, found)
+    return found
+
+
+def folded(rows: Rows, found: Folding) -> Rows:
+    """The rows that are left, with what they read now."""
+
+    def exchanged(data: Plain, to: dict[str, str]) -> Plain:
+        if isinstance(data, list):
+            return [exchanged(item, to) for item in data]
+        if not isinstance(data, dict):
+            return data
+        if isinstance(name := data.get("node"), str):
+            return {"node": to.get(name, name)}
+        return {key: exchanged(value, to) for key, value in data.items()}
+
+    left = {}
+    for name, row in rows.items():
+        if name in found.gone:
+            continue
+        to = dict(found.stands_for)
+        if name in found.moved:
+            to[str(first_of(row))] = found.moved[name]
+        left[name] = {**row, **{key: exchanged(row[key], to) for key in ("args", "kwargs")}}
+    return left
+
+
+def expressions(rows: Rows, table: dict[str, int]) -> dict[str, int]:
+    """A number for what each node gives: equal for equal calls of equal values."""
+    found: dict[str, int] = {}
+
+    def told(data: Plain) -> Plain:
+        if isinstance(data, list):
+            return [told(item) for item in data]
+        if not isinstance(data, dict):
+            return data
+        if isinstance(name := data.get("node"), str):
+            return {"number": found.get(name, -1)}
+        return {key: told(value) for key, value in data.items()}
+
+    for name, row in rows.items():
+        key = json.dumps([row["op"], row["target"], told(row["args"]), told(row["kwargs"])])
+        found[name] = table.setdefault(key, len(table))
+    return found
+
+
+def _both(evidence: Evidence) -> tuple[Rows, Rows]:
+    """The rows that must be left, and those of the result."""
+    before = by_name(evidence.traced_graph)
+    return folded(before, folding(before)), by_name(evidence.graph)
+
+
+@rule("nothing left to fold", Stage.STRUCTURE)
+def nothing_left(evidence: Evidence) -> Iterable[Finding]:
+    """No `quantize` undoes a `dequantize`, and no `dequantize` is unread."""
+    after = by_name(evidence.graph)
+    found = folding(after)
+    for name in found.stands_for:
+        way = any(is_move(after[read]) for read in reads(after[name]) if read in after)
+        yield evidence.finding(
+            "pair-left",
+            f"`{name}` quantizes what was dequantized with the same scale"
+            + (", and only moved since." if way else "."),
+            "Follow what it reads, upwards. Did this pair come about by another change?",
+            nodes=(name,),
+        )
+        return
+    for name in found.gone:
+        yield evidence.finding(
+            "unread-dequantize",
+            f"Nobody reads `{name}`, a call of `dequantize`, and it is still there.",
+            "Who has lost its last reader? Some have none from the beginning.",
+            nodes=(name,),
+        )
+        return
+
+
+@rule("all else stays", Stage.STRUCTURE)
+def all_else_stays(evidence: Evidence) -> Iterable[Finding]:
+    """What is not folded has its name, its place, and the values that it had as arguments."""
+    before = by_name(evidence.traced_graph)
+    want, after = _both(evidence)
+    if folding(after).gone:
+        return  # another rule says so
+    named = {name: row for name, row in want.items() if not _may_be_new(row)}
+    for name, row in named.items():
+        mine = after.get(name)
+        if mine is None or (mine["op"], mine["target"]) != (row["op"], row["target"]):
+            yield evidence.finding(
+                "other-nodes-changed",
+                f"The given graph has a node `{name}`, which nothing cancels; your result has no "
+                "such node of that name.",
+                "Only equal scales cancel, only in this order, and only the four methods may be in "
+                "between, where nobody else reads their values.",
+                nodes=(name,),
+            )
+            return
+    table: dict[str, int] = {}
+    theirs, ours = expressions(want, table), expressions(after, table)
+    for name in named:
+        if theirs[name] != ours[name]:
+            yield evidence.finding(
+                "wrong-arguments",
+                f"`{name}` does not read the values that it must read now.",
+                "Print what it reads, and what that reads, before and after. Values of eight bits "
+                "and dequantized values are not the same.",
+                nodes=(name,),
+            )
+            return
+    kept = [name for name in after if name in named]
+    if kept != list(named):
+        name = next(mine for mine, other in zip(kept, named, strict=True) if mine != other)
+        yield evidence.finding(
+            "other-order",
+            f"`{name}` is at another place among the nodes that stay.",
+            "Nodes that stay keep their order.",
+            nodes=(name,),
+        )
+    elif sorted(ours.values()) != sorted(theirs.values()):
+        name = next((name for name in after if name not in before), next(iter(after)))
+        yield evidence.finding(
+            "left-behind",
+            f"Your result has {len(after)} nodes; {len(want)} are left when all pairs are folded, "
+            "or some of them compute something else.",
+            "Where you make a new node for an old one, the old one goes.",
+            nodes=(name,),
+        )
+
+
+def _may_be_new(row: Plain) -> bool:
+    """Whether a node may have been made anew: one that moves values."""
+    return is_move(row)
+
+
+KEY = AnswerKey(
+    (
+        *PASS,
+        nothing_left,
+        all_else_stays.because("names what has changed, before a result differs"),
+        meta_kept,
+    ),
+    model_itself,
+)
+
+TRAP = """\
+Only one order cancels: `quantize` of `dequantize`. The other one rounds. And when a `reshape`
+between the two reads the value of eight bits, somebody who reads that `reshape`, too, gets whole
+numbers in place of floating-point ones."""
+"""What many answers get wrong; told after a pass."""

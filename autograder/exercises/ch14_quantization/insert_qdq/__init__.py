@@ -1,0 +1,1 @@
+"""The exercise `insert_qdq`."""

@@ -1,0 +1,136 @@
+"""Exercise 14.1: every value that has a scale goes through eight bits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch14_quantization.insert_qdq import models
+from autograder.exercises.ch14_quantization.models import GraphTrial, itself
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T
+
+HINTS = (
+    "**Where to look.** In section 14.2 a call of `torch.neg` is put behind one node. What is "
+    "different for two new nodes, and for a graph that must stay as it is?",
+    "**What to use.** `copy.deepcopy(gm)` has a graph of its own, with the same names and `meta`. "
+    "`with graph.inserting_after(node):`, `graph.call_function(quantize, (node, scale))`, "
+    "`node.replace_all_uses_with(new)`. Afterwards the new node reads what all others read.",
+    "**A skeleton.**\n\n"
+    "```python\n"
+    "new = copy.deepcopy(gm)\n"
+    "nodes = {...}                          # by name; which kind of node is none?\n"
+    "for name, scale in scales.items():\n"
+    "    if ...:\n"
+    "        raise ValueError(...)\n"
+    "    with new.graph.inserting_after(...):\n"
+    "        q = ...\n"
+    "    with new.graph.inserting_after(...):\n"
+    "        dq = ...\n"
+    "    ...                                # all readers read dq\n"
+    "    ...                                # and one of them must not\n"
+    "...\n"
+    "return new\n"
+    "```",
+)
+
+X = T(2, 3)
+REFUSED = "Which names are no node whose value can be quantized? Ask before you change anything."
+
+
+def case(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    scales: dict[str, float],
+    *inputs: tuple[Any, ...],
+    hidden: bool = False,
+    raises: str = "",
+) -> Case:
+    """A case of ``insert_qdq(gm, scales)``."""
+    build = GraphTrial(make, inputs or ((X,),), (scales,))
+    expect = Expect(raises=raises, look=REFUSED if raises else "",
+                    still=("caller untouched",) if raises else (), trace=itself)  # fmt: skip
+    return Case(name, aspect, build, hidden, expect)
+
+
+def refused(name: str, make: Callable[[], nn.Module], scales: dict[str, float]) -> Case:
+    """A case in which a name is none."""
+    return case(name, "refused", make, scales, raises="ValueError")
+
+
+VOCABULARY = Vocabulary(
+    ops(
+        "torch.relu({a})",
+        "{a}.view_as({a}).mul_({n})",
+        "torch.add({a}, other={b})",
+        "torch.stack([{x}, {y}, {x}]).mean(0)",
+    )
+    + ops("torch.exp({a})", outs=0)
+    + COMMON,
+    dtypes=(torch.float32,),
+    inputs=("", "tensor", "row", "default", "star"),
+    namesakes=("quantize", "dequantize"),
+)
+
+
+EXERCISE = Exercise(
+    name="insert_qdq",
+    number=1,
+    chapter="14_quantization",
+    title="Through eight bits and back",
+    stars=2,
+    minutes=18,
+    points=4,
+    procedure="rewrite",
+    aspects=(
+        Aspect("task", 2, "a `quantize` and a `dequantize` behind each node that has a scale"),
+        Aspect("readers", 2, "all that read the value read the dequantized one, wherever"),
+        Aspect("kinds", 1, "inputs, parameters, modules, and values that nobody reads"),
+        Aspect("rest", 1, "all other nodes keep name, order and `meta`; `gm` is as before"),
+        Aspect("refused", 1, "names that are no node, or the output"),
+    ),
+    cases=(
+        case("one value", "task", models.OneRelu, {"relu": 0.1}, (X,), (T(5),)),
+        case("two values", "task", models.Chain, {"linear": 0.02, "tanh": 0.005}),
+        case("every value", "task", models.Chain,
+             {"mul": 0.03, "tanh": 0.01, "linear": 0.02, "x": math.pi / 100}),
+        case("the same scale twice", "task", models.Chain, {"linear": 0.02, "tanh": 0.02}),
+        case("two readers", "readers", models.TwoReaders, {"sin": 0.01}),
+        case("readers that read it twice", "readers", models.ReadTwice, {"sin": 0.01, "x": 0.02}),
+        case("the result is the value", "readers", models.OnlyReturned, {"sin": 0.008}),
+        case("a result of many parts", "readers", models.Returned, {"sin": 0.01, "x": 0.03}),
+        case("read by keyword", "readers", models.Functional,
+             {"weight": 0.02, "x": 0.03, "linear": 0.01, "sum_1": 0.1}),
+        case("changed in place later", "readers", models.ChangedLater,
+             {"view": 0.02, "relu": 0.01}),
+        case("inputs", "kinds", models.TwoInputs, {"x": 0.02, "y": 0.01}, (X, X), (X, X, 3.0)),
+        case("any number of inputs", "kinds", models.AnyNumber, {"x": 0.02, "exp": 0.1}, (X, X, X)),
+        case("parameters and modules", "kinds", models.Weighted,
+             {"weight": 0.02, "inner_1": 0.01, "inner_2": 0.05}),
+        case("a buffer", "kinds", models.Weighted, {"inner_shift": 0.02, "mul_1": 0.04}),
+        case("nobody reads it", "kinds", models.Unread, {"exp": 0.05, "sin": 0.01}),
+        case("names of its own", "rest", models.odd_names,
+             {"output": 0.01, "quantize": 0.02, "relu_3": 0.03}),
+        case("quantized in part", "rest", models.InPart, {"cos": 0.01, "sin": 0.02}),
+        case("what was quantized, again", "rest", models.InPart, {"dequantize": 0.05, "x": 0.1}),
+        case("no scale at all", "rest", models.Weighted, {}),
+        refused("an unknown name", models.Chain, {"linear": 0.1, "relu": 0.1}),
+        refused("the output", models.Chain, {"output": 0.1}),
+        refused("the output under another name", models.odd_names, {"result": 0.1}),
+        refused("the name of a module", models.Weighted, {"inner.0": 0.1}),
+        case("redraw: one value", "task", models.TwoReaders, {"cos": 0.03}, (T(4),), hidden=True),
+        case("redraw: readers", "readers", models.Returned, {"exp": 0.02, "sin": 0.05},
+             hidden=True),
+        case("redraw: names", "rest", models.odd_names, {"dequantize_1": 0.04}, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, models.with_scales, count=16, expect=Expect(trace=itself)),
+)  # fmt: skip

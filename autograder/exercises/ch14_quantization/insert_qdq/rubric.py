@@ -1,0 +1,184 @@
+"""What must come of `insert_qdq`: the given graph, with a pair behind each node that is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from torch import fx
+
+from autograder.core.codec import Plain, show
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
+from autograder.core.verdict import Finding
+from autograder.exercises.ch14_quantization.rubric import (
+    DEQUANTIZE,
+    QUANTIZE,
+    by_name,
+    given,
+    is_call_of,
+    meta_kept,
+    module_of_its_own,
+    renamed,
+    same_number,
+)
+from autograder.given import dequantize, quantize
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import runs_of
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import PASS
+
+Rows = dict[str, Plain]
+
+
+def through_eight_bits(trial: Trial) -> Reference:
+    """The given graph under an Interpreter that sends the named values through eight bits."""
+    gm, scales = trial.args
+
+    class Rounding(fx.Interpreter):
+        def run_node(self, n: fx.Node) -> Any:
+            value = super().run_node(n)
+            if n.name not in scales or n.op == "output":
+                return value
+            return dequantize(quantize(value, scales[n.name]), scales[n.name])
+
+    return runs_of(lambda *args: Rounding(gm).run(*args), trial)
+
+
+@rule("other nodes kept", Stage.STRUCTURE)
+def other_nodes_kept(evidence: Evidence) -> Iterable[Finding]:
+    """All nodes of the given graph are there, in their order; what is new belongs to a pair."""
+    before, after = by_name(evidence.traced_graph), by_name(evidence.graph)
+    for name, row in before.items():
+        mine = after.get(name)
+        if mine is None or (mine["op"], mine["target"]) != (row["op"], row["target"]):
+            yield evidence.finding(
+                "other-nodes-changed",
+                f"The given graph has a node `{name}`; your result has no such node of that name.",
+                "Names belong to the graph that was given. Does your way of copying keep them, "
+                "also where a new node would like to have the same name?",
+                nodes=(name,),
+            )
+            return
+    kept = [name for name in after if name in before]
+    if kept != list(before):
+        name = next(mine for mine, other in zip(kept, before, strict=True) if mine != other)
+        yield evidence.finding(
+            "other-order",
+            f"`{name}` is at another place among the nodes that were there.",
+            "New nodes go between the others. No other node moves.",
+            nodes=(name,),
+        )
+        return
+    for name, row in after.items():
+        if name not in before and not (is_call_of(row, QUANTIZE) or is_call_of(row, DEQUANTIZE)):
+            yield evidence.finding(
+                "other-node",
+                f"There is a new node `{name}` that calls neither `quantize` nor `dequantize`.",
+                "What is it for?",
+                nodes=(name,),
+            )
+            return
+
+
+def _pair(after: Rows, before: Rows, name: str) -> tuple[list[str], list[str]]:
+    """The new nodes that quantize a value, and those that dequantize it."""
+
+    def new(function: Plain, sources: list[str]) -> list[str]:
+        rows = ((n, row) for n, row in after.items() if n not in before)
+        found = ((n, given(row)) for n, row in rows if is_call_of(row, function))
+        return [n for n, read in found if read is not None and read[0] in sources]
+
+    quantized = new(QUANTIZE, [name])
+    return quantized, new(DEQUANTIZE, quantized)
+
+
+@rule("one pair each", Stage.STRUCTURE)
+def one_pair_each(evidence: Evidence) -> Iterable[Finding]:
+    """Each node with a scale has one pair behind it, of that scale; no other node has any."""
+    before, after = by_name(evidence.traced_graph), by_name(evidence.graph)
+    scales, used = evidence.trial.args[1], set(before)
+    for name, scale in scales.items():
+        both = _pair(after, before, name)
+        for found, word in zip(both, ("quantize", "dequantize"), strict=True):
+            used |= set(found)
+            if len(found) != 1:
+                yield evidence.finding(
+                    "missing-pair" if not found else "several-pairs",
+                    f"Behind `{name}`, which has a scale, there {_are(len(found))} of `{word}`.",
+                    "One pair for a value is enough for all of its readers. A value that nobody "
+                    "reads gets one, too.",
+                    nodes=(name, *found),
+                )
+                return
+            read = given(after[found[0]])
+            if read is None or not same_number(read[1], scale):
+                got = show(None if read is None else read[1])
+                yield evidence.finding(
+                    "wrong-scale",
+                    f"`{found[0]}` has the scale {got}; that of `{name}` is {show(scale)}.",
+                    "Whose scale is it?",
+                    nodes=(found[0],),
+                )
+                return
+    extra = next((name for name in after if name not in used), None)
+    if extra is not None:
+        yield evidence.finding(
+            "extra-pair",
+            f"There is a new node `{extra}` that belongs to no pair that is asked for.",
+            "Which node stands before it, and does that one have a scale?",
+            nodes=(extra,),
+        )
+
+
+def _are(count: int) -> str:
+    return "is no call" if not count else f"are {count} new calls"
+
+
+@rule("all read the dequantized value", Stage.STRUCTURE)
+def all_read_dequantized(evidence: Evidence) -> Iterable[Finding]:
+    """Arguments are as before, with the dequantized value for each value that has a scale."""
+    before, after = by_name(evidence.traced_graph), by_name(evidence.graph)
+    if any(name not in after for name in before):
+        return  # another rule says so
+    pairs = {name: _pair(after, before, name) for name in evidence.trial.args[1]}
+    if any(len(found) != 1 for pair in pairs.values() for found in pair):
+        return
+    to = {name: pair[1][0] for name, pair in pairs.items()}
+    for name, row in before.items():
+        mine = after[name]
+        for key in ("args", "kwargs"):
+            if mine[key] == renamed(row[key], to):
+                continue
+            old = mine[key] == row[key]
+            yield evidence.finding(
+                "reads-original" if old else "wrong-arguments",
+                f"`{name}` reads the value itself, not the dequantized one."
+                if old
+                else f"The arguments of `{name}` are not those of the given graph, with "
+                "dequantized values for those that have a scale.",
+                "Print `args` and `kwargs` of this node before and after. A reader may have the "
+                "value in a list, in a dictionary, by keyword, or twice.",
+                nodes=(name,),
+            )
+            return
+
+
+KEY = AnswerKey(
+    (
+        *PASS,
+        module_of_its_own.because("names what is shared, before anything in it is compared"),
+        other_nodes_kept,
+        one_pair_each,
+        all_read_dequantized.because("names the reader, before a result differs"),
+        meta_kept,
+    ),
+    through_eight_bits,
+)
+
+TRAP = """\
+`node.replace_all_uses_with(dq)` exchanges the value in all readers, and `quantize` is one of them:
+it would read what comes of itself. Also, a new name that a later node of the graph has already is
+taken, if you build the graph anew: then the old node gets another name."""
+"""What many answers get wrong; told after a pass."""

@@ -1,0 +1,105 @@
+"""What the rubrics of chapter 14 have in common: rows by name, pairs, and `meta`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from autograder.core.codec import Encoder, Plain, show
+from autograder.core.verdict import Finding
+from autograder.judge.evidence import Evidence
+from autograder.judge.rule import Stage, rule
+
+QUANTIZE, DEQUANTIZE = {"case": "quantize"}, {"case": "dequantize"}
+
+
+def is_call_of(row: Plain, function: Plain) -> bool:
+    """Whether a row is a call of one of the functions that the chapter gives."""
+    return bool(row["op"] == "call_function" and row["target"] == function)
+
+
+def key_of_row(row: Plain) -> str:
+    """The name of a node; there is one output, and its name does not matter."""
+    return "the output" if row["op"] == "output" else str(row["name"])
+
+
+def by_name(data: Plain) -> dict[str, Plain]:
+    """The rows of a description, by name and in graph order, with names in their arguments."""
+    names = [key_of_row(row) for row in data["nodes"]]
+    return {
+        name: {**row, "args": named(row["args"], names), "kwargs": named(row["kwargs"], names)}
+        for name, row in zip(names, data["nodes"], strict=True)
+    }
+
+
+def named(data: Plain, names: list[str]) -> Plain:
+    """Arguments in which each node is told by its name."""
+    if isinstance(data, list):
+        return [named(item, names) for item in data]
+    if not isinstance(data, dict):
+        return data
+    if isinstance(place := data.get("node"), int):
+        return {"node": names[place]}
+    return {key: named(value, names) for key, value in data.items()}
+
+
+def renamed(data: Plain, to: dict[str, str]) -> Plain:
+    """Arguments in which some nodes are exchanged for others."""
+    if isinstance(data, list):
+        return [renamed(item, to) for item in data]
+    if not isinstance(data, dict):
+        return data
+    if isinstance(name := data.get("node"), str):
+        return {"node": to.get(name, name)}
+    return {key: renamed(value, to) for key, value in data.items()}
+
+
+def given(row: Plain) -> tuple[str, Plain] | None:
+    """What a call of `quantize` or `dequantize` reads, and its scale; ``None`` if it is odd."""
+    args = [*row["args"].get("tuple", ()), *(value for _, value in row["kwargs"]["dict"])]
+    words = [key for key, _ in row["kwargs"]["dict"]]
+    if len(args) != 2 or words not in ([], ["scale"]):
+        return None
+    name = args[0].get("node") if isinstance(args[0], dict) else None
+    return None if name is None else (str(name), args[1])
+
+
+def same_number(one: Plain, other: Plain) -> bool:
+    """Whether two scales are equal as numbers."""
+    kinds = (int, float)
+    return type(one) in kinds and type(other) in kinds and one == other
+
+
+@rule("a module of its own", Stage.FORM)
+def module_of_its_own(evidence: Evidence) -> Iterable[Finding]:
+    """The result is another module than the given one, with a graph of its own."""
+    if evidence.has_graph and not evidence.outcome.value["new"]:
+        yield evidence.finding(
+            "not-new",
+            f"What {evidence.you} returned has the graph of the module that it was given.",
+            "A new module is asked for, also where nothing is to be done. Whoever edits one of the "
+            "two must not change the other.",
+        )
+
+
+@rule("meta kept", Stage.STRUCTURE)
+def meta_kept(evidence: Evidence) -> Iterable[Finding]:
+    """Each node that was there has the `meta` that it had."""
+    old = {
+        "the output" if node.op == "output" else node.name: {
+            key: Encoder().encode(value) for key, value in node.meta.items()
+        }
+        for node in evidence.trial.args[0].graph.nodes
+    }
+    rows, metas = evidence.graph["nodes"], evidence.graph["meta"]
+    for row, meta in zip(rows, metas, strict=True):
+        want = old.get(key_of_row(row), meta)
+        if meta != want:
+            key = next(key for key in [*want, *meta] if meta.get(key) != want.get(key))
+            has = f"is {show(meta[key])} now" if key in meta else "is gone"
+            yield evidence.finding(
+                "meta-lost",
+                f"The `meta[{key!r}]` of `{row['name']}` {has}.",
+                "Which ways of copying a graph, or a node, keep the `meta`?",
+                nodes=(row["name"],),
+            )
+            return

@@ -1,0 +1,81 @@
+"""Exercise 14.4: where eight bits hurt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch14_quantization.worst_node import models
+from autograder.models import T
+from autograder.models.running import Exactly
+
+HINTS = (
+    "**Where to look.** Two runs, one Interpreter class that notes values. Your `Calibrator` sees "
+    "all that is needed. What must be noted here instead of one number?",
+    "**What to use.** `value.detach().clone()` when it is computed, `copy.deepcopy(inputs)` for "
+    "each run, `torch.linalg.vector_norm(a - b)`. Only names that are in both tables count.",
+    "**A skeleton.**\n\n"
+    "```python\n"
+    "def values(gm):\n"
+    "    found = {}\n"
+    "    ...                          # an Interpreter with its own run_node, on copies\n"
+    "    return found                 # call nodes with floating tensors, by name\n\n"
+    "a, b = values(float_gm), values(quant_gm)\n"
+    "errors = {...: ... for name in a if ...}\n"
+    "return max(errors, key=...)      # of equals, max takes the first\n"
+    "```",
+)
+
+X = T(4, 3)
+NUMBERS = Exactly((0.31, -1.27, 2.2), (0.77, -0.4, 1.55), dtype=torch.float32)
+THIRDS = Exactly(0.3, 0.31, -0.29, dtype=torch.float32)
+
+
+def case(
+    name: str, aspect: str, make: Callable[[bool], nn.Module], *inputs: object,
+    hidden: bool = False,
+) -> Case:  # fmt: skip
+    """A case of ``worst_node(float_gm, quant_gm, *inputs)``."""
+    return Case(name, aspect, models.PairTrial(make, inputs or (NUMBERS,)), hidden)
+
+
+EXERCISE = Exercise(
+    name="worst_node",
+    number=4,
+    chapter="14_quantization",
+    title="Where eight bits hurt",
+    stars=2,
+    minutes=12,
+    points=3,
+    procedure="analysis",
+    aspects=(
+        Aspect("task", 2, "the name with the largest relative error"),
+        Aspect("measure", 1, "2-norms of whole tensors, relative to the float value"),
+        Aspect("which", 1, "call nodes that both graphs have, with floating tensors, not zeros"),
+        Aspect("computed", 1, "values as they were when computed, on equal inputs"),
+    ),
+    cases=(
+        case("one after the other", "task", models.Straight),
+        case("layers", "task", models.Weighted),
+        case("equal errors", "task", models.Equal),
+        case("no error at all", "task", models.NoDifference),
+        case("a large difference of large numbers", "measure", models.LargeAndSmall),
+        case("one number that is off", "measure", models.OneNumberOff),
+        case("too little and too much", "measure", models.Clipped, THIRDS),
+        case("two inputs", "which", models.Weighted, NUMBERS, 3.0),
+        case("values of other kinds", "which", models.ZerosAndKinds),
+        case("zeros in the float graph", "which", models.OnlyZeros),
+        case("a value of eight bits", "which", models.InEightBits),
+        case("other nodes", "which", models.OtherNames),
+        case("changed in place later", "computed", models.ChangedLater),
+        case("an input that is changed", "computed", models.ChangesItsInput),
+        case("redraw: one after the other", "task", models.Straight, X, hidden=True),
+        case("redraw: layers", "task", models.Weighted, X, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    not_random="which of two close errors is larger depends on how norms are rounded",
+)

@@ -1,0 +1,184 @@
+"""Pairs of models, one of them with values that go through eight bits: for `worst_node`."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101, D102, D107
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.exercises.ch14_quantization.models import GIVEN
+from autograder.given import dequantize, quantize
+from autograder.models.build import arguments, fresh
+from autograder.models.running import filled
+
+
+class Pair(nn.Module):
+    """A model; in the quantized one, `go` sends a value through eight bits."""
+
+    def __init__(self, quantized: bool) -> None:
+        super().__init__()
+        self.quantized = quantized
+
+    def go(self, value, scale):
+        return dequantize(quantize(value, scale), scale) if self.quantized else value
+
+
+class Straight(Pair):
+    def forward(self, x):
+        y = self.go(torch.sin(x), 0.01)
+        z = self.go(torch.cos(y), 0.3)
+        return self.go(z.exp(), 0.02) * 3
+
+
+class LargeAndSmall(Pair):
+    """The value with the largest difference is large itself."""
+
+    def forward(self, x):
+        big = torch.exp(self.go(x * 1000, 9.0) / 1000 + 9)
+        small = torch.tanh(self.go(x * 0.001, 0.0004))
+        return big, small + 1
+
+
+class OneNumberOff(Pair):
+    """One tensor has a single number that is off by far, in another one all are off a little."""
+
+    def forward(self, x):
+        a = self.go(x, 0.001) * torch.ones_like(x)
+        y = torch.cat([x, x[:1] * 0.01])
+        b = self.go(y, 0.25).neg()
+        return a.sum(), b
+
+
+class Clipped(Pair):
+    """In one value the quantized graph gives less, in the other more."""
+
+    def forward(self, x):
+        less = self.go(x * 10, 0.0118).neg()
+        more = self.go(x, 0.5).abs()
+        return less, more
+
+
+class Equal(Pair):
+    """These have the same error, number by number."""
+
+    def forward(self, x):
+        y = self.go(x, 0.2)
+        a = y.clone()
+        b = a.clone()
+        return b * 2, a * 4
+
+
+class NoDifference(Pair):
+    def forward(self, x):
+        return torch.relu(torch.neg(x)), self.go(x.sign(), 1.0)
+
+
+class ChangedLater(Pair):
+    def forward(self, x):
+        y = torch.relu(self.go(x, 0.5))
+        w = y.mul(0.5) + 1
+        y.add_(1000)
+        return w, y
+
+
+class ChangesItsInput(Pair):
+    def forward(self, x):
+        y = self.go(x, 0.001).sin()
+        z = torch.cos(self.go(x + 1, 0.9))
+        x.mul_(0)
+        return y, z
+
+
+class ZerosAndKinds(Pair):
+    """Zeros, whole numbers, tuples and Python numbers are among the values."""
+
+    def forward(self, x):
+        y = self.go(x, 0.3)
+        zero = (y - x).round() * 0
+        parts = y.split(1)
+        where = (y > 0.1).sum()
+        top = y.amax().item()
+        return zero + y * 0, parts[0].exp(), where, (y.abs() * 3).cos(), top, self.go(zero, 2.0)
+
+
+class OnlyZeros(Pair):
+    """Where the float graph has zeros, the other one has not."""
+
+    def forward(self, x):
+        y = x.sub(self.go(x, 0.4) if self.quantized else x)
+        return torch.neg(y), torch.tanh(self.go(x, 0.2))
+
+
+class InEightBits(Pair):
+    """One value has eight bits in the quantized graph, and is no floating tensor there."""
+
+    def forward(self, x):
+        y = quantize(x, 0.4) if self.quantized else x
+        z = y.reshape(-1)
+        z = dequantize(z, 0.4) if self.quantized else z
+        return torch.sigmoid(z)
+
+
+class Weighted(Pair):
+    """A parameter is another one in the quantized graph, and so is an input."""
+
+    def __init__(self, quantized):
+        super().__init__(quantized)
+        self.layer = nn.Linear(3, 3)
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x, y=2.0):
+        z = self.layer(self.layer(self.go(x, 0.1)))
+        return torch.sigmoid(z * self.weight) + y
+
+
+class OtherNames(Pair):
+    """Each of the graphs has nodes that the other one lacks."""
+
+    def forward(self, x):
+        if self.quantized:
+            x = torch.neg(torch.neg(self.go(x, 0.5))).abs()
+        else:
+            x = x.abs() + 0
+        return torch.cos(x) + 3
+
+
+def other_weight(gm: fx.GraphModule) -> None:
+    """Make the parameter of a graph module another one by far."""
+    weight = getattr(gm, "weight", None)
+    if weight is not None:
+        with torch.no_grad():
+            weight.mul_(0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class PairTrial:
+    """Builds the objects of ``worst_node(float_gm, quant_gm, *inputs)``.
+
+    Attributes:
+        make: a class of pairs.
+        inputs: the inputs, tensors as `T` or `Exactly`.
+    """
+
+    make: Callable[[bool], nn.Module]
+    inputs: tuple[Any, ...]
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        first, second = (
+            fx.symbolic_trace(fresh(lambda q=q: self.make(q), seed, dtype=torch.float32))
+            for q in (False, True)
+        )
+        other_weight(second)
+        generator = torch.Generator().manual_seed(seed + 1)
+        given = arguments(filled(self.inputs), generator, torch.float32)
+        return Trial(
+            args=(first, second, *given), model=first, watch=(second,), functions=dict(GIVEN)
+        )

@@ -1,0 +1,98 @@
+"""What must come of `worst_node`: the name of one node."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import fx
+
+from autograder.core.codec import show
+from autograder.core.verdict import Finding
+from autograder.exercises.ch14_quantization.models import floats
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import answer_of
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import caller_untouched
+from autograder.rules.values import returns
+
+
+def errors(float_gm: fx.GraphModule, quant_gm: fx.GraphModule, *inputs: Any) -> dict[str, float]:
+    """The relative error of each node that counts, in graph order."""
+    ours, theirs = (_values(gm, inputs) for gm in (float_gm, quant_gm))
+    return {
+        name: float((value - theirs[name]).norm() / value.norm())
+        for name, value in ours.items()
+        if name in theirs and value.count_nonzero()
+    }
+
+
+def _values(gm: fx.GraphModule, inputs: tuple[Any, ...]) -> dict[str, torch.Tensor]:
+    found: dict[str, torch.Tensor] = {}
+
+    class Copying(fx.Interpreter):
+        def run_node(self, n: fx.Node) -> Any:
+            value = super().run_node(n)
+            if n.op.startswith("call_") and floats(value):
+                found[n.name] = value.detach().double().clone()
+            return value
+
+    with torch.no_grad():
+        Copying(gm).run(*copy.deepcopy(inputs))
+    return found
+
+
+def worst(*args: Any) -> str:
+    """The name that must come back."""
+    found = errors(*args)
+    return max(found, key=lambda name: found[name])
+
+
+@rule("the worst node", Stage.RESULT)
+def the_worst_node(evidence: Evidence) -> Iterable[Finding]:
+    """The name is that of the largest relative error, the first of several."""
+    got, want = evidence.outcome.value, evidence.reference.value
+    if got == want:
+        return
+    found = errors(*evidence.trial.args)
+    if got not in found:
+        yield evidence.finding(
+            "not-compared",
+            f"{evidence.you} returned {show(got)}, which is no node that is compared.",
+            "Calls count that both graphs have by name. In both, the value is a floating tensor, "
+            "and in the float graph not all zeros.",
+        )
+        return
+    same = found[got] == found[want]
+    yield evidence.finding(
+        "wrong-node",
+        f"{evidence.you} returned `{got}`, which has the relative error {found[got]:.4g}; "
+        + (
+            "an earlier node has the same."
+            if same
+            else f"another node has {found[want]:.4g}, as it was when computed."
+        ),
+        "Of equals the first is wanted."
+        if same
+        else "Print the errors of all nodes. Which norm, and relative to what? And when do you "
+        "look at a value?",
+        nodes=(got,),
+    )
+
+
+KEY = AnswerKey(
+    (
+        returns("str").because("names the kind that came back, before a name is looked up"),
+        caller_untouched,
+        the_worst_node,
+    ),
+    answer_of(worst),
+)
+
+TRAP = """\
+The worst node is not the one with the worst scale: errors go on to all nodes behind it. And a value
+that is kept, but not copied, may be changed in place before the two are compared."""
+"""What many answers get wrong; told after a pass."""

@@ -1,0 +1,128 @@
+"""Exercise 15.1: a convolutional network, cleaned up for inference."""
+
+from __future__ import annotations
+
+import torch
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch15_capstone.optimize import models
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T, model_case
+from autograder.models.build import Traced
+
+X, Y = (T(1, 2, 3, 3),), (T(2, 2, 4, 3),)
+LINE_AND_SPACE = (T(1, 2, 4), T(1, 1, 2, 2, 2))
+IMAGE = T(1, 3, 64, 64)
+
+HINTS = (
+    "**Where to look.** Section 15.2 names the four clean-ups, and 15.3 what each of them makes "
+    "room for. Which of them can leave work behind for one that has already run?",
+    "**What to use.** You have written all four: `remove_dropout` and `remove_identity` (03), "
+    "`sound_dce` (03b), `fuse_conv_bn` (10). Let each work on one `gm`, and say whether it has "
+    "changed something. `gm.delete_all_unused_submodules()` comes last, `gm.recompile()` after it.",
+    "**A skeleton.**\n\n"
+    "```python\n"
+    "gm = fx.symbolic_trace(model)\n"
+    "modified = True\n"
+    "while modified:\n"
+    "    modified = False\n"
+    "    for clean_up in (...):           # each takes gm, and returns whether it changed it\n"
+    "        modified = ... or modified\n"
+    "...\n"
+    "```",
+)
+
+VOCABULARY = Vocabulary(
+    ops(
+        "[nn.BatchNorm2d(C)]([nn.Conv2d(C, C, 3, padding=1)]({x}))",
+        "[nn.BatchNorm2d(C)]([nn.Identity()]([nn.Conv2d(C, C, 1)]({x})))",
+        "[nn.BatchNorm2d(C)]([nn.Dropout(0.5)]([nn.Conv2d(C, C, 1, bias=False)]({x})))",
+        "[nn.BatchNorm2d(C)](input=F.dropout([nn.Conv2d(C, C, 1)]({x}), training=True))",
+        "[nn.BatchNorm2d(C)]([nn.BatchNorm2d(C)]([nn.Conv2d(C, C, 1)]({x})))",
+        "[nn.BatchNorm2d(C)](conv := [nn.Conv2d(C, C, 1)]({x})) + conv",
+        "[nn.BatchNorm2d(C)](torch.relu([nn.Conv2d(C, C, 1)]({x})))",
+        "[nn.BatchNorm2d(C)]({x})",
+        "[nn.Conv2d(C, C, 1)]({x})",
+        "[nn.BatchNorm2d(C)]([=nn.Conv2d(C, C, 1)]({x}))",
+        "[=nn.BatchNorm2d(C)]([nn.Conv2d(C, C, 1)]({x}))",
+        "[=nn.Conv2d(C, C, 1)]({x})",
+        "[nn.Identity()]({x})",
+        "[nn.Dropout2d(0.3)](input={x})",
+        "F.dropout({x}, 0.3, self.training)",
+        dims=(4, 4),
+    )
+    + ops("{x}.mul_({n})", "torch.relu_({x})", outs=0)
+    + tuple(op for op in COMMON if "torch.where" not in op.text),
+    shapes=((1, 2, 3, 3), (2, 3, 2, 4)),
+    dtypes=(torch.float64,),
+    namesakes=("conv_fused", "fused_0", "identity"),
+)
+
+
+def network(name: str, make: models.Maker, *, hidden: bool) -> Case:
+    """A case that hands the answer a network of torchvision."""
+    return Case(name, "networks", models.NetworkTrial(make, IMAGE), hidden)
+
+
+EXERCISE = Exercise(
+    name="optimize",
+    number=1,
+    chapter="15_capstone",
+    title="Optimize a network for inference",
+    stars=4,
+    minutes=45,
+    points=10,
+    procedure="transform",
+    aspects=(
+        Aspect("task", 3, "a network is cleaned up, however deep its layers are"),
+        Aspect("identities", 2, "dropouts and identities are gone, in every spelling"),
+        Aspect("dead", 2, "dead code is gone, and what is read, or has an effect, is not"),
+        Aspect("pairs", 3, "pairs are fused, and what is none is left alone"),
+        Aspect("meet", 3, "so are pairs that meet only when something else is gone"),
+        Aspect("networks", 2, "networks of torchvision that the chapter does not name"),
+    ),
+    cases=(
+        model_case("a little of everything", "task", models.Small, X, Y),
+        model_case("nested blocks", "task", models.Nested, X),
+        model_case("a graph module", "task", Traced(models.Nested), Y),
+        model_case("applied twice", "task", models.Nested, X, times=2),
+        model_case("dropouts", "identities", models.DropoutModules, X),
+        model_case("functions", "identities", models.DropoutFunctions, X),
+        model_case("as the output", "identities", models.AsOutput, X),
+        model_case("nothing but identities", "identities", models.Identities, X),
+        model_case("a shared identity", "identities", models.SharedIdentity, (*X, *X)),
+        model_case("inside a leaf", "identities", models.InsideALeaf, (T(1, 3, 4),)),
+        model_case("a dead chain", "dead", models.DeadChain, X),
+        model_case("a dead BatchNorm", "dead", models.DeadNorm, X),
+        model_case("effects", "dead", models.Effects, X),
+        model_case("nothing of it is dead", "dead", models.Repeats, X),
+        model_case("an effect behind a dropout", "dead", models.EffectOnADropped, X),
+        model_case("keywords", "pairs", models.Keywords, X),
+        model_case("lines and volumes", "pairs", models.LineAndSpace, LINE_AND_SPACE),
+        model_case("a shared convolution", "pairs", models.SharedConv, X),
+        model_case("a weight that is read", "pairs", models.ReadWeight, X),
+        model_case("no pairs", "pairs", models.NoPairs, X),
+        model_case("names that are taken", "pairs", models.NamesTaken, X),
+        model_case("its input is changed", "pairs", models.WrittenBetween, X),
+        model_case("its output is changed", "pairs", models.ChangedOutput, X),
+        model_case("an identity between them", "meet", models.MeetAfterIdentity, X),
+        model_case("dropouts between them", "meet", models.MeetAfterDropout, X),
+        model_case("a dead second reader", "meet", models.DeadSecondReader, X),
+        model_case("a dropout, then dead code", "meet", models.DeadBehindADropout, X),
+        model_case("two BatchNorms in a row", "meet", models.TwoNorms, X),
+        model_case("a dead BatchNorm beside it", "meet", models.DeadNormBeside, X),
+        model_case("one BatchNorm for two", "meet", models.SameNormTwice, X),
+        network("SqueezeNet", models.squeezenet, hidden=False),
+        model_case("redraw: a graph module", "task", Traced(models.Small), Y, hidden=True),
+        model_case("redraw: an identity", "identities", models.AsOutput, (T(2, 3),), hidden=True),
+        model_case("redraw: effects", "dead", models.Effects, Y, hidden=True),
+        model_case("redraw: a pair", "pairs", models.SharedConv, Y, hidden=True),
+        model_case("redraw: they meet", "meet", Traced(models.TwoNorms), Y, hidden=True),
+        network("redraw: MNASNet", models.mnasnet, hidden=True),
+        network("redraw: ShuffleNet", models.shufflenet, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY),
+)

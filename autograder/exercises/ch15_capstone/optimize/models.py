@@ -1,0 +1,443 @@
+"""The models of `optimize`: small networks in which one clean-up makes room for the next."""
+
+# A learner sees these as they are here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from autograder.core.exercise import Trial
+from autograder.models import T, networks
+from autograder.models.build import arguments
+
+
+class Small(nn.Module):
+    """A little of everything."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 3, 1)
+        self.bn = nn.BatchNorm2d(3)
+        self.same = nn.Identity()
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        y = self.bn(self.conv(x))
+        torch.tanh(y)
+        return self.drop(torch.relu(self.same(y)))
+
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.conv = nn.Conv2d(width, width, 3, padding=1, groups=width, bias=False)
+        self.norm = nn.BatchNorm2d(width)
+        self.act = nn.ReLU(inplace=True)
+        self.skip = nn.Identity()
+        self.drop = nn.Dropout2d(0.1)
+
+    def forward(self, x):
+        return self.skip(x) + self.drop(self.act(self.norm(self.conv(x))))
+
+
+class Nested(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(2, 2, 1), nn.BatchNorm2d(2), nn.Identity())
+        self.blocks = nn.Sequential(Block(2), Block(2))
+        self.head = nn.Sequential(nn.Flatten(), nn.Dropout(0.3), nn.Linear(2, 2))
+
+    def forward(self, x):
+        return self.head(self.blocks(self.stem(x)).mean((2, 3)))
+
+
+# ------------------------------------------------------------------ dropouts and identities
+
+
+class DropoutModules(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drops = nn.ModuleList(
+            [nn.Dropout(0.5), nn.Dropout2d(0.5), nn.AlphaDropout(0.2), nn.Dropout(inplace=True)]
+        )
+        self.feature = nn.FeatureAlphaDropout(0.5)
+
+    def forward(self, x):
+        y = torch.tanh(x)
+        for drop in self.drops:
+            y = drop(y) * 2
+        return self.feature(input=y)
+
+
+class DropoutFunctions(nn.Module):
+    def forward(self, x):
+        y = F.dropout(x, 0.5, self.training) + F.dropout(input=x, training=True)
+        y = F.dropout2d(y, p=0.5) * F.alpha_dropout(y, 0.5, True)
+        return F.feature_alpha_dropout(torch.sin(y), training=True)
+
+
+class AsOutput(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+        self.same = nn.Identity()
+
+    def forward(self, x):
+        y = self.drop(torch.cos(x))
+        return {"both": (y, [self.same(y)]), "drop": F.dropout(y)}
+
+
+class Identities(nn.Module):
+    """Nothing but identities."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Identity(), nn.Identity(3, unused=True), nn.Dropout(0.5))
+        self.last = self.layers[0]
+
+    def forward(self, x):
+        return self.last(self.layers(input=x))
+
+
+class SharedIdentity(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.same = nn.Identity()
+        self.inner = nn.Module()
+        self.inner.same = self.same
+
+    def forward(self, x, y):
+        return self.same(x) - self.inner.same(input=y)
+
+
+class InsideALeaf(nn.Module):
+    """A layer of PyTorch that the graph calls as a whole holds dropouts of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.TransformerEncoderLayer(4, 2, 3, dropout=0.5, batch_first=True)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(self.layer(x))
+
+
+# ------------------------------------------------------------------ dead code
+
+
+class DeadChain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.dead = nn.Sequential(nn.Conv2d(2, 2, 1), nn.ReLU(), nn.Linear(3, 3))
+
+    def forward(self, x, unread=1):
+        y = self.dead(x)
+        y.size()
+        torch.add(y, 1)
+        return self.conv(x)
+
+
+class DeadNorm(nn.Module):
+    """A BatchNorm in eval mode that nobody reads, and a weight that is read for nothing."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm2d(2)
+        self.weight = nn.Parameter(torch.ones(2, 1, 1))
+
+    def forward(self, x):
+        torch.mul(self.norm(x), self.weight)
+        return x.flatten(1)
+
+
+class Effects(nn.Module):
+    """Calls that nobody reads, with an effect."""
+
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU(inplace=True)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        y = torch.sin(x)
+        y.add_(1)
+        self.act(y)
+        z = self.drop(y) * 1
+        F.hardtanh(z, -0.5, 0.5, inplace=True)
+        torch._assert(z.dim() == 4, "four dimensions")
+        return y, z
+
+
+class Repeats(nn.Module):
+    """Calls that seem to do nothing, or nothing new, and that somebody reads."""
+
+    def forward(self, x):
+        y = torch.relu(torch.relu(x)) * 1 + 0
+        return y.clone(), y + torch.relu(x), y.reshape(y.shape)
+
+
+class EffectOnADropped(nn.Module):
+    """What is changed in place is the value behind a dropout and an identity."""
+
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5)
+        self.same = nn.Identity()
+
+    def forward(self, x):
+        y = self.same(self.drop(x * 2))
+        y.mul_(3)
+        return torch.relu_(y)
+
+
+# ------------------------------------------------------------------ pairs
+
+
+class Keywords(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        y = self.conv(input=self.drop(input=x))
+        return self.bn(input=y)
+
+
+class LineAndSpace(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Sequential(nn.Conv1d(2, 2, 2), nn.BatchNorm1d(2), nn.Dropout1d(0.2))
+        self.space = nn.Sequential(nn.Conv3d(1, 2, 1), nn.Dropout3d(0.2), nn.BatchNorm3d(2))
+
+    def forward(self, x, y):
+        return self.line(x), self.space(y)
+
+
+class SharedConv(nn.Module):
+    """One convolution: a BatchNorm behind the first of its calls only."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        return self.conv(torch.relu(self.bn(self.conv(x))))
+
+
+class ReadWeight(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        return self.bn(self.conv(x)) * self.conv.weight.sum() + self.bn.bias.sum()
+
+
+class NoPairs(nn.Module):
+    """Neighbours of what is meant, and a convolution that is read twice for good."""
+
+    def __init__(self):
+        super().__init__()
+        self.up = nn.Sequential(nn.ConvTranspose2d(2, 2, 1), nn.BatchNorm2d(2))
+        self.free = nn.Sequential(nn.Conv2d(2, 2, 1), nn.InstanceNorm2d(2))
+        self.loose = nn.Sequential(nn.Conv2d(2, 2, 1), nn.BatchNorm2d(2, track_running_stats=False))
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+        self.late = nn.Sequential(nn.Conv2d(2, 2, 1), nn.ReLU(), nn.BatchNorm2d(2))
+
+    def forward(self, x):
+        y = self.conv(self.free(self.loose(self.up(x))))
+        return self.bn(y) * y + self.late(x)
+
+
+class NamesTaken(nn.Module):
+    """Names for what is new, which are taken already."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+        for name in ("fused", "conv_fused", "conv_bn", "fused_0", "fused_conv", "conv_1"):
+            self.add_module(name, nn.PReLU())
+
+    def forward(self, x):
+        y = self.fused(self.conv_fused(self.conv_bn(x)))
+        y = self.fused_0(self.fused_conv(self.conv_1(y)))
+        return self.bn(self.conv(x)) + y
+
+
+class WrittenBetween(nn.Module):
+    """What the convolution reads is changed before the BatchNorm runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        x = x * 2
+        y = self.conv(x)
+        x.add_(1)
+        return self.bn(y) + x
+
+
+class ChangedOutput(nn.Module):
+    """The convolution's output is changed, behind an identity, before the BatchNorm reads it."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+        self.same = nn.Identity()
+
+    def forward(self, x):
+        y = self.conv(x)
+        self.same(y).add_(1)
+        return self.bn(y)
+
+
+# ------------------------------------------------------------------ pairs that meet
+
+
+class MeetAfterIdentity(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Conv2d(2, 2, 1), nn.Identity(), nn.BatchNorm2d(2))
+
+    def forward(self, x):
+        return torch.relu(self.layers(x))
+
+
+class MeetAfterDropout(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.drop = nn.Dropout(0.5)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        return self.bn(F.dropout(self.drop(self.conv(x)), 0.5, True))
+
+
+class DeadSecondReader(nn.Module):
+    """The convolution's second reader is dead."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        y = self.conv(x)
+        z = torch.relu(y) + 1
+        torch.sigmoid(z)
+        return self.bn(y)
+
+
+class DeadBehindADropout(nn.Module):
+    """The second reader is a dropout, and what reads that is dead."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        y = self.conv(x)
+        torch.neg(self.drop(y))
+        return self.bn(y)
+
+
+class TwoNorms(nn.Module):
+    """Two BatchNorms in a row: the second meets the convolution once the first is gone."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Conv2d(2, 2, 1), nn.BatchNorm2d(2), nn.Dropout(0.5), nn.BatchNorm2d(2)
+        )
+
+    def forward(self, x):
+        return self.layers(x)
+
+
+class DeadNormBeside(nn.Module):
+    """Two BatchNorms read one convolution; one of them is dead."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.dead = nn.BatchNorm2d(2)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        y = self.conv(x)
+        self.dead(y)
+        return self.bn(y)
+
+
+class SameNormTwice(nn.Module):
+    """One BatchNorm behind two convolutions; an identity parts one of them from it."""
+
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Conv2d(2, 2, 1)
+        self.right = nn.Sequential(nn.Conv2d(2, 2, 1), nn.Identity())
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        return self.bn(self.left(x)) + self.bn(self.right(x))
+
+
+# ------------------------------------------------------------------ networks
+
+
+Maker = Callable[[], nn.Module]
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkTrial:
+    """Builds a trial of a network that keeps its own weights, on one batch of images."""
+
+    make: Maker
+    image: T
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = networks.real(self.make, seed, torch.float64)
+        generator = torch.Generator().manual_seed(seed + 1)
+        given = arguments((self.image,), generator, torch.float64)
+        return Trial(args=(model,), model=model, inputs=(given,))
+
+
+def squeezenet() -> nn.Module:
+    """Torchvision's SqueezeNet 1.1 with four classes."""
+    import torchvision
+
+    return torchvision.models.squeezenet1_1(num_classes=4)
+
+
+def mnasnet() -> nn.Module:
+    """Torchvision's MNASNet, half as wide, with four classes."""
+    import torchvision
+
+    return torchvision.models.mnasnet0_5(num_classes=4)
+
+
+def shufflenet() -> nn.Module:
+    """Torchvision's ShuffleNetV2, half as wide, with four classes."""
+    import torchvision
+
+    return torchvision.models.shufflenet_v2_x0_5(num_classes=4)

@@ -1,0 +1,218 @@
+"""What must come of `optimize`: four clean-ups, until none of them finds anything more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from autograder.core.codec import Plain
+from autograder.core.graph_view import target_text
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import without_dropout
+from autograder.judge.rule import Stage, rule
+from autograder.rules.effects import has_effect, modules_by_path, needed
+from autograder.rules.fusions import CLASSES, CONVS, NORMS, kinds_of_calls, times
+from autograder.rules.passes import PASS
+from autograder.rules.replacements import (
+    DROPOUT_FUNCTIONS,
+    DROPOUT_MODULES,
+    leaves_as_they_are,
+    no_dropout_left,
+    no_unused_modules,
+    none_left,
+)
+
+IDENTITY = "torch.nn.modules.linear.Identity"
+
+no_identity_left = none_left("no identity left", "identity", (), (), (IDENTITY,))
+
+
+@dataclass
+class CleanUp:
+    """The model's own trace, cleaned up: what is left of its nodes, by place.
+
+    Attributes:
+        data: the description of the trace.
+        passed_on: the places of nodes whose readers read what they read, with the place of that.
+        dead: the places of nodes that nobody reads, and that have no effect.
+        fused: the places of BatchNorms that went into a convolution, with its place.
+    """
+
+    data: Plain
+    passed_on: dict[int, int] = field(default_factory=dict)
+    dead: set[int] = field(default_factory=set)
+    fused: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.rows: list[Plain] = self.data["nodes"]
+        self.modules = modules_by_path(self.data)
+        for place, row in enumerate(self.rows):
+            if self._is_identity(row):
+                self.passed_on[place] = row["inputs"][0]["node"]
+        while self._removes_dead() or self._fuses():
+            pass
+
+    def left(self) -> set[str]:
+        """The names of all nodes that are left."""
+        return {self.rows[place]["name"] for place in self._readers()}
+
+    # ------------------------------------------------------------ one step
+
+    def _removes_dead(self) -> bool:
+        readers = self._readers()
+        found = {
+            place
+            for place, by in readers.items()
+            if not by and not has_effect(self.rows[place], self.modules)
+        }
+        self.dead |= found
+        return bool(found)
+
+    def _fuses(self) -> bool:
+        readers = self._readers()
+        for place in readers:
+            if not self._is_norm(self.rows[place]):
+                continue
+            (source,) = self._reads(place)
+            if self._is_a(self.rows[source], CONVS) and readers[source] == [place]:
+                self.passed_on[place] = self.fused[place] = source
+                return True
+        return False
+
+    # ------------------------------------------------------------ the graph as it is by now
+
+    def _reads(self, place: int) -> list[int]:
+        found = []
+        for read in self.rows[place]["inputs"]:
+            source = read["node"]
+            while source in self.passed_on:
+                source = self.passed_on[source]
+            found.append(source)
+        return list(dict.fromkeys(found))
+
+    def _readers(self) -> dict[int, list[int]]:
+        """Who reads each node that is left."""
+        gone = self.dead | self.passed_on.keys()
+        found: dict[int, list[int]] = {i: [] for i in range(len(self.rows)) if i not in gone}
+        for place in found:
+            for source in self._reads(place):
+                found[source].append(place)
+        return found
+
+    # ------------------------------------------------------------ kinds of nodes
+
+    def _module(self, row: Plain) -> Plain:
+        return self.modules.get(row["target"], {}) if row["op"] == "call_module" else {}
+
+    def _is_identity(self, row: Plain) -> bool:
+        if row["op"] == "call_function":
+            return row["target"] in DROPOUT_FUNCTIONS
+        return self._module(row).get("class") in (IDENTITY, *DROPOUT_MODULES)
+
+    def _is_a(self, row: Plain, kinds: tuple[type, ...]) -> bool:
+        return CLASSES.get(self._module(row).get("class", "")) in kinds
+
+    def _is_norm(self, row: Plain) -> bool:
+        """Whether it is a call of a BatchNorm that does the same to every batch."""
+        module = self._module(row)
+        statistics = module.get("buffers", {}).get("running_mean")
+        return self._is_a(row, NORMS) and not module["training"] and statistics is not None
+
+
+@rule("nothing dead", Stage.STRUCTURE)
+def nothing_dead(evidence: Evidence) -> Iterable[Finding]:
+    """No call is left that nobody reads and that has no effect."""
+    rows = evidence.graph["nodes"]
+    keep = set(needed(evidence.graph))
+    unread = [i for i in range(len(rows)) if i not in keep and rows[i]["op"].startswith("call_")]
+    if unread:
+        row = rows[unread[-1]]
+        yield evidence.finding(
+            "dead-left",
+            f"`{row['name']}` is still there, though it cannot influence the result.",
+            "Is it pure? Then it goes, and so do the nodes that only it reads. Other clean-ups "
+            "can make a call dead, too.",
+            nodes=(row["name"],),
+        )
+
+
+_OF_OTHER_RULES = frozenset(
+    f"a `{cls.rpartition('.')[2]}`" for cls in (IDENTITY, *DROPOUT_MODULES)
+) | {f"`{target_text(function)}`" for function in DROPOUT_FUNCTIONS}
+"""Kinds of calls of which the rules about dropouts and identities speak."""
+
+
+@rule("pairs fused", Stage.STRUCTURE)
+def pairs_fused(evidence: Evidence) -> Iterable[Finding]:
+    """Each pair is one convolution, those that meet late, too; no other call is gone or new."""
+    clean = CleanUp(evidence.traced_graph)
+    left = clean.left()
+    living = {evidence.graph["nodes"][i]["name"] for i in needed(evidence.graph)}
+    want = Counter(kind for name, kind in kinds_of_calls(evidence.traced_graph) if name in left)
+    got = Counter(kind for name, kind in kinds_of_calls(evidence.graph) if name in living)
+    for kind in _OF_OTHER_RULES:
+        del got[kind]
+    norm = "a BatchNorm"
+    if got[norm] > want[norm]:
+        there = {row["name"] for row in evidence.graph["nodes"]}
+        yield _unfused(evidence, clean, there)
+        return
+    for kind in want | got:
+        if want[kind] == got[kind]:
+            continue
+        code = "left-behind" if got[kind] > want[kind] else "changed-too-much"
+        yield evidence.finding(
+            code,
+            f"Your graph calls {kind} {times(got[kind])}; after the four clean-ups it is "
+            f"{times(want[kind])}.",
+            "Go through the clean-ups one after another, for the model below: which of them "
+            "takes too much, or adds something?",
+        )
+        return
+
+
+def _unfused(evidence: Evidence, clean: CleanUp, there: set[str]) -> Finding:
+    for place, source in clean.fused.items():
+        name, conv = clean.rows[place]["name"], clean.rows[source]["name"]
+        if name in there:
+            direct = source in [read["node"] for read in clean.rows[place]["inputs"]]
+            how = (
+                "nothing else that lives reads that convolution"
+                if direct
+                else "once what lies between them is gone, it reads that convolution alone"
+            )
+            return evidence.finding(
+                "missed-place",
+                f"The BatchNorm `{name}` is still there, behind the convolution `{conv}`: {how}.",
+                "One clean-up makes room for another. When has your function looked for pairs, "
+                "and what has it removed since then?",
+                nodes=(name,),
+            )
+    return evidence.finding(
+        "missed-place",
+        "Your graph calls more BatchNorms than are left after the four clean-ups.",
+        "One clean-up makes room for another. When has your function looked for pairs?",
+    )
+
+
+KEY = AnswerKey(
+    (
+        *PASS,
+        no_dropout_left,
+        no_identity_left,
+        leaves_as_they_are,
+        nothing_dead,
+        pairs_fused,
+        no_unused_modules,
+    ),
+    without_dropout,
+)
+
+TRAP = """\
+Each clean-up once, in a fixed order. Whatever the order is, some network needs another one: a dead
+call holds a convolution back from its BatchNorm, and a second BatchNorm meets the convolution only
+when the first is gone. A loop that ends when nothing has changed needs no right order."""
+"""What many answers get wrong; told after a pass."""

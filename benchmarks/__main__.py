@@ -1,0 +1,36 @@
+"""Prints all figures, or those that are asked for: ``python -m benchmarks checks random``."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+
+from benchmarks import checks, grading, grading_kills, grading_size, randoms
+
+PARTS = {"checks": checks.report, "random": randoms.report, "grading": grading.report}
+"""What is printed by default."""
+
+ALONE = {
+    "throughput": grading.throughput,
+    "size": grading_size.report,
+    "kills": grading_kills.report,
+    "beside": grading_kills.report_beside,
+}
+"""The parts of ``grading``, which can be asked for one by one."""
+
+
+def main() -> None:
+    """Print the figures."""
+    known = PARTS | ALONE
+    wanted = sys.argv[1:] or list(PARTS)
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        sys.exit(f"There is no part {unknown[0]!r}; there are {', '.join(known)}.")
+    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    for name in wanted:
+        known[name](console)
+
+
+if __name__ == "__main__":
+    main()

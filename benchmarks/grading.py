@@ -1,0 +1,214 @@
+"""How fast a class is graded, beside nbgrader as it comes, in the same run.
+
+Each workload is graded four times: the first submissions by nbgrader with its own settings, and
+all of them by ``fxcourse grade`` with the box on: held to one core, with one grader, with two.
+Rates are given with start-up, and steady: between two submissions in the middle and the last.
+
+nbgrader gives a check all its points or none. So full marks are compared with full marks, and
+whatever is less than full here with its zero; beside that, every score here is compared with the
+one that is known of the answer.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbformat.notebooknode import NotebookNode
+from nbgrader.api import Gradebook
+from rich.console import Console
+from rich.table import Table
+
+from autograder.classroom.create import choose
+from benchmarks import grading_kills, grading_size
+from tests.exam.submissions import room as rooms
+from tests.support.classes import commands, exam, stock, two_questions
+from tests.support.classes.exam import Scores
+
+TWO_QUESTIONS = int(os.environ.get("BENCH_TWO_QUESTIONS", "200"))
+"""Submissions of the small notebook."""
+
+CHAPTER_WORKS = int(os.environ.get("BENCH_CHAPTER_WORKS", "60"))
+"""Submissions of each chapter."""
+
+CHAPTERS = os.environ.get("BENCH_CHAPTERS", "00,02,03")
+"""The chapters; none if empty."""
+
+STOCK = int(os.environ.get("BENCH_STOCK", "6"))
+"""How many of them nbgrader grades as well."""
+
+START = 20
+"""Submissions that are done before the rate counts as steady."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way of running ``fxcourse grade``."""
+
+    name: str
+    jobs: int
+    one_core: bool = False
+
+
+WAYS = (Way("held to one core", 1, one_core=True), Way("-j 1", 1), Way("-j 2", 2))
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A class that hands in one chapter.
+
+    Attributes:
+        name: what it is called in the table.
+        chapter: the chapter.
+        room: the classroom, with nothing graded in it.
+        scores: what everybody must get.
+        stock_source: the notebook as nbgrader is given it.
+    """
+
+    name: str
+    chapter: str
+    room: Path
+    scores: Scores
+    stock_source: NotebookNode
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How fast submissions were graded, in seconds for one.
+
+    Attributes:
+        whole: from the command to its end.
+        steady: from the end of the start to the last one.
+    """
+
+    whole: float
+    steady: float
+
+
+def rate(room: Path, chapter: str, seconds: float, start: int = START) -> Rate:
+    """The rate of a run that is over."""
+    times = commands.finished(room, chapter)
+    first = min(start, max(1, len(times) // 2)) - 1
+    left = len(times) - 1 - first
+    steady = (times[-1] - times[first]) / left if left else float("nan")
+    return Rate(seconds / len(times), steady)
+
+
+def two_questions_class(folder: Path, students: int = TWO_QUESTIONS) -> Workload:
+    """The small notebook; nbgrader's tests of it are plain asserts."""
+    room = folder / "class"
+    scores = two_questions.make(room, students)
+    source = two_questions.with_asserts(two_questions.source(folder))
+    return Workload("two questions", two_questions.CHAPTER, room, scores, source)
+
+
+def chapter_class(folder: Path, number: str) -> Workload:
+    """A chapter of the course; nbgrader's kernels run ``check`` itself."""
+    room = folder / "class"
+    scores = exam.make(room, number, CHAPTER_WORKS)
+    (chapter,) = scores
+    return Workload(chapter, chapter, room, scores, choose(number)[chapter])
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How many scores agree, and how many were compared."""
+
+    agree: int
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.agree} of {self.count}"
+
+
+def with_known(room: Path, scores: Scores) -> Compared:
+    """Scores in a gradebook beside those that are known."""
+    count, wrong = exam.differences(room, scores)
+    return Compared(count - len(wrong), count)
+
+
+def with_stock(ours: Path, theirs: Path, chapter: str) -> tuple[Compared, list[str]]:
+    """Full marks in one gradebook beside full marks in the other, and what differs."""
+    got, stocks = rooms.points(ours, chapter), rooms.points(theirs, chapter)
+    full = _most(theirs, chapter)
+    count, wrong = 0, []
+    for student, points in stocks.items():
+        for name, there in points.items():
+            here = got.get(student, {}).get(name)
+            count += 1
+            if _is_full(here, full[name]) != _is_full(there, full[name]):
+                wrong.append(f"{student}, {name}: {here} here, {there} by nbgrader")
+    return Compared(count - len(wrong), count), wrong
+
+
+def _is_full(points: float | None, most: float) -> bool:
+    return points is not None and abs(points - most) < 1e-6
+
+
+def _most(room: Path, chapter: str) -> dict[str, float]:
+    with Gradebook(f"sqlite:///{room / 'gradebook.db'}") as book:
+        cells = book.find_notebook(chapter, chapter).grade_cells
+        return {cell.name.removeprefix("check-"): cell.max_score for cell in cells}
+
+
+def report(console: Console) -> None:
+    """Print all tables about grading."""
+    throughput(console)
+    grading_size.report(console)
+    grading_kills.report(console)
+    grading_kills.report_beside(console)
+
+
+def throughput(console: Console) -> None:
+    """Print a table: workloads and ways of grading, their rates, and how scores agree."""
+    table = Table(
+        "workload", "graded by", "works", "s each", "s each, steady", "ratio", "ratio, steady",
+        "as known", "as nbgrader", title="Grading a class, the box on, beside nbgrader as it comes",
+    )  # fmt: skip
+    complaints: list[str] = []
+    for make in _workloads():
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            workload = make(Path(folder))
+            console.print(f"grading {workload.name} ...")
+            complaints += _add_rows(table, workload, Path(folder))
+    console.print(table)
+    console.print("ratio: seconds of nbgrader by seconds here (aim: 20 on one core, 40 on two)")
+    for words in complaints[:20]:
+        console.print(f"  {words}", markup=False)
+
+
+def _workloads() -> list[Callable[[Path], Workload]]:
+    numbers = [number.strip() for number in CHAPTERS.split(",") if number.strip()]
+    chapters = [lambda folder, n=number: chapter_class(folder, n) for number in numbers]
+    return [*([two_questions_class] if TWO_QUESTIONS else []), *chapters]
+
+
+def _add_rows(table: Table, workload: Workload, folder: Path) -> list[str]:
+    """Grade a workload in every way; what was not as it must be."""
+    chapter, theirs = workload.chapter, folder / "stock"
+    count = min(STOCK, sum(map(len, workload.scores.values())))
+    stock.make(theirs, chapter, workload.stock_source, workload.room, count)
+    unit = rate(theirs, chapter, stock.grade(theirs, chapter), start=1)
+    table.add_row(
+        workload.name, "nbgrader", str(count), f"{unit.whole:.2f}", f"{unit.steady:.2f}", "1", "1"
+    )
+    complaints = []
+    for way in WAYS:
+        room = Path(shutil.copytree(workload.room, folder / "graded" / "class"))
+        seconds = commands.grade(room, way.jobs, one_core=way.one_core)
+        found = rate(room, chapter, seconds)
+        known = with_known(room, workload.scores)
+        same, wrong = with_stock(room, theirs, chapter)
+        complaints += [f"{workload.name}, {way.name}: {words}" for words in wrong]
+        table.add_row(
+            "", way.name, str(len(commands.finished(room, chapter))),
+            f"{found.whole:.3f}", f"{found.steady:.3f}",
+            f"{unit.whole / found.whole:.1f}", f"{unit.steady / found.steady:.1f}",
+            str(known), str(same),
+        )  # fmt: skip
+        shutil.rmtree(room.parent)
+    return complaints

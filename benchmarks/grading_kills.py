@@ -1,0 +1,185 @@
+"""Grading is killed at random moments and goes on; two classes are graded at the same time."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.support.classes import commands, exam, two_questions
+from tests.support.classes.commands import Grading
+from tests.support.classes.two_questions import CHAPTER
+
+KILLS = int(os.environ.get("BENCH_KILLS", "20"))
+KILLED_CLASS = int(os.environ.get("BENCH_KILLED_CLASS", "8"))
+"""Submissions of the class that is interrupted."""
+
+BESIDE = int(os.environ.get("BENCH_BESIDE", "30"))
+"""Submissions of each of the two classes that are graded at the same time."""
+
+SEED = int(os.environ.get("BENCH_SEED", "0"))
+JOBS = 2
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When a run is killed: so many are done, and a part of the time to the next one is over.
+
+    So moments are spread over the work, however busy the machine is. The time to the first one
+    is that of starting.
+    """
+
+    done: int
+    part: float
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long an uninterrupted run takes to the first submission, and from one to the next."""
+
+    first: float
+    each: float
+
+
+@dataclass(frozen=True)
+class Killed:
+    """What became of a run that was killed.
+
+    Attributes:
+        moment: when it was.
+        done: how many submissions the journal had then.
+        left: processes that were still there afterwards, and must not be.
+        same: whether the next run ended as an uninterrupted one does.
+    """
+
+    moment: Moment
+    done: int
+    left: int
+    same: bool
+
+
+def uninterrupted(made: Path, room: Path) -> tuple[dict[str, Any], Pace]:
+    """Grade a copy of a class; what that leaves, and its pace."""
+    shutil.copytree(made, room)
+    grading = Grading(room, JOBS)
+    try:
+        grading.wait()
+    finally:
+        grading.end()
+    times = commands.finished(room, CHAPTER)
+    first = times[0] - grading.began
+    return commands.snapshot(room, CHAPTER), Pace(first, (times[-1] - times[0]) / len(times))
+
+
+def kill_and_resume(
+    made: Path, room: Path, moment: Moment, pace: Pace, wanted: dict[str, Any]
+) -> Killed | None:
+    """Kill a run over a copy of a class, and let the next one go on.
+
+    Returns:
+        What became of it; ``None`` where the run was over before the moment came.
+    """
+    shutil.copytree(made, room)
+    grading = Grading(room, JOBS)
+    try:
+        while grading.is_running() and len(commands.done(room)) < moment.done:
+            time.sleep(0.005)
+        time.sleep(moment.part * (pace.each if moment.done else pace.first))
+        if not grading.is_running():
+            return None
+        left = grading.kill()
+    finally:
+        grading.end()
+    done = len(commands.done(room))
+    commands.grade(room, JOBS)
+    return Killed(moment, done, len(left), commands.snapshot(room, CHAPTER) == wanted)
+
+
+def report(console: Console) -> None:
+    """Print what became of each run that was killed."""
+    console.print(f"killing {KILLS} runs at random moments (seed {SEED}) ...")
+    drawn = random.Random(SEED)
+    found: list[Killed] = []
+    late = 0
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        made = Path(folder) / "class"
+        two_questions.make(made, KILLED_CLASS, seed=SEED, mishaps=True)
+        wanted, pace = uninterrupted(made, Path(folder) / "whole" / "class")
+        while len(found) < KILLS and late <= 2 * KILLS:
+            moment = Moment(drawn.randrange(KILLED_CLASS), drawn.random())
+            # Each has the classroom's own name, which is in the gradebook.
+            room = Path(folder) / str(len(found) + late) / "class"
+            killed = kill_and_resume(made, room, moment, pace, wanted)
+            late += killed is None
+            found += [killed] if killed else []
+            shutil.rmtree(room.parent)
+    _print_killed(console, found, late)
+
+
+def _print_killed(console: Console, found: list[Killed], late: int) -> None:
+    table = Table(
+        "killed after", "and a part of", "done", "left after 10 s", "same in the end",
+        title=f"kill -9 and once more, {KILLED_CLASS} submissions",
+    )  # fmt: skip
+    for killed in found:
+        words = f"{killed.moment.done} submissions", f"{killed.moment.part:.2f}"
+        same = "yes" if killed.same else "[bold red]no[/bold red]"
+        table.add_row(*words, str(killed.done), str(killed.left or "nothing"), same)
+    console.print(table)
+    if late:
+        console.print(f"{late} runs were over before they could be killed, and do not count")
+    same = sum(killed.same for killed in found)
+    alone = sum(not killed.left for killed in found)
+    console.print(f"identical: {same} of {len(found)} (aim: all)")
+    console.print(f"nothing left running after {commands.GONE:g} s: {alone} of {len(found)}")
+
+
+def report_beside(console: Console) -> None:
+    """Grade two classes one after the other, then copies of them at the same time."""
+    console.print(f"grading two classes of {BESIDE}, one after the other and at once ...")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        home = Path(folder)
+        known = [
+            two_questions.make(home / name / "class", BESIDE, seed, mishaps=True)
+            for seed, name in enumerate(("first", "second"), start=1)
+        ]
+        made = [home / name / "class" for name in ("first", "second")]
+        after = [_copy(room, home / "after" / room.parent.name) for room in made]
+        at_once = [_copy(room, home / "at once" / room.parent.name) for room in made]
+        one_by_one = sum(commands.grade(room, JOBS) for room in after)
+        together = _grade_together(at_once)
+        same = sum(
+            commands.snapshot(a, CHAPTER) == commands.snapshot(b, CHAPTER)
+            for a, b in zip(after, at_once, strict=True)
+        )
+        compared = [
+            exam.differences(room, scores) for room, scores in zip(at_once, known, strict=True)
+        ]
+    count = sum(number for number, _ in compared)
+    agree = count - sum(len(wrong) for _, wrong in compared)
+    console.print(f"two classes at once end as one after the other: {same} of 2 (aim: 2)")
+    console.print(f"  {agree} of {count} scores as known")
+    console.print(f"  one after the other {one_by_one:.0f} s, at once {together:.0f} s")
+
+
+def _copy(room: Path, folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    return Path(shutil.copytree(room, folder / room.name))
+
+
+def _grade_together(classes: list[Path]) -> float:
+    """Grade several classes at the same time; the seconds until the last one was done."""
+    running = [Grading(room, JOBS) for room in classes]
+    try:
+        return max([grading.wait() for grading in running])
+    finally:
+        for grading in running:
+            grading.end()

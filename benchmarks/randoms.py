@@ -1,0 +1,169 @@
+"""What random models are worth: what they find alone, how small, how fast; false alarms.
+
+Each exercise has a process of its own, as a learner's kernel has: a trace takes time for
+every class of modules that there is, and thousands of models are thousands of classes.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from autograder.core.exercise import Exercise
+from autograder.core.verdict import Verdict
+from autograder.exercises import EXERCISES
+from autograder.grading import Grading, TryHere, fails
+from autograder.judge import judge
+from autograder.runner import run
+from tests.exam.answers import Answer, answers_to, beyond
+
+MODELS = int(os.environ.get("BENCH_MODELS", "2000"))
+"""How many random models each right answer is tried on."""
+
+BATCH = 50
+"""How many of them are alive at a time."""
+
+MORE = 300
+"""How many further models an answer is tried on that an exercise's own number did not break."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What became of one answer on random models alone.
+
+    Attributes:
+        exercise: the exercise.
+        style: of the answer.
+        found: whether a model broke it.
+        nodes: of the model that is shown; ``None`` where it cannot be traced, or none is shown.
+        seconds: until the card is there.
+        otherwise: where none broke it: how many of `MORE` further models do, or why none can.
+    """
+
+    exercise: str
+    style: str
+    found: bool
+    nodes: int | None
+    seconds: float
+    otherwise: str = ""
+
+
+def look(name: str) -> list[Found]:
+    """Try the wrong answers to an exercise on its random models alone."""
+    exercise = EXERCISES[name]
+    exercise.random.cases()
+    return [_look(exercise, a) for a in answers_to(name) if a.finding is not None]
+
+
+def _look(exercise: Exercise, answer: Answer) -> Found:
+    start = time.process_time()
+    verdict = alone(exercise, answer)
+    seconds = time.process_time() - start
+    nodes = len(verdict.example.before) if verdict.example and verdict.example.before else None
+    otherwise = _otherwise(exercise, answer) if verdict.passed else ""
+    return Found(answer.exercise, answer.style, not verdict.passed, nodes, seconds, otherwise)
+
+
+def _otherwise(exercise: Exercise, answer: Answer) -> str:
+    """Whether it was chance that no model broke an answer; and if it was not, the reason."""
+    broken = 0
+    for seed in range(1, 1 + MORE // BATCH):
+        for case in exercise.random.cases(seed=seed, count=BATCH):
+            broken += fails(exercise, case, run(exercise, answer.write, case))
+        gc.collect()
+    return f"1 in {MORE / broken:.0f} models" if broken else beyond(answer) or "UNEXPLAINED"
+
+
+def alone(exercise: Exercise, answer: Answer) -> Verdict:
+    """The verdict of random models, as if all other cases held."""
+    held = Verdict(exercise.name, "passed", 1.0)
+    attempt = TryHere(exercise, answer.write)
+    return Grading(exercise, attempt, shrink=True).on_random_models(held, [], ())
+
+
+def alarms(name: str) -> tuple[str, int, list[str]]:
+    """The random models that break right answers to an exercise, in words.
+
+    Returns:
+        The exercise, the number of its right answers, and a line for each false alarm.
+    """
+    exercise = EXERCISES[name]
+    right = [answer for answer in answers_to(name) if answer.finding is None]
+    found = []
+    for seed in range(-(-MODELS // BATCH)):
+        for case in exercise.random.cases(seed=99 + seed, count=BATCH):
+            for answer in right:
+                verdict = judge(exercise, [run(exercise, answer.write, case)], (case,))
+                if not verdict.passed:
+                    words = verdict.findings[0].message if verdict.findings else verdict.status
+                    found.append(f"{answer}, seed {99 + seed}, {case.name}: {words}")
+        gc.collect()
+    return name, len(right), found
+
+
+def report(console: Console) -> None:
+    """Print what random models find alone, then how often they are wrong."""
+    names = [name for name, exercise in EXERCISES.items() if exercise.random]
+    with ProcessPoolExecutor(
+        mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1
+    ) as pool:
+        _print_found(console, [row for rows in pool.map(look, names) for row in rows])
+        _print_alarms(console, [pool.submit(alarms, name) for name in names])
+
+
+def _print_alarms(console: Console, waiting: list[Future]) -> None:
+    answers, complaints = 0, []
+    for done in as_completed(waiting):
+        name, right, found = done.result()
+        answers, complaints = answers + right, complaints + found
+        console.print(f"  {name}: {len(found)} false alarms, {right} right answers")
+    console.print(
+        f"false alarms: {len(complaints)} over {MODELS} models for each of {answers} right "
+        "answers (aim: 0)"
+    )
+    for words in complaints[:20]:
+        console.print(f"  {words}", markup=False)
+
+
+def _print_found(console: Console, results: Iterable[Found]) -> None:
+    rows: dict[str, list[Found]] = defaultdict(list)
+    for result in results:
+        rows[result.exercise].append(result)
+    table = Table("exercise", "found", "nodes shown", "s to the card", "not found")
+    for name, own in rows.items():
+        hits = [row for row in own if row.found]
+        missed = "\n".join(f"{row.style}: {row.otherwise}" for row in own if not row.found)
+        found = f"{len(hits)} of {len(own)}"
+        table.add_row(name, found, _median(r.nodes for r in hits), _median(
+            round(r.seconds, 2) for r in hits
+        ), missed)  # fmt: skip
+    console.print(table)
+    everything = [row for own in rows.values() for row in own]
+    hits = [row for row in everything if row.found]
+    rare = sum(row.otherwise.startswith("1 in") for row in everything)
+    console.print(
+        f"wrong answers found by random models alone: {len(hits)} of {len(everything)} = "
+        f"{len(hits) / len(everything):.0%} (aim: 90 %)"
+    )
+    console.print(
+        f"median size of the shown model: {_median(r.nodes for r in hits)} nodes (aim: 6)"
+    )
+    console.print(
+        f"found by some of {MORE} further models: {rare} of {len(everything) - len(hits)}"
+    )
+    console.print(f"median time to the card: {_median(round(r.seconds, 2) for r in hits)} s")
+
+
+def _median(values: Iterable[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    return f"{statistics.median(known):g}" if known else "-"

@@ -1,0 +1,164 @@
+"""The grader's own exam: right and wrong answers for every exercise, one module each.
+
+A module is named after its exercise. `right` marks an answer that must pass, `wrong` one
+that must fail with a given finding. A module's `BEYOND` says of wrong answers that random models
+alone cannot find why that is so. Its `CLAUSES` names the clause that a wrong answer breaks, where
+answers are marked in a loop; else the mark itself does.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from autograder.core.global_state import preserve_global_state
+from autograder.core.limits import bounded_output
+from autograder.core.outcome import Outcome
+from autograder.core.verdict import Finding, Verdict
+from autograder.exercises import EXERCISES
+from autograder.judge import findings_of, judge
+from autograder.judge.answer_text import source_of_answer
+from autograder.judge.source_rules import source_findings
+from autograder.runner import run, run_cases
+from tests.support import fast_tracing
+
+fast_tracing.install()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer of the exam.
+
+    Attributes:
+        exercise: the exercise it answers.
+        style: what is special about it, in a few words; unique within the exercise.
+        write: the function or class.
+        finding: the code of the finding it must get; ``None`` for a right answer.
+        clause: ids of the clauses of the contract that it breaks, and no others, with commas
+            between them; see `tests.exam.clauses`.
+    """
+
+    exercise: str
+    style: str
+    write: Any
+    finding: str | None = None
+    clause: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.exercise}: {self.style}"
+
+
+_ANSWERS: list[Answer] = []
+
+
+def _register(style: str, finding: str | None, clause: str = "") -> Callable[[Any], Any]:
+    def mark(write: Any) -> Any:
+        exercise = write.__module__.rpartition(".")[2]
+        _ANSWERS.append(Answer(exercise, style, write, finding, clause))
+        return write
+
+    return mark
+
+
+def right(style: str, *, debrief: bool = False) -> Callable[[Any], Any]:
+    """Mark an answer that must pass; with `debrief`, a learner sees it after a pass of their own.
+
+    The builder reads that mark in the text, with what the answer uses of its module.
+    """
+    return _register(style, None)
+
+
+def wrong(style: str, finding: str, clause: str = "") -> Callable[[Any], Any]:
+    """Mark an answer that must fail with a finding of that code, and say which clause it breaks."""
+    return _register(style, finding, clause)
+
+
+Examined = tuple[tuple[Outcome, ...], Verdict]
+
+
+def examine(answer: Answer) -> Examined:
+    """What became of an answer on all cases, and the verdict.
+
+    It is worked out once, and kept until another exercise's turn comes: every graph module has
+    a class of its own, and each trace walks all classes of modules that are alive.
+    """
+    known = _of(answer.exercise).examined
+    if answer not in known:
+        exercise = EXERCISES[answer.exercise]
+        outcomes = run_cases(exercise, answer.write, exercise.cases)
+        source = source_of_answer(answer.write)
+        known[answer] = tuple(outcomes), judge(exercise, outcomes, source=source)
+    return known[answer]
+
+
+def finding_meant_for(answer: Answer) -> Finding | None:
+    """The finding that a wrong answer must get, of the first case that shows it.
+
+    The cases behind that one are not tried: they say nothing more about the answer, and take three
+    quarters of the time.
+    """
+    known = _of(answer.exercise).caught
+    if answer not in known:
+        known[answer] = next(
+            (each for each in _findings_one_by_one(answer) if each.code == answer.finding), None
+        )
+    return known[answer]
+
+
+def _findings_one_by_one(answer: Answer) -> Iterator[Finding]:
+    exercise = EXERCISES[answer.exercise]
+    if source := source_of_answer(answer.write):
+        yield from source_findings(exercise, source)
+    for case in exercise.cases:
+        outcome = run(exercise, answer.write, case)
+        with preserve_global_state(), bounded_output(0):  # as `judge` looks at outcomes
+            found = findings_of(exercise, case, outcome)
+        yield from found
+
+
+@dataclass
+class _WorkedOut:
+    """What is known of the answers to one exercise."""
+
+    examined: dict[Answer, Examined] = field(default_factory=dict)
+    caught: dict[Answer, Finding | None] = field(default_factory=dict)
+
+
+@lru_cache(maxsize=1)
+def _of(exercise: str) -> _WorkedOut:
+    """What was worked out for the exercise whose turn it is."""
+    gc.collect()  # what the last one has left is in circles
+    return _WorkedOut()
+
+
+@lru_cache(maxsize=1)
+def all_answers() -> tuple[Answer, ...]:
+    """Every answer of the exam."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    return tuple(_ANSWERS)
+
+
+def answers_to(exercise: str) -> tuple[Answer, ...]:
+    """The answers to one exercise; no others are imported."""
+    importlib.import_module(f"{__name__}.{exercise}")
+    return tuple(answer for answer in _ANSWERS if answer.exercise == exercise)
+
+
+def beyond(answer: Answer) -> str:
+    """Why random models cannot find a wrong answer, as its module's `BEYOND` says; or nothing."""
+    module = importlib.import_module(f"{__name__}.{answer.exercise}")
+    return getattr(module, "BEYOND", {}).get(answer.style, "")
+
+
+def clauses_of(answer: Answer) -> tuple[str, ...]:
+    """Full ids of the clauses that a wrong answer breaks, such as ``extract.aliases``."""
+    module = importlib.import_module(f"{__name__}.{answer.exercise}")
+    text = answer.clause or getattr(module, "CLAUSES", {}).get(answer.style, "")
+    keys = [key.strip() for key in text.split(",") if key.strip()]
+    return tuple(key if "." in key else f"{answer.exercise}.{key}" for key in keys)

@@ -1,0 +1,73 @@
+"""Each reference solution and its check on networks that nobody here wrote.
+
+What must come out is worked out by the exercise's oracle, which is not the solution.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from autograder.builder.generate_references import solution_of, solutions_of
+from autograder.core.exercise import RANDOM, Case, Expect, Trial
+from autograder.core.limits import Limits
+from autograder.core.verdict import Verdict
+from autograder.exercises import EXERCISES
+from autograder.judge import judge
+from autograder.runner import run
+from tests.support.real_networks import NETWORKS, Network, Real
+
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore")]
+
+PATIENCE = Limits(cpu=300.0, wall=900.0)
+
+NOT_TRIED = {
+    "derivative": "it takes functions of numbers",
+    "wellformed": "what is wrong with a graph is put there by the recipe of a random model",
+}
+"""Exercises whose random models are no networks, and why."""
+
+TRIED = [name for name, e in EXERCISES.items() if e.random and name not in NOT_TRIED]
+
+
+def exchanging_sums(trial: Trial, choice: int) -> Trial:
+    """What `retarget` is asked for: differences in place of sums."""
+    return replace(trial, args=(*trial.args, operator.add, operator.sub))
+
+
+COMPLETE = {"retarget": exchanging_sums}
+"""What an exercise needs besides a network, where that of random models needs their code."""
+
+
+@cache
+def solution(name: str) -> Any:
+    """The reference solution of an exercise."""
+    exercise = EXERCISES[name]
+    return solution_of(exercise, solutions_of(exercise.chapter))
+
+
+def verdict_on(name: str, network: Network) -> Verdict:
+    """What the check of an exercise says of the reference solution on a network."""
+    exercise = EXERCISES[name]
+    assert exercise.random is not None
+    make = Real(network, COMPLETE.get(name, exercise.random.complete))
+    case = Case(str(network), RANDOM.key, make, expect=expected(name))
+    outcome = run(exercise, solution(name), case, limits=PATIENCE)
+    return judge(exercise, [outcome], (case,))
+
+
+def expected(name: str) -> Expect:
+    """What every random case of an exercise demands; nothing, where it depends on the recipe."""
+    found = EXERCISES[name].random.expect
+    return found if isinstance(found, Expect) else Expect()
+
+
+@pytest.mark.parametrize("name", TRIED)
+@pytest.mark.parametrize("network", NETWORKS, ids=str)
+def test_the_solution_holds_on_a_real_network(network: Network, name: str) -> None:
+    verdict = verdict_on(name, network)
+    assert verdict.passed, [(finding.code, finding.message) for finding in verdict.findings]

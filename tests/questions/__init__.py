@@ -1,0 +1,85 @@
+"""Questions that people ask about FX: each with its symptom and its cure, run, and a section.
+
+A question is a function that needs nothing but its imports. It asserts what the person saw, and
+then what helps. ``python -m tests.questions`` prints the table of questions and sections.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.unit.lessons.topics import sections
+
+QUESTIONS = 76
+"""How many questions were collected; their numbers are those of `question`."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question.
+
+    Attributes:
+        number: its number in the collection, from 1.
+        asked: where people asked it.
+        text: what they asked, in a line.
+        chapter: the notebook that answers it, such as ``"01_tracing"``.
+        section: the heading there, without its number.
+        show: asserts the symptom, then the cure.
+    """
+
+    number: int
+    asked: str
+    text: str
+    chapter: str
+    section: str
+    show: Callable[[], None]
+
+    @property
+    def answered(self) -> bool:
+        """Whether the section is there."""
+        return any(each.chapter == self.chapter for each in sections().get(self.section, []))
+
+
+_ALL: dict[int, Question] = {}
+
+
+def question(number: int, asked: str, section: str) -> Callable[..., Callable[[], None]]:
+    """Add a function to the questions; the first line of its docstring is the text.
+
+    Args:
+        number: the number in the collection.
+        asked: the thread, such as ``"pytorch#54602"``.
+        section: chapter and heading, such as ``"01_tracing: How a trace is made"``.
+
+    Raises:
+        ValueError: the number is taken.
+    """
+
+    def add(show: Callable[[], None]) -> Callable[[], None]:
+        if number in _ALL:
+            raise ValueError(f"two questions have the number {number}")
+        chapter, _, heading = section.partition(": ")
+        text = (show.__doc__ or "").partition("\n")[0]
+        _ALL[number] = Question(number, asked, text, chapter, heading, show)
+        return show
+
+    return add
+
+
+def questions() -> list[Question]:
+    """All questions that are written, by number."""
+    for module in pkgutil.iter_modules(__path__):
+        if not module.name.startswith(("_", "test_")):
+            importlib.import_module(f"{__name__}.{module.name}")
+    return [_ALL[number] for number in sorted(_ALL)]
+
+
+def table() -> str:
+    """Question and section, as a table in Markdown."""
+    rows = [f"| {q.number} | {q.text} | {q.chapter}: {q.section} |" for q in questions()]
+    answered = sum(q.answered for q in questions())
+    head = ["| | question | section |", "|---|---|---|"]
+    return "\n".join([*head, *rows, "", f"{answered} of {QUESTIONS} questions have a section."])

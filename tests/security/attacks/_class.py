@@ -1,0 +1,337 @@
+"""A class with attackers in it: made, graded, and looked through for what did not hold."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import resource
+import secrets
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, NamedTuple
+from unittest import mock
+
+from nbformat.v4 import new_markdown_cell
+from nbgrader.api import Gradebook
+
+from autograder.classroom.create import choose, create
+from autograder.exercises import of_chapter
+from tests.exam.submissions import (
+    chapter_01,
+    chapter_02,
+    chapter_02b,
+    chapter_03,
+    chapter_03b,
+    chapter_05,
+    chapter_05b,
+    chapter_06,
+    chapter_06b,
+    chapter_07,
+    chapter_07b,
+    chapter_09b,
+)
+from tests.exam.submissions import room as rooms
+from tests.exam.submissions.edits import edited, fill
+from tests.exam.submissions.exam import text_of
+from tests.security.attacks import (
+    GRADED,
+    HONEST,
+    MOST_SECONDS,
+    SCRIPT,
+    TOKEN,
+    Attack,
+    _traces,
+    _wiring,
+)
+
+RIGHT = {
+    "00_start": {"node_names": text_of("node_names", "a comprehension")},
+    "01_tracing": chapter_01.RIGHT,
+    "02_nodes": chapter_02.RIGHT,
+    "02b_lint": chapter_02b.RIGHT,
+    "03_manipulation": chapter_03.RIGHT,
+    "03b_effects": chapter_03b.RIGHT,
+    "05_proxy": chapter_05.RIGHT,
+    "05b_programs": chapter_05b.RIGHT,
+    "06_interpreter": chapter_06.RIGHT,
+    "06b_measuring": chapter_06b.RIGHT,
+    "07_features": chapter_07.RIGHT,
+    "07b_cutting": chapter_07b.RIGHT,
+    "09b_duels": chapter_09b.RIGHT,
+}
+MOST_MEMORY = 4 * 1024**2
+"""KiB that no process may have taken, the judge's neither."""
+
+
+Column = Literal["gained", "ran", "read", "harmed", "accused"]
+COLUMNS: tuple[Column, ...] = ("gained", "ran", "read", "harmed", "accused")
+"""What can come of an attack that does not hold.
+
+* gained: points that are not due, or a state that hides what was tried;
+* ran: something outside of the box was run, written, called or left behind, or a page would;
+* read: a secret, a hidden case or another student's work was seen;
+* harmed: somebody lost points, a state, or the class its grading;
+* accused: an honest student is said to have cheated, or loses a point without an attacker.
+"""
+
+
+class Loss(NamedTuple):
+    """One thing that did not hold."""
+
+    column: Column
+    says: str
+
+
+@dataclass
+class Found:
+    """What did not hold.
+
+    Attributes:
+        attacks: by the attack's name.
+        honest: by the honest student's id.
+        room: of the class as a whole.
+    """
+
+    attacks: dict[str, list[Loss]] = field(default_factory=dict)
+    honest: dict[str, list[Loss]] = field(default_factory=dict)
+    room: list[Loss] = field(default_factory=list)
+
+    def counts(self) -> dict[Column, int]:
+        """How many attacks, honest students and things about the class stand in each column."""
+        whose = defaultdict(set)
+        for who, losses in [*self.attacks.items(), *self.honest.items()]:
+            for loss in losses:
+                whose[loss.column].add(who)
+        for number, loss in enumerate(self.room):
+            whose[loss.column].add(number)
+        return {column: len(whose[column]) for column in COLUMNS}
+
+
+LONG_WORK = """
+
+import os as _os, threading as _threading, time as _time
+_quick, _worked = {name}, []
+
+def _work():
+    stop = _time.process_time() + 5.0
+    while _time.process_time() < stop:
+        pass
+    helper = _threading.Thread(target=_worked.append, args=(True,))
+    helper.start()
+    helper.join()
+    _os.waitpid(_os.fork() or _os._exit(0), 0)
+
+def {name}(*args, **kwargs):
+    _worked or _work()
+    return _quick(*args, **kwargs)
+"""
+"""Makes an answer need five seconds of processor time, a thread and a process, once."""
+
+LONG_MAKING = (
+    LONG_WORK.partition("def {name}(")[0]
+    + """class {name}(_quick):
+    def __init__(self):
+        _worked or _work()
+        super().__init__()
+"""
+)
+"""The same for a class that is handed in."""
+
+
+def of_long_work(answers: dict[str, str]) -> dict[str, str]:
+    """These answers; the first that is a function needs seconds, or else the first class."""
+    for kind, work in (("def", LONG_WORK), ("class", LONG_MAKING)):
+        for name, text in answers.items():
+            if f"{kind} {name}(" in text:
+                return answers | {name: text + work.format(name=name)}
+    raise ValueError("none of these answers is a function or class")
+
+
+class AttackedClass:
+    """A classroom in a folder, with attackers and honest students.
+
+    Args:
+        folder: takes the classroom and what lies beside it.
+        attacks: the attackers.
+    """
+
+    def __init__(self, folder: Path, attacks: list[Attack]) -> None:
+        self.folder, self.room, self.attacks = folder, folder / "class", attacks
+        self.chapters = sorted({attack.chapter for attack in attacks})
+        self.honest = {chapter: [*HONEST] for chapter in self.chapters}
+        for attack in attacks:
+            if attack.neighbour:
+                self.honest[attack.chapter].append(attack.neighbour_id)
+        places = ("source", "student", "gradebook", "environment", "beside", "settings")
+        self.tokens = {place: f"{TOKEN}{secrets.token_hex(8)}" for place in places}
+
+    def make(self) -> None:
+        """Make the classroom, hand everything in, and hide the tokens."""
+        create(self.room, choose(",".join(self.chapters)))
+        for chapter in self.chapters:
+            released = rooms.released(self.room, chapter)
+            answers = of_long_work(RIGHT[chapter])
+            for student in self.honest[chapter]:
+                work = edited(released, *(fill(*row) for row in answers.items()))
+                work.cells.append(new_markdown_cell(self.tokens["student"]))
+                rooms.hand_in(self.room, student, chapter, work)
+            for attack in self.attacks:
+                if attack.chapter == chapter:
+                    attack.put(self.room, released)
+            self._hide_in_source(chapter)
+        (self.folder / "beside").mkdir()
+        (self.folder / "beside" / "diary.txt").write_text(self.tokens["beside"])
+        with (self.room / "nbgrader_config.py").open("a") as file:
+            file.write(f"\n# {self.tokens['settings']}\n")
+        with Gradebook(f"sqlite:///{self.room / 'gradebook.db'}") as gradebook:
+            gradebook.update_or_create_student(HONEST[0], first_name=self.tokens["gradebook"])
+
+    def _hide_in_source(self, chapter: str) -> None:
+        path = self.room / "source" / chapter / f"{chapter}.ipynb"
+        data = json.loads(path.read_text(encoding="utf-8"))
+        data["metadata"]["note"] = self.tokens["source"]
+        path.write_text(json.dumps(data), encoding="utf-8")
+
+    def grade(self, jobs: int, say: Callable[[str], None] = lambda text: None) -> Found:
+        """Grade the class, make feedback and export, and look what did not hold."""
+        found, log = Found(), []
+
+        def heard(text: str) -> None:
+            log.append(str(text))
+            say(text)
+
+        for path in _traces.pwned(self.folder):
+            os.remove(path)
+        before = _traces.fingerprint(self.room)
+        environment = {"FXCOURSE_ATTACKED": self.tokens["environment"]}
+        rows: list[_wiring.Row] = []
+        with _traces.Listener() as listener, mock.patch.dict(os.environ, environment):
+            try:
+                _wiring.grade(self.room, jobs, heard, self._most_seconds(jobs), rows)
+            except Exception as error:
+                found.room.append(Loss("harmed", f"Grading stopped with {error!r}."))
+        for command in ("generate_feedback", "export"):
+            for words in [(c,) for c in self.chapters] if command != "export" else [()]:
+                run = rooms.nbgrader(self.room, command, *words)
+                log.append(run.stdout)
+                if run.returncode:
+                    text = f"nbgrader {command} failed: {run.stdout[-500:]}"
+                    found.room.append(Loss("harmed", text))
+        found.room += [Loss("ran", f"Something called at {call}.") for call in listener.calls]
+        found.room += self._changes(before)
+        found.room += self._in_log(log, rows)
+        obtained = {chapter: rooms.points(self.room, chapter) for chapter in self.chapters}
+        ended = {(row.student, row.chapter): row for row in rows}
+        for attack in self.attacks:
+            got = obtained[attack.chapter].get(attack.id, {})
+            losses = list(self._of(attack, got, ended.get((attack.id, attack.chapter))))
+            if losses:
+                found.attacks[attack.name] = losses
+        for student in sorted({s for students in self.honest.values() for s in students}):
+            losses = list(self._of_honest(student, obtained, ended))
+            if losses:
+                found.honest[student] = losses
+        self._assign_files(found)
+        return found
+
+    def _most_seconds(self, jobs: int) -> float:
+        """What the whole class may take; an attack that holds up the batch is over it."""
+        usual = 60.0 * (len(self.attacks) + sum(map(len, self.honest.values()))) / jobs
+        return usual + sum(a.within for a in self.attacks if a.within != MOST_SECONDS) + 1200.0
+
+    def _of(
+        self, attack: Attack, got: dict[str, float | None], row: _wiring.Row | None
+    ) -> Iterator[Loss]:
+        for exercise, (least, most) in attack.points().items():
+            points = got.get(exercise) or 0.0
+            if points > most + 1e-6:
+                yield Loss("gained", f"{points:g} points for {exercise}, where {most:g} are due")
+            if points < least - 1e-6:
+                yield Loss("harmed", f"{points:g} points for {exercise}, where {least:g} are due")
+        yield from self._of_row(attack, row)
+        files = list(_traces.made_for(self.room, attack.id))
+        for place in _traces.tokens_in(files, self.tokens):
+            yield Loss("read", f"a secret of {place} is in what was made for it")
+        for path in files:
+            yield from self._in_file(path)
+
+    def _of_row(self, attack: Attack, row: _wiring.Row | None) -> Iterator[Loss]:
+        if row is None:
+            yield Loss("harmed", "grading says nothing of it")
+            return
+        if row.status not in attack.states:
+            text = f"its state is {row.status!r}, not one of {', '.join(sorted(attack.states))}"
+            yield Loss("gained" if row.status in GRADED else "harmed", text)
+        if row.seconds > attack.within:
+            yield Loss("harmed", f"grading it took {row.seconds:.0f} s of {attack.within:g}")
+        if any(_traces.is_control(c) for c in row.notes):
+            yield Loss("ran", "there are control characters in what is said of it")
+
+    def _in_file(self, path: Path) -> Iterator[Loss]:
+        if path.suffix == ".ipynb":
+            for mime, text in _traces.shown(path):
+                if _traces.LOOT in text:
+                    yield Loss("read", f"it shows {text[text.find(_traces.LOOT) :][:100]!r}")
+                if SCRIPT in text and mime == "application/javascript":
+                    yield Loss("ran", "a script is kept as an output")
+        if path.suffix == ".html":
+            page = path.read_text(encoding="utf-8")
+            for part in _traces.active_parts(page):
+                yield Loss("ran", f"the feedback page has an active {part}")
+
+    def _of_honest(
+        self,
+        student: str,
+        obtained: dict[str, dict[str, dict[str, float | None]]],
+        ended: dict[tuple[str, str], _wiring.Row],
+    ) -> Iterator[Loss]:
+        for chapter, students in self.honest.items():
+            if student not in students:
+                continue
+            got = obtained[chapter].get(student, {})
+            for exercise in of_chapter(chapter):
+                if abs((got.get(exercise.name) or 0.0) - exercise.points) > 1e-6:
+                    text = f"{got.get(exercise.name)} of {exercise.points} for {exercise.name}"
+                    yield Loss("harmed", text)
+            row = ended.get((student, chapter))
+            if row is None or row.status != "graded":
+                text = row and f"{row.status!r}: {row.notes[:300]}"
+                yield Loss("harmed", f"{chapter} ended {text}")
+
+    def _changes(self, before: dict[str, str]) -> Iterator[Loss]:
+        after = _traces.fingerprint(self.room)
+        for path in sorted({*before, *after}):
+            if before.get(path) != after.get(path):
+                yield Loss("ran", f"{path!r} was changed while the class was graded.")
+        for pid in _traces.orphans():
+            os.kill(pid, 9)
+            yield Loss("ran", "A process was left behind.")
+        largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        if largest > MOST_MEMORY:
+            yield Loss("harmed", f"A process had {largest // 1024:,} MiB of memory.")
+        table = self.room / "grades.csv"
+        if table.exists():
+            with table.open(encoding="utf-8", newline="") as file:
+                values = [v for row in csv.reader(file) for v in row if v[:1] in tuple("=+-@")]
+            yield from (Loss("ran", f"{value!r} is in grades.csv.") for value in values)
+
+    def _in_log(self, log: list[str], rows: list[_wiring.Row]) -> Iterator[Loss]:
+        text = "\n".join((*log, *(row.notes for row in rows)))
+        for place, token in self.tokens.items():
+            if token in text:
+                yield Loss("read", f"A secret of {place} is in the log.")
+
+    def _assign_files(self, found: Found) -> None:
+        """Put down each file that was written outside to the attack that its name names."""
+        for path in _traces.pwned(self.folder):
+            os.remove(path)
+            ending = Path(path).name.removeprefix(_traces.PWNED)
+            names = [attack.name for attack in self.attacks if attack.name.endswith(ending)]
+            if names:
+                losses = found.attacks.setdefault(names[0], [])
+                losses.append(Loss("ran", f"it has written {path}"))
+            else:
+                found.room.append(Loss("ran", f"{path} was written."))

@@ -1,0 +1,364 @@
+"""Each mend, how it is taken back, and the attacks that come to something then: shown for each.
+
+``python -m tests.security.attacks.mends`` takes them back one after the other and says what came of
+it; with names behind it, only those. What decides about graphs is taken back in a process of its
+own, which takes a second. What the boxes, the judge's report or the class do is taken back by an
+edit in a copy of the project, where the attacks are graded; that takes a minute or two for each.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from autograder.builder.paths import ROOT
+from autograder.core import graph_program
+from tests.security.attacks import all_attacks
+from tests.security.attacks._class import Column
+from tests.security.attacks._judged import apart, earned
+from tests.security.attacks.graph_fuzz import fuzz
+
+PARTS = ("autograder", "course", "solutions", "tests")
+_NOT_COPIED = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
+
+DRAWN = "graphs that are drawn"
+"""Stands among the attacks where drawn graphs show what points do not: others refuse them, too."""
+
+
+@dataclass(frozen=True)
+class Mend:
+    """Something that keeps attacks from getting points.
+
+    Attributes:
+        name: a slug.
+        says: what it is, in one sentence.
+        take_back: undoes it, in this process, for good.
+        attacks: the names of attacks that get points without it, and none with it.
+    """
+
+    name: str
+    says: str
+    take_back: Callable[[], None]
+    attacks: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Walking(dict[str, Any]):
+    """Whatever a path leads to, along the attributes of Python objects."""
+
+    def __init__(self, root: nn.Module) -> None:
+        self.root = root
+
+    def __contains__(self, path: object) -> bool:
+        return True
+
+    def __getitem__(self, path: str) -> Any:
+        return reduce(getattr, path.split("."), self.root)
+
+
+def let_paths_walk() -> None:
+    """Let `get_attr` and `call_module` lead along attributes."""
+    real = graph_program._modules
+
+    def walking(*args: Any) -> tuple[nn.Module, Any]:
+        root, _ = real(*args)
+        return root, Walking(root)
+
+    graph_program._modules = walking
+    graph_program._tensors_in = lambda modules: Walking(modules.root)
+
+
+def let_functions_be_arguments() -> None:
+    """Let functions stand among the arguments of a row."""
+    graph_program._Reads._decode_function = graph_program._Static._decode_function
+
+
+def let_any_method_be_called() -> None:
+    """Let any method of any value be called."""
+    graph_program._ALL_METHODS = Everything()
+    graph_program._method = lambda name, owner: getattr(owner, name)
+
+
+def let_any_attribute_be_asked_for() -> None:
+    """Let `getattr` be asked for whatever a value has."""
+    graph_program._ALL_ATTRIBUTES = Everything()
+    graph_program._attribute = getattr
+
+
+class Everything:
+    """A list on which everything is."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+MENDS = (
+    Mend(
+        "declared-paths",
+        "Paths lead to the modules and tensors that a description declares, and nowhere else.",
+        let_paths_walk,
+        (DRAWN,),
+    ),
+    Mend(
+        "no-functions-as-values",
+        "Only types of numbers stand as functions among the arguments of a row.",
+        let_functions_be_arguments,
+        ("rebuilding-max-key", "rebuilding-min-key"),
+    ),
+    Mend(
+        "listed-methods",
+        "Methods are those of a list, for each kind of value.",
+        let_any_method_be_called,
+        ("rebuilding-format",),
+    ),
+    Mend(
+        "listed-attributes",
+        "`getattr` is asked for attributes of a list, for each kind of value.",
+        let_any_attribute_be_asked_for,
+        ("rebuilding-getattr-frame",),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class SourceMend:
+    """Something that keeps attacks from a success, and that only a class shows.
+
+    Attributes:
+        name: a slug.
+        says: what it is, in one sentence.
+        file: where it is, from the project's root.
+        old: the text that does it, which is there once.
+        new: the text without it.
+        attacks: the names of attacks that come to something without it.
+        column: where they are counted then.
+    """
+
+    name: str
+    says: str
+    file: str
+    old: str
+    new: str
+    attacks: tuple[str, ...]
+    column: Column
+
+    def __str__(self) -> str:
+        return self.name
+
+
+SOURCE_MENDS = (
+    SourceMend(
+        "complete-outcomes",
+        "An outcome that lacks a run or a field holds nothing.",
+        "autograder/judge/outcome_schema.py",
+        "        return _misfit(procedure, evidence)\n",
+        "        return None\n",
+        ("claiming-runs-empty", "claiming-runs-none"),
+        "gained",
+    ),
+    SourceMend(
+        "text-of-answers",
+        "Where a tool is forbidden, the text of the answer is looked at.",
+        "autograder/judge/source_rules.py",
+        "    if not exercise.forbidden_words:\n",
+        "    if exercise:\n",
+        ("claiming-inputs-descriptor", "claiming-inputs-garbage"),
+        "gained",
+    ),
+    SourceMend(
+        "order-of-cases",
+        "Each submission meets the cases in an order of its own.",
+        "autograder/boxed/notebook_run.py",
+        '        random.Random(f"{self.seed} {exercise.name} {len(cases)}").shuffle(mixed)\n',
+        "",
+        ("claiming-order-count-ops", "claiming-order-wellformed"),
+        "gained",
+    ),
+    SourceMend(
+        "answers-set-aside",
+        "Answers are tried in forked children, so that no cell sees what was seen in a trial.",
+        "autograder/boxed/student.py",
+        'CAN_PARK = hasattr(os, "fork") and hasattr(socket, "recv_fds")\n',
+        "CAN_PARK = False\n",
+        ("leaking-carried", "leaking-carried-name"),
+        "read",
+    ),
+    SourceMend(
+        "nothing-printed-on-hidden-cases",
+        "What an answer prints on a hidden case is not shown.",
+        "autograder/judge/__init__.py",
+        'printed="" if worst.hidden else shown.printed,',
+        "printed=shown.printed,",
+        ("leaking-printed",),
+        "read",
+    ),
+    SourceMend(
+        "redaction",
+        "What only a student's code can have said about a hidden case is left out.",
+        "autograder/judge/redaction.py",
+        "        told = [character.isascii() for character in text]\n",
+        "        return text\n",
+        ("leaking-raised", "leaking-node-names"),
+        "read",
+    ),
+    SourceMend(
+        "own-network",
+        "A box has a network of its own, with nobody else in it.",
+        "autograder/sandbox/namespaces.py",
+        "    own |= syscalls.NEW_PROCESSES | syscalls.NEW_NETWORK\n",
+        "    own |= syscalls.NEW_PROCESSES\n",
+        ("escaping-loopback",),
+        "ran",
+    ),
+    SourceMend(
+        "clean-environment",
+        "A box knows a few variables of the environment, and no others.",
+        "autograder/sandbox/client.py",
+        "found = {name: os.environ[name] for name in _KEPT if name in os.environ}",
+        "found = dict(os.environ)",
+        ("prying-environment",),
+        "read",
+    ),
+    SourceMend(
+        "memory-of-all",
+        "What all processes of a box have in memory is added up.",
+        "autograder/sandbox/init_process.py",
+        "        if memory.exceeds(found, bounds.memory):\n",
+        "        if False:\n",
+        ("draining-shared-children", "draining-shared-unmapped"),
+        "gained",
+    ),
+    SourceMend(
+        "clean-outputs",
+        "What cells displayed is cleaned before a page shows it.",
+        "autograder/submission/sanitize/outputs.py",
+        "    return [cleaned for output in outputs for cleaned in _clean_output(output, shown)]\n",
+        "    return outputs\n",
+        ("pages-html", "pages-svg"),
+        "ran",
+    ),
+    SourceMend(
+        "clean-raw-cells",
+        "HTML of raw cells is shown as text.",
+        "autograder/submission/sanitize/cells.py",
+        'plain, tags = _TAG_BEGINS.subn("&lt;", cell.source)',
+        "plain, tags = cell.source, 0",
+        ("pages-raw-cell",),
+        "ran",
+    ),
+    SourceMend(
+        "lines-without-control",
+        "What is told on a terminal has no characters that steer it.",
+        "autograder/submission/sanitize/fields.py",
+        '    return _UNSEEN.sub("\\N{REPLACEMENT CHARACTER}", text)\n',
+        "    return text\n",
+        ("pages-terminal-cells", "pages-terminal-names"),
+        "ran",
+    ),
+    SourceMend(
+        "no-formulas",
+        "No value of an exported table is a formula.",
+        "autograder/classroom/export.py",
+        '    if isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA):\n',
+        "    if False:\n",
+        ("pages-formula",),
+        "ran",
+    ),
+    SourceMend(
+        "no-links",
+        "A folder that is a link is not read.",
+        "autograder/classroom/preflight.py",
+        "    if link is not None:\n",
+        "    if False:\n",
+        ("files-folder-link",),
+        "gained",
+    ),
+    SourceMend(
+        "forged-points",
+        "Points that were raised are tampering, and restored.",
+        "autograder/submission/repair_steps.py",
+        'Repair(Kind.FORGED, f"{whose} had been raised; they are restored.")',
+        'Repair(Kind.NOTED, f"{whose} had been raised; they are restored.")',
+        ("notebooks-points",),
+        "gained",
+    ),
+)
+
+
+def taken_back(mend: SourceMend, text: str) -> str:
+    """A file's text without a mend.
+
+    Raises:
+        ValueError: what does it is not there, or not once.
+    """
+    if text.count(mend.old) != 1:
+        raise ValueError(f"{mend.name}: {mend.file} has its text {text.count(mend.old)} times")
+    return text.replace(mend.old, mend.new)
+
+
+def counted_without(mend: SourceMend) -> dict[str, int]:
+    """What the mend's attacks come to in a copy of the project that lacks it, by column."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        for part in PARTS:
+            shutil.copytree(ROOT / part, Path(folder, part), ignore=_NOT_COPIED)
+        for name in ("pyproject.toml", "environment.yml"):
+            shutil.copy(ROOT / name, folder)
+        path = Path(folder, mend.file)
+        path.write_text(taken_back(mend, path.read_text(encoding="utf-8")), encoding="utf-8")
+        words = [sys.executable, "-m", "tests.security.attacks", "--only", ",".join(mend.attacks)]
+        run = subprocess.run(
+            words, cwd=folder, env=os.environ | {"PYTHONPATH": folder},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    line = run.stdout.strip().rpartition("\n")[2]
+    return {column: int(number) for column, number in re.findall(r"(\w+) (\d+)(?:,|$)", line)}
+
+
+def shown(mend: Mend) -> dict[str, tuple[bool, bool]]:
+    """For each of a mend's attacks, whether it comes to something with the mend, and without."""
+    attacks = {attack.name: attack for attack in all_attacks()}
+
+    def comes_to_something(name: str, prepare: Callable[[], Any]) -> bool:
+        if name == DRAWN:
+            return bool(apart(lambda: fuzz(300, 5_000_000).found, prepare))
+        return bool(earned(attacks[name], prepare))
+
+    return {
+        name: (comes_to_something(name, lambda: None), comes_to_something(name, mend.take_back))
+        for name in mend.attacks
+    }
+
+
+def main(names: list[str]) -> int:
+    """Take each mend back, or those of these names; 1 if it makes no difference."""
+    wrong = 0
+    for mend in [mend for mend in MENDS if not names or mend.name in names]:
+        for name, (before, after) in shown(mend).items():
+            good = after and not before
+            wrong += not good
+            word = "shown" if good else f"NOT SHOWN (with it {before}, without it {after})"
+            print(f"{mend.name}: {name}: {word}", flush=True)
+    for edit in [edit for edit in SOURCE_MENDS if not names or edit.name in names]:
+        counts = counted_without(edit)
+        good = counts.get(edit.column, 0) > 0
+        wrong += not good
+        said = ", ".join(f"{column} {number}" for column, number in counts.items())
+        print(f"{edit.name}: {'shown' if good else 'NOT SHOWN'} ({said})", flush=True)
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

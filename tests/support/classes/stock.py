@@ -1,0 +1,60 @@
+"""The same submissions graded by nbgrader as it comes, for comparison."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+from unittest import mock
+
+from nbformat.notebooknode import NotebookNode
+
+from autograder.builder import as_text
+from tests.exam.submissions import room as rooms
+from tests.support.classes.commands import environment
+
+CONFIG = "c = get_config()\nc.CourseDirectory.course_id = 'stock'\n"
+
+
+class StockFailed(Exception):
+    """A command of nbgrader failed; the message is its log."""
+
+
+def make(room: Path, chapter: str, source: NotebookNode, handed_in: Path, students: int) -> None:
+    """Make a course directory with nbgrader's own settings and the first students of a class.
+
+    Args:
+        room: where.
+        chapter: the chapter.
+        source: its notebook in source form.
+        handed_in: the classroom whose submissions are taken.
+        students: how many of them.
+    """
+    folder = room / "source" / chapter
+    folder.mkdir(parents=True)
+    (folder / f"{chapter}.ipynb").write_text(as_text(source), encoding="utf-8")
+    (room / "nbgrader_config.py").write_text(CONFIG, encoding="utf-8")
+    _run(room, "generate_assignment", chapter)
+    for name in sorted(os.listdir(handed_in / "submitted"))[:students]:
+        shutil.copytree(
+            handed_in / "submitted" / name / chapter, room / "submitted" / name / chapter
+        )
+
+
+def grade(room: Path, chapter: str) -> float:
+    """Grade everything; the seconds that it took.
+
+    Raises:
+        StockFailed: nbgrader says that something went wrong.
+    """
+    start = time.time()
+    _run(room, "autograde", chapter)
+    return time.time() - start
+
+
+def _run(room: Path, *words: str) -> None:
+    with mock.patch.dict(os.environ, environment()):
+        run = rooms.nbgrader(room, *words)
+    if run.returncode:
+        raise StockFailed(run.stdout[-3000:])

@@ -1,0 +1,105 @@
+"""What a learner does first, on any system: `python -m tests.support.learners_path`.
+
+The first chapter is run in a kernel three times: as it comes, with a right answer, and with a wrong
+one. Each time the check must say what is true, and show a card. It needs no more than what learners
+install, so it can run where there is no make, no box and no browser: on macOS and Windows.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from dataclasses import dataclass
+
+import nbformat
+from nbclient import NotebookClient
+
+from autograder.builder.paths import COURSE
+
+CHAPTER = COURSE / "00_start.ipynb"
+EXERCISE = "node_names"
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An answer, and what the check must say of it; without code, the cell stays as it comes."""
+
+    what: str
+    status: str
+    codes: tuple[str, ...] = ()
+    code: str = ""
+
+
+ATTEMPTS = (
+    Attempt("the chapter as it comes", "not attempted", codes=("not-attempted",)),
+    Attempt(
+        "a right answer",
+        "passed",
+        code="""\
+def node_names(model):
+    return [node.name for node in fx.symbolic_trace(model).graph.nodes]
+""",
+    ),
+    Attempt(
+        "a wrong answer",
+        "failed",
+        codes=("wrong-value",),
+        code="""\
+def node_names(model):
+    return [n.name for n in fx.symbolic_trace(model).graph.nodes if n.op != "output"]
+""",
+    ),
+)
+
+ASK = f"""\
+import json
+verdict = grade("{EXERCISE}", {EXERCISE})
+print(json.dumps([verdict.status, sorted({{finding.code for finding in verdict.findings}})]))
+"""
+
+
+def said(attempt: Attempt) -> tuple[str, tuple[str, ...], bool]:
+    """What the check says of an answer, the codes of its findings, and whether there is a card."""
+    notebook = nbformat.read(CHAPTER, as_version=4)
+    cells = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in notebook.cells}
+    if attempt.code:
+        cells[EXERCISE].source = attempt.code
+    check = cells[f"check-{EXERCISE}"]
+    asked = nbformat.v4.new_code_cell(ASK)
+    notebook.cells.insert(notebook.cells.index(check) + 1, asked)
+    # Windows cannot remove a folder that a kernel has only now left.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        # A failed check is an error of its cell, and the cells after it are run.
+        client = NotebookClient(
+            notebook,
+            timeout=300,
+            kernel_name="python3",
+            allow_errors=True,
+            resources={"metadata": {"path": folder}},
+        )
+        client.execute()
+    text = "".join(output.get("text", "") for output in asked.outputs)
+    if not text:
+        raise SystemExit(f"{attempt.what}: no verdict; the cell gave {asked.outputs}")
+    status, codes = json.loads(text.strip().splitlines()[-1])
+    card = any("text/html" in output.get("data", {}) for output in check.outputs)
+    return status, tuple(codes), card
+
+
+def main() -> int:
+    """Make every attempt; 1 if a check said something else than it must."""
+    failed = 0
+    for attempt in ATTEMPTS:
+        status, codes, card = said(attempt)
+        well = (status, codes, card) == (attempt.status, attempt.codes, True)
+        failed += not well
+        found = f" ({', '.join(codes)})" if codes else ""
+        print(f"{'ok    ' if well else 'FAILED'}  {attempt.what}: {status}{found}", flush=True)
+        if not well:
+            print(f"        must be {attempt.status} {attempt.codes}; a card was shown: {card}")
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

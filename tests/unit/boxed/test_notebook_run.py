@@ -1,0 +1,70 @@
+"""Working through a notebook: which cell is given up when the box ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from autograder.boxed.notebook_run import NotebookRun
+from autograder.core.ending import End, Ending
+from autograder.sandbox.client import ProcessLost
+
+TAKES, GIVES, NEEDS = "kept = all_there_is()", "x = 1", "y = needs(a_little)"
+
+
+class Notebook:
+    """A process whose memory is used up by one cell, as if it were that of a box."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+
+    def step(self, head: dict[str, Any], *_: Any, **__: Any) -> tuple[dict[str, Any], list[bytes]]:
+        source = head["source"]
+        if source == NEEDS and TAKES in self.ran:
+            raise ProcessLost(Ending(End.OUT_OF_MEMORY))
+        self.ran.append(source)
+        failed = new_output("error", ename="MemoryError", evalue="", traceback=[])
+        outputs = [failed] if source == TAKES else []
+        return {"ended": "error" if outputs else "success", "outputs": outputs}, []
+
+    def close(self) -> None:
+        """Nothing is left of it."""
+
+
+class Notebooks:
+    parks = False
+
+    def __init__(self) -> None:
+        self.made: list[Notebook] = []
+
+    def process(self, entry: str) -> Notebook:
+        self.made.append(Notebook())
+        return self.made[-1]
+
+
+def ran(*sources: str) -> list[list[str]]:
+    """Which cells each process of a notebook with these cells has run."""
+    supply = Notebooks()
+    nb = new_notebook(cells=[new_code_cell(source) for source in sources])
+    NotebookRun(nb, {}, supply).run()  # type: ignore[arg-type]
+    return [notebook.ran for notebook in supply.made]
+
+
+def test_the_cell_that_took_the_memory_is_given_up_and_not_the_one_that_lacked_it() -> None:
+    assert ran(GIVES, TAKES, NEEDS, GIVES) == [[GIVES, TAKES], [GIVES, NEEDS, GIVES]]
+
+
+def test_where_nobody_ran_out_of_memory_the_cell_itself_is_given_up() -> None:
+    class Greedy(Notebook):
+        def step(self, head: dict[str, Any], *_: Any, **__: Any) -> tuple[dict, list[bytes]]:
+            if head["source"] == NEEDS:
+                raise ProcessLost(Ending(End.OUT_OF_MEMORY))
+            return super().step(head)
+
+    supply = Notebooks()
+    supply.process = lambda entry: supply.made.append(Greedy()) or supply.made[-1]  # type: ignore
+    nb = new_notebook(cells=[new_code_cell(source) for source in (GIVES, NEEDS, GIVES)])
+    NotebookRun(nb, {}, supply).run()  # type: ignore[arg-type]
+    assert [notebook.ran for notebook in supply.made] == [[GIVES], [GIVES, GIVES]]
+    assert "ended or blocked Python" in nb.cells[1].outputs[0].evalue

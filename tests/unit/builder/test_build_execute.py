@@ -1,0 +1,205 @@
+"""Solved chapters run from first to last cell, and nbgrader tells solved from released."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.notebooknode import NotebookNode
+from nbgrader.preprocessors import CheckCellMetadata
+from nbgrader.validator import Validator
+
+from autograder import builder
+from autograder.builder import solved_chapter
+from tests.support import build_fixture
+from tests.support.build_fixture import CARDS, CHAPTER, line_of
+from tests.support.forked_kernels import forked_kernels
+
+
+def source(folder: Path, text: str = CHAPTER) -> NotebookNode:
+    """The fixture chapter in source form."""
+    return builder.source_notebook(build_fixture.write(folder, text), CARDS)
+
+
+def validate(folder: Path, notebook: NotebookNode, *, run: bool = True) -> dict:
+    """What ``nbgrader validate`` and JupyterLab's Validate button say of a notebook.
+
+    Without `run` they are asked about a notebook as it is, after it has been run.
+    """
+    path = folder / "notebook.ipynb"
+    path.write_text(nbformat.writes(notebook), encoding="utf-8")
+    validator = Validator()
+    if not run:
+        validator.preprocessors = [CheckCellMetadata]
+    validator.config.Execute.timeout = 60
+    return validator.validate(str(path))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
+    """The fixture chapter, executed."""
+    return builder.execute(source(tmp_path_factory.mktemp("chapter")))
+
+
+def test_a_solved_chapter_runs(run: NotebookNode) -> None:
+    counts = [cell.execution_count for cell in run.cells if cell.cell_type == "code"]
+    assert counts == list(range(1, len(counts) + 1))
+
+
+def test_a_cell_meant_to_raise_raises(run: NotebookNode) -> None:
+    (output,) = run.cells[2].outputs
+    assert output.ename == "ZeroDivisionError"
+
+
+def test_executing_changes_only_outputs(run: NotebookNode, tmp_path: Path) -> None:
+    for cell, before in zip(run.cells, source(tmp_path).cells, strict=True):
+        assert (cell.id, cell.source, cell.metadata) == (before.id, before.source, before.metadata)
+
+
+def test_readers_see_no_markers(run: NotebookNode) -> None:
+    text = "\n".join(cell.source for cell in builder.solved(run).cells)
+    assert "secret = _size(number)" in text
+    assert "SOLUTION" not in text and "HIDDEN" not in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "at", "says"),
+    [
+        ("print(picture)", "print(pictures)", 'picture = "1', "NameError"),
+        ("return secret + 1", "return secret", 'check="after"', "AssertionError"),
+        ("return abs(number)", "return number", 'check="after"', "AssertionError"),
+        ("1 / 0", "1 / 1", "1 / 1", "meant to raise ZeroDivisionError, but it raised nothing"),
+        ("1 / 0", "int('x')", "int('x')", "but it raised ValueError"),
+        ("print(picture)", "import os\nos._exit(3)", 'picture = "1', "kernel died"),
+    ],
+    ids=["raises", "fails visibly", "fails hidden", "does not raise", "raises another", "dies"],
+)
+def test_a_chapter_that_does_not_run_is_named_with_its_line(
+    tmp_path: Path, old: str, new: str, at: str, says: str
+) -> None:
+    text = CHAPTER.replace(old, new)
+    chapter = build_fixture.write(tmp_path, text)
+    with pytest.raises(solved_chapter.SolvingFailed) as caught:
+        solved_chapter.write_solved(chapter, tmp_path / "solved", CARDS)
+    header = line_of(text, at) - ("check=" not in at)
+    assert str(caught.value).startswith(f"{chapter}:{header}: ")
+    assert says in str(caught.value)
+    assert not (tmp_path / "solved").exists()
+
+
+def test_a_cell_that_does_not_end_is_stopped(tmp_path: Path) -> None:
+    text = CHAPTER.replace("print(picture)", "import time\ntime.sleep(60)")
+    with pytest.raises(builder.ExecutionFailed, match="did not end within 1 seconds"):
+        builder.execute(source(tmp_path, text), timeout=1)
+
+
+def test_solved_notebooks_are_written(tmp_path: Path) -> None:
+    path = solved_chapter.write_solved(build_fixture.write(tmp_path), tmp_path / "solved", CARDS)
+    assert path == tmp_path / "solved" / "07_numbers.ipynb"
+    assert "1 -> 2\\n" in path.read_text(encoding="utf-8")
+
+
+def test_in_the_released_form_only_the_checks_fail(tmp_path: Path) -> None:
+    released = builder.build(build_fixture.write(tmp_path), CARDS)
+    run = builder.execute(released, unsolved=True)
+    failed = [c.id for c in run.cells for o in c.get("outputs", ()) if o.output_type == "error"]
+    assert failed == ["cell-002", "check-after", "check-again"]
+    with pytest.raises(builder.ExecutionFailed, match="NotImplementedError"):
+        builder.execute(released)
+
+
+def test_a_cell_that_needs_the_solution_is_found(tmp_path: Path) -> None:
+    text = CHAPTER.replace(
+        '# %% [markdown] card="again"', '# %%\nafter(3)\n\n# %% [markdown] card="again"'
+    )
+    released = builder.build(build_fixture.write(tmp_path, text), CARDS)
+    with pytest.raises(builder.ExecutionFailed, match="NotImplementedError"):
+        builder.execute(released, unsolved=True)
+
+
+def test_validate_accepts_the_solved_form(tmp_path: Path) -> None:
+    assert validate(tmp_path, source(tmp_path)) == {}
+
+
+def test_validate_rejects_the_released_form(tmp_path: Path) -> None:
+    released = builder.build(build_fixture.write(tmp_path), CARDS)
+    failed = validate(tmp_path, released)["failed"]
+    assert [cell["source"] for cell in failed] == ["check(after)", "check(again)"]
+    assert all("NotImplementedError" in cell["raw_error"] for cell in failed)
+
+
+# The project's own chapters: each is run once in either form
+
+
+@lru_cache
+def run_solved(path: Path) -> NotebookNode:
+    """A chapter with its solutions, executed."""
+    with forked_kernels():
+        return builder.execute(builder.source_notebook(path))
+
+
+@lru_cache
+def run_released(path: Path) -> NotebookNode:
+    """A chapter as learners get it, executed as nbgrader does."""
+    with pytest.MonkeyPatch.context() as patch, forked_kernels():
+        patch.setenv("NBGRADER_EXECUTION", "validate")
+        return builder.execute(builder.build(path), unsolved=True)
+
+
+by_chapter = pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=pytest.mark.xdist_group(f"chapter {path.stem}"))
+        for path in builder.chapters()
+    ],
+)
+
+
+@pytest.mark.slow
+@by_chapter
+def test_every_cell_of_a_solved_chapter_succeeds(path: Path, total) -> None:
+    run = run_solved(path)
+    total("cells executed in solved chapters", sum(c.cell_type == "code" for c in run.cells))
+
+
+@pytest.mark.slow
+@by_chapter
+def test_in_an_unsolved_chapter_only_the_checks_fail(path: Path) -> None:
+    """So that "Run all" goes from the first to the last cell of what learners get."""
+    for cell in run_released(path).cells:
+        if cell.id.startswith("check-"):
+            assert [output for output in cell.outputs if output.output_type == "error"], cell.id
+
+
+@pytest.mark.slow
+def test_a_chapter_that_nobody_has_worked_in_shows_no_error_of_a_check() -> None:
+    path = next(path for path in builder.chapters() if path.stem.startswith("01"))
+    run = builder.execute(builder.build(path), unsolved=True)
+    checks = [cell for cell in run.cells if cell.id.startswith("check-")]
+    assert len(checks) > 2
+    for cell in checks:
+        (output,) = cell.outputs
+        assert output.output_type == "display_data"
+        assert "Not attempted yet" in output.data["text/html"]
+
+
+@pytest.mark.slow
+@by_chapter
+def test_nbgrader_validates_a_solved_chapter_and_no_released_one(
+    path: Path, tmp_path: Path
+) -> None:
+    assert validate(tmp_path, run_solved(path), run=False) == {}
+    run = run_released(path)
+    checks = [cell.source for cell in run.cells if cell.id.startswith("check-")]
+    failed = [cell["source"] for cell in validate(tmp_path, run, run=False)["failed"]]
+    assert failed == checks
+
+
+@pytest.mark.slow
+def test_nbgrader_runs_and_validates_a_whole_chapter(tmp_path: Path) -> None:
+    first = builder.chapters()[0]
+    assert validate(tmp_path, builder.source_notebook(first)) == {}
+    failed = validate(tmp_path, builder.build(first))["failed"]
+    assert [cell["source"] for cell in failed] == ["check(node_names)"]

@@ -1,0 +1,112 @@
+"""What a card shows of a case can be pasted into a fresh cell, and runs there."""
+
+from __future__ import annotations
+
+import builtins
+import symtable
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Case
+from autograder.core.torch_private import wrapped_functions
+from autograder.exercises import EXERCISES
+from autograder.judge.counterexample import source_of
+from autograder.judge.pasteable import pasteable, piece_of
+
+
+def run_in_a_fresh_cell(source: str) -> dict[str, Any]:
+    """The names that are there then."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    with patch.dict(wrapped_functions()):
+        exec(compile(source, "<a fresh cell>", "exec"), names)
+        fx.symbolic_trace(nn.ReLU())  # a wrapped name that is not there spoils each trace
+    return names
+
+
+def unknown(source: str, names: dict[str, Any]) -> set[str]:
+    """What its functions will look for, and not find."""
+
+    def tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+        yield table
+        for child in table.get_children():
+            yield from tables(child)
+
+    used = {
+        symbol.get_name()
+        for table in tables(symtable.symtable(source, "<a fresh cell>", "exec"))
+        for symbol in table.get_symbols()
+        if symbol.is_global() and symbol.is_referenced()
+    }
+    return used - names.keys() - set(dir(builtins))
+
+
+MOST_IMPORTS = 6
+"""A card shows the first lines of a source: the model must be among them."""
+
+
+def imports_at_the_top(source: str) -> int:
+    """How many imports come before the first line of a model; 0 where there is none."""
+    lines = source.splitlines()
+    own = (i for i, line in enumerate(lines) if not line.startswith(("import ", "from ")))
+    return next(own, 0)
+
+
+def cases_of(name: str) -> list[Case]:
+    exercise = EXERCISES[name]
+    random = list(exercise.random.cases(5, 6)) if exercise.random else []
+    return [*exercise.visible_cases(), *random]
+
+
+FAULTY = {"wellformed"}
+"""Exercises about graphs whose code may miss a name: it is shown as FX writes it."""
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_what_is_shown_can_be_pasted(name: str, total: Callable[..., None]) -> None:
+    for case in cases_of(name):
+        source = source_of(case.make(0), case.expect.made)
+        assert imports_at_the_top(source) <= MOST_IMPORTS, (case.name, source)
+        missing = unknown(source, run_in_a_fresh_cell(source))
+        assert name in FAULTY or not missing, (case.name, source)
+        total("sources that run in a fresh cell")
+
+
+def test_what_a_class_needs_comes_with_it() -> None:
+    from autograder.exercises.ch06b_measuring.OpTimer import models
+
+    text = pasteable([piece_of(models.OneSlow())])
+    assert text.index("class OneSlow") < text.index("def slow") < text.index("SPIN = ")
+    names = run_in_a_fresh_cell(text)
+    x = torch.rand(3)
+    assert torch.equal(names["OneSlow"]()(x), models.OneSlow()(x))
+
+
+def test_an_operator_that_was_pasted_is_the_one_of_the_course() -> None:
+    """Registered anew, it would be another for the whole process, and the old one a trap."""
+    from autograder.exercises.ch11_pytorch2.export_ops import models
+
+    names = run_in_a_fresh_cell(pasteable([piece_of(models.Vendors())]))
+    assert names["scale"] is models.scale
+    assert names["half"] is models.half and names["twice"] is models.twice
+
+
+def test_layers_one_after_the_other_are_built() -> None:
+    layers = nn.Sequential(nn.Linear(2, 3), nn.ReLU())
+    names = run_in_a_fresh_cell(pasteable([piece_of(layers)]))
+    assert repr(names["model"]) == repr(layers)
+
+
+def test_a_wrapped_function_goes_by_its_own_name() -> None:
+    from autograder.exercises.ch06b_measuring.OpTimer import models
+
+    gm = fx.symbolic_trace(models.OneWaits())
+    text = pasteable([piece_of(gm)])
+    assert "autograder" not in text
+    names = run_in_a_fresh_cell(text)
+    x = torch.rand(3)
+    assert torch.equal(names["forward"](gm, x), models.OneWaits()(x))

@@ -1,0 +1,92 @@
+"""Hints, progress, and the small pieces of HTML that all of them are made of."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from autograder.cards.hints import Hints
+from autograder.cards.markdown import markdown_html
+from autograder.cards.progress import Progress, Row
+from autograder.drawing.html import bounded, clean, rich
+from tests.unit.cards.test_show_card import EXERCISE, HINTS, read
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("no code", "no code"),
+        ("a `b` c", "a <code>b</code> c"),
+        ("`a` and `b`", "<code>a</code> and <code>b</code>"),
+        ("one ` alone", "one ` alone"),
+        ("``x`y``", "<code>x`y</code>"),
+        ("`<b>` & <i>", "<code>&lt;b&gt;</code> &amp; &lt;i&gt;"),
+        ("`", "`"),
+        ("", ""),
+    ],
+)
+def test_backticks_become_code(text: str, html: str) -> None:
+    assert re.sub(r'<code style="[^"]*">', "<code>", rich(text)) == html
+
+
+def test_clean_and_bounded() -> None:
+    assert clean("a\r\nb\tc\x1b[1;31md\x1b]0;title\x07e") == "a\nb\tcde"
+    assert bounded("a\n" * 10, 3) == "a\na\na\n… and 7 more lines"
+    assert bounded("x" * 50, 3, width=10) == "x" * 9 + "…"
+
+
+# ----------------------------------------------------------- hints and progress
+
+
+def test_hints_are_folded_and_text_reveals_nothing() -> None:
+    html = Hints(EXERCISE)._repr_mimebundle_()["text/html"]
+    reader = read(html)
+    assert reader.tags.count("details") == 3
+    summaries = re.findall(r"<summary[^>]*>([^<]*)</summary>", html)
+    assert summaries == ["Hint 1 of 3 · where to look", "Hint 2 of 3 · what to use",
+                         "Hint 3 of 3 · a skeleton"]  # fmt: skip
+    outside = re.sub(r"<details.*?</details>", "", html, flags=re.S)
+    text = repr(Hints(EXERCISE))
+    for secret in ("new.args", "inserting_after", "for node"):
+        assert secret in html and secret not in outside and secret not in text
+    assert text == 'relu_after_add has 3 hints. hint("relu_after_add", 1) prints the first.'
+
+
+def test_one_hint_is_printed_when_it_is_asked_for() -> None:
+    assert repr(Hints(EXERCISE, 1)) == "Hint 1 of 3 · where to look\n    Print `new.args`."
+    assert "for node" in repr(Hints(EXERCISE, 3))
+    assert "details" not in read(Hints(EXERCISE, 3).html()).tags
+    for number in (0, 4, -1, "1"):
+        with pytest.raises(IndexError, match="3 hints"):
+            Hints(EXERCISE, number)  # type: ignore[arg-type]
+    assert "no hints" in repr(Hints(replace(EXERCISE, hints=())))
+
+
+def test_markdown_of_hints() -> None:
+    html = markdown_html(HINTS[1] + "\n\n1. one\n2. two\n\n**bold** <i>\n\n" + HINTS[2])
+    reader = read(html)
+    assert reader.tags.count("li") == 4 and {"ul", "ol", "strong", "pre"} <= set(reader.tags)
+    assert "&lt;b&gt;" in html and "&lt;i&gt;" in html and "```" not in html
+
+
+ROWS = [
+    Row("00_start", "node_names", "The names", 1, 2, "passed"),
+    Row("03_manipulation", "retarget", "Call <another>", 1, 1, "failed"),
+    Row("03_manipulation", "sound_dce", "Dead code", 3, 6),
+    Row("03_manipulation", "add_to_mul", "Additions", 2, 4, "a status of tomorrow"),
+]
+
+
+def test_progress() -> None:
+    progress = Progress(ROWS)
+    words = "".join(read(progress._repr_mimebundle_()["text/html"]).words)
+    for said in (words, repr(progress)):
+        assert "You have passed 1 of 4 exercises, 2 of 13 points." in said
+        assert "1 of 1 passed" in said and "0 of 3 passed" in said
+        assert "retarget" in said and "★★★" in said and "1 point" in said
+    assert "Call <another>" in words
+    assert repr(Progress([])) == "There are no exercises yet." and read(
+        Progress([])._repr_mimebundle_()["text/html"]
+    )

@@ -1,0 +1,175 @@
+"""A classroom: made whole or not at all, and usable with nbgrader's own commands."""
+
+from __future__ import annotations
+
+import csv
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.notebooknode import NotebookNode
+from nbgrader.api import Gradebook
+from typer.testing import CliRunner
+
+from autograder.builder import as_text, build
+from autograder.builder.paths import ROOT
+from autograder.classroom import create as making
+from autograder.classroom.commands import app
+from autograder.classroom.config import find_scripts
+from autograder.classroom.create import CannotCreate, choose, create
+from autograder.classroom.export import COLUMNS, safe
+from autograder.classroom.feedback import ForStudents
+from autograder.submission.repair import NOTES
+from tests.exam.submissions import room as rooms
+from tests.exam.submissions.edits import edited, fill
+from tests.support import numbers_room as numbers
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return numbers.room(tmp_path_factory.mktemp("class"))
+
+
+def test_layout(room: Path) -> None:
+    files = {p.relative_to(room).as_posix() for p in room.rglob("*") if p.is_file()}
+    name = numbers.CHAPTER
+    assert files == {
+        f"source/{name}/{name}.ipynb",
+        f"release/{name}/{name}.ipynb",
+        "nbgrader_config.py",
+        "gradebook.db",
+        ".fxcourse/released.jsonl",
+        "README.md",
+    }
+    readme = (room / "README.md").read_text(encoding="utf-8")
+    assert (
+        8 <= readme.count("\n") <= 16
+        and "fxcourse grade ." in readme
+        and f"nbgrader autograde {name}" in readme
+    )
+
+
+def test_released_notebook_is_the_builders(room: Path, tmp_path: Path) -> None:
+    path = tmp_path / f"{numbers.CHAPTER}.py"
+    path.write_text(numbers.TEXT, encoding="utf-8")
+    built = build(path, tuple(numbers.EXERCISES.values()))
+    released = rooms.released(room, numbers.CHAPTER)
+    assert [c.source for c in released.cells] == [c.source for c in built.cells]
+    assert [c.metadata for c in released.cells] == [c.metadata for c in built.cells]
+    assert "SOLUTION" not in as_text(released) and "HIDDEN" not in as_text(released)
+
+
+def test_points_are_in_the_gradebook(room: Path) -> None:
+    with Gradebook(f"sqlite:///{room}/gradebook.db") as gradebook:
+        assert gradebook.find_assignment(numbers.CHAPTER).max_score == 9
+
+
+@pytest.fixture
+def chapter(tmp_path: Path) -> dict[str, NotebookNode]:
+    return {numbers.CHAPTER: numbers.chapter(tmp_path)}
+
+
+def test_nothing_is_overwritten(chapter: dict[str, NotebookNode], tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "thesis.txt").write_text("mine")
+    with pytest.raises(CannotCreate, match="is there already"):
+        create(tmp_path / "there", chapter)
+    with pytest.raises(CannotCreate, match="is there already"):
+        create(tmp_path / "there" / "thesis.txt", chapter)
+    assert (tmp_path / "there" / "thesis.txt").read_text() == "mine"
+
+
+def test_nothing_is_left_of_a_classroom_that_could_not_be_made(
+    chapter: dict[str, NotebookNode], tmp_path: Path
+) -> None:
+    chapter[numbers.CHAPTER].cells[3].metadata["nbgrader"]["grade_id"] = "check-after"
+    place = tmp_path / "rooms" / "new"
+    with pytest.raises(CannotCreate, match="could not release 07_numbers"):
+        create(place, chapter)
+    assert list(place.parent.iterdir()) == []
+
+
+def test_empty_folder_may_be_there(
+    chapter: dict[str, NotebookNode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a room").mkdir()
+    monkeypatch.setattr(making, "_fill", lambda folder, *rest: (folder / "x").touch())
+    create(tmp_path / "a room", chapter)
+    assert (tmp_path / "a room" / "x").exists()
+
+
+def test_chapters_are_chosen_by_number_or_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = [Path("01_one.py"), Path("02_two.py"), Path("10_ten.py")]
+    monkeypatch.setattr(making, "chapters", lambda: known)
+    monkeypatch.setattr(making, "source_notebook", lambda path: path.stem)
+    assert list(choose(None)) == ["01_one", "02_two", "10_ten"]
+    assert list(choose("10, 1")) == ["01_one", "10_ten"]
+    assert list(choose("02_two,02")) == ["02_two"]
+    with pytest.raises(CannotCreate, match="no chapter '3'. Chapters: 01_one, 02_two, 10_ten."):
+        choose("3")
+
+
+def test_command_says_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    run = CliRunner().invoke(app, ["create", str(tmp_path), "--chapters", "99"])
+    assert run.exit_code == 1
+    assert "No classroom was made." in run.output and "no chapter '99'" in run.output
+
+
+def test_scripts_are_found_without_an_active_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    find_scripts()
+    find_scripts()
+    assert os.environ["PATH"].count(os.pathsep) == 1 and os.environ["PATH"].endswith("/nowhere")
+
+
+@pytest.mark.slow
+def test_commands_of_nbgrader(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Grading, feedback and export by nbgrader's commands, with nothing else on the path."""
+    answers = [
+        fill("after", "def after(number):\n    return number + 1 if number >= 0 else number - 1"),
+        fill("half", "def half(number):\n    return number / 2"),
+    ]
+    rooms.hand_in(
+        room, "ann", numbers.CHAPTER, edited(rooms.released(room, numbers.CHAPTER), *answers)
+    )
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    setting = "--ExecuteChecks.syllabus=tests.support.numbers_syllabus"
+    names = ("--first-name==1+1", "--last-name=O'Neill, Jr")
+    for command in (
+        ("db", "student", "add", "ann", *names),
+        ("autograde", numbers.CHAPTER, setting),
+        ("generate_feedback", numbers.CHAPTER),
+        ("export",),
+    ):
+        run = rooms.nbgrader(room, *command)
+        assert run.returncode == 0, run.stdout
+    assert rooms.points(room, numbers.CHAPTER) == {"ann": {"after": 6, "half": 3}}
+    page = (room / "feedback" / "ann" / numbers.CHAPTER / f"{numbers.CHAPTER}.html").read_text()
+    assert "after" in page and "HIDDEN" not in page and "hidden=True" not in page
+    with (room / "grades.csv").open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert tuple(row) == COLUMNS
+    assert (row["score"], row["max_score"]) == ("9.0", "9.0")
+    assert (row["first_name"], row["last_name"]) == ("'=1+1", "O'Neill, Jr")
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", "  =1"])
+def test_formulas_stay_text(text: str) -> None:
+    assert safe(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("value", ["a=b", "", 1.5, -1.5, "Doe, Jr"])
+def test_other_values_are_as_they_are(value: object) -> None:
+    assert safe(value) == value
+    assert safe(None) == ""
+
+
+def test_feedback_lists_repairs_and_leaves_hidden_tests_out(room: Path) -> None:
+    nb = nbformat.read(room / "source" / numbers.CHAPTER / f"{numbers.CHAPTER}.ipynb", as_version=4)
+    nb.metadata[NOTES] = {"repairs": ["One thing.", "Another."]}
+    shown, _ = ForStudents().preprocess(nb, {})
+    assert "- One thing.\n- Another." in shown.cells[0].source
+    assert "HIDDEN" not in as_text(shown) and "check(after)" in as_text(shown)

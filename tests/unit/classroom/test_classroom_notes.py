@@ -1,0 +1,64 @@
+"""What a student wrote does nothing to the terminal or the log of the person who grades."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+from nbformat.v4 import new_notebook
+from rich.console import Console
+
+from autograder.classroom.execute_checks import ExecuteChecks
+from autograder.classroom.grade_class import grade_class
+from autograder.classroom.progress_report import line_about
+from autograder.submission.contract import GradingConfig, Submission
+from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
+from autograder.submission.sanitize import in_a_line
+from tests.exam.submissions import room as rooms
+from tests.support import numbers_room as numbers
+from tests.support.classes.commands import done
+
+EVIL = "a\x1b[2J\x1b]0;x\x07b\nc\rd\x9bm\u202ee\u2066f\u2028g\x7fh\U000e0041i\ufeff"
+
+
+def is_plain(text: str) -> bool:
+    return text.isprintable()
+
+
+def test_only_what_prints_is_left() -> None:
+    assert is_plain(in_a_line(EVIL))
+    assert in_a_line("Zoë, 李, 👩‍🔬: “1 < 2” é") == "Zoë, 李, 👩‍🔬: “1 < 2” é"
+
+
+@pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # nbgrader's
+def test_notes_and_names_are_in_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def graded(
+        units: Iterable[Submission], terms: GradingConfig, jobs: int
+    ) -> Iterator[GradedNotebook]:
+        for unit in units:
+            status = SubmissionStatus.GRADED
+            result = Result(unit.student, terms.chapter, status, notes=(EVIL,))
+            yield GradedNotebook(result, unit.text.decode(), {})
+
+    monkeypatch.setattr("autograder.classroom.grade_class.grade_in_parallel", graded)
+    monkeypatch.setattr("autograder.classroom.grade_class.no_box", lambda: None)
+    room = numbers.room(tmp_path)
+    rooms.hand_in(room, "ann\x1b[2J", numbers.CHAPTER, new_notebook())
+    (row,) = grade_class(room).results
+    assert row.notes and all(map(is_plain, row.notes))
+    (line,) = done(room)
+    assert line["notes"] and all(map(is_plain, line["notes"]))
+    console = Console(file=io.StringIO(), no_color=True, force_terminal=False, width=200)
+    console.print(line_about(row))
+    assert is_plain(console.file.getvalue().replace("\n", ""))
+
+
+def test_nbgraders_log_gets_them_in_a_line(caplog: pytest.LogCaptureFixture) -> None:
+    execute = ExecuteChecks()
+    execute.log = logging.getLogger("a log")
+    with caplog.at_level(logging.WARNING):
+        execute._warn(EVIL, numbers.CHAPTER, EVIL)
+    assert is_plain(caplog.messages[0])

@@ -1,0 +1,35 @@
+"""What people use FX for at work has its section, or a reason why it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.unit.lessons.census import Api, apis, asserting_cells, coverage, places_of, table
+
+TO_COME = {
+    "`PassBase`, `PassResult`",
+    "`PassManager`",
+    "`CapabilityBasedPartitioner`",
+    "`torch.library`",
+    "`const_fold`",
+}
+"""What chapters teach that are not written."""
+
+
+@pytest.mark.parametrize("api", apis(), ids=lambda api: api.name)
+def test_an_api_is_taught_or_it_is_said_why_not(api: Api) -> None:
+    expected = not api.why and api.name not in TO_COME
+    assert bool(places_of(api)) == expected, places_of(api)
+
+
+def test_what_is_only_named_in_a_comment_is_not_taught() -> None:
+    assert asserting_cells()
+    assert not any("\n#" in code for _, code in asserting_cells())
+
+
+def test_the_table_is_printed(printed: Callable[[str, str], None]) -> None:
+    printed("census: which APIs of files at work the chapters teach", table())
+    untaught = [api.files for api in apis() if not places_of(api)]
+    assert coverage() == pytest.approx(100 - 100 * sum(untaught) / sum(a.files for a in apis()))
