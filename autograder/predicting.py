@@ -61,7 +61,8 @@ def _called(name: str) -> Prediction:
     known = {one: asked for chapter in predictions().values() for one, asked in chapter.items()}
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(str(name), known, n=1)
+    without_zero = [one for one in known if one.lstrip("0") == str(name).lstrip("0")]
+    near = without_zero or difflib.get_close_matches(str(name), known, n=1)
     guess = f' Did you mean "{near[0]}"?' if near else ""
     raise CannotPredict(
         f"There is no prediction {name!r}. Each has the number of its chapter and its own, such as "

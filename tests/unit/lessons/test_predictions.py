@@ -239,6 +239,8 @@ def test_a_question_mark_asks_for_a_letter_and_no_more(
         ("03.1", "z", "has no option 'z'. Write a, b or c in quotes"),
         ("03.1", 1, "has no option 1"),
         ("3.1", "a", 'Did you mean "03.1"?'),
+        (3.1, "a", 'Did you mean "03.1"?'),
+        ("13.11", "a", 'Did you mean "13.1"?'),
         ("", "a", "There is no prediction ''"),
     ],
 )
