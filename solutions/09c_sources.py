@@ -740,5 +740,4 @@ progress()
 # | topic | where |
 # |---|---|
 # | sources in graphs of `torch.export` | chapter 11 |
-# | provenance through passes, `from_node` | chapter 12 |
 # | the minifier of `torch.compile` | PyTorch's page *Troubleshooting torch.compile* |

@@ -9,11 +9,7 @@ import pytest
 from tests.unit.lessons.census import Api, apis, asserting_cells, coverage, places_of, table
 
 TO_COME = {
-    "`PassBase`, `PassResult`",
-    "`PassManager`",
     "`CapabilityBasedPartitioner`",
-    "`torch.library`",
-    "`const_fold`",
 }
 """What chapters teach that are not written."""
 

@@ -1,0 +1,134 @@
+"""Exercise 12.1: a pass that exchanges functions, and says whether it did."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch12_passes.OpSwap import models
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T
+
+HINTS = (
+    "**Where to look.** Which nodes have a function as their target? When is a target *another* "
+    "one: is it enough that the table has an entry for it?",
+    "**What to use.** `PassBase.__call__` calls your `call(graph_module)`, and gives back what "
+    "that returns. `node.target = ...` is the whole edit; the node stays the same object. A "
+    "dictionary has `get`, with what it gives where there is no entry.",
+    "**A skeleton.**\n\n"
+    "```python\n"
+    "class OpSwap(PassBase):\n"
+    "    def __init__(self, table):\n"
+    "        ...\n"
+    "\n"
+    "    def call(self, graph_module):\n"
+    "        modified = ...                # of this call\n"
+    "        for node in graph_module.graph.nodes:\n"
+    "            if ...:                   # it calls a function\n"
+    "                new = ...\n"
+    "                if new is not node.target:\n"
+    "                    ...\n"
+    "        ...                           # the code\n"
+    "        return PassResult(..., ...)\n"
+    "```",
+)
+
+Pair = tuple[Callable[..., Any], Callable[..., Any]]
+
+SIN_COS = ((torch.sin, torch.cos), (torch.cos, torch.sin))
+CHAIN = ((torch.sin, torch.cos), (torch.cos, torch.tanh))
+
+
+def case(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    *pairs: Pair,
+    how: Any = models.Once,
+    inputs: tuple[Any, ...] = (T(2, 3),),
+    hidden: bool = False,
+) -> Case:
+    """A case: a model, and what is exchanged in it."""
+    return Case(name, aspect, models.Swapping(make, pairs, inputs, how), hidden)
+
+
+EXERCISE = Exercise(
+    name="OpSwap",
+    number=1,
+    chapter="12_passes",
+    title="Exchange functions, and say so",
+    stars=2,
+    minutes=12,
+    points=5,
+    procedure="driven",
+    aspects=(
+        Aspect("task", 2, "every call of a function of the table calls the other one"),
+        Aspect("at once", 1, "all entries act at once"),
+        Aspect("honest", 2, "`modified` says whether a target is another one now, for each call"),
+        Aspect("others", 1, "methods, modules and functions that share a name are left alone"),
+    ),
+    cases=(
+        case("one entry", "task", models.Waves, (torch.sin, torch.tanh)),
+        case("several calls", "task", models.ManyWaves, (torch.sin, torch.tanh),
+             (torch.maximum, torch.minimum)),
+        case("operators", "task", models.Operators, (operator.add, operator.sub),
+             (operator.mul, torch.mul)),
+        case("a function of its own", "task", models.Alike, (models.relu, torch.sigmoid),
+             (torch.relu, models.relu)),
+        case("a manager runs it", "task", models.Waves, (torch.cos, torch.exp),
+             how=models.Managed),
+        case("sin and cos exchanged", "at once", models.Waves, *SIN_COS),
+        case("sin, cos, tanh", "at once", models.ManyWaves, *CHAIN),
+        case("the other order", "at once", models.ManyWaves, *CHAIN[::-1]),
+        case("nothing to do", "honest", models.Waves, (torch.tanh, torch.exp)),
+        case("an empty table", "honest", models.Waves),
+        case("the same again", "honest", models.Waves, (torch.sin, torch.sin)),
+        case("one the same, one not", "honest", models.Waves, (torch.cos, torch.cos),
+             (torch.sin, torch.exp)),
+        case("one not, one the same", "honest", models.Waves, (torch.sin, torch.exp),
+             (torch.cos, torch.cos)),
+        case("three calls", "honest", models.Waves, (torch.sin, torch.tanh), how=models.Again),
+        case("three exchanges", "honest", models.Waves, *SIN_COS, how=models.Again),
+        case("another module in between", "honest", models.ManyWaves, (torch.sin, torch.exp),
+             how=models.Between),
+        case("two passes", "honest", models.Waves, (torch.sin, torch.tanh), how=models.TwoPasses),
+        case("many with one name", "others", models.Alike, (torch.relu, torch.abs)),
+        case("the function of torch.nn", "others", models.Alike, (F.relu, torch.sigmoid)),
+        case("add, and +", "others", models.Operators, (torch.add, torch.sub)),
+        case("redraw: one entry", "task", models.ManyWaves, (torch.cos, torch.abs), hidden=True),
+        case("redraw: exchanged", "at once", models.ManyWaves, *SIN_COS[::-1], hidden=True),
+        case("redraw: three calls", "honest", models.ManyWaves, *CHAIN, how=models.Again,
+             hidden=True),
+        case("redraw: the same again", "honest", models.ManyWaves, (torch.cos, torch.cos),
+             hidden=True),
+        case("redraw: names", "others", models.Alike, (torch.relu, torch.exp), hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(
+        Vocabulary(
+            ops(
+                "torch.sin({a})",
+                "torch.cos(input={a})",
+                "torch.tanh({a})",
+                "torch.abs({a})",
+                "torch.relu({a})",
+                "torch.exp(torch.tanh({a}))",
+                "{a}.relu()",
+                "[nn.ReLU()]({a})",
+            )
+            + COMMON,
+            shapes=((2, 3), (3,)),
+            most=6,
+        ),
+        models.with_table,
+        count=12,
+    ),
+)  # fmt: skip

@@ -1,0 +1,239 @@
+"""Graph modules whose functions are exchanged, and what is reported of it: for `OpSwap`."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import copy
+import operator
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import fx, nn
+from torch.fx.passes.infra.pass_base import PassBase, PassResult
+from torch.fx.passes.infra.pass_manager import PassManager
+from torch.nn import functional as F
+from torch.overrides import handle_torch_function, has_torch_function_unary
+
+from autograder.core.exercise import Trial
+from autograder.exercises.ch12_passes.models import attempt, is_recompiled, rows_of, target_text
+from autograder.models import fresh
+from autograder.models.build import arguments
+
+Table = dict[Callable[..., Any], Callable[..., Any]]
+
+
+def relu(x):
+    """Has the name of `torch.relu`, and does something else.
+
+    It is a leaf of every trace, and not by `fx.wrap`: that is noted in a node's `meta`, and if the
+    node calls another function later, no trace in the process works any more.
+    """
+    if has_torch_function_unary(x):
+        return handle_torch_function(relu, (x,), x)
+    return x.clamp(min=0.5)
+
+
+class Waves(nn.Module):
+    def forward(self, x):
+        return torch.sin(x) + torch.cos(x)
+
+
+class ManyWaves(nn.Module):
+    """The same functions are called several times, nested, by keywords; one result is unread."""
+
+    def forward(self, x):
+        a = torch.sin(input=x)
+        b = torch.cos(torch.sin(a))
+        torch.sin(b)
+        return torch.maximum(a, other=torch.cos(b)), torch.sin(b)
+
+
+class Alike(nn.Module):
+    """Functions, a method, a module and a function of its own that are all called `relu`."""
+
+    def __init__(self):
+        super().__init__()
+        self.relu = nn.ReLU()
+
+    def forward(self, x):
+        a = torch.relu(x) + x.relu()
+        return F.relu(a) * self.relu(x - 1) - relu(x)
+
+
+class Operators(nn.Module):
+    """Operators of Python are functions, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x, scale=2.0):
+        return (self.layer(x) + self.weight) * scale + torch.add(x, 1, alpha=2)
+
+
+@dataclass(frozen=True)
+class Swapping:
+    """Builds the objects of a case.
+
+    Attributes:
+        make: builds the model.
+        pairs: the table, as pairs.
+        inputs: what the module is run on, tensors as `T`.
+        how: how the pass is put to work.
+    """
+
+    make: Callable[[], nn.Module]
+    pairs: tuple[tuple[Callable[..., Any], Callable[..., Any]], ...]
+    inputs: tuple[Any, ...]
+    how: Callable[..., Any]
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = fresh(self.make, seed)
+        inputs = arguments(self.inputs, torch.Generator().manual_seed(seed), torch.float64)
+        args = (self.how(noted(model), dict(self.pairs)),)
+        return Trial(args=args, model=model, inputs=(inputs,))
+
+
+def noted(model: nn.Module) -> fx.GraphModule:
+    """The trace of a model whose nodes carry something in their `meta`."""
+    gm = fx.symbolic_trace(model)
+    for i, node in enumerate(gm.graph.nodes):
+        node.meta["number"] = i
+    return gm
+
+
+@dataclass(frozen=True, eq=False)
+class Once:
+    """The pass is called once on a graph module.
+
+    Attributes:
+        gm: the graph module.
+        table: what is exchanged.
+    """
+
+    gm: fx.GraphModule
+    table: Table
+
+    @property
+    def says(self) -> str:
+        """The call, for a card."""
+        return f"{{name}}({self.listed})(gm)"
+
+    @property
+    def listed(self) -> str:
+        """The table, as a reader would write it, for `str.format`."""
+        pairs = [f"{target_text(old)}: {target_text(new)}" for old, new in self.table.items()]
+        return "{{" + ", ".join(pairs) + "}}"
+
+    def __call__(self, answer: Any) -> Callable[..., Any]:
+        """What is run: the module as the pass left it."""
+        gm = copy.deepcopy(self.gm)
+        swap = answer(dict(self.table))
+        said = {"is a PassBase": isinstance(swap, PassBase)}
+        said["calls"] = self.calls(swap, gm, answer)
+        return lambda *inputs: {**said, "result": attempt(gm, *inputs)}
+
+    def calls(self, swap: Any, gm: fx.GraphModule, answer: Any) -> list[dict[str, Any]]:
+        """What is reported of each call."""
+        return [call_of(swap, gm)]
+
+
+class Again(Once):
+    """The same pass is called three times on one module."""
+
+    @property
+    def says(self) -> str:
+        """The call, for a card."""
+        return f"swap = {{name}}({self.listed}), then swap(gm) three times"
+
+    def calls(self, swap: Any, gm: fx.GraphModule, answer: Any) -> list[dict[str, Any]]:
+        """What is reported of each call."""
+        return [call_of(swap, gm) for _ in range(3)]
+
+
+class Between(Once):
+    """Before and after the call, the pass is called on a module in which there is nothing to do."""
+
+    @property
+    def says(self) -> str:
+        """The call, for a card."""
+        return f"swap = {{name}}({self.listed}); swap(other), swap(gm), swap(other)"
+
+    def calls(self, swap: Any, gm: fx.GraphModule, answer: Any) -> list[dict[str, Any]]:
+        """What is reported of each call."""
+        other = noted(nn.Sequential(nn.Tanh(), nn.Linear(3, 2)))
+        return [call_of(swap, other), call_of(swap, gm), call_of(swap, other)]
+
+
+class TwoPasses(Once):
+    """A second pass, with a table of its own, is made before the first is called."""
+
+    @property
+    def says(self) -> str:
+        """The call, for a card."""
+        return f"swap = {{name}}({self.listed}); {{name}}({{{{torch.neg: torch.exp}}}}); swap(gm)"
+
+    def calls(self, swap: Any, gm: fx.GraphModule, answer: Any) -> list[dict[str, Any]]:
+        """What is reported of each call."""
+        answer({torch.neg: torch.exp})
+        return [call_of(swap, gm)]
+
+
+class Managed(Once):
+    """A `PassManager` runs the pass behind another one that has nothing to do."""
+
+    @property
+    def says(self) -> str:
+        """The call, for a card."""
+        return f"PassManager([{{name}}({{{{}}}}), {{name}}({self.listed})], steps=3)(gm)"
+
+    def calls(self, swap: Any, gm: fx.GraphModule, answer: Any) -> list[dict[str, Any]]:
+        """What is reported of each call."""
+        return [call_of(PassManager([answer({}), swap], steps=3), gm)]
+
+
+def call_of(swap: Any, gm: fx.GraphModule) -> dict[str, Any]:
+    """What is reported of one call of a pass."""
+    nodes = [*gm.graph.nodes]
+    result = swap(gm)
+    ours = isinstance(result, PassResult)
+    return {
+        "kind": type(result),
+        "same module": ours and result.graph_module is gm,
+        "modified": result.modified if ours else None,
+        "same nodes": [id(n) for n in gm.graph.nodes] == [id(n) for n in nodes],
+        "rows": rows_of(gm),
+        "recompiled": is_recompiled(gm),
+    }
+
+
+# ------------------------------------------------------------------ random models
+
+_OF_ONE = (torch.sin, torch.cos, torch.tanh, torch.exp, torch.abs, torch.relu)
+_OF_TWO = (torch.add, torch.maximum, torch.mul, torch.sub)
+_OPERATORS = (operator.add, operator.mul, operator.sub)  # what calls them has no keywords
+_HOWS = (Once, Once, Again, Between, TwoPasses, Managed)
+
+
+def with_table(trial: Trial, choice: int) -> Trial:
+    """The trial of a random model, with a table of functions of one argument, and of two."""
+    assert trial.model is not None
+    draw = random.Random(choice)
+    gm = noted(copy.deepcopy(trial.model))
+    called = {node.target for node in gm.graph.nodes}
+    table: Table = {}
+    for functions, new in (
+        (_OF_ONE, _OF_ONE),
+        (_OF_TWO, _OF_TWO),
+        (_OPERATORS, _OPERATORS + _OF_TWO),
+    ):
+        there = [each for each in functions if each in called]
+        table |= {old: draw.choice(new) for old in (*there, *draw.sample(functions, 2))}
+    return replace(trial, args=(draw.choice(_HOWS)(gm, table),), inputs=trial.inputs[:1])

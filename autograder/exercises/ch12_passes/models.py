@@ -1,0 +1,51 @@
+"""What the exercises of chapter 12 report about graph modules, in the same words for both sides."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import fx
+from torch.nn import functional as F
+
+Row = tuple[Any, ...]
+
+
+def target_text(target: Any) -> str:
+    """A target as it is written in code: two functions that share a name have different texts."""
+    if isinstance(target, str):
+        return target
+    name = str(getattr(target, "__name__", target))
+    for written, module in (("operator", operator), ("torch", torch), ("F", F)):
+        if getattr(module, name, None) is target:
+            return f"{written}.{name}"
+    return f"{getattr(target, '__module__', 'torch')}.{name}"
+
+
+def rows_of(gm: fx.GraphModule) -> list[Row]:
+    """Each node: its opcode, name, target, what it reads, and its `meta`."""
+    return [
+        (node.op, node.name, target_text(node.target), node.args, node.kwargs, meta_text(node))
+        for node in gm.graph.nodes
+    ]
+
+
+def meta_text(node: fx.Node) -> str:
+    """What a node's `meta` says, as text."""
+    return ", ".join(f"{key}={node.meta[key]}" for key in sorted(node.meta, key=str))
+
+
+def is_recompiled(gm: fx.GraphModule) -> bool:
+    """Whether a module's code is what its graph says."""
+    return bool(gm.code == gm.graph.python_code("self").src)
+
+
+def attempt(call: Callable[..., Any], *inputs: Any) -> tuple[str, Any]:
+    """What comes of a call: a value, or what is raised."""
+    try:
+        return "value", call(*inputs)
+    except Exception as error:
+        first = next(iter(str(error).splitlines()), "")
+        return "raised", f"{type(error).__name__}: {first}"[:300]

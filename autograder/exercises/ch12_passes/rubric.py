@@ -1,0 +1,69 @@
+"""What the rubrics of chapter 12 read in what was reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from autograder.core.codec import Plain, show
+from autograder.core.exercise import Trial
+from autograder.core.outcome import Reference
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import Oracle
+from autograder.judge.compare import difference
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import runs_of
+
+Said = dict[str, Plain]
+
+
+def table(data: Plain) -> Said:
+    """A dictionary of plain data with texts as keys."""
+    return {show(key).strip("'"): value for key, value in data["dict"]}
+
+
+def said_in(evidence: Evidence) -> tuple[Said, Said]:
+    """What was reported of the answer, and what is reported of ours."""
+    got = evidence.outcome.runs[0]["forward"]["value"]
+    return table(got), table(evidence.reference.runs[0]["value"])
+
+
+def driving(ours: Callable[..., Any]) -> Oracle:
+    """An oracle: what is reported where the case puts an answer of our own to work."""
+
+    def oracle(trial: Trial) -> Reference:
+        (drive,) = trial.args
+        return runs_of(lambda *inputs: drive(ours)(*inputs), trial)
+
+    return oracle
+
+
+def argument_finding(evidence: Evidence) -> Iterator[Finding]:
+    """A finding if the run of what came back changed its arguments, and should not."""
+    got, want = evidence.outcome.runs[0]["forward"], evidence.reference.runs[0]
+    tables = evidence.outcome.tensors, evidence.reference.tensors
+    found = difference(got["args"], tables[0], want["args"], tables[1], "the arguments")
+    if found:
+        yield evidence.finding(
+            "argument-changed",
+            f"After the module that came back was called, {found.text}.",
+            "Which node of it writes into what it reads?",
+        )
+
+
+def kind_named(kind: Plain) -> str:
+    """The name of a type that was reported, in backticks."""
+    name = next(iter(kind.values()), "object") if isinstance(kind, dict) else "object"
+    name = str(name).rpartition(".")[2]
+    return "`None`" if name == "NoneType" else f"a `{name}`"
+
+
+def other_row(got: Plain, want: Plain) -> tuple[list[Plain], list[Plain]] | None:
+    """The first node that is not as it must be: what was reported, and what must be.
+
+    Both are empty where there are more nodes than there must be, or fewer.
+    """
+    ours, theirs = ([row["tuple"] for row in rows["list"]] for rows in (got, want))
+    if len(ours) != len(theirs):
+        return [], []
+    return next((pair for pair in zip(ours, theirs, strict=True) if pair[0] != pair[1]), None)

@@ -1,0 +1,159 @@
+"""Exercise 12.3: a pipeline of passes that undoes what breaks a check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch12_passes.run_pipeline import models
+from autograder.exercises.ch12_passes.run_pipeline.models import Check, Net, Pass, Swap, ThreeSins
+from autograder.fuzz.grammar import Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+
+HINTS = (
+    "**Where to look.** Three things can go wrong: a pass raises, it returns something else, "
+    "or a check raises afterwards. All three end alike. What must you have kept *before* the pass, "
+    "so that you can go on as if it had never been called?",
+    "**What to use.** `copy.deepcopy(current)` copies graph, layers and weights: give the pass the "
+    "copy, and take over what it returns only when all checks are through. `except Exception` lets "
+    "`KeyboardInterrupt` pass. `getattr(each, '__name__', ...)` helps where there is no name.",
+    "**A skeleton.**\n\n"
+    "```python\n"
+    "current, report = copy.deepcopy(gm), []\n"
+    "left = list(passes)                   # those that are still tried\n"
+    "for _ in range(limit):\n"
+    "    modified = False\n"
+    "    for each in list(left):\n"
+    "        try:\n"
+    "            result = ...              # on a copy\n"
+    "            ...                       # TypeError for what is no PassResult; the checks\n"
+    "        except Exception as error:\n"
+    "            ...                       # undone, reported, not tried again\n"
+    "        else:\n"
+    "            ...                       # it holds\n"
+    "    if not modified:\n"
+    "        return ...\n"
+    "raise RuntimeError(...)\n"
+    "```",
+)
+
+
+def piped(
+    name: str,
+    aspect: str,
+    *passes: Pass,
+    make: Callable[[], nn.Module] = Net,
+    checks: tuple[Check, ...] = (),
+    limit: int | None = None,
+    hidden: bool = False,
+    expect: Expect = Expect(),  # noqa: B008 - it is frozen
+) -> Case:
+    """A case: a model, and passes for it."""
+    return Case(name, aspect, models.Piped(make, passes, checks, limit), hidden, expect)
+
+
+TOO_LONG = Expect(
+    raises="RuntimeError",
+    look="Count the rounds: what is to happen when round number `limit` still modifies?",
+    still=("caller untouched",),
+)
+
+ALL = (models.in_order, models.no_exp, models.small_weights)
+
+EXERCISE = Exercise(
+    name="run_pipeline",
+    number=3,
+    chapter="12_passes",
+    title="A pipeline that undoes what fails",
+    stars=3,
+    minutes=25,
+    points=8,
+    procedure="driven",
+    aspects=(
+        Aspect("task", 2, "all passes, round after round, until none says `modified`"),
+        Aspect("believed", 1, "what a pass says of itself is believed"),
+        Aspect("undone", 3, "what a pass did that fails is undone: graph, layers, weights"),
+        Aspect("checks", 2, "all checks run after every pass, on what it returned"),
+        Aspect("report", 2, "each failure is reported once, in order, by name"),
+        Aspect("limit", 1, "a pipeline that does not come to rest is a `RuntimeError`"),
+    ),
+    cases=(
+        piped("one pass", "task", models.sin_to_cos),
+        piped("two passes", "task", models.sin_to_cos, models.cos_to_tanh),
+        piped("two passes, the other way round", "task", models.cos_to_tanh, models.sin_to_cos),
+        piped("three rounds", "task", models.first_sin_to_cos, make=ThreeSins),
+        piped("another module", "task", models.in_a_copy, models.cos_to_tanh),
+        piped("objects", "task", Swap(torch.sin, torch.cos), Swap(torch.cos, torch.exp)),
+        piped("no pass", "task"),
+        piped("a quiet pass", "believed", models.sin_to_cos, models.quiet_tanh_to_sin,
+              make=models.OnlyTanh),
+        piped("only quiet passes", "believed", models.one_more_quietly, models.quiet_tanh_to_sin),
+        piped("a failure is no change", "believed", models.one_more_quietly, models.to_exp,
+              checks=(models.no_exp,)),
+        piped("raises halfway", "undone", models.half_done),
+        piped("raises halfway, between others", "undone", models.sin_to_cos, models.half_done,
+              models.cos_to_tanh, make=models.WithBuffers),
+        piped("nothing comes back", "undone", models.sin_to_cos, models.gives_nothing),
+        piped("the module alone", "undone", models.gives_the_module, models.sin_to_cos),
+        piped("a plain tuple", "undone", models.gives_a_pair),
+        piped("looks like a result", "undone", models.gives_what_looks_like_one),
+        piped("in a later round", "undone", models.one_more, checks=(models.two_negs_at_most,)),
+        piped("weights", "undone", models.large_weights, models.sin_to_cos,
+              checks=(models.small_weights,)),
+        piped("out of order, quietly", "checks", models.out_of_order, models.cos_to_tanh,
+              checks=(models.in_order,)),
+        piped("the second check", "checks", models.to_exp, checks=(models.in_order, models.no_exp)),
+        piped("the first check", "checks", models.out_of_order, models.to_exp,
+              checks=(models.in_order, models.no_exp)),
+        piped("another module that breaks a check", "checks", models.to_exp_in_a_copy,
+              models.sin_to_cos, checks=ALL),
+        piped("after each pass", "checks", models.to_exp, Swap(torch.exp, torch.tanh),
+              checks=(models.no_exp,)),
+        piped("two failures", "report", models.asserts, models.sin_to_cos, models.half_done),
+        piped("not tried again", "report", models.refuses_tanh, models.first_sin_to_cos,
+              models.quiet_tanh_to_sin, make=models.WithBuffers),
+        piped("an object fails", "report", Swap(torch.cos, torch.exp), Swap(torch.sin, torch.cos),
+              checks=(models.no_exp,)),
+        piped("two of one name", "report", models.other_tidy, models.tidy,
+              models.sin_to_cos, make=models.Unread),
+        piped("two of one name, a round later", "report", models.first_sin_to_cos,
+              models.other_tidy, Swap(torch.tanh, torch.exp), Swap(torch.cos, torch.tanh),
+              make=ThreeSins, checks=(models.no_exp,)),
+        piped("interrupted", "report", models.sin_to_cos, models.is_interrupted),
+        piped("a round too many", "limit", models.first_sin_to_cos, make=ThreeSins, limit=3,
+              expect=TOO_LONG),
+        piped("just enough", "limit", models.first_sin_to_cos, make=ThreeSins, limit=4),
+        piped("twelve rounds, and one more", "limit", models.first_sin_to_cos,
+              make=models.TwelveSins),
+        piped("no end", "limit", models.one_more, expect=TOO_LONG),
+        piped("one round", "limit", models.one_more_quietly, limit=1),
+        piped("redraw: two passes", "task", models.cos_to_tanh, models.first_sin_to_cos,
+              make=ThreeSins, hidden=True),
+        piped("redraw: a quiet pass", "believed", models.one_more_quietly, models.sin_to_cos,
+              hidden=True),
+        piped("redraw: halfway", "undone", models.half_done, models.in_a_copy,
+              make=models.WithBuffers, hidden=True),
+        piped("redraw: checks", "checks", models.to_exp_in_a_copy, models.out_of_order, checks=ALL,
+              hidden=True),
+        piped("redraw: report", "report", models.gives_nothing, models.asserts, hidden=True),
+        piped("redraw: limit", "limit", models.one_more, limit=2, expect=TOO_LONG, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(
+        Vocabulary(
+            ops("torch.sin({a})", "torch.cos({a})", "torch.tanh({a})",
+                "torch.sin(torch.sin({a}))", "torch.tanh(torch.cos({a}))",
+                "torch.sin(torch.cos({a}))", "[nn.Linear(D, D)]({x})",
+                "{a} * [nn.Parameter(torch.ones(()))]", "{x} - {y}"),
+            shapes=((2, 3), (3,)),
+            inputs=("", "tensor"),
+            most=6,
+        ),
+        models.with_passes,
+        count=12,
+    ),
+)  # fmt: skip

@@ -1,0 +1,268 @@
+"""What must come of `run_pipeline`: what the passes made that held, and a report of the others."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from torch import fx
+from torch.fx.passes.infra.pass_base import PassResult
+
+from autograder.core.codec import Plain, kind_of, show
+from autograder.core.verdict import Finding
+from autograder.exercises.ch12_passes.rubric import (
+    argument_finding,
+    driving,
+    kind_named,
+    said_in,
+)
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.compare import difference
+from autograder.judge.evidence import Evidence
+from autograder.judge.findings import unrecorded
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import caller_untouched
+
+FREE = "(any text)"
+"""What our report says where the text is free."""
+
+
+@rule("ends as it must", Stage.KIND)
+def ends_as_it_must(evidence: Evidence) -> Iterable[Finding]:
+    """A pair of a graph module and a list of texts comes back; an interrupt passes through."""
+    got, want = said_in(evidence)
+    if got.get("ended") not in ("returned", "interrupted"):
+        yield unrecorded(evidence)
+    elif got["ended"] != want["ended"]:
+        yield evidence.finding(
+            "swallowed-interrupt",
+            f"A pass was interrupted with Ctrl-C, and {evidence.you} went on.",
+            "A `KeyboardInterrupt` is no `Exception`. Which `except` of yours takes it?",
+        )
+    elif got["ended"] == "interrupted":
+        yield from argument_finding(evidence)
+    elif "kind" not in got:
+        if got["pair"] is not True or not got.keys() >= want.keys():
+            yield unrecorded(evidence)
+    elif got["pair"] is not True:
+        yield evidence.finding(
+            "wrong-kind",
+            f"{evidence.you} returned {kind_named(got['kind'])}, not a tuple of two.",
+            "`return gm, report`: the module that all of this ends with, and the list of texts.",
+        )
+    else:
+        yield evidence.finding(
+            "wrong-kind",
+            f"The first item of the tuple is {kind_named(got['kind'])}, not a graph module.",
+            "A `PassResult` holds a graph module; what comes back at the end is the module alone.",
+        )
+
+
+def _returned(evidence: Evidence) -> tuple[dict[str, Plain], dict[str, Plain]] | None:
+    got, want = said_in(evidence)
+    return (got, want) if got["ended"] == "returned" else None
+
+
+@rule("the caller's lists", Stage.FORM)
+def the_callers_lists(evidence: Evidence) -> Iterable[Finding]:
+    """Passes and checks are lists of the caller, and stay as they were."""
+    pair = _returned(evidence)
+    if pair and pair[0]["lists"] is not True:
+        yield evidence.finding(
+            "lists-changed",
+            "The lists of passes and checks are not as they were before the call.",
+            "They belong to the caller. Where do you note what is not tried again?",
+        )
+
+
+@rule("the report", Stage.STRUCTURE)
+def the_report(evidence: Evidence) -> Iterable[Finding]:
+    """One text for each pass that was undone, in order."""
+    pair = _returned(evidence)
+    if not pair:
+        return
+    got, want = pair[0]["report"], pair[1]["report"]["list"]
+    if not isinstance(got, dict) or "list" not in got:
+        yield evidence.finding(
+            "report-kind",
+            f"The report is {kind_of(got)}, not a list.",
+            "One text for each pass that was undone; an empty list if there was none.",
+        )
+        return
+    ours = got["list"]
+    for i, text in enumerate(want):
+        if i < len(ours) and _is(ours[i], text):
+            continue
+        if i < len(ours) and not isinstance(ours[i], str):
+            words = f"Item {i + 1} of the report is {kind_of(ours[i])}, not a text"
+        elif i < len(ours):
+            words = f"Item {i + 1} of the report is {show(ours[i])}, not {show(text)}"
+        else:
+            words = f"The report has {_items(len(ours))}; {show(text)} is missing"
+        yield evidence.finding("wrong-report", f"{words}.", _LOOKS)
+        return
+    if len(ours) > len(want):
+        yield evidence.finding(
+            "too-much-reported",
+            f"The report has {_items(len(ours))}, {show(ours[len(want)])} among them, not "
+            f"{_items(len(want))}.",
+            "Who is undone once is not tried again, in no later round. And who holds is not "
+            "reported, however little was done.",
+        )
+
+
+_LOOKS = (
+    "Go through the rounds by hand: which pass raises, which returns no `PassResult`, and after "
+    "which one does a check raise? Each of these is reported when it happens, with its name and "
+    "the exception."
+)
+
+
+def _is(got: Plain, want: str) -> bool:
+    if want.endswith(FREE):
+        return isinstance(got, str) and got.startswith(want.removesuffix(FREE).rstrip())
+    return got == want
+
+
+def _items(count: int) -> str:
+    return "no item" if not count else "one item" if count == 1 else f"{count} items"
+
+
+@rule("the graph", Stage.STRUCTURE)
+def the_graph(evidence: Evidence) -> Iterable[Finding]:
+    """The graph is what the passes made of it that held."""
+    pair = _returned(evidence)
+    if not pair:
+        return
+    got, want = (each["rows"]["list"] for each in pair)
+    if got == want:
+        return
+    ours, theirs = (
+        ", ".join(_short(row["tuple"][1]) for row in rows if row["tuple"][0].startswith("call_"))
+        for rows in (got, want)
+    )
+    if ours == theirs:
+        text = "The graph that came back has the right calls, but they read something else"
+    else:
+        text = f"The graph that came back calls {ours or 'nothing'}; it should call "
+        text += theirs or "nothing"
+    yield evidence.finding(
+        "wrong-graph",
+        f"{text}.",
+        "Which passes hold, and in which round does none of them say `modified` any more? What a "
+        "pass does before it fails must be gone, and what held before it must be there.",
+    )
+
+
+def _short(target: Plain) -> str:
+    return str(target).rpartition(".")[2]
+
+
+@rule("layers and weights", Stage.STRUCTURE)
+def layers_and_weights(evidence: Evidence) -> Iterable[Finding]:
+    """What a pass has done to layers and tensors is undone with it."""
+    pair = _returned(evidence)
+    if not pair:
+        return
+    got, want = pair
+    if got["layers"] != want["layers"]:
+        yield evidence.finding(
+            "wrong-layers",
+            f"The module that came back has the layers {show(got['layers'])}, "
+            f"not {show(want['layers'])}.",
+            "A pass that fails may have put layers in, or out. What do you keep before each pass?",
+        )
+        return
+    tables = evidence.outcome.tensors, evidence.reference.tensors
+    found = difference(got["tensors"], tables[0], want["tensors"], tables[1], "the tensors")
+    if found:
+        yield evidence.finding(
+            "wrong-weights",
+            f"In the module that came back, {found.text}.",
+            "A pass may write into parameters and buffers, and then fail. A trace shares them, and "
+            "so does a shallow copy.",
+        )
+
+
+@rule("recompiled", Stage.STRUCTURE)
+def recompiled(evidence: Evidence) -> Iterable[Finding]:
+    """The code is what the graph says, and the module runs."""
+    pair = _returned(evidence)
+    if not pair:
+        return
+    got, want = pair
+    how = got["result"]["tuple"]
+    if got["recompiled"] is not True:
+        text = "The code of the module that came back is not what its graph says"
+    elif how[0] == "raised" and want["result"]["tuple"][0] == "value":
+        text = f"Calling the module that came back raised {show(how[1])}"
+    else:
+        yield from _result_finding(evidence, how, want["result"]["tuple"])
+        return
+    look = "If you put an old graph back: what is the code of the module then?"
+    yield evidence.finding("stale-code", f"{text}.", look)
+
+
+def _result_finding(evidence: Evidence, got: list[Plain], want: list[Plain]) -> Iterable[Finding]:
+    tables = evidence.outcome.tensors, evidence.reference.tensors
+    found = difference(got[1], tables[0], want[1], tables[1])
+    if got[0] != want[0]:
+        yield unrecorded(evidence)
+    elif found:
+        text = f"The module that came back gives something else than its graph says: {found.text}."
+        look = "What a module computes is its code. When is that written?"
+        yield evidence.finding(found.code, text, look)
+    else:
+        yield from argument_finding(evidence)
+
+
+def ours(
+    gm: fx.GraphModule, passes: Sequence[Any], checks: Sequence[Any] = (), limit: int = 20
+) -> tuple[fx.GraphModule, list[str]]:
+    """Each pass is given a copy, which is kept if all goes well."""
+    current, undone, report = copy.deepcopy(gm), set(), []
+    for _ in range(limit):
+        modified = False
+        for each in passes:
+            if id(each) in undone:
+                continue
+            text = FREE
+            try:
+                result = each(copy.deepcopy(current))
+                error = None if isinstance(result, PassResult) else TypeError(text)
+                for check in () if error else checks:
+                    check(result.graph_module)
+            except Exception as raised:
+                error = raised
+            if error is None:
+                current, modified = result.graph_module, modified or result.modified
+            else:
+                undone.add(id(each))
+                name = getattr(each, "__name__", type(each).__name__)
+                report.append(f"{name}: {type(error).__name__}: {error}")
+        if not modified:
+            return current, report
+    raise RuntimeError(f"round {limit} still modifies")
+
+
+KEY = AnswerKey(
+    (
+        ends_as_it_must.because("names the kind that came back, before it is looked at"),
+        caller_untouched,
+        the_callers_lists,
+        the_report,
+        the_graph.because("names the calls, before results are compared"),
+        layers_and_weights.because("names the layer or the weight, before results are compared"),
+        recompiled,
+    ),
+    driving(ours),
+    oracle_alone=True,
+)
+
+TRAP = """\
+What is undone. A pass that raises in the middle has edited the graph by then, perhaps layers and
+weights, too. Only a copy that was made *before* the pass has none of that. A copy that shares
+its parameters, such as `fx.GraphModule(gm, copy.deepcopy(gm.graph))`, is half a copy. The
+report names a pass, but it is the object that is not tried again: two may bear one name."""
+"""What many answers get wrong; told after a pass."""

@@ -1,0 +1,1 @@
+"""The exercise `sort_graph`."""
