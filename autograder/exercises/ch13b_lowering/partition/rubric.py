@@ -226,7 +226,7 @@ def few_sets(evidence: Evidence) -> Iterable[Finding]:
 
 KEY = AnswerKey(
     (
-        returns("list"),
+        returns("list").because("the rules behind it read a list"),
         sets_of_names.because("the rules behind it read sets of names"),
         caller_untouched,
         no_other_nodes,
