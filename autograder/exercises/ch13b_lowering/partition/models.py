@@ -352,4 +352,4 @@ def with_backend(trial: Trial, choice: int) -> Trial:
         if taken:
             names.add(name)
     supported = TakesNodes(frozenset(names), others=draw.random() < 0.3)
-    return replace(trial, args=(gm, supported), model=gm, inputs=(), noted=True)
+    return replace(trial, args=(gm, supported), model=gm, noted=True)

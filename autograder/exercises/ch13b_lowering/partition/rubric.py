@@ -186,7 +186,7 @@ def no_empty_set(evidence: Evidence) -> Iterable[Finding]:
     """Something is in each set."""
     found = _of(evidence)
     if not all(found.sets):
-        text = f"One of the {len(found.sets)} sets is empty."
+        text = "There is a set with nothing in it."
         yield evidence.finding("empty-set", text, "Make a set when there is a node for it.")
 
 
@@ -197,13 +197,17 @@ def no_cycle(evidence: Evidence) -> Iterable[Finding]:
     cycle = found.cycle()
     if not cycle:
         return
-    steps = [f"`{a}` reads `{b}`" for a, b in zip(cycle[::2], cycle[1::2], strict=True)]
-    more = "" if len(steps) <= 5 else f", and so on, in {len(steps)} steps"
+    pairs = list(zip(cycle[::2], cycle[1::2], strict=True))
+    steps = [f"`{a}` reads `{b}`" for a, b in pairs[:1]] + [
+        f"`{a}`{'' if a == before else f', in one set with `{before}`,'} reads `{b}`"
+        for (_, before), (a, b) in zip(pairs, pairs[1:], strict=False)
+    ]
+    more = "" if len(steps) <= 5 else f"; and so on, in {len(steps)} steps"
     in_set = next(found.of[name] for name in cycle if name in found.of)
     names = show({"set": sorted(found.sets[in_set])})
     yield evidence.finding(
         "cycle",
-        f"The set {names} would wait for itself: {', '.join(steps[:5])}{more}.",
+        f"The set {names} would wait for itself: {'; '.join(steps[:5])}{more}.",
         "Take each set for one node that runs as a whole: all that it reads must be there "
         "before it begins. Go around this circle in the graph.",
         tuple(dict.fromkeys(cycle[:10])),
