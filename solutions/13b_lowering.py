@@ -507,28 +507,20 @@ def no_pooling(node: fx.Node) -> bool:
 
 sets = partition(network, no_pooling)
 print([len(names) for names in sets])
-runs = 1 + sum(node.op == "call_module" and not no_pooling(node) for node in network.graph.nodes)
-print(len(sets), "pieces;", runs, "if the graph is cut at each pooling")
+pools = [node for node in network.graph.nodes if not no_pooling(node)]
+print(len(sets), "pieces;", 1 + len(pools), "if the graph is cut at each pooling")
+assert (len(sets), len(pools)) == (11, 13)
 pieces = fused(network, *sets)
 image = torch.rand(1, 3, 64, 64)
 with torch.no_grad():
     torch.testing.assert_close(pieces(image), network(image))
-assert (len(sets), runs) == (11, 14)
-
-
-def set_of(name: str) -> int:
-    """Which set a node is in."""
-    (found,) = [i for i, names in enumerate(sets) if name in names]
-    return found
-
-
-branches = [f"inception3a_{branch}_conv" for branch in ("branch1", "branch2_1", "branch3_1")]
-assert len({set_of(name) for name in branches}) == 1
-assert set_of("inception3a_branch4_1_conv") == set_of(branches[0]) + 1
+in_a_row = [node.name for node in pools if node.args[0] in pools]
+print(in_a_row)
+assert len(in_a_row) == 3 and len(sets) == 1 + len(pools) - len(in_a_row)
 
 # %% [markdown]
-# Each Inception block has a pooling in one of its four branches. The other three branches do not wait for it.
-# So they run in one set, and the convolution behind the pooling runs in the next one.
+# Each pooling costs one more piece, because the longest path leads through all of them. Only where one pooling reads another does a path leave the accelerator once for both.
+# This is so in the Inception blocks that follow a pooling: one of their branches begins with a second one.
 
 # %% [markdown]
 # ## Common mistakes
