@@ -256,6 +256,11 @@ def last_input(gm, supported):
     return by_levels(gm, supported, most=lambda levels: levels[-1] if levels else 0)
 
 
+@wrong("two inputs are looked at", "cycle", clause="paths")
+def two_inputs(gm, supported):
+    return by_levels(gm, supported, most=lambda levels: max(levels[:2], default=0))
+
+
 @wrong("the shortest path counts", "cycle", clause="paths")
 def shortest(gm, supported):
     return by_levels(gm, supported, most=lambda levels: min(levels, default=0))
@@ -336,6 +341,28 @@ def both_ways(gm, supported):
 def ways_in(gm, supported):
     return by_levels(
         gm, supported, step=lambda node, read, taken: node in taken and read not in taken
+    )
+
+
+@wrong("an input that is supported is left, too", "too-many", clause="not-asked")
+def leaves_inputs(gm, supported):
+    return by_levels(
+        gm,
+        supported,
+        step=lambda node, read, taken: (
+            node not in taken and read.op != "get_attr" and supported(read)
+        ),
+    )
+
+
+@wrong("a parameter that is supported is left, too", "too-many", clause="not-asked")
+def leaves_parameters(gm, supported):
+    return by_levels(
+        gm,
+        supported,
+        step=lambda node, read, taken: (
+            node not in taken and read.op != "placeholder" and supported(read)
+        ),
     )
 
 

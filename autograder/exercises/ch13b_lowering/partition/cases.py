@@ -123,6 +123,12 @@ EXERCISE = Exercise(
             models.OneAfterAnother,
             models.TakesNodes(frozenset(("relu", "relu_2", "sin_2", "sin_3"))),
         ),
+        offered(
+            "the last of several inputs",
+            "kinds",
+            models.Third,
+            takes((torch.relu, torch.cat, torch.where)),
+        ),
         offered("values that nobody reads", "kinds", models.Unread),
         offered(
             "what no trace gives", "kinds", models.with_foreign_names, takes(("mul", operator.add))
@@ -135,6 +141,12 @@ EXERCISE = Exercise(
             "never",
             models.Layers,
             takes((operator.mul, operator.sub, "layer", *NOT_A_CALL)),
+        ),
+        offered(
+            "inputs and parameters leave nothing",
+            "never",
+            models.OfParameters,
+            takes_all_but((operator.sub,)),
         ),
         offered("1,500 calls in a row", "long", models.long_row),
         offered("only those in the middle", "long", models.longer_row),
@@ -155,9 +167,7 @@ EXERCISE = Exercise(
             takes((operator.add, *NOT_A_CALL)),
             hidden=True,
         ),
-        offered(
-            "redraw: a row", "long", models.long_row, takes((torch.relu, torch.cos)), hidden=True
-        ),
+        offered("redraw: a row", "long", models.another_row, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
     hints=HINTS,
@@ -172,6 +182,7 @@ EXERCISE = Exercise(
                 "{a} * [nn.Parameter(torch.ones(()))]",
                 "[nn.Tanh()]([=nn.Tanh()]({a}))",
                 "{a}.neg()",
+                "torch.where({a} > {n}, {b}, {c})",
             )
             + ops("torch.cos({a})", outs=0)
             + COMMON,

@@ -260,6 +260,28 @@ class Parts(nn.Module):
         return torch.relu(left) * torch.relu(right.sin()), right
 
 
+class Third(nn.Module):
+    """What comes last of several inputs comes by a detour."""
+
+    def forward(self, x, y):
+        a, b = torch.relu(x), torch.relu(y)
+        c = torch.cat([x, a, torch.sin(b)])
+        return torch.where(c > 0, torch.cat([a, b, x]), torch.cos(c))
+
+
+class OfParameters(nn.Module):
+    """What the backend does not have reads an input or a parameter, and nothing else."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x, y):
+        a = torch.relu(x)
+        b = torch.relu(self.scale - 1)
+        return a * b, torch.relu(y - 2)
+
+
 class Unread(nn.Module):
     """Nobody reads some of the values."""
 
@@ -318,6 +340,11 @@ def in_a_row(*calls: tuple[Callable[..., Any], int]) -> fx.GraphModule:
 def long_row() -> fx.GraphModule:
     """1,500 calls in a row."""
     return in_a_row((torch.relu, 30), (torch.sin, 740), (torch.relu, 30), (torch.cos, 700))
+
+
+def another_row() -> fx.GraphModule:
+    """1,550 calls in a row."""
+    return in_a_row((torch.sin, 500), (torch.relu, 45), (torch.cos, 990), (torch.relu, 15))
 
 
 def longer_row() -> fx.GraphModule:
