@@ -265,6 +265,11 @@ ADVICE = (
         exercises=("inputs_of", "wellformed", "node_table", "first_nonfinite", "record_shapes",
                    "is_faithful")),
     Row(("RecursionError",), "",
+        "A function calls itself once for each node of a long path, and Python does not go that "
+        "deep. `graph.nodes` gives each node after all that it reads: with what is noted of these "
+        "in a dictionary, one loop is enough.",
+        exercises=("partition",)),
+    Row(("RecursionError",), "",
         "A function calls itself without end. Which of your methods calls itself, directly or "
         "through the class that it is made from?"),
     Row(("StopIteration",), "",

@@ -1,0 +1,1 @@
+"""The optional part of chapter 13, about parts of a graph for a backend: one folder an exercise."""

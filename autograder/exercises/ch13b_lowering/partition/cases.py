@@ -1,0 +1,195 @@
+"""Exercise 13b.1: what a backend takes, in as few sets as possible."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch13_partition.models import itself
+from autograder.exercises.ch13b_lowering.partition import models
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+
+HINTS = (
+    "**Where to look.** Take a path through the graph with your finger. When does it come to a "
+    "point after which no call can be in the set any more that you began with? How often does that "
+    "happen on the way to a node, if you take the worst path?",
+    "**What to use.** `graph.nodes` gives each node after all that it reads, so one loop is "
+    "enough, and a dictionary with a number for each node. `node.all_input_nodes` are the nodes "
+    "that a node reads, wherever in its arguments. A call has an `op` that begins with `call_`.",
+    "**A skeleton.**\n\n"
+    "```python\n"
+    "number = {}                      # for each node, of which set it could be\n"
+    "sets = {}\n"
+    "for node in gm.graph.nodes:\n"
+    "    ours = ...                   # a call, and supported\n"
+    "    number[node] = ...           # from the numbers of what it reads:\n"
+    "                                 # when is it one more?\n"
+    "    if ours:\n"
+    "        ...                      # the name goes into the set of this number\n"
+    "return ...\n"
+    "```",
+)
+
+RELU = models.Takes((torch.relu, torch.maximum))
+
+
+def offered(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    supported: Any = RELU,
+    *,
+    edited: bool = False,
+    hidden: bool = False,
+) -> Case:
+    """A case: a model, and a backend."""
+    build = models.Offered(make, supported, edited)
+    return Case(name, aspect, build, hidden, Expect(trace=itself))
+
+
+takes, takes_all_but = models.Takes, models.TakesAllBut
+NOT_A_CALL = ("scale", "shift", "output", "x")
+
+EXERCISE = Exercise(
+    name="partition",
+    number=1,
+    chapter="13b_lowering",
+    title="As few sets as possible",
+    stars=3,
+    minutes=25,
+    points=6,
+    procedure="analysis",
+    aspects=(
+        Aspect("task", 3, "every supported call in one set, and no set waits for itself"),
+        Aspect("between", 3, "sets that would wait for one another"),
+        Aspect("few", 2, "as few sets as possible, connected or not"),
+        Aspect("kinds", 2, "calls of every kind, whatever way they are read, and whether or not"),
+        Aspect("never", 1, "inputs, parameters and the output are in no set"),
+        Aspect("long", 1, "graphs of 1,500 nodes and more"),
+    ),
+    cases=(
+        offered("one call between", "task", models.Around),
+        offered("everything is supported", "task", models.Around, takes((torch.relu, torch.sin))),
+        offered("a detour", "task", models.Past),
+        offered("a long detour", "task", models.LongDetour),
+        offered("in turns", "task", models.OneAfterAnother),
+        offered("two branches that cross", "between", models.Crosswise),
+        offered("two pairs", "between", models.Entangled),
+        offered("a braid", "between", models.Braid),
+        offered("stairs", "between", models.Stairs),
+        offered("stairs, other calls", "between", models.Stairs, takes_all_but((torch.relu,))),
+        offered("stairs, edited", "between", models.Stairs, edited=True),
+        offered("two branches", "few", models.Apart),
+        offered("joined too early", "few", models.TooEarly),
+        offered("joined too early, twice", "few", models.TooEarlyAgain),
+        offered(
+            "calls that read nothing",
+            "few",
+            models.out_of_nothing,
+            takes((torch.ones, torch.full, torch.maximum)),
+        ),
+        offered(
+            "a call that reads nothing",
+            "few",
+            models.out_of_nothing,
+            takes((torch.ones, torch.maximum)),
+        ),
+        offered("an early call that is written last", "few", models.LateBranch),
+        offered("of different depth", "few", models.ManyToOne),
+        offered("keywords and lists", "kinds", models.Keywords),
+        offered("all but some", "kinds", models.Keywords, takes_all_but((torch.sin, torch.cat))),
+        offered(
+            "layers and methods",
+            "kinds",
+            models.Layers,
+            takes(("layer", "relu", "block.0", "neg", operator.mul)),
+        ),
+        offered("parts of a tuple", "kinds", models.Parts, takes((torch.relu, torch.chunk))),
+        offered(
+            "parts without the whole",
+            "kinds",
+            models.Parts,
+            takes((torch.relu, operator.getitem, operator.mul)),
+        ),
+        offered(
+            "one of several alike",
+            "kinds",
+            models.OneAfterAnother,
+            models.TakesNodes(frozenset(("relu", "relu_2", "sin_2", "sin_3"))),
+        ),
+        offered(
+            "the last of several inputs",
+            "kinds",
+            models.Third,
+            takes((torch.relu, torch.cat, torch.where)),
+        ),
+        offered("values that nobody reads", "kinds", models.Unread),
+        offered(
+            "what no trace gives", "kinds", models.with_foreign_names, takes(("mul", operator.add))
+        ),
+        offered("nothing is supported", "never", models.Around, takes(())),
+        offered("no call at all", "never", models.OnlyInputs, takes_all_but()),
+        offered("supported whatever it is", "never", models.Layers, takes_all_but()),
+        offered(
+            "also what is no call",
+            "never",
+            models.Layers,
+            takes((operator.mul, operator.sub, "layer", *NOT_A_CALL)),
+        ),
+        offered(
+            "inputs and parameters leave nothing",
+            "never",
+            models.OfParameters,
+            takes_all_but((operator.sub,)),
+        ),
+        offered("1,500 calls in a row", "long", models.long_row),
+        offered("only those in the middle", "long", models.longer_row),
+        offered("redraw: a detour", "task", models.Past, takes_all_but((torch.sin,)), hidden=True),
+        offered(
+            "redraw: two that cross",
+            "between",
+            models.Crosswise,
+            takes((torch.sin, torch.maximum)),
+            hidden=True,
+        ),
+        offered("redraw: few", "few", models.ManyToOne, takes((torch.sin,)), hidden=True),
+        offered("redraw: layers", "kinds", models.Layers, takes_all_but(("layer",)), hidden=True),
+        offered(
+            "redraw: no call",
+            "never",
+            models.Layers,
+            takes((operator.add, *NOT_A_CALL)),
+            hidden=True,
+        ),
+        offered("redraw: a row", "long", models.another_row, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(
+        Vocabulary(
+            ops(
+                "torch.sin({a})",
+                "{a} * {b}",
+                "torch.maximum({a}, {b})",
+                "torch.maximum(other={a}, input={b})",
+                "torch.stack([{x}, {y}, {x}])[1]",
+                "{a} * [nn.Parameter(torch.ones(()))]",
+                "[nn.Tanh()]([=nn.Tanh()]({a}))",
+                "{a}.neg()",
+                "torch.where({a} > {n}, {b}, {c})",
+            )
+            + ops("torch.cos({a})", outs=0)
+            + COMMON,
+            most=9,
+        ),
+        models.with_backend,
+        count=20,
+        expect=Expect(trace=itself),
+    ),
+)

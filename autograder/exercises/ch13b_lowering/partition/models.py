@@ -1,0 +1,382 @@
+"""Graphs of which a backend takes some calls, and backends: for `partition`."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import operator
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.exercises.ch13_partition.models import (
+    as_graph_module,
+    graph_module_of,
+    stirred,
+    tagged,
+)
+from autograder.models import fresh
+
+# ------------------------------------------------------------------ backends
+
+
+@dataclass(frozen=True)
+class Takes:
+    """A backend that has these operations: functions, and names of methods and modules."""
+
+    targets: tuple[Any, ...]
+
+    def __call__(self, node: fx.Node) -> bool:
+        """Whether it has what the node calls."""
+        return node.target in self.targets
+
+
+@dataclass(frozen=True)
+class TakesAllBut:
+    """A backend that has everything but these operations. It asks nobody what a node is."""
+
+    targets: tuple[Any, ...] = ()
+
+    def __call__(self, node: fx.Node) -> bool:
+        """Whether it has what the node calls."""
+        return node.target not in self.targets
+
+
+@dataclass(frozen=True)
+class TakesNodes:
+    """A backend that takes the nodes of these names.
+
+    Attributes:
+        names: of call nodes.
+        others: what it says of nodes that are no calls.
+    """
+
+    names: frozenset[str]
+    others: bool = False
+
+    def __call__(self, node: fx.Node) -> bool:
+        """Whether it takes the node."""
+        return node.name in self.names or (self.others and not node.op.startswith("call_"))
+
+
+@dataclass(frozen=True, eq=False)
+class Offered:
+    """Builds the trial of ``answer(gm, supported)``; ``gm`` is taken as it is.
+
+    Attributes:
+        make: builds the model, or a graph module.
+        supported: the backend.
+        edited: whether `users` are in another order than the graph's.
+    """
+
+    make: Callable[[], nn.Module]
+    supported: Callable[[fx.Node], bool]
+    edited: bool = False
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        gm = tagged(graph_module_of(fresh(self.make, seed)))
+        if self.edited:
+            stirred(gm)
+        return Trial(args=(gm, self.supported), model=gm, noted=True)
+
+
+# ------------------------------------------------------------------ few sets, and no cycle
+
+
+class Around(nn.Module):
+    """What the backend does not have is between two calls that it has."""
+
+    def forward(self, x):
+        return torch.relu(torch.sin(torch.relu(x)))
+
+
+class Past(nn.Module):
+    """Two calls are neighbours, and a detour leads from the first to the second."""
+
+    def forward(self, x):
+        a = torch.relu(x)
+        b = torch.sin(a)
+        return torch.maximum(a, b)
+
+
+class LongDetour(nn.Module):
+    """A detour of several nodes, with a call on it that the backend has."""
+
+    def forward(self, x):
+        a = torch.relu(x)
+        b = torch.exp(torch.sin(a))
+        c = torch.relu(b)
+        d = torch.neg(torch.cos(c))
+        return torch.maximum(a, torch.maximum(c, d))
+
+
+class Apart(nn.Module):
+    """Two branches that have nothing to do with one another."""
+
+    def forward(self, x, y):
+        return torch.relu(x).relu(), torch.sin(torch.relu(y)), torch.relu(x + y)
+
+
+class OneAfterAnother(nn.Module):
+    """The backend's calls and others take turns."""
+
+    def forward(self, x):
+        for _ in range(4):
+            x = torch.sin(torch.relu(x))
+        return x
+
+
+class Crosswise(nn.Module):
+    """Each branch ends with what the other begins with."""
+
+    def forward(self, x, y):
+        a, b = torch.relu(x), torch.relu(y)
+        c, d = torch.relu(torch.sin(b)), torch.relu(torch.sin(a))
+        return c, d, torch.maximum(a, c), torch.maximum(b, d)
+
+
+class Entangled(nn.Module):
+    """Two pairs of neighbours: each could be a set, but not both."""
+
+    def forward(self, x, y):
+        a, b = torch.relu(x), torch.relu(y)
+        c = torch.maximum(a, torch.cos(b))
+        d = torch.maximum(b, torch.sin(a))
+        return c - d
+
+
+class Braid(nn.Module):
+    """Three strands, and each reads what another one was before."""
+
+    def forward(self, x, y, z):
+        for _ in range(2):
+            x, y, z = (
+                torch.maximum(torch.relu(x), torch.sin(y)),
+                torch.maximum(torch.relu(y), torch.cos(z)),
+                torch.maximum(torch.relu(z), torch.neg(x)),
+            )
+        return x, y, z
+
+
+class TooEarly(nn.Module):
+    """Joining two neighbours as soon as one can leaves too many sets."""
+
+    def forward(self, x, y):
+        e = torch.relu(x)
+        a = torch.relu(y)
+        b = torch.maximum(a, torch.sin(e))
+        f = torch.relu(torch.cos(a))
+        return b, f
+
+
+class LateBranch(nn.Module):
+    """A call could be early, but is written last."""
+
+    def forward(self, x, y):
+        a = torch.relu(x)
+        b = torch.relu(torch.sin(a))
+        c = torch.relu(torch.sin(b))
+        d = torch.relu(y)
+        return c + torch.sin(d) + torch.relu(d)
+
+
+class TooEarlyAgain(nn.Module):
+    """As `TooEarly`, and then once more behind it."""
+
+    def forward(self, x, y):
+        for _ in range(2):
+            e = torch.relu(x)
+            a = torch.relu(y)
+            x, y = torch.maximum(a, torch.sin(e)), torch.relu(torch.cos(a))
+        return x, y
+
+
+class Stairs(nn.Module):
+    """Each step reads all steps before it, some of them by detours."""
+
+    def forward(self, x):
+        a = torch.relu(x)
+        b = torch.relu(a)
+        c = torch.maximum(b, torch.sin(a))
+        d = torch.maximum(a, torch.relu(c))
+        e = torch.maximum(d, torch.cos(c))
+        f = torch.maximum(torch.sin(e), a)
+        return torch.relu(f) + torch.cos(b) + e
+
+
+class ManyToOne(nn.Module):
+    """Calls of different depth meet in the end."""
+
+    def forward(self, x, y, z):
+        a = torch.relu(torch.sin(torch.relu(torch.sin(torch.relu(x)))))
+        b = torch.relu(torch.sin(torch.relu(y)))
+        c = torch.relu(z)
+        return torch.maximum(torch.maximum(a, b), c)
+
+
+# ------------------------------------------------------------------ nodes of every kind
+
+
+class Keywords(nn.Module):
+    """Values are read as keywords, in lists, dictionaries and slices."""
+
+    def forward(self, x):
+        a = torch.relu(x)
+        n = torch.sin(a).size(0)
+        b = torch.relu(a[:n])
+        c = torch.cat(tensors=[b, torch.sin(b)], dim=0)
+        d = torch.relu(input=torch.stack([torch.cos(c), c]))
+        return {"d": d, "sum": torch.maximum(input=torch.relu(d), other=torch.sin(d))}
+
+
+class Layers(nn.Module):
+    """Layers, of which one is called twice, parameters, a buffer, and methods."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+        self.register_buffer("shift", torch.ones(3))
+        self.layer = nn.Linear(3, 3)
+        self.block = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+
+    def forward(self, x):
+        y = self.layer(x) * self.scale
+        z = self.block(y + self.shift)
+        return self.layer(z.neg()).relu() + z * y - torch.sin(y)
+
+
+class Parts(nn.Module):
+    """A value is a tuple, and its parts are read one by one."""
+
+    def forward(self, x):
+        left, right = torch.chunk(torch.relu(x), 2, dim=0)
+        return torch.relu(left) * torch.relu(right.sin()), right
+
+
+class Third(nn.Module):
+    """What comes last of several inputs comes by a detour."""
+
+    def forward(self, x, y):
+        a, b = torch.relu(x), torch.relu(y)
+        c = torch.cat([x, a, torch.sin(b)])
+        return torch.where(c > 0, torch.cat([a, b, x]), torch.cos(c))
+
+
+class OfParameters(nn.Module):
+    """What the backend does not have reads an input or a parameter, and nothing else."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x, y):
+        a = torch.relu(x)
+        b = torch.relu(self.scale - 1)
+        return a * b, torch.relu(y - 2)
+
+
+class Unread(nn.Module):
+    """Nobody reads some of the values."""
+
+    def forward(self, x):
+        a = torch.relu(x)
+        torch.relu(torch.sin(a))
+        b = torch.sin(a)
+        torch.sin(b)
+        torch.relu(b)
+        return a
+
+
+class OnlyInputs(nn.Module):
+    """Without any call."""
+
+    def forward(self, x, y=None):
+        return x, y
+
+
+def with_foreign_names() -> fx.GraphModule:
+    """A graph that `symbolic_trace` does not give: names, and a whole container as one call."""
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    first = graph.create_node("call_module", "block", (x,), name="step_7")
+    shift = graph.create_node("get_attr", "shift", name="moved")
+    second = graph.create_node("call_function", torch.sin, (first,), name="step_3")
+    third = graph.create_node("call_method", "mul", (second, first), name="sin")
+    last = graph.create_node("call_function", operator.add, (third, shift), name="block")
+    graph.output((last, first, second))
+    return fx.GraphModule(Layers(), graph)
+
+
+def out_of_nothing() -> fx.GraphModule:
+    """Two of the calls read nothing."""
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    ones = graph.call_function(torch.ones, (3,))
+    first = graph.call_function(torch.maximum, (x, ones))
+    twos = graph.call_function(torch.full, ((3,), 2.0))
+    between = graph.call_function(torch.sin, (twos,))
+    graph.output(graph.call_function(torch.maximum, (first, between)))
+    return fx.GraphModule(nn.Module(), graph)
+
+
+def in_a_row(*calls: tuple[Callable[..., Any], int]) -> fx.GraphModule:
+    """So many calls of each function, one after the other."""
+    graph = fx.Graph()
+    value = graph.placeholder("x")
+    for function, times in calls:
+        for _ in range(times):
+            value = graph.call_function(function, (value,))
+    graph.output(value)
+    return fx.GraphModule(nn.Module(), graph)
+
+
+def long_row() -> fx.GraphModule:
+    """1,500 calls in a row."""
+    return in_a_row((torch.relu, 30), (torch.sin, 740), (torch.relu, 30), (torch.cos, 700))
+
+
+def another_row() -> fx.GraphModule:
+    """1,550 calls in a row."""
+    return in_a_row((torch.sin, 500), (torch.relu, 45), (torch.cos, 990), (torch.relu, 15))
+
+
+def longer_row() -> fx.GraphModule:
+    """1,600 calls in a row, of which the backend has the ones in the middle."""
+    return in_a_row((torch.cos, 700), (torch.relu, 40), (torch.sin, 860))
+
+
+# ------------------------------------------------------------------ random models
+
+
+def _depths(gm: fx.GraphModule) -> dict[str, int]:
+    """Of each call, how many calls are on the longest path to it."""
+    depth: dict[fx.Node, int] = {}
+    for node in gm.graph.nodes:
+        before = max((depth[read] for read in node.all_input_nodes), default=-1)
+        depth[node] = before + node.op.startswith("call_")
+    return {node.name: d for node, d in depth.items() if node.op.startswith("call_")}
+
+
+def with_backend(trial: Trial, choice: int) -> Trial:
+    """The trial of a random model: its graph module, and a backend.
+
+    Most backends take every second layer of calls, with exceptions: so there are several sets.
+    """
+    gm = as_graph_module(trial, choice)
+    draw = random.Random(choice)
+    share, wide, first = draw.choice((0.0, 0.1, 0.2, 1.0)), draw.choice((1, 1, 2)), draw.random()
+    names = set()
+    for name, depth in _depths(gm).items():
+        in_turn = (depth // wide + (first < 0.5)) % 2 == 1
+        taken = draw.random() < 0.6 if draw.random() < share else in_turn
+        if taken:
+            names.add(name)
+    supported = TakesNodes(frozenset(names), others=draw.random() < 0.3)
+    return replace(trial, args=(gm, supported), model=gm, noted=True)

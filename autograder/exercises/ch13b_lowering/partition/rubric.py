@@ -1,0 +1,251 @@
+"""What must come of `partition`: sets of names, as few as there can be without a cycle.
+
+How few can be said without a search. On a path, count how often it leaves the backend: how often
+a call that is not supported reads one that is. A set cannot hold two calls of which one has a path
+to the other that leaves the backend, so a path that leaves it k times before its last supported
+call needs k + 1 sets. And so many are enough: calls with the same largest count make up a set, and
+each set reads from sets with lower counts only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+from torch import fx
+
+from autograder.core.codec import Plain, kind_of, show
+from autograder.core.verdict import Finding
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import answer_of
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import caller_untouched
+from autograder.rules.values import returns
+
+
+def _is_taken(node: fx.Node, supported: Callable[[fx.Node], bool]) -> bool:
+    return node.op in ("call_function", "call_method", "call_module") and bool(supported(node))
+
+
+def fewest(gm: fx.GraphModule, supported: Callable[[fx.Node], bool]) -> int:
+    """How many sets are needed."""
+    left: dict[fx.Node, int] = {}
+    most = 0
+    for node in gm.graph.nodes:
+        taken = _is_taken(node, supported)
+        left[node] = max(
+            (left[read] + (not taken and _is_taken(read, supported)) for read in _read_by(node)),
+            default=0,
+        )
+        most = max(most, left[node] + 1 if taken else 0)
+    return most
+
+
+def _read_by(node: fx.Node) -> list[fx.Node]:
+    return node.all_input_nodes
+
+
+class _Sets:
+    """The sets that came back, and the graph that they are of."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        gm, supported = evidence.trial.args
+        nodes = list(gm.graph.nodes)
+        self.ops = {node.name: str(node.op) for node in nodes}
+        self.reads = {node.name: [read.name for read in _read_by(node)] for node in nodes}
+        self.taken = [node.name for node in nodes if _is_taken(node, supported)]
+        self.sets: list[list[str]] = [item["set"] for item in evidence.outcome.value["list"]]
+        self.of: dict[str, int] = {}
+        for i, names in enumerate(self.sets):
+            for name in names:
+                self.of.setdefault(name, i)
+
+    def cycle(self) -> list[str]:
+        """Nodes around a cycle that there is when each set is one node; or none.
+
+        Each is the first in a set, or alone, and the next one, or one of its set, reads something
+        of its set.
+        """
+        group = {name: self.of.get(name, name) for name in self.ops}
+        waits: dict[Any, dict[Any, tuple[str, str]]] = {each: {} for each in group.values()}
+        for name, read in self.reads.items():
+            for each in read:
+                if group[each] != group[name]:
+                    waits[group[name]].setdefault(group[each], (name, each))
+        readers: dict[Any, list[Any]] = {each: [] for each in waits}
+        for reader, needs in waits.items():
+            for need in needs:
+                readers[need].append(reader)
+        left_over = {each: len(needs) for each, needs in waits.items()}
+        ready = [each for each, count in left_over.items() if not count]
+        while ready:
+            done = ready.pop()
+            del left_over[done]
+            for reader in readers[done]:
+                left_over[reader] -= 1
+                if not left_over[reader]:
+                    ready.append(reader)
+        waits = {
+            each: {need: how for need, how in waits[each].items() if need in left_over}
+            for each in left_over
+        }
+        if not waits:
+            return []
+        walked: list[Any] = [next(iter(waits))]
+        while walked[-1] not in walked[:-1]:
+            walked.append(next(iter(waits[walked[-1]])))
+        walked = walked[walked.index(walked[-1]) :]
+        steps = [waits[a][b] for a, b in zip(walked, walked[1:], strict=False)]
+        return [word for reader, read in steps for word in (reader, read)]
+
+
+@lru_cache(maxsize=1)
+def _of(evidence: Evidence) -> _Sets:
+    """The sets of an outcome, read once."""
+    return _Sets(evidence)
+
+
+def _wrong_item(value: Plain) -> Plain:
+    """The first item of a list that is no set of names, or the name itself; else ``None``."""
+    for item in value["list"]:
+        if not isinstance(item, dict) or "set" not in item:
+            return {"item": kind_of(item)}
+        for name in item["set"]:
+            if not isinstance(name, str):
+                return {"name": kind_of(name)}
+    return None
+
+
+@rule("sets of names", Stage.KIND)
+def sets_of_names(evidence: Evidence) -> Iterable[Finding]:
+    """Each item of the list is a set, and in it are texts."""
+    value = evidence.outcome.value
+    if not isinstance(value, dict) or "list" not in value:
+        return  # `returns` says so
+    wrong = _wrong_item(value)
+    if wrong:
+        what = "item of the list" if "item" in wrong else "entry of a set"
+        found = next(iter(wrong.values()))
+        yield evidence.finding(
+            "wrong-kind",
+            f"{evidence.you} returned a list, but an {what} is {found}, not a "
+            f"{'`set`' if 'item' in wrong else '`str`'}.",
+            "Each item is a `set` of names, such as `{'relu', 'relu_1'}`; a name is `node.name`.",
+        )
+
+
+@rule("no other nodes", Stage.STRUCTURE)
+def no_other_nodes(evidence: Evidence) -> Iterable[Finding]:
+    """In the sets are supported calls, and nothing else."""
+    found = _of(evidence)
+    extra = next((name for name in found.of if name not in found.taken), None)
+    if extra is None:
+        return
+    if extra not in found.ops:
+        text = f"`{extra}` is in a set, and no node of the graph has this name."
+        look = "The graph is taken as it is: are these names of another trace, or targets?"
+    elif not found.ops[extra].startswith("call_"):
+        text = f"`{extra}` is in a set, and it is a node of kind `{found.ops[extra]}`."
+        look = "Only calls can be in a set, whatever `supported` says of other nodes."
+    else:
+        text = f"`{extra}` is in a set, but `supported` says no to it."
+        look = "Which of your lines puts a node into a set without asking `supported`?"
+    yield evidence.finding("not-supported", text, look, (extra,))
+
+
+@rule("all supported calls", Stage.STRUCTURE)
+def all_supported_calls(evidence: Evidence) -> Iterable[Finding]:
+    """Each supported call is in a set."""
+    found = _of(evidence)
+    missing = [name for name in found.taken if name not in found.of]
+    if missing:
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        yield evidence.finding(
+            "missing",
+            f"`{missing[0]}` is supported, and in no set{more}.",
+            "Calls of functions, methods and modules count, read or not, and also one alone.",
+            tuple(missing[:3]),
+        )
+
+
+@rule("in one set", Stage.STRUCTURE)
+def in_one_set(evidence: Evidence) -> Iterable[Finding]:
+    """No supported call is in two sets."""
+    found = _of(evidence)
+    for name in found.taken:
+        if sum(name in names for names in found.sets) > 1:
+            text = f"`{name}` is in more than one set, so it would be computed twice."
+            yield evidence.finding("in-two-sets", text, "When is a node done with?", (name,))
+            return
+
+
+@rule("no empty set", Stage.STRUCTURE)
+def no_empty_set(evidence: Evidence) -> Iterable[Finding]:
+    """Something is in each set."""
+    found = _of(evidence)
+    if not all(found.sets):
+        text = "There is a set with nothing in it."
+        yield evidence.finding("empty-set", text, "Make a set when there is a node for it.")
+
+
+@rule("no cycle", Stage.RESULT)
+def no_cycle(evidence: Evidence) -> Iterable[Finding]:
+    """If each set was one node, nothing would wait for itself."""
+    found = _of(evidence)
+    cycle = found.cycle()
+    if not cycle:
+        return
+    pairs = list(zip(cycle[::2], cycle[1::2], strict=True))
+    steps = [f"`{a}` reads `{b}`" for a, b in pairs[:1]] + [
+        f"`{a}`{'' if a == before else f', in one set with `{before}`,'} reads `{b}`"
+        for (_, before), (a, b) in zip(pairs, pairs[1:], strict=False)
+    ]
+    more = "" if len(steps) <= 5 else f"; and so on, in {len(steps)} steps"
+    in_set = next(found.of[name] for name in cycle if name in found.of)
+    names = show({"set": sorted(found.sets[in_set])})
+    yield evidence.finding(
+        "cycle",
+        f"The set {names} would wait for itself: {'; '.join(steps[:5])}{more}.",
+        "Take each set for one node that runs as a whole: all that it reads must be there "
+        "before it begins. Go around this circle in the graph.",
+        tuple(dict.fromkeys(cycle[:10])),
+    )
+
+
+@rule("few sets", Stage.RESULT)
+def few_sets(evidence: Evidence) -> Iterable[Finding]:
+    """No more sets than are needed."""
+    count = sum(1 for names in _of(evidence).sets if names)
+    need = evidence.reference.value
+    if count > need:
+        yield evidence.finding(
+            "too-many",
+            f"{evidence.you} makes {count} sets, and {need} {'is' if need == 1 else 'are'} enough.",
+            "Calls need not be connected to be in one set. Which calls could run in the first "
+            "set, if as many as possible do? And then in the second?",
+        )
+
+
+KEY = AnswerKey(
+    (
+        returns("list").because("the rules behind it read a list"),
+        sets_of_names.because("the rules behind it read sets of names"),
+        caller_untouched,
+        no_other_nodes,
+        all_supported_calls,
+        in_one_set,
+        no_empty_set,
+        no_cycle,
+        few_sets,
+    ),
+    answer_of(fewest),
+    oracle_alone=True,
+)
+
+TRAP = """\
+Two sets may each be fine, and still wait for each other. Whether a node may join a set cannot be
+seen from this set alone: look at the graph in which all sets made so far are one node each. Or
+count for each node how often a path to it has left the backend: then you need not look."""
+"""What many answers get wrong; told after a pass."""

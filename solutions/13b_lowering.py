@@ -1,0 +1,646 @@
+# %% [markdown]
+# # 13b · Partition and lower
+#
+# **After this part you can say which calls of a graph a device takes over, in as few pieces as possible.**
+#
+# | | |
+# |---|---|
+# | **You need** | chapters 1 to 3: traces, the six kinds of node, `users`; chapter 13 for the team's device |
+# | **Time** | about 60 minutes with *Common mistakes*, 25 of them for the exercise; the minutes of a section include its exercise |
+# | **Optional** | No later chapter needs it |
+#
+# **When you are done, you can**
+#
+# 1. say which calls a backend has, with a function of a node;
+# 2. find a set of calls that waits for itself, and show the path;
+# 3. say why two sets can wait for each other although each of them is fine;
+# 4. divide what a backend has into as few sets as possible;
+# 5. put one call in the place of each set;
+# 6. say what PyTorch's own tools do with your sets.
+
+# %% [markdown]
+# ## A story
+#
+# The team of chapter 13 has its small accelerator. It does most of GoogLeNet very fast. But it does not have every operation.
+# What it does not have runs on the main processor, as before.
+#
+# Each time the work goes from one to the other, values are copied, and the accelerator waits. So the team wants few pieces, and large ones.
+# A piece is given to the accelerator as a whole. It begins when all that it reads is there, and its results come when all of it is done.
+#
+# To divide the graph is called **partitioning**. To put a compiled call in the place of a piece is called **lowering**.
+# At the end of this part the team knows how few pieces its network needs.
+
+# %%
+import copy
+from collections.abc import Callable
+
+import torch
+from torch import fx, nn
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import create_op_support
+from torch.fx.passes.split_module import split_module
+from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
+from torchvision.models import googlenet
+
+from autograder import check, draw, fails, hint, progress
+
+torch.manual_seed(13)
+print(torch.__version__)
+
+# %% [markdown]
+# ## A question on earlier chapters
+#
+# **Predict the result.** `torch.add(input=a, other=b)` is traced, and `a` and `b` are nodes. What is in `node.args`, and what in `node.all_input_nodes`?
+#
+# <details><summary>Both nodes are in both</summary>
+#
+# No. The call has no positional arguments, and FX records a call as it is written.
+# </details>
+# <details><summary>Nothing is in <code>args</code>, and both nodes are in <code>all_input_nodes</code></summary>
+#
+# Right. Keywords are in <code>kwargs</code>. Whoever asks what a node reads needs both, with all lists and dictionaries in them. <code>all_input_nodes</code> has them all.
+# </details>
+# <details><summary>Nothing is in either of them</summary>
+#
+# No. <code>all_input_nodes</code> looks into keywords, too.
+# </details>
+
+
+# %%
+class Named(nn.Module):
+    def forward(self, a, b):
+        return torch.add(input=a, other=b)
+
+
+a, b, added, _ = fx.symbolic_trace(Named()).graph.nodes
+assert added.args == () and set(added.kwargs) == {"input", "other"}
+assert added.all_input_nodes == [a, b]
+
+# %% [markdown]
+# ## 13b.1 What a backend has (5 minutes)
+#
+# What compiles and runs a piece is called a **backend**. It has some operations, and others not.
+# The simplest way to say so is a function that takes a node and answers yes or no:
+
+
+# %%
+def supported(node: fx.Node) -> bool:
+    """A backend that has two operations."""
+    return node.target in (torch.relu, torch.maximum)
+
+
+class Around(nn.Module):
+    def forward(self, x):
+        a = torch.relu(x)
+        b = torch.sin(a)
+        return torch.relu(b)
+
+
+around = fx.symbolic_trace(Around())
+yes = [node.name for node in around.graph.nodes if supported(node)]
+print(yes)
+assert yes == ["relu", "relu_1"]
+draw(around)
+
+# %% [markdown]
+# The answer may depend on anything that is known of a node: its target, its arguments, its name, or the shape of its value, where that was noted (chapter 11).
+#
+# A backend says what it can compute. Inputs, parameters and the output are computed by nobody, so the question makes sense for calls only.
+# Do not rely on the answer for other nodes. This backend has everything but `torch.sin`, and says yes to all of them:
+
+
+# %%
+def all_but_sin(node: fx.Node) -> bool:
+    return node.target is not torch.sin
+
+
+assert [n.op for n in around.graph.nodes if all_but_sin(n)] == [
+    "placeholder",
+    "call_function",
+    "call_function",
+    "output",
+]
+
+# %% [markdown]
+# ## 13b.2 A set that waits for itself (13 minutes)
+#
+# The backend has `relu` and `relu_1`. Can both be one piece?
+#
+# PyTorch has a function that puts one call in the place of each set of nodes: `fuse_by_partitions`. It takes a graph module, which it changes, and a dictionary of nodes for each set.
+# A small function around it takes names, and works on a copy:
+
+
+# %%
+def fused(gm: fx.GraphModule, *sets: set[str]) -> fx.GraphModule:
+    """A copy in which each set of nodes is one call."""
+    new = copy.deepcopy(gm)
+    groups = [{n: None for n in new.graph.nodes if n.name in names} for names in sets]
+    return fuse_by_partitions(new, groups)
+
+
+apart = fused(around, {"relu"}, {"relu_1"})
+print(apart.code)
+x = torch.randn(5)
+assert torch.equal(apart(x), around(x))
+calls = [n.target for n in apart.graph.nodes if n.op.startswith("call_")]
+assert calls == ["fused_0", torch.sin, "fused_1"]
+
+with fails(AssertionError):
+    fused(around, {"relu", "relu_1"})
+
+# %% [markdown]
+# Two sets work. One set does not: "found dependency cycles". Follow the values. The piece needs the value of `sin` before it can begin.
+# But `sin` needs a value of the piece, and this comes when the piece is done. So the piece waits for itself.
+#
+# In the picture above, make one box of the two calls. There is an arrow from the box to `sin`, and one from `sin` to the box: a **cycle**.
+# A graph with a cycle has no order in which it could run.
+#
+# In general: a set waits for itself if a path leaves it and comes back. A set without such a path is called **convex**.
+
+
+# %%
+def reaches(start: fx.Node, goal: fx.Node) -> bool:
+    """Whether a path leads from one node to the other."""
+    seen, todo = set(), [start]
+    while todo:
+        node = todo.pop()
+        if node is goal:
+            return True
+        if node not in seen:
+            seen.add(node)
+            todo += node.users
+    return False
+
+
+def is_convex(gm: fx.GraphModule, names: set[str]) -> bool:
+    """Whether no path leaves the set and comes back."""
+    inside = [n for n in gm.graph.nodes if n.name in names]
+    outside = [n for n in gm.graph.nodes if n.name not in names]
+    return not any(
+        reaches(a, between) and reaches(between, b)
+        for a in inside
+        for b in inside
+        for between in outside
+    )
+
+
+assert is_convex(around, {"relu"}) and is_convex(around, {"relu", "sin"})
+assert not is_convex(around, {"relu", "relu_1"})
+
+# %% [markdown]
+# **Predict the result.** In the next model `maximum` reads `relu` directly. It also reads `sin`, which reads `relu`. May `relu` and `maximum` be one piece?
+#
+# <details><summary>Yes: they are neighbours, and nothing is between them</summary>
+#
+# There is an arrow from one to the other. But there is a second path, and `sin` is on it.
+# </details>
+# <details><summary>No: a path from <code>relu</code> to <code>maximum</code> leads through <code>sin</code></summary>
+#
+# Right. One path that leaves and comes back is enough, whatever other paths there are.
+# </details>
+# <details><summary>Yes, if <code>relu</code> comes first in the piece</summary>
+#
+# No. The order inside of a piece does not help. A piece gives its results when it is done, and not before.
+# </details>
+
+
+# %%
+class Past(nn.Module):
+    def forward(self, x):
+        a = torch.relu(x)
+        b = torch.sin(a)
+        return torch.maximum(a, b)
+
+
+past = fx.symbolic_trace(Past())
+assert past.graph.find_nodes(op="call_function", target=torch.maximum)[0].args[0].name == "relu"
+assert not is_convex(past, {"relu", "maximum"})
+
+# %% [markdown]
+# ### Each is fine, and both are not
+#
+# So, must each set be convex, and that is all? Here are two pairs of neighbours:
+
+
+# %%
+class Entangled(nn.Module):
+    def forward(self, x, y):
+        a, b = torch.relu(x), torch.relu(y)
+        c = torch.maximum(a, torch.cos(b))
+        d = torch.maximum(b, torch.sin(a))
+        return c - d
+
+
+entangled = fx.symbolic_trace(Entangled())
+draw(entangled)
+left, right = {"relu", "maximum"}, {"relu_1", "maximum_1"}
+assert is_convex(entangled, left) and is_convex(entangled, right)
+y = torch.randn(5)
+assert torch.equal(fused(entangled, left)(x, y), entangled(x, y))
+assert torch.equal(fused(entangled, right)(x, y), entangled(x, y))
+
+# %% [markdown]
+# `left` works, and `right` works. **Predict the result.** What about both at once?
+#
+# <details><summary>Both work: the sets have no node in common</summary>
+#
+# No. That no node is in both is not enough.
+# </details>
+# <details><summary>They wait for each other</summary>
+#
+# Right. `left` reads `cos`, which needs a value of `right`. And `right` reads `sin`, which needs a value of `left`. Each of them is convex, and neither can begin.
+# </details>
+# <details><summary>It depends on which of the two is compiled first</summary>
+#
+# No. Whoever is first waits for the other one.
+# </details>
+
+# %%
+with fails(AssertionError):
+    fused(entangled, left, right)
+assert torch.equal(
+    fused(entangled, {"relu", "relu_1"}, {"maximum", "maximum_1"})(x, y), entangled(x, y)
+)
+
+# %% [markdown]
+# So you cannot judge a set alone. Look at the graph in which **all** sets are one node each: no cycle may be in it.
+#
+# The last line shows that two sets are possible here, but other ones. In neither of them are the nodes connected, and that is allowed: a piece may compute two things that have nothing to do with one another.
+
+# %% [markdown]
+# ## 13b.3 How few? (30 minutes)
+#
+# One set for each call always works, because the graph itself has no cycle. It is also the most expensive way. How few can it be?
+#
+# A natural idea is to begin like this, and then to join any two sets as long as no cycle comes of it. Look where that leads:
+
+
+# %%
+class TooEarly(nn.Module):
+    def forward(self, x, y):
+        e = torch.relu(x)
+        a = torch.relu(y)
+        b = torch.maximum(a, torch.sin(e))
+        f = torch.relu(torch.cos(a))
+        return b, f
+
+
+early = fx.symbolic_trace(TooEarly())
+draw(early)
+yes = [node.name for node in early.graph.nodes if supported(node)]
+assert yes == ["relu", "relu_1", "maximum", "relu_2"]  # e, a, b, f
+
+
+def works(gm: fx.GraphModule, *sets: set[str]) -> bool:
+    """Whether there is no cycle when each set is one call."""
+    try:
+        fused(gm, *sets)
+    except AssertionError:
+        return False
+    return True
+
+
+joined = {"relu_1", "maximum"}  # neighbours, so why not?
+assert works(early, joined)
+assert not works(early, joined | {"relu"})
+assert not works(early, joined | {"relu_2"})
+assert not works(early, joined, {"relu", "relu_2"})
+assert works(early, joined, {"relu"}, {"relu_2"})  # three sets
+
+# %% [markdown]
+# `a` and `b` were joined first. After that nothing can be joined any more, and there are three sets. But two are enough:
+
+# %%
+assert works(early, {"relu", "relu_1"}, {"maximum", "relu_2"})
+
+# %% [markdown]
+# Why not one? Because a path from `relu` to `maximum` leaves the backend on its way, at `sin`. Two calls with such a path between them are never in one set.
+#
+# **Predict the number.** On one path through a graph, calls that the backend has (R) and others (s) take turns: R s R s R. Beside it there is a branch of a single R, which reads an input and is read by the output. How many sets are needed?
+#
+# <details><summary>3</summary>
+#
+# Right. Each R of the path needs another set, because a path from one to the next leaves the backend. The R of the branch can go into any of the three.
+# </details>
+# <details><summary>4, because the branch is not connected to anything</summary>
+#
+# No. Nodes of one set need not be connected.
+# </details>
+# <details><summary>2: one for the path, and one for the branch</summary>
+#
+# No. The path leaves the backend between one R and the next.
+# </details>
+
+
+# %%
+class InTurns(nn.Module):
+    def forward(self, x, y):
+        x = torch.relu(torch.sin(torch.relu(torch.sin(torch.relu(x)))))
+        return x, torch.relu(y)
+
+
+in_turns = fx.symbolic_trace(InTurns())
+assert works(in_turns, {"relu", "relu_3"}, {"relu_1"}, {"relu_2"})
+assert works(in_turns, {"relu"}, {"relu_1", "relu_3"}, {"relu_2"})
+assert not works(in_turns, {"relu", "relu_1"}) and not works(in_turns, {"relu_1", "relu_2"})
+
+# %% [markdown]
+# ### What PyTorch does
+#
+# `CapabilityBasedPartitioner` proposes such sets. It is what backends use in practice. It asks an object for support; `create_op_support` makes one from a function of the submodules and a node.
+
+# %%
+support = create_op_support(lambda submodules, node: supported(node))
+theirs = CapabilityBasedPartitioner(early, support, allows_single_node_partition=True)
+found = [{node.name for node in part.nodes} for part in theirs.propose_partitions()]
+print(found)
+assert {frozenset(names) for names in found} == {
+    frozenset({"relu", "relu_1"}),
+    frozenset({"maximum", "relu_2"}),
+}
+
+# %% [markdown]
+# It goes through the graph from the end, and gets it right here. Two of its habits may surprise you.
+# Without `allows_single_node_partition=True` it leaves out sets of one call, because they are rarely worth a copy:
+
+# %%
+default = CapabilityBasedPartitioner(around, support).propose_partitions()
+assert default == []  # `relu` and `relu_1` would be alone
+
+
+# %% [markdown]
+# And where a call returns several values, the `getitem` nodes go where this call goes, whatever the backend says of them:
+
+
+# %%
+class Halves(nn.Module):
+    def forward(self, x):
+        left, right = torch.chunk(x, 2)
+        return left * right
+
+
+halves = fx.symbolic_trace(Halves())
+has_chunk = create_op_support(lambda submodules, node: node.target is torch.chunk)
+theirs = CapabilityBasedPartitioner(halves, has_chunk, allows_single_node_partition=True)
+(part,) = theirs.propose_partitions()
+assert {node.name for node in part.nodes} == {"chunk", "getitem", "getitem_1"}
+
+# %% [markdown]
+# Your own function does neither: exactly what is supported is in a set.
+
+# %% [markdown] card="partition"
+# **Given** a graph module `gm`, and a function `supported` that takes a node.
+#
+# **Return** a list of sets of node names:
+#
+# * each call for which `supported` says yes is in **exactly one** set, also if it is alone there, and also if nobody reads it;
+# * **no other node** is in any set. Inputs, parameters and the output never are, whatever `supported` says of them. Unsupported `getitem` nodes are not, either;
+# * no set is empty;
+# * if each set became one node, there would be **no cycle**;
+# * there are **as few sets as possible**. Nodes of a set need not be connected.
+#
+# The order of the list is free, and so is the choice where there are several ways with equally few sets.
+#
+# Chains of 1,500 nodes must work, so a function that calls itself once for each node does not get far.
+#
+# **Do not** change `gm` or the `meta` of its nodes, and do not trace it anew.
+
+# %%
+print("partition(around, supported) must be [{'relu'}, {'relu_1'}]")
+print("partition(early, supported) must be [{'relu', 'relu_1'}, {'maximum', 'relu_2'}]")
+assert works(around, {"relu"}, {"relu_1"})
+draw(in_turns)
+
+
+# %% solve="partition"
+def partition(gm: fx.GraphModule, supported: Callable[[fx.Node], bool]) -> list[set[str]]:
+    """What a backend takes, in as few sets as possible."""
+    ### BEGIN SOLUTION
+    # Of each node: how often a path to it has left the backend, at most.
+    left: dict[fx.Node, int] = {}
+    taken: set[fx.Node] = set()
+    sets: dict[int, set[str]] = {}
+    for node in gm.graph.nodes:
+        if node.op.startswith("call_") and supported(node):
+            taken.add(node)
+        left[node] = max(
+            (left[n] + (n in taken and node not in taken) for n in node.all_input_nodes),
+            default=0,
+        )
+        if node in taken:
+            sets.setdefault(left[node], set()).add(node.name)
+    return list(sets.values())
+    ### END SOLUTION
+
+
+# %% check="partition"
+check(partition)
+
+# %% hint="partition"
+hint("partition")
+
+# %% [markdown]
+# Your sets on the models of this part:
+
+# %% uses="partition"
+for gm, count in ((around, 2), (past, 2), (entangled, 2), (early, 2), (in_turns, 3)):
+    sets = partition(gm, supported)
+    print(sets)
+    assert len(sets) == count and works(gm, *sets)
+
+# %% [markdown]
+# ## 13b.4 One call for each set (7 minutes)
+#
+# In the lowered graph a set is one call. Which values go in and out? What the set reads from outside goes in, each value once.
+# What others read of it comes out:
+
+# %%
+lowered = fused(early, {"relu", "relu_1"}, {"maximum", "relu_2"})
+print(lowered.code)
+print(lowered.fused_0.code)
+first = lowered.fused_0
+assert [n.name for n in first.graph.nodes if n.op == "placeholder"] == ["x", "y"]
+assert [n.name for n in first.graph.output_node().args[0]] == ["relu", "relu_1"]
+both, other = lowered(x, y), early(x, y)
+assert torch.equal(both[0], other[0]) and torch.equal(both[1], other[1])
+
+# %% [markdown]
+# From here on, a backend would compile `fused_0`, and put what it has compiled in its place. The graph around it does not change any more:
+
+
+# %%
+class Compiled(nn.Module):
+    """Stands for a compiled piece, and counts its calls."""
+
+    def __init__(self, piece: fx.GraphModule):
+        super().__init__()
+        self.piece = piece
+        self.calls = 0
+
+    def forward(self, *values):
+        self.calls += 1
+        return self.piece(*values)
+
+
+for name in ("fused_0", "fused_1"):
+    setattr(lowered, name, Compiled(getattr(lowered, name)))
+assert torch.equal(lowered(x, y)[0], early(x, y)[0])
+assert lowered.fused_0.calls == lowered.fused_1.calls == 1
+
+# %% [markdown]
+# ### The team's network
+#
+# The accelerator has everything but max pooling. How many pieces does GoogLeNet become?
+
+# %% uses="partition"
+network = fx.symbolic_trace(
+    googlenet(weights=None, aux_logits=False, init_weights=False, num_classes=10).eval()
+)
+
+
+def no_pooling(node: fx.Node) -> bool:
+    """The accelerator of the team."""
+    if node.op != "call_module":
+        return True
+    return not isinstance(network.get_submodule(node.target), nn.MaxPool2d)
+
+
+sets = partition(network, no_pooling)
+print([len(names) for names in sets])
+pools = [node for node in network.graph.nodes if not no_pooling(node)]
+print(len(sets), "pieces;", 1 + len(pools), "if the graph is cut at each pooling")
+assert (len(sets), len(pools)) == (11, 13)
+pieces = fused(network, *sets)
+image = torch.rand(1, 3, 64, 64)
+with torch.no_grad():
+    torch.testing.assert_close(pieces(image), network(image))
+in_a_row = [node.name for node in pools if node.args[0] in pools]
+print(in_a_row)
+assert len(in_a_row) == 3 and len(sets) == 1 + len(pools) - len(in_a_row)
+
+# %% [markdown]
+# Each pooling costs one more piece, because the longest path leads through all of them. Only where one pooling reads another does a path leave the accelerator once for both.
+# This is so in the Inception blocks that follow a pooling: one of their branches begins with a second one.
+
+# %% [markdown]
+# ## Common mistakes
+#
+# Here you see each of them fail. (6 minutes)
+#
+# ### Connected calls are taken for a piece
+#
+# All calls that hang together are one set. It is the first idea of many, and it fails at the first detour:
+
+# %%
+with fails(AssertionError):
+    fused(past, {"relu", "maximum"})
+
+# %% [markdown]
+# **Right:** look for paths that leave the set and come back, of any length.
+#
+# ### Each set is tested alone
+#
+# `is_convex` said yes to `left` and to `right` of section 13b.2:
+
+# %%
+assert is_convex(entangled, left) and is_convex(entangled, right)
+assert not works(entangled, left, right)
+
+# %% [markdown]
+# **Right:** test the graph in which all sets are one node each.
+#
+# ### The graph is cut where the list of nodes changes
+#
+# Calls of the backend that follow one another in `graph.nodes` are a set. There is no cycle then, but there are too many sets, and how many depends on the order in which the model was written:
+
+
+# %%
+def runs_of(gm: fx.GraphModule) -> int:
+    """How often a run of supported calls begins."""
+    yes = [supported(node) for node in gm.graph.nodes]
+    return sum(now and not before for before, now in zip([False, *yes], yes, strict=False))
+
+
+assert runs_of(early) == 3
+assert works(early, {"relu", "relu_1"}, {"maximum", "relu_2"})  # two are enough
+
+# %% [markdown]
+# **Right:** the order of the list is one of many possible ones. Only paths count.
+#
+# ### Everything else is one piece, too
+#
+# `split_module` cuts a graph by a function from nodes to labels. **Each** node needs a label, and equal labels are one part. If all that is left gets the same label, it is a piece as well, and it waits:
+
+# %%
+places = {"relu": "first", "relu_1": "first", "maximum": "second", "relu_2": "second"}
+try_again = copy.deepcopy(early)
+split = split_module(try_again, None, lambda node: places.get(node.name, "rest"))
+assert [n.target for n in split.graph.nodes if n.op == "call_module"] == [
+    "submod_first",
+    "submod_rest",
+    "submod_second",
+]
+with fails(RuntimeError):  # the rest of `InTurns` is before and behind `relu_1`
+    split_module(copy.deepcopy(in_turns), None, lambda n: n.name if n.name == "relu_1" else "rest")
+
+# %% [markdown]
+# **Right:** a label of its own for each node that the backend does not have, or `fuse_by_partitions`, which leaves them where they are.
+#
+# ### A write in place changes its place
+#
+# In this model `mul_` writes into what `sin` reads. No arrow says so. If `mul_` is in another part, it runs too late, and nobody gets an error:
+
+
+# %%
+class Writes(nn.Module):
+    def forward(self, x):
+        a = torch.relu(x)
+        b = a.mul_(2)
+        return torch.sin(a), b
+
+
+writes = fx.symbolic_trace(Writes())
+parts = split_module(copy.deepcopy(writes), None, lambda n: "2" if n.name == "mul_" else "1")
+ones = torch.ones(1)
+assert torch.equal(writes(ones)[0], torch.sin(2 * ones))
+assert torch.equal(parts(ones)[0], torch.sin(ones))  # before the write
+
+# %% [markdown]
+# **Right:** cut graphs without writes in place only: an exported program has none (chapter 11).
+
+# %% [markdown]
+# ## Recap
+#
+# 1. A backend says of each call whether it has it. For other nodes the question has no meaning.
+# 2. A piece begins when all that it reads is there. If a path leaves it and comes back, it waits for itself.
+# 3. Sets that are convex can still wait for each other. What counts is the graph in which all sets are nodes.
+# 4. Calls need another set only if a path between them leaves the backend. How often that happens on the worst path says how few sets there can be.
+# 5. Joining whatever can be joined leads into dead ends.
+#
+# ## Cheat sheet
+#
+# | call | what it does |
+# |---|---|
+# | `create_op_support(function)` | support from a function of submodules and node |
+# | `CapabilityBasedPartitioner(gm, support, allows_single_node_partition=True)` | proposes sets with `propose_partitions()` |
+# | `fuse_by_partitions(gm, groups)` | one call for each dictionary of nodes; changes `gm` |
+# | `split_module(gm, None, label)` | one submodule for each label; every node has one |
+# | `node.all_input_nodes` | what a node reads, keywords and lists among it |
+#
+# These tools lie in `torch.fx.passes`, and are not promised to stay as they are. See how far you are:
+
+# %%
+progress()
+
+# %% [markdown]
+# ## What was not taught here
+#
+# | topic | where |
+# |---|---|
+# | cutting a model in two at one value, and what crosses | the optional part, notebook `07b_cutting` |
+# | what a graph keeps in memory | chapter 13 |
+# | writes in place, and other effects | the optional part, notebook `03b_effects` |
+# | backends of `torch.compile` | chapter 11 |
+#
+# In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), and
+# [custom backends](https://docs.pytorch.org/docs/stable/torch.compiler_custom_backends.html) of `torch.compile`.
