@@ -8,16 +8,9 @@ import pytest
 
 from tests.unit.lessons.census import Api, apis, asserting_cells, coverage, places_of, table
 
-TO_COME = {
-    "`CapabilityBasedPartitioner`",
-}
-"""What chapters teach that are not written."""
-
-
 @pytest.mark.parametrize("api", apis(), ids=lambda api: api.name)
 def test_an_api_is_taught_or_it_is_said_why_not(api: Api) -> None:
-    expected = not api.why and api.name not in TO_COME
-    assert bool(places_of(api)) == expected, places_of(api)
+    assert bool(places_of(api)) == (not api.why), places_of(api)
 
 
 def test_what_is_only_named_in_a_comment_is_not_taught() -> None:
