@@ -128,7 +128,7 @@ class StableIds(Preprocessor):
         return super().preprocess(nb, resources)
 
     def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> Converted:
-        """Name a cell after its grade id, its prediction or its tag, and otherwise after its text."""
+        """Name a cell after its grade id, prediction or tag, and otherwise after its text."""
         tagged = resources["chapter"].cells[index]
         if "nbgrader" in cell.metadata:
             cell.id = cell.metadata.nbgrader.grade_id

@@ -111,6 +111,7 @@ def update(folder: Path, earlier: Path | None = None) -> list[Row]:
     mine, unreadable = _read_all(folder, but=given.INDEX)
     was, _ = _read_all(folder / STATE / GIVEN)
     mine = {name: nb for name, nb in mine.items() if name in was or name in new}
+    unreadable &= {*was, *new}
     if earlier is not None:
         others, bad = _read_all(earlier, but=given.INDEX)
         if not others and not bad:
@@ -147,8 +148,8 @@ def reset(folder: Path, chapter: str, exercise: str) -> Path | None:
     try:
         mine = nbformat.read(path, as_version=4)
         was = nbformat.read(_given_path(folder, name), as_version=4)
-    except (OSError, ValueError) as error:
-        raise CannotUpdate(f"{path} cannot be read: {error}") from None
+    except Exception as error:
+        raise CannotUpdate(f"{path} cannot be read as a notebook ({error}).") from None
     stubs = {grade_id(cell): cell for cell in was.cells if is_answer(cell)}
     if exercise not in stubs:
         raise CannotUpdate(
@@ -177,6 +178,7 @@ def chapter_called(folder: Path, said: str) -> str:
     """
     names = sorted(path.stem for path in (folder / STATE / GIVEN).glob("*.ipynb"))
     stem = said.removesuffix(".ipynb")
+    stem = f"0{stem}" if stem[:1].isdigit() and not stem[1:2].isdigit() else stem
     found = [name for name in names if stem in (name, name.partition("_")[0])]
     found = found or [name for name in names if stem and name.startswith(stem)]
     if len(found) == 1:
@@ -241,7 +243,7 @@ def _put(
     """Write one chapter of the new version."""
     path = _path(folder, name)
     came, went = _changes(was, new)
-    is_new = mine is None
+    is_new = not path.exists()
     text = _text(carried.notebook)
     kept = None
     if path.exists() and path.read_text(encoding="utf-8") != text:
@@ -318,7 +320,7 @@ def _read_all(folder: Path, but: str = "") -> tuple[Notebooks, set[str]]:
             continue
         try:
             notebooks[path.stem] = nbformat.read(path, as_version=4)
-        except (OSError, ValueError, AttributeError, TypeError, KeyError):
+        except Exception:  # whatever a learner's editor, or git, has made of the file
             unreadable.add(path.stem)
     return notebooks, unreadable
 
