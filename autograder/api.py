@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from autograder import learners_record
+from autograder import learners_record, workspace_root
 from autograder.cell_truth import cell_problem
 from autograder.core.exercise import Case, Exercise
 from autograder.core.verdict import Finding, Verdict
@@ -20,6 +20,9 @@ from autograder.leaked_state import with_kept_state
 from autograder.predicting import predict, predicted
 from autograder.runner.lasting_state import LastingState
 from autograder.runner.stopped import stop_record
+
+if TYPE_CHECKING:
+    from autograder.cards.progress import Progress
 
 __all__ = [
     "CheckFailed",
@@ -172,8 +175,14 @@ def debrief(name: Any) -> None:
 
 
 def progress() -> None:
-    """Show which exercises you have passed, and how many predictions you have made."""
+    """Show which exercises you have passed, your predictions, and where to go on."""
     from autograder.cards.display import show
+
+    show(progress_so_far())
+
+
+def progress_so_far() -> Progress:
+    """What `progress` shows."""
     from autograder.cards.progress import Progress, Row
 
     done = learners_record.verdicts()
@@ -181,7 +190,7 @@ def progress() -> None:
         Row(e.chapter, e.name, e.title, e.stars, e.points, done.get(e.name, "not attempted"))
         for e in EXERCISES.values()
     ]
-    show(Progress(rows, predicted()))
+    return Progress(rows, predicted(), linked=workspace_root.current() is not None)
 
 
 def exercise_called(name: str) -> Exercise:

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +18,7 @@ from rich.markup import escape
 if TYPE_CHECKING:
     from autograder.builder.problems import Problem
     from autograder.builder.source import Chapter
+    from autograder.workspace.update import Row
 
 app = typer.Typer(
     help="The course about torch.fx: build it, open it, check your machine, grade a class.",
@@ -140,29 +141,147 @@ def references(
 
 @app.command(context_settings=_PASS_ON)
 def lab(context: typer.Context) -> None:
-    """Open JupyterLab on the course. Further arguments go to JupyterLab."""
-    from autograder import notebooks
+    """Open JupyterLab on your workspace: fxcourse lab [FOLDER] [OPTIONS OF JUPYTERLAB]."""
+    from autograder.workspace import index, update
+    from autograder.workspace import lab as jupyter
+    from autograder.workspace.given import NoNotebooks
 
+    options = list(context.args)
+    named = options.pop(0) if options and not options[0].startswith("-") else None
+    folder = _workspace(named)
     try:
-        course, copied = notebooks.folder(Path.cwd())
-    except notebooks.NoNotebooks as error:
-        err.print(escape(str(error)))
-        raise typer.Exit(1) from None
-    if copied:
+        rows = update.open_workspace(folder)
+        behind = update.is_behind(folder)
+    except (update.CannotUpdate, NoNotebooks) as error:
+        raise _stopped(error) from None
+    if rows:
+        out.print(f"Put {len(rows)} notebooks into {escape(str(folder))}. Your work stays there.")
+        _print_rows(rows, only_work=True)
+    if behind:
         out.print(
-            f"Copied {len(copied)} notebooks to {escape(str(course))}. Your work stays there."
+            "The course has changed since. Run 'fxcourse update': it brings what is new, and "
+            "keeps all that you have done."
         )
-    out.print(f"Opening JupyterLab on {escape(str(course))}")
+    out.print(f"Opening JupyterLab on {escape(str(folder))}")
     out.print("To stop it, press Ctrl-C in this window, twice.")
-    first = min(course.glob("*.ipynb")).name
-    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={course}"]
-    command += [f"--LabApp.default_url=/lab/tree/{first}", *context.args]
-    server = subprocess.Popen(command, env=_with_scripts_on_path())
+    os.environ.update(jupyter.environment(folder, _with_scripts_on_path()))
+    if not (folder / f"{index.INDEX}.ipynb").exists():
+        index.refresh(folder)
+    server = subprocess.Popen(jupyter.command(folder, options))
+    try:
+        index.refresh(folder)  # while the server starts
+    except (OSError, KeyboardInterrupt):
+        pass  # it shows what it showed the last time
     while True:
         try:
             raise typer.Exit(server.wait())
         except KeyboardInterrupt:
             continue  # JupyterLab got it too, asks whether to stop, and ends its kernels
+
+
+Workspace = Annotated[
+    str | None,
+    typer.Argument(help="The workspace. By default the one you are in, or the usual one."),
+]
+
+
+@app.command()
+def update(
+    folder: Workspace = None,
+    earlier: Annotated[
+        Path | None,
+        typer.Option("--from", help="A folder with your notebooks of an earlier version."),
+    ] = None,
+) -> None:
+    """Bring your workspace up to date. Your answers and your own cells come along."""
+    from autograder.workspace import index
+    from autograder.workspace import update as updating
+    from autograder.workspace.given import NoNotebooks
+
+    place = _workspace(folder)
+    try:
+        rows = updating.update(place, earlier)
+    except (updating.CannotUpdate, NoNotebooks) as error:
+        raise _stopped(error) from None
+    index.refresh(place)
+    _print_rows(rows)
+    out.print(f"{escape(str(place))} is up to date. Reload notebooks that are open in JupyterLab.")
+
+
+@app.command()
+def reset(
+    chapter: Annotated[str, typer.Argument(help="The chapter, such as 03.")],
+    exercise: Annotated[str, typer.Argument(help="The exercise, such as add_to_mul.")],
+    workspace: Annotated[str | None, typer.Option(help="The workspace.")] = None,
+) -> None:
+    """Bring back the empty answer cell of an exercise. Your answer is kept in a copy."""
+    from autograder.workspace import update as updating
+
+    place = _workspace(workspace)
+    try:
+        kept = updating.reset(place, chapter, exercise)
+    except updating.CannotUpdate as error:
+        raise _stopped(error) from None
+    if kept is None:
+        out.print(f"The answer cell of {exercise} is as it was given out.")
+        return
+    out.print(f"The answer cell of {exercise} is empty again. The notebook as it was: {kept}")
+    out.print("If the notebook is open in JupyterLab, reload it: File, Reload Notebook from Disk.")
+
+
+@app.command()
+def progress(workspace: Workspace = None) -> None:
+    """Show which exercises you have passed, and where to go on."""
+    from autograder import workspace_root
+
+    if workspace is not None:
+        os.environ[workspace_root.ENV] = str(_workspace(workspace))
+    from autograder.api import progress_so_far
+
+    out.print(escape(repr(progress_so_far())))
+
+
+def _workspace(named: str | None) -> Path:
+    """The workspace that a command is about."""
+    from autograder import workspace_root
+
+    if named is not None:
+        return Path(named).expanduser().resolve()
+    return workspace_root.current() or workspace_root.usual()
+
+
+def _print_rows(rows: Sequence[Row], *, only_work: bool = False) -> None:
+    """What became of the notebooks of a workspace, and where earlier ones are kept."""
+    from rich.table import Table
+
+    table = Table("chapter", "", box=None, padding=(0, 2, 0, 0))
+    for heading in ("new cells", "cells gone", "your answers", "your cells"):
+        table.add_column(heading, justify="right")
+    shown = [r for r in rows if r.answers or r.own or r.kept] if only_work else rows
+    for r in shown:
+        counts = (r.came, r.went, r.answers, r.own)
+        table.add_row(r.name, r.state, *(str(count or "") for count in counts))
+    if shown:
+        out.print(table)
+    for r in rows:
+        name = escape(r.name)
+        if r.beside:
+            cells = "cell was" if r.beside == 1 else "cells were"
+            out.print(
+                f"{name}: {r.beside} {cells} changed by you and by the course. What you wrote "
+                "is below the new text."
+            )
+        if r.state == "unreadable":
+            out.print(
+                f"[yellow]{name} cannot be read as a notebook, and was left as it is.[/yellow] "
+                "Move the file away and run 'fxcourse lab' to get a new one."
+            )
+        if r.state == "gone":
+            more = f"it stays, with {r.own} cells of yours" if r.own else "all of it has moved"
+            out.print(f"{name} is no longer a chapter of its own: {more}.")
+    kept = [r.kept.parent for r in rows if r.kept]
+    if kept:
+        out.print(f"As they were before: {escape(str(kept[0]))}")
 
 
 @app.command()

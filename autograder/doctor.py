@@ -13,7 +13,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-COURSE = Path(__file__).resolve().parents[1] / "course"
+from autograder import workspace_root
+
 DISTRIBUTION = "fxcourse"
 REINSTALL = (
     "In the course's environment, run 'python -m pip install -e .' in the project's folder. "
@@ -153,13 +154,16 @@ def _activate() -> str:
     return f"Activate the environment first: source '{scripts / 'activate'}'"
 
 
-def write_access(folder: Path = COURSE) -> Diagnosis:
-    """Whether notebooks can be saved."""
+def write_access(folder: Path | None = None) -> Diagnosis:
+    """Whether notebooks can be saved in the workspace, or where it will be made."""
+    folder = folder or workspace_root.current() or workspace_root.usual()
+    while not folder.exists():
+        folder = folder.parent
     try:
         with tempfile.NamedTemporaryFile(dir=folder):
             pass
     except OSError as error:
-        mend = "Give yourself the right to write there, or clone the project into your own folder."
+        mend = "Give yourself the right to write there, or name another: fxcourse lab FOLDER."
         says = f"Nothing can be saved in {folder}: {error.strerror}."
         return Diagnosis("Write access", "broken", says, mend)
     return Diagnosis("Write access", "ok", f"Notebooks can be saved in {folder}.")

@@ -1,4 +1,4 @@
-"""What a learner has done so far: a small file beside the notebook; never written while grading."""
+"""What a learner has done so far: one small file a workspace; never written while grading."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ import os
 from pathlib import Path
 from typing import Any
 
+from autograder import workspace_root
+
 NAME = ".fxcourse-progress.json"
+"""The file where there is no workspace: it lies beside the notebook."""
+
+IN_WORKSPACE = "progress.json"
+"""The file in the state folder of a workspace."""
 
 _PICKS = "predictions"
 """The one key of the file that is no exercise: first picks, by the prediction's mark."""
@@ -21,7 +27,10 @@ def is_grading() -> bool:
 
 def path() -> Path:
     """Where the file is, or would be."""
-    return Path.cwd() / NAME
+    workspace = workspace_root.current()
+    if workspace is None:
+        return Path.cwd() / NAME
+    return workspace / workspace_root.STATE / IN_WORKSPACE
 
 
 def verdicts() -> dict[str, str]:
@@ -64,7 +73,7 @@ def _write(done: dict[str, Any]) -> None:
     if is_grading():
         return
     home = path()
-    beside = home.with_name(f"{NAME}.{os.getpid()}")
+    beside = home.with_name(f"{home.name}.{os.getpid()}")
     try:
         # Whole or not at all: half a file would be read as nothing, and everything noted be lost.
         beside.write_text(json.dumps(done, indent=1) + "\n", encoding="utf-8")

@@ -15,6 +15,9 @@ import pytest
 # Before anything imports torch: the tests already use every core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# What a test notes of a learner goes into the test's own folder, also where there is a workspace.
+os.environ["FXCOURSE_WORKSPACE"] = ""
+
 # nbgrader calls the command `alembic`, also where the environment is not activated.
 os.environ["PATH"] = str(Path(sys.executable).parent) + os.pathsep + os.environ["PATH"]
 

@@ -6,6 +6,8 @@ cell ``i`` of the notebook, and the exercises from ``resources["cards"]``, by na
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from typing import Any
 
 from nbconvert.preprocessors import Preprocessor
@@ -118,18 +120,31 @@ class ErrorsGoOn(Preprocessor):
 
 
 class StableIds(Preprocessor):
-    """Gives each cell an id that is the same in every build."""
+    """Gives each cell an id that says what it is: a cell more, or elsewhere, changes no other's."""
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> Converted:
+        """Count anew which texts have come."""
+        self._came: Counter[str] = Counter()
+        return super().preprocess(nb, resources)
 
     def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> Converted:
-        """Name a cell after its grade id or its tag, and otherwise by its place in the source."""
+        """Name a cell after its grade id, prediction or tag, and otherwise after its text."""
         tagged = resources["chapter"].cells[index]
         if "nbgrader" in cell.metadata:
             cell.id = cell.metadata.nbgrader.grade_id
-        elif tagged.tag in ("card", "hint", *DERIVED):
-            cell.id = f"{tagged.tag}-{tagged.value.replace('.', '-')}"
-        else:
+        elif tagged.id:
             cell.id = tagged.id
+        elif tagged.tag in ("card", "hint", *DERIVED):
+            cell.id = f"{tagged.tag}-{tagged.value}"
+        else:
+            cell.id = self._id_of_text(tagged.kind, tagged.source)
         return cell, resources
+
+    def _id_of_text(self, kind: str, source: str) -> str:
+        digest = hashlib.sha256(source.strip().encode()).hexdigest()[:10]
+        name = f"{'text' if kind == 'markdown' else 'code'}-{digest}"
+        self._came[name] += 1
+        return name if self._came[name] == 1 else f"{name}-{self._came[name]}"
 
 
 CHAIN = (

@@ -33,7 +33,7 @@ class Cell:
         kind: ``"markdown"`` or ``"code"``.
         header: what the header says, tag by tag.
         source: the cell's text, as the notebook has it.
-        id: what the notebook calls the cell, unless its tag gives it a name.
+        id: what the notebook calls the cell, where neither its tag nor its text gives it a name.
     """
 
     line: int
@@ -91,8 +91,8 @@ def read(path: Path) -> tuple[Chapter, NotebookNode]:
     if len(lines) != len(notebook.cells):
         raise BuildRefused(path, [_uncounted(text, lines)])
     cells = (
-        Cell(line, node.cell_type, _header(node), node.source, f"cell-{index:03}")
-        for index, (line, node) in enumerate(zip(lines, notebook.cells, strict=True))
+        Cell(line, node.cell_type, _header(node), node.source)
+        for line, node in zip(lines, notebook.cells, strict=True)
     )
     return Chapter(path, tuple(cells)), notebook
 

@@ -68,7 +68,7 @@ def unfold(chapter: Chapter, notebook: NotebookNode, *, solved: bool = False) ->
         made = [replace(cell, source=question_source(parts, asked[-1]))]
         made += [_predict_cell(cell, asked[-1], letter)]
         if parts.rest:
-            made += [replace(cell, source=parts.rest, id=f"{cell.id}-after")]
+            made += [replace(cell, source=parts.rest)]
         cells += made
         nodes += _nodes(made)
     for name in ["predict"] * bool(asked) + ["debrief"] * bool(debriefs):
@@ -99,7 +99,8 @@ def _import(nodes: Sequence[NotebookNode], name: str) -> None:
 
 def _predict_cell(cell: Cell, asked: Prediction, letter: str) -> Cell:
     source = call_source(asked, letter)
-    return replace(cell, kind="code", header={"predict": asked.name}, source=source)
+    header: dict[str, object] = {"predict": asked.name}
+    return replace(cell, kind="code", header=header, source=source, id=f"predict-{asked.mark}")
 
 
 def _nodes(cells: Sequence[Cell]) -> Iterator[NotebookNode]:

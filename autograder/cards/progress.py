@@ -38,6 +38,11 @@ class Row:
         """Whether it is done."""
         return self.status == "passed"
 
+    @property
+    def is_optional(self) -> bool:
+        """Whether its chapter is an optional part, such as ``03b_effects``."""
+        return self.chapter.partition("_")[0][2:] != ""
+
 
 @dataclass(frozen=True)
 class Predicted:
@@ -65,17 +70,19 @@ class Progress:
     Attributes:
         rows: those of all exercises, in course order.
         predictions: how those of each chapter stand, by the stem of the chapter's file.
+        linked: whether the chapters lie beside the notebook, so that their names can be links.
     """
 
     rows: Sequence[Row]
     predictions: Mapping[str, Predicted] = field(default_factory=dict)
+    linked: bool = False
 
     def __repr__(self) -> str:
         return progress_text(self.rows, self.predictions)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {
-            "text/html": progress_html(self.rows, self.predictions),
+            "text/html": progress_html(self.rows, self.predictions, linked=self.linked),
             "text/plain": repr(self),
         }
 
@@ -85,7 +92,7 @@ def progress_text(rows: Sequence[Row], predictions: Mapping[str, Predicted]) -> 
     if not rows:
         return "There are no exercises yet."
     wide = max(len(row.name) for row in rows)
-    lines = [headline(rows)]
+    lines = [headline(rows), go_on(rows)]
     for chapter, own in _chapters(rows):
         count = _count(own, predictions.get(chapter))
         lines.append(f"\n{chapter}  {_bar_text(own)}  {count}")
@@ -98,7 +105,9 @@ def progress_text(rows: Sequence[Row], predictions: Mapping[str, Predicted]) -> 
     return clean("\n".join(lines))
 
 
-def progress_html(rows: Sequence[Row], predictions: Mapping[str, Predicted]) -> str:
+def progress_html(
+    rows: Sequence[Row], predictions: Mapping[str, Predicted], *, linked: bool = False
+) -> str:
     """The table as HTML."""
     frame = (
         f"{SANS};font-size:14px;line-height:1.45;background:{PAPER};color:{INK};"
@@ -108,12 +117,13 @@ def progress_html(rows: Sequence[Row], predictions: Mapping[str, Predicted]) -> 
     if not rows:
         return f'<div style="{frame}">There are no exercises yet.</div>'
     body = "".join(
-        _chapter_html(chapter, own, _count(own, predictions.get(chapter)))
+        _chapter_html(chapter, own, _count(own, predictions.get(chapter)), linked=linked)
         for chapter, own in _chapters(rows)
     )
     table = "border-collapse:collapse;border:0;margin:0;font-size:13.5px;background:none"
     return (
         f'<div style="{frame}"><strong>{escaped(headline(rows))}</strong>'
+        f"<div>{_go_on_html(rows, linked=linked)}</div>"
         f'<table style="{table}"><tbody>{body}</tbody></table></div>'
     )
 
@@ -125,6 +135,30 @@ def headline(rows: Sequence[Row]) -> str:
         f"You have passed {len(done)} of {len(rows)} exercises, "
         f"{number(sum(r.points for r in done))} of {number(sum(r.points for r in rows))} points."
     )
+
+
+def next_row(rows: Sequence[Row]) -> Row | None:
+    """The exercise to go on with: the first that is not done, in a chapter that is not optional."""
+    left = [row for row in rows if not row.passed]
+    return next((row for row in left if not row.is_optional), left[0] if left else None)
+
+
+def go_on(rows: Sequence[Row]) -> str:
+    """``Go on here: add_to_mul, in 03_manipulation.``"""
+    row = next_row(rows)
+    return f"Go on here: {row.name}, in {row.chapter}." if row else "You have done all of them."
+
+
+def _go_on_html(rows: Sequence[Row], *, linked: bool) -> str:
+    row = next_row(rows)
+    if row is None:
+        return escaped(go_on(rows))
+    return f"Go on here: {code(row.name)}, in {_chapter_name(row.chapter, linked=linked)}."
+
+
+def _chapter_name(chapter: str, *, linked: bool) -> str:
+    name = escaped(chapter)
+    return f'<a href="{name}.ipynb">{name}</a>' if linked else name
 
 
 def _chapters(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
@@ -146,7 +180,7 @@ def _bar(rows: Sequence[Row], length: int) -> tuple[int, int]:
     return done, length - done
 
 
-def _chapter_html(chapter: str, rows: Sequence[Row], count: str) -> str:
+def _chapter_html(chapter: str, rows: Sequence[Row], count: str, *, linked: bool) -> str:
     done, _ = _bar(rows, 120)
     bar = (
         '<span style="display:inline-block;width:120px;height:8px;background:#e3e8ee;'
@@ -157,7 +191,7 @@ def _chapter_html(chapter: str, rows: Sequence[Row], count: str) -> str:
     cell = f"padding:1px 14px 1px 0;border:0;background:none;color:{INK};text-align:left"
     head = (
         f'<tr style="background:none"><td colspan="5" style="{cell};padding-top:10px">'
-        f"<strong>{escaped(chapter)}</strong>{bar}"
+        f"<strong>{_chapter_name(chapter, linked=linked)}</strong>{bar}"
         f'<span style="color:{QUIET};font-size:13px">{count}</span></td></tr>'
     )
     return head + "".join(_row_html(row, cell) for row in rows)

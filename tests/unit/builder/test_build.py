@@ -114,13 +114,24 @@ def test_metadata_is_nbgraders_and_no_more(chapter: Path) -> None:
 
 
 def test_run_all_goes_on_past_checks_and_cells_that_raise(chapter: Path) -> None:
-    tagged = [c.id for c in builder.build(chapter, CARDS).cells if "tags" in c.metadata]
-    assert tagged == ["cell-002", "check-after", "check-again"]
+    tagged = [c for c in builder.build(chapter, CARDS).cells if "tags" in c.metadata]
+    assert tagged[0].source == "1 / 0"
+    assert [c.id for c in tagged[1:]] == ["check-after", "check-again"]
 
 
 def test_ids_are_unique(chapter: Path) -> None:
     notebook = builder.build(chapter, CARDS)
     assert len(cells_of(notebook)) == len(notebook.cells)
+
+
+def test_a_cell_more_or_elsewhere_changes_no_other_id(tmp_path: Path) -> None:
+    ids = [c.id for c in builder.build(build_fixture.write(tmp_path), CARDS).cells]
+    more = build_fixture.CHAPTER.replace("# %% [markdown] card", "# %% [markdown]\n# More.\n\n# %% [markdown] card")
+    twice = more.replace("# More.\n", "# More.\n\n# %% [markdown]\n# More.\n", 1)
+    for text in (more, twice):
+        found = [c.id for c in builder.build(build_fixture.write(tmp_path, text), CARDS).cells]
+        assert len(set(found)) == len(found) > len(ids)
+        assert [one for one in found if one in ids] == ids
 
 
 def test_building_twice_gives_the_same_bytes(chapter: Path) -> None:

@@ -104,8 +104,9 @@ def test_solved_notebooks_are_written(tmp_path: Path) -> None:
 def test_in_the_released_form_only_the_checks_fail(tmp_path: Path) -> None:
     released = builder.build(build_fixture.write(tmp_path), CARDS)
     run = builder.execute(released, unsolved=True)
-    failed = [c.id for c in run.cells for o in c.get("outputs", ()) if o.output_type == "error"]
-    assert failed == ["cell-002", "check-after", "check-again"]
+    failed = [c for c in run.cells for o in c.get("outputs", ()) if o.output_type == "error"]
+    assert failed[0].source == "1 / 0"
+    assert [c.id for c in failed[1:]] == ["check-after", "check-again"]
     with pytest.raises(builder.ExecutionFailed, match="NotImplementedError"):
         builder.execute(released)
 

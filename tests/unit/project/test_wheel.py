@@ -63,6 +63,7 @@ def test_the_wheel_holds_what_a_learner_needs_and_no_more(wheel: Path) -> None:
     assert any(name.endswith("/rubric.py") for name in names)
     assert any(name.endswith("/references.jsonl") for name in names)
     assert any(name.endswith("core/operations.json") for name in names)
+    assert any(name.endswith("workspace/jupyter/labconfig/page_config.json") for name in names)
     lessons = {Path(name).stem for name in names if "autograder/lessons/" in name} - {"__init__"}
     assert lessons == {path.stem for path in (ROOT / "course").glob("*.ipynb")}
     assert not [name for name in names if "hidden" in name or "solutions/" in name]
@@ -94,20 +95,18 @@ def test_an_installed_course_checks_answers(installed: Path, tmp_path: Path) -> 
     assert said[1].startswith("Prediction 00.1: you picked a")
 
 
-def test_an_installed_course_hands_out_its_notebooks(installed: Path, tmp_path: Path) -> None:
-    said = subprocess.check_output(
-        [installed, "-I", "-c", "from pathlib import Path; from autograder import notebooks; "
-         "print(notebooks.folder(Path.cwd()))"],
-        cwd=tmp_path, text=True,
-    )  # fmt: skip
-    own = tmp_path / "torch-fx-course"
-    assert str(own) in said
-    names = {path.name for path in own.iterdir()}
-    assert names == {path.name for path in (ROOT / "course").glob("*.ipynb")}
+def test_an_installed_course_makes_a_workspace(installed: Path, tmp_path: Path) -> None:
+    own = tmp_path / "my own"
+    script = (
+        "import sys; from pathlib import Path; from autograder.workspace import lab, update; "
+        "rows = update.open_workspace(Path(sys.argv[1])); print(len(rows), lab.SETTINGS.is_dir())"
+    )
+    command = [installed, "-I", "-c", script, str(own)]
+    names = {path.name for path in (ROOT / "course").glob("*.ipynb")}
+    assert subprocess.check_output(command, cwd=tmp_path, text=True).split() == [
+        str(len(names)), "True",
+    ]  # fmt: skip
+    assert {path.name for path in own.glob("*.ipynb")} == names
     (own / min(names)).write_text("my work", encoding="utf-8")
-    subprocess.check_output(
-        [installed, "-I", "-c", "from pathlib import Path; from autograder import notebooks; "
-         "notebooks.folder(Path.cwd())"],
-        cwd=tmp_path,
-    )  # fmt: skip
+    assert subprocess.check_output(command, cwd=tmp_path, text=True).split()[0] == "0"
     assert (own / min(names)).read_text(encoding="utf-8") == "my work"

@@ -1,0 +1,103 @@
+"""The chapters as this version of the course gives them out, ready for a workspace."""
+
+from __future__ import annotations
+
+import re
+import sysconfig
+from collections.abc import Sequence
+from pathlib import Path
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_markdown_cell
+
+from autograder.workspace.cells import Notebooks
+from autograder.workspace_root import CLONE
+
+IN_CLONE = CLONE / "course"
+"""The notebooks of a clone of the project."""
+
+INSTALLED = Path(sysconfig.get_path("data")) / "share" / "fxcourse" / "course"
+"""The notebooks that come with an installation from a wheel."""
+
+INDEX = "index"
+"""The stem of the notebook that shows the way through the course."""
+
+
+class NoNotebooks(Exception):
+    """There are no notebooks to work in; the message says what to do."""
+
+
+def source() -> Path:
+    """The folder with the notebooks of this version.
+
+    Raises:
+        NoNotebooks: there are none.
+    """
+    for folder in (IN_CLONE, INSTALLED):
+        if any(folder.glob("*.ipynb")):
+            return folder
+    raise NoNotebooks(
+        f"There are no notebooks in {IN_CLONE}, and none were installed. In a clone of the "
+        "project, run 'fxcourse build'. Otherwise install the course again."
+    )
+
+
+def chapters(folder: Path) -> Notebooks:
+    """The chapters in course order, each with links to those beside it.
+
+    Args:
+        folder: the folder with the notebooks, as `source` says it.
+    """
+    paths = sorted(folder.glob("*.ipynb"))
+    notebooks = {path.stem: _untouched(path) for path in paths}
+    titles = {name: title_of(nb) for name, nb in notebooks.items()}
+    for name, notebook in notebooks.items():
+        notebook.cells.append(_way_on(name, titles))
+    return notebooks
+
+
+def worked_in_clone() -> Notebooks:
+    """The notebooks of a clone's ``course`` in which somebody has worked, where there are any."""
+    if source() != IN_CLONE or not _can_build():
+        return {}
+    from autograder.builder.generate import worked_in
+
+    found = [path for path in sorted(IN_CLONE.glob("*.ipynb")) if worked_in(path)]
+    return {path.stem: nbformat.read(path, as_version=4) for path in found}
+
+
+def _untouched(path: Path) -> NotebookNode:
+    """A notebook as it is given out, also where somebody has worked in the clone's own copy."""
+    if path.parent == IN_CLONE and _can_build():
+        from autograder.builder.generate import worked_in
+        from autograder.builder.notebook_forms import build
+
+        if worked_in(path):
+            return build(CLONE / "solutions" / f"{path.stem}.py")
+    return nbformat.read(path, as_version=4)
+
+
+def _can_build() -> bool:
+    return (CLONE / "solutions").is_dir()
+
+
+def title_of(notebook: NotebookNode) -> str:
+    """A chapter's title: the first heading, such as ``3 · Direct manipulation``."""
+    for cell in notebook.cells:
+        found = re.search(r"^# (.+)$", cell.source, re.M)
+        if cell.cell_type == "markdown" and found:
+            return found[1].strip()
+    return ""
+
+
+def _way_on(name: str, titles: dict[str, str]) -> NotebookNode:
+    """The last cell of a chapter: where to go from here."""
+    names: Sequence[str] = list(titles)
+    place = names.index(name)
+    links = [f"[All chapters]({INDEX}.ipynb)"]
+    if place:
+        links.insert(0, f"Before: [{titles[names[place - 1]]}]({names[place - 1]}.ipynb)")
+    if place + 1 < len(names):
+        links.append(f"Next: [{titles[names[place + 1]]}]({names[place + 1]}.ipynb)")
+    return new_markdown_cell(" — ".join(links), id="way-on")

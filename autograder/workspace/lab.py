@@ -1,0 +1,40 @@
+"""JupyterLab as a learner wants it: their workspace, and none of an instructor's tools."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from autograder.workspace.given import INDEX
+from autograder.workspace_root import ENV
+
+SETTINGS = Path(__file__).parent / "jupyter"
+"""What JupyterLab is told: no menus of nbgrader, no news; kernels that nobody uses end."""
+
+
+def command(folder: Path, options: Sequence[str] = ()) -> list[str]:
+    """The command that opens JupyterLab on a workspace.
+
+    Args:
+        folder: the workspace.
+        options: JupyterLab's own, such as ``--no-browser``.
+    """
+    first = f"/lab/tree/{INDEX}.ipynb"
+    return [
+        sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder}",
+        f"--LabApp.default_url={first}", *options,
+    ]  # fmt: skip
+
+
+def environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment in which JupyterLab and its kernels run.
+
+    Args:
+        folder: the workspace.
+        environ: the environment without that.
+    """
+    paths = [str(SETTINGS), environ.get("JUPYTER_CONFIG_PATH", "")]
+    found = os.pathsep.join(filter(None, paths))
+    return {**environ, "JUPYTER_CONFIG_PATH": found, ENV: str(folder)}

@@ -1,0 +1,347 @@
+"""A workspace: made, brought up to date, and put back in parts. Nothing in it is ever lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+
+from autograder import learners_record
+from autograder.workspace import given
+from autograder.workspace.carry import Carried, carry
+from autograder.workspace.cells import Notebooks, grade_id, is_answer, name_of, text_of
+from autograder.workspace_root import MARK, STATE, is_workspace
+
+GIVEN = "given"
+"""The folder, among what is not to be edited, with the chapters as they were given out."""
+
+KEPT = "kept"
+"""The folder in a workspace with what was replaced."""
+
+
+class CannotUpdate(Exception):
+    """A workspace cannot be made or changed; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one notebook.
+
+    Attributes:
+        name: its stem.
+        state: whether it is new, has changed, is as it was, is in the course no longer, or could
+            not be read and was left alone.
+        answers: how many of the learner's answers are in it.
+        own: how many cells of their own are in it.
+        beside: how many cells they had changed that the course has changed, too.
+        came: how many cells of the course are new or say something else.
+        went: how many have gone.
+        kept: the copy of what was there before, if there is one.
+    """
+
+    name: str
+    state: Literal["new", "updated", "as before", "gone", "unreadable"]
+    answers: int = 0
+    own: int = 0
+    beside: int = 0
+    came: int = 0
+    went: int = 0
+    kept: Path | None = None
+
+
+def open_workspace(folder: Path) -> list[Row]:
+    """Make a workspace if there is none, and give out the chapters that are not there.
+
+    Chapters that are there stay as they are. In a clone, what somebody has done in the folder
+    ``course`` comes along into a new workspace.
+
+    Args:
+        folder: where it is, or will be.
+
+    Returns:
+        What was given out.
+
+    Raises:
+        CannotUpdate: the folder cannot be used.
+        NoNotebooks: there is nothing to give out.
+    """
+    new = given.chapters(given.source())
+    if not is_workspace(folder):
+        _make(folder)
+        worked = given.worked_in_clone()
+        if worked:
+            return _bring(folder, worked, {}, new)
+    missing = {name: nb for name, nb in new.items() if not _path(folder, name).exists()}
+    for name, notebook in missing.items():
+        _write(_path(folder, name), notebook)
+        _write(_given_path(folder, name), notebook)
+    return [Row(name, "new") for name in missing]
+
+
+def is_behind(folder: Path) -> bool:
+    """Whether the course has changed since its chapters were put into a workspace."""
+    now = given.chapters(given.source())
+    then = _read_all(folder / STATE / GIVEN)[0]
+    return any(name not in then or _differ(nb, then[name]) for name, nb in now.items())
+
+
+def update(folder: Path, earlier: Path | None = None) -> list[Row]:
+    """Bring a workspace up to date, and carry over all that the learner has done.
+
+    Args:
+        folder: the workspace.
+        earlier: a folder with notebooks of an earlier version, whose work is brought in, too.
+
+    Raises:
+        CannotUpdate: there is no workspace, or it cannot be written to.
+        NoNotebooks: there is nothing to update to.
+    """
+    new = given.chapters(given.source())
+    if not is_workspace(folder):
+        _make(folder)
+    mine, unreadable = _read_all(folder, but=given.INDEX)
+    was, _ = _read_all(folder / STATE / GIVEN)
+    mine = {name: nb for name, nb in mine.items() if name in was or name in new}
+    unreadable &= {*was, *new}
+    if earlier is not None:
+        others, bad = _read_all(earlier, but=given.INDEX)
+        if not others and not bad:
+            raise CannotUpdate(f"There are no notebooks in {earlier}. Name the folder they are in.")
+        _bring_record(earlier, folder)
+        began = [name for name in others if name in mine and _differ(mine[name], was.get(name))]
+        if began:
+            raise CannotUpdate(
+                f"There is work in {began[0]}.ipynb in this workspace, and in that of {earlier}. "
+                "Take a new folder: fxcourse update NEW --from OLD."
+            )
+        mine, was = {**mine, **others}, {k: v for k, v in was.items() if k not in others}
+        unreadable |= bad
+    rows = _bring(folder, mine, was, {n: nb for n, nb in new.items() if n not in unreadable})
+    return rows + [Row(name, "unreadable") for name in sorted(unreadable)]
+
+
+def reset(folder: Path, chapter: str, exercise: str) -> Path | None:
+    """Bring back the cell of an exercise as it was given out.
+
+    Args:
+        folder: the workspace.
+        chapter: the chapter's stem, or how it begins, such as ``03``.
+        exercise: the exercise's name.
+
+    Returns:
+        The copy of the notebook as it was; nothing, if the cell was as it was given out.
+
+    Raises:
+        CannotUpdate: there is no such chapter, exercise or cell.
+    """
+    name = chapter_called(folder, chapter)
+    path = _path(folder, name)
+    try:
+        mine = nbformat.read(path, as_version=4)
+        was = nbformat.read(_given_path(folder, name), as_version=4)
+    except Exception as error:
+        raise CannotUpdate(f"{path} cannot be read as a notebook ({error}).") from None
+    stubs = {grade_id(cell): cell for cell in was.cells if is_answer(cell)}
+    if exercise not in stubs:
+        raise CannotUpdate(
+            f"There is no exercise {exercise} in {name}. It has {', '.join(stubs) or 'none'}."
+        )
+    place = next((i for i, c in enumerate(mine.cells) if grade_id(c) == exercise), None)
+    if place is not None and text_of(mine.cells[place]) == text_of(stubs[exercise]):
+        return None
+    kept = _keep(folder, path)
+    if place is None:
+        behind = [name_of(cell) for cell in was.cells]
+        before = set(behind[: behind.index(name_of(stubs[exercise]))])
+        places = [i for i, c in enumerate(mine.cells) if name_of(c) in before]
+        place = places[-1] + 1 if places else 0
+        mine.cells.insert(place, stubs[exercise])
+    mine.cells[place] = stubs[exercise]
+    _write(path, mine)
+    return kept
+
+
+def chapter_called(folder: Path, said: str) -> str:
+    """The stem of a chapter in a workspace, by its stem or by how it begins.
+
+    Raises:
+        CannotUpdate: there is none, or there are several.
+    """
+    names = sorted(path.stem for path in (folder / STATE / GIVEN).glob("*.ipynb"))
+    stem = said.removesuffix(".ipynb")
+    stem = f"0{stem}" if stem[:1].isdigit() and not stem[1:2].isdigit() else stem
+    found = [name for name in names if stem in (name, name.partition("_")[0])]
+    found = found or [name for name in names if stem and name.startswith(stem)]
+    if len(found) == 1:
+        return found[0]
+    which = f"is {', or '.join(found)}" if found else f"is in no notebook: {', '.join(names)}"
+    raise CannotUpdate(f"'{said}' {which}. Name one chapter, such as 03.")
+
+
+# ------------------------------------------------------------------ files
+
+
+def _make(folder: Path) -> None:
+    try:
+        (folder / STATE / GIVEN).mkdir(parents=True, exist_ok=True)
+        mark = folder / STATE / MARK
+        mark.write_text(json.dumps({"layout": 1}) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise CannotUpdate(
+            f"A workspace cannot be made in {folder} ({error.strerror}). Name a folder of your "
+            "own, in which you may write, such as: fxcourse lab my-course"
+        ) from None
+    if given.IN_CLONE.is_dir():
+        _bring_record(given.IN_CLONE, folder)
+
+
+def _bring_record(earlier: Path, folder: Path) -> None:
+    """Take over what was passed, if nothing is noted yet."""
+    old, new = earlier / learners_record.NAME, folder / STATE / learners_record.IN_WORKSPACE
+    if not new.exists() and old.is_file():
+        shutil.copyfile(old, new)
+
+
+def _bring(
+    folder: Path, mine: Notebooks, was: Mapping[str, NotebookNode], new: Notebooks
+) -> list[Row]:
+    """Write the chapters of a new version with a learner's work, and keep what was there."""
+    stamp = datetime.now()
+    carried = carry(mine, was, new)
+    try:
+        rows = [
+            _put(folder, name, carried[name], mine.get(name), was.get(name), new[name], stamp)
+            for name in new
+        ]
+        gone = [name for name in mine if name not in new]
+        return rows + [_let_go(folder, name, carried.get(name), stamp) for name in gone]
+    except OSError as error:
+        raise CannotUpdate(
+            f"{error.filename or folder} cannot be written ({error.strerror}). What was there is "
+            f"there, or in {folder / KEPT}. Mend this, and run the command again."
+        ) from None
+
+
+def _put(
+    folder: Path,
+    name: str,
+    carried: Carried,
+    mine: NotebookNode | None,
+    was: NotebookNode | None,
+    new: NotebookNode,
+    stamp: datetime,
+) -> Row:
+    """Write one chapter of the new version."""
+    path = _path(folder, name)
+    came, went = _changes(was, new)
+    is_new = not path.exists()
+    text = _text(carried.notebook)
+    kept = None
+    if path.exists() and path.read_text(encoding="utf-8") != text:
+        touched = mine is None or was is None or _text(mine) != _text(was)
+        kept = _keep(folder, path, stamp) if touched else None
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        _write(path, carried.notebook)
+    _write(_given_path(folder, name), new)
+    state: Literal["new", "updated", "as before"]
+    state = "new" if is_new else "updated" if came or went or kept else "as before"
+    return Row(
+        name, state, _answers(carried.notebook, new), _own_cells(carried.notebook, new),
+        carried.beside, came, went, kept,
+    )  # fmt: skip
+
+
+def _let_go(folder: Path, name: str, left: Carried | None, stamp: datetime) -> Row:
+    """A notebook that is in the course no longer: kept, or left to the learner.
+
+    Args:
+        folder: the workspace.
+        name: the notebook's stem.
+        left: what of it has no place in the new version, if there is anything.
+        stamp: when this update began.
+    """
+    path = _path(folder, name)
+    kept = None
+    if path.exists() and left is None:
+        kept = _keep(folder, path, stamp)
+        path.unlink()
+    _given_path(folder, name).unlink(missing_ok=True)
+    return Row(name, "gone", own=left.own if left else 0, kept=kept)
+
+
+def _changes(was: NotebookNode | None, new: NotebookNode) -> tuple[int, int]:
+    """How many cells of the course are there that were not, and the other way round."""
+    if was is None:
+        return 0, 0
+    then, now = Counter(map(_what, was.cells)), Counter(map(_what, new.cells))
+    return (now - then).total(), (then - now).total()
+
+
+def _what(cell: NotebookNode) -> tuple[str, str]:
+    return cell.cell_type, text_of(cell)
+
+
+def _differ(one: NotebookNode, other: NotebookNode | None) -> bool:
+    return other is None or list(map(_what, one.cells)) != list(map(_what, other.cells))
+
+
+def _answers(notebook: NotebookNode, new: NotebookNode) -> int:
+    stubs = {grade_id(cell): text_of(cell) for cell in new.cells if is_answer(cell)}
+    return sum(is_answer(c) and text_of(c) != stubs.get(grade_id(c)) for c in notebook.cells)
+
+
+def _own_cells(notebook: NotebookNode, new: NotebookNode) -> int:
+    names = {name_of(cell) for cell in new.cells}
+    return sum(name_of(cell) not in names for cell in notebook.cells)
+
+
+def _keep(folder: Path, path: Path, stamp: datetime | None = None) -> Path:
+    """Copy a file that is about to be replaced."""
+    place = folder / KEPT / (stamp or datetime.now()).strftime("%Y-%m-%d-%H%M%S-%f")
+    place.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copy2(path, place))
+
+
+def _read_all(folder: Path, but: str = "") -> tuple[Notebooks, set[str]]:
+    """The notebooks in a folder, and the names of those that cannot be read."""
+    notebooks: Notebooks = {}
+    unreadable = set()
+    for path in sorted(folder.glob("*.ipynb")):
+        if path.stem == but:
+            continue
+        try:
+            notebooks[path.stem] = nbformat.read(path, as_version=4)
+        except Exception:  # whatever a learner's editor, or git, has made of the file
+            unreadable.add(path.stem)
+    return notebooks, unreadable
+
+
+def _path(folder: Path, name: str) -> Path:
+    return folder / f"{name}.ipynb"
+
+
+def _given_path(folder: Path, name: str) -> Path:
+    return folder / STATE / GIVEN / f"{name}.ipynb"
+
+
+def _text(notebook: NotebookNode) -> str:
+    return str(nbformat.writes(notebook)).rstrip("\n") + "\n"
+
+
+def _write(path: Path, notebook: NotebookNode) -> None:
+    """Write a notebook whole or not at all."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(_text(notebook), encoding="utf-8", newline="\n")
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)

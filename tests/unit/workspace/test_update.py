@@ -1,0 +1,243 @@
+"""A workspace on disk: made, updated, put back in parts; and nothing in it is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+from typer.testing import CliRunner
+
+from autograder import learners_record, workspace_root
+from autograder.builder.expand import NOTEBOOK
+from autograder.cli import app
+from autograder.workspace import given, index, lab, update
+from autograder.workspace.cells import Notebooks, grade_id
+from autograder.workspace.update import CannotUpdate
+from tests.unit.workspace.test_carry import cell, course, text
+
+ANSWER = "def two(x):\n    return x"
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small course that was installed from a wheel."""
+    folder = tmp_path / "share"
+    folder.mkdir()
+    monkeypatch.setattr(given, "IN_CLONE", tmp_path / "no clone")
+    monkeypatch.setattr(given, "INSTALLED", folder)
+    give_out(folder, course())
+    return folder
+
+
+def give_out(folder: Path, notebooks: Notebooks) -> None:
+    """Write a version of the course."""
+    for path in folder.glob("*.ipynb"):
+        path.unlink()
+    for name, notebook in notebooks.items():
+        notebook.metadata.update(NOTEBOOK)
+        nbformat.write(notebook, folder / f"{name}.ipynb")
+
+
+@pytest.fixture
+def mine(source: Path, tmp_path: Path) -> Path:
+    """A workspace with an answer in it."""
+    folder = tmp_path / "my"
+    update.open_workspace(folder)
+    write(folder, "01_first", "two", ANSWER)
+    return folder
+
+
+def read(folder: Path, name: str) -> nbformat.NotebookNode:
+    return nbformat.read(folder / f"{name}.ipynb", as_version=4)
+
+
+def write(folder: Path, name: str, exercise: str, answer: str) -> None:
+    notebook = read(folder, name)
+    next(c for c in notebook.cells if grade_id(c) == exercise).source = answer
+    nbformat.write(notebook, folder / f"{name}.ipynb")
+
+
+def answer_in(folder: Path, name: str = "01_first", exercise: str = "two") -> str:
+    return str(next(c for c in read(folder, name).cells if grade_id(c) == exercise).source)
+
+
+def test_a_workspace_holds_the_chapters_with_links(mine: Path) -> None:
+    names = {path.name for path in mine.iterdir()}
+    assert names == {"01_first.ipynb", "02_second.ipynb", workspace_root.STATE}
+    last = read(mine, "01_first").cells[-1]
+    assert last.source == "[All chapters](index.ipynb) — Next: [2](02_second.ipynb)"
+    assert workspace_root.is_workspace(mine)
+
+
+def test_opening_again_touches_nothing_and_brings_what_is_missing(mine: Path) -> None:
+    (mine / "02_second.ipynb").unlink()
+    rows = update.open_workspace(mine)
+    assert [(row.name, row.state) for row in rows] == [("02_second", "new")]
+    assert answer_in(mine) == ANSWER
+
+
+def test_an_update_brings_what_is_new_and_keeps_what_was_there(mine: Path, source: Path) -> None:
+    before = (mine / "01_first.ipynb").read_bytes()
+    new = course()
+    new["01_first"].cells[0].source = "# One"
+    new["03_third"] = nbformat.v4.new_notebook(cells=[text("# 3", "third")])
+    give_out(source, new)
+    assert update.is_behind(mine)
+    rows = {row.name: row for row in update.update(mine)}
+    assert {name: row.state for name, row in rows.items()} == {
+        "01_first": "updated", "02_second": "updated", "03_third": "new",
+    }  # fmt: skip
+    assert (rows["01_first"].answers, rows["01_first"].came, rows["01_first"].went) == (1, 1, 1)
+    assert answer_in(mine) == ANSWER
+    kept = rows["01_first"].kept
+    assert kept is not None and kept.read_bytes() == before
+    assert not update.is_behind(mine)
+    assert {row.state for row in update.update(mine)} == {"as before"}
+
+
+def test_what_cannot_be_read_is_left_as_it_is(mine: Path, source: Path) -> None:
+    (mine / "01_first.ipynb").write_text("<<<<<<< mine", encoding="utf-8")
+    new = course()
+    new["01_first"].cells[0].source = "# One"
+    give_out(source, new)
+    states = {row.name: row.state for row in update.update(mine)}
+    assert states["01_first"] == "unreadable"
+    assert (mine / "01_first.ipynb").read_text(encoding="utf-8") == "<<<<<<< mine"
+
+
+def test_a_chapter_that_was_split_takes_the_answers_along(mine: Path, source: Path) -> None:
+    new = course()
+    new["01b_more"] = nbformat.v4.new_notebook(cells=new["01_first"].cells[5:])
+    new["01_first"].cells = new["01_first"].cells[:5]
+    give_out(source, new)
+    update.update(mine)
+    assert answer_in(mine, "01b_more") == ANSWER
+
+
+def test_a_chapter_that_was_renamed_leaves_nothing_behind(mine: Path, source: Path) -> None:
+    new = course()
+    new["04_first"] = new.pop("01_first")
+    give_out(source, new)
+    rows = {row.name: row for row in update.update(mine)}
+    assert rows["01_first"].state == "gone" and rows["01_first"].kept is not None
+    assert not (mine / "01_first.ipynb").exists()
+    assert answer_in(mine, "04_first") == ANSWER
+
+
+def test_notebooks_of_the_learners_own_are_no_business_of_ours(mine: Path) -> None:
+    (mine / "scratch.ipynb").write_text("{}", encoding="utf-8")
+    update.update(mine)
+    assert (mine / "scratch.ipynb").read_text(encoding="utf-8") == "{}"
+
+
+def test_work_of_an_earlier_version_is_brought_in(source: Path, tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    old.mkdir()
+    notebooks = course()
+    cell(notebooks, "two").source = ANSWER
+    for notebook in notebooks.values():
+        for place, one in enumerate(notebook.cells):
+            one.id = grade_id(one) or f"cell-{place:03}"
+    give_out(old, notebooks)
+    (old / learners_record.NAME).write_text('{"two": "passed"}', encoding="utf-8")
+    folder = tmp_path / "new"
+    update.update(folder, old)
+    assert answer_in(folder) == ANSWER
+    record = folder / workspace_root.STATE / learners_record.IN_WORKSPACE
+    assert json.loads(record.read_text(encoding="utf-8")) == {"two": "passed"}
+    assert answer_in(old) == ANSWER
+    write(old, "01_first", "one", "def one(x):\n    return 1")
+    with pytest.raises(CannotUpdate, match="Take a new folder"):
+        update.update(folder, old)
+    assert answer_in(folder) == ANSWER
+
+
+def test_a_folder_without_notebooks_brings_nothing(mine: Path, tmp_path: Path) -> None:
+    with pytest.raises(CannotUpdate, match="There are no notebooks in"):
+        update.update(mine, tmp_path / "nowhere")
+
+
+def test_reset_brings_back_the_stub_and_keeps_the_answer(mine: Path) -> None:
+    kept = update.reset(mine, "1", "two")
+    assert "raise NotImplementedError" in answer_in(mine)
+    assert kept is not None and ANSWER.splitlines()[0] in kept.read_text(encoding="utf-8")
+    assert update.reset(mine, "01", "two") is None
+
+
+def test_reset_brings_back_a_cell_that_was_deleted(mine: Path) -> None:
+    notebook = read(mine, "01_first")
+    names = [grade_id(c) or c.id for c in notebook.cells]
+    notebook.cells = [c for c in notebook.cells if grade_id(c) != "two"]
+    nbformat.write(notebook, mine / "01_first.ipynb")
+    update.reset(mine, "01_first", "two")
+    assert [grade_id(c) or c.id for c in read(mine, "01_first").cells] == names
+
+
+@pytest.mark.parametrize(
+    ("chapter", "exercise", "says"),
+    [
+        ("07", "two", "'07' is in no notebook"),
+        ("0", "two", "'0' is in no notebook"),
+        ("01", "three", "There is no exercise three in 01_first. It has one, two."),
+    ],
+)
+def test_what_there_is_not_is_told(mine: Path, chapter: str, exercise: str, says: str) -> None:
+    with pytest.raises(CannotUpdate, match=says):
+        update.reset(mine, chapter, exercise)
+
+
+def test_a_folder_that_cannot_be_made_is_told(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(CannotUpdate, match="Name a folder of your own"):
+        update.open_workspace(tmp_path / "file" / "my")
+
+
+def test_the_record_is_that_of_the_workspace(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(workspace_root.ENV)
+    deep = mine / "scripts" / "mine"
+    deep.mkdir(parents=True)
+    monkeypatch.chdir(deep)
+    learners_record.note_verdict("two", "passed")
+    record = mine / workspace_root.STATE / learners_record.IN_WORKSPACE
+    assert json.loads(record.read_text(encoding="utf-8")) == {"two": "passed"}
+    monkeypatch.chdir(mine.parent)
+    monkeypatch.setenv(workspace_root.ENV, str(mine))
+    assert learners_record.verdicts() == {"two": "passed"}
+
+
+def test_the_index_leads_on_and_keeps_own_cells(mine: Path) -> None:
+    path = index.refresh(mine)
+    notebook = nbformat.read(path, as_version=4)
+    assert "* [1](01_first.ipynb)\n* [2](02_second.ipynb)" in notebook.cells[0].source
+    (shown,) = notebook.cells[1].outputs
+    assert "Go on here:" in shown.data["text/plain"]
+    notebook.cells.append(nbformat.v4.new_markdown_cell("My plan."))
+    nbformat.write(notebook, path)
+    index.refresh(mine)
+    assert nbformat.read(path, as_version=4).cells[-1].source == "My plan."
+    path.write_text("broken", encoding="utf-8")
+    index.refresh(mine)
+    assert path.read_text(encoding="utf-8") == "broken"
+
+
+def test_jupyterlab_opens_the_index_with_settings_of_ours(mine: Path) -> None:
+    called = lab.command(mine, ["--no-browser"])
+    assert f"--ServerApp.root_dir={mine}" in called and called[-1] == "--no-browser"
+    settings = lab.environment(mine, {"JUPYTER_CONFIG_PATH": "theirs"})
+    assert settings["JUPYTER_CONFIG_PATH"].endswith("theirs")
+    assert settings[workspace_root.ENV] == str(mine)
+
+
+def test_the_commands_say_what_they_did(mine: Path, source: Path) -> None:
+    new = course()
+    new["01_first"].cells[0].source = "# One"
+    give_out(source, new)
+    done = CliRunner().invoke(app, ["update", str(mine)])
+    assert done.exit_code == 0, done.output
+    assert "01_first" in done.output and "As they were before:" in done.output
+    done = CliRunner().invoke(app, ["reset", "01", "two", "--workspace", str(mine)])
+    assert "The answer cell of two is empty again." in done.output
+    done = CliRunner().invoke(app, ["reset", "01", "six", "--workspace", str(mine)])
+    assert done.exit_code == 1 and "There is no exercise six" in done.output
