@@ -126,7 +126,9 @@ def test_ids_are_unique(chapter: Path) -> None:
 
 def test_a_cell_more_or_elsewhere_changes_no_other_id(tmp_path: Path) -> None:
     ids = [c.id for c in builder.build(build_fixture.write(tmp_path), CARDS).cells]
-    more = build_fixture.CHAPTER.replace("# %% [markdown] card", "# %% [markdown]\n# More.\n\n# %% [markdown] card")
+    more = build_fixture.CHAPTER.replace(
+        "# %% [markdown] card", "# %% [markdown]\n# More.\n\n# %% [markdown] card"
+    )
     twice = more.replace("# More.\n", "# More.\n\n# %% [markdown]\n# More.\n", 1)
     for text in (more, twice):
         found = [c.id for c in builder.build(build_fixture.write(tmp_path, text), CARDS).cells]
