@@ -5,10 +5,12 @@ Screenshots of each step are written to build/screenshots/.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -19,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from autograder.builder.paths import COURSE, ROOT
+from autograder.builder.paths import ROOT
 
 SCREENSHOTS = ROOT / "build" / "screenshots"
 CHROMIUM = next(
@@ -46,10 +48,9 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A JupyterLab on a copy of the course; yields its address with the token."""
+    """What `fxcourse lab` opens, on a new workspace; yields its address."""
     home = tmp_path_factory.mktemp("lab")
-    folder = home / "course"
-    shutil.copytree(COURSE, folder)
+    folder = home / "my"
     settings = home / "settings" / "@jupyterlab" / "notebook-extension"
     settings.mkdir(parents=True)
     # All cells stay in the page, so that the test can look at each of them.
@@ -58,21 +59,27 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [
-        sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", f"--port={port}",
-        "--allow-root", "--IdentityProvider.token=learner", f"--ServerApp.root_dir={folder}",
+        sys.executable, "-m", "autograder.cli", "lab", str(folder),
+        "--no-browser", "--ip=127.0.0.1", f"--port={port}",
+        "--allow-root", "--IdentityProvider.token=learner",
         f"--LabApp.user_settings_dir={home / 'settings'}",
         f"--LabApp.workspaces_dir={home / 'workspaces'}",
     ]  # fmt: skip
     environment = os.environ | {"JUPYTER_CONFIG_DIR": str(home / "config"), "OMP_NUM_THREADS": "1"}
     with (home / "lab.log").open("wb") as log:
-        server = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+        server = subprocess.Popen(
+            command, stdout=log, stderr=log, env=environment, start_new_session=True
+        )
         try:
             address = f"http://127.0.0.1:{port}"
             _wait_for(address + "/api?token=learner", server)
             yield address
         finally:
-            server.terminate()
-            server.wait(20)
+            for sign in (signal.SIGINT, signal.SIGINT, signal.SIGKILL):
+                os.killpg(server.pid, sign)  # Ctrl-C, twice, as the command says
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    server.wait(10)
+                    break
 
 
 def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
@@ -197,6 +204,24 @@ class Notebook:
         if cell is not None:
             cell.scroll_into_view_if_needed()
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
+
+
+def test_the_workspace_opens_on_the_way_through_the_course(page: Any, lab: str) -> None:
+    page.goto(f"{lab}/?token=learner")
+    shown = page.locator(".jp-RenderedHTMLCommon")
+    shown.get_by_text("Go on here:").first.wait_for(timeout=EXECUTION_MS)
+    page.screenshot(path=SCREENSHOTS / "index.png")
+    menus = page.locator("#jp-MainMenu .lm-MenuBar-itemLabel").all_inner_texts()
+    assert "Run" in menus and not [menu for menu in menus if "nbgrader" in menu.lower()]
+    assert page.get_by_text("Would you like to receive official Jupyter news?").count() == 0
+    listed = page.locator(".jp-DirListing-content .jp-DirListing-itemName").all_inner_texts()
+    assert "index.ipynb" in listed and "03_manipulation.ipynb" in listed
+    assert all(name.endswith(".ipynb") for name in listed)
+    assert shown.get_by_role("link", name="03_manipulation").count() == 1
+    shown.get_by_role("link", name="3 · Direct manipulation").first.click()
+    page.locator(
+        ".jp-NotebookPanel:not(.lm-mod-hidden) h1", has_text="Direct manipulation"
+    ).wait_for()
 
 
 def test_the_first_chapter_runs_and_greets(page: Any, lab: str) -> None:
