@@ -79,8 +79,10 @@ def test_alembic_that_is_not_on_the_path(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a folder without write access, as Unix has it")
-def test_a_course_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    finding = doctor.write_access(tmp_path / "missing")
+def test_a_workspace_that_cannot_be_written(tmp_path: Path) -> None:
+    assert doctor.write_access(tmp_path / "not made yet" / "my").state == "ok"
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    finding = doctor.write_access(tmp_path / "file")
     assert finding.state == "broken"
     assert "Nothing can be saved in" in finding.says
 
