@@ -183,6 +183,22 @@ def only_trace_error(model):
     return again(model, OnlyTraceError)
 
 
+@wrong("the exceptions that were met so far", "crashed", clause="any-exception")
+def met_so_far(model):
+    class MetSoFar(Attempt):
+        errors = (TypeError, ValueError, RuntimeError)
+
+    return again(model, MetSoFar)
+
+
+@wrong("another exception of the same class", "another-exception", clause="root-raises")
+def same_class(model):
+    try:
+        return again(model)
+    except Exception as error:
+        raise type(error)("the root cannot be traced") from None
+
+
 @wrong("all of its class", "shallow-leaf", clause="only-those")
 def all_of_its_class(model):
     def all_of(dynamic, failed):
