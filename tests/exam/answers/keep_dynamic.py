@@ -260,6 +260,25 @@ def attempt_stays(model):
     return fx.GraphModule(model, tracer.trace(model))
 
 
+@wrong("what the attempt has read stays", "leftover-node", clause="no-leftovers")
+def read_stays(model):
+    class Calls(fx.Tracer):
+        def call_module(self, m, forward, args, kwargs):
+            count, stack = len(self.graph.nodes), dict(self.module_stack)
+            try:
+                return super().call_module(m, forward, args, kwargs)
+            except Exception:
+                self.module_stack.clear()
+                self.module_stack.update(stack)
+                for node in list(self.graph.nodes)[: count - 1 : -1]:
+                    if node.op != "get_attr":
+                        self.graph.erase_node(node)
+                return self.create_proxy("call_module", self.path_of_module(m), args, kwargs)
+
+    tracer = Calls()
+    return fx.GraphModule(model, tracer.trace(model))
+
+
 @wrong("a question about each leaf stays", "leftover-node", clause="no-leftovers")
 def question_stays(model):
     gm = again(model)

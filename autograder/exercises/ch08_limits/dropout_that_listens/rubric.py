@@ -86,8 +86,8 @@ def a_module_for_each_call(evidence: Evidence) -> Iterable[Finding]:
     if len(new) != len(sites):
         yield evidence.finding(
             "wrong-count",
-            f"The trace of the model has {len(sites)} calls of `F.dropout`; your result calls "
-            f"{len(new)} new modules.",
+            f"Calls of `F.dropout` in the trace of the model: {len(sites)}. New modules that your "
+            f"result calls: {len(new)}.",
             "Each call becomes one call of one new module, and nothing else does.",
         )
         return

@@ -61,8 +61,12 @@ class Strict(nn.Module):
 class Halves(nn.Module):
     """Returns two values, and cannot be traced."""
 
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+
     def forward(self, x):
-        low = x.clamp(max=float(x.mean()))
+        low = x.clamp(max=float((x * self.scale).mean()))
         return low, x - low
 
 
