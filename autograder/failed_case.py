@@ -64,8 +64,10 @@ class FailedCase:
         Returns:
             What the answer returned; a list where it is called several times, as for each node.
         """
-        calls = self._calls(self._trial())
-        results = [self.answer(*args, **kwargs) for args, kwargs in calls]
+        trial = self._trial()
+        results = [self.answer(*args, **kwargs) for args, kwargs in self._calls(trial)]
+        if trial.then is not None:
+            results = [self.answer(trial.then(result)) for result in results]
         return results[0] if len(results) == 1 else results
 
     def debug(self) -> Any:

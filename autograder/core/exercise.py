@@ -35,6 +35,9 @@ class Trial:
         times: how often a repeated transform is applied, each time to what it returned.
         meanwhile: what else is done with the answer before its result is described and run, so
             that whatever it keeps outside the result is another's by then.
+        then: makes another model of the graph module that came back, one in which there is more to
+            do; the answer is called with it, too, and what it returns then is the result. So names
+            are taken that the answer itself has chosen.
         made_under: the seed under which an answer makes objects of its own.
         noted: whether the model is a graph module whose nodes' ``meta`` counts: that it stays, and
             what the nodes of a resulting graph carry.
@@ -50,6 +53,7 @@ class Trial:
     forbidden: tuple[tuple[Any, ...], ...] = ()
     times: int = 1
     meanwhile: Callable[[Callable[..., Any]], Any] | None = None
+    then: Callable[[fx.GraphModule], nn.Module] | None = None
     made_under: int = 0
     noted: bool = False
 

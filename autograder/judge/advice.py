@@ -54,7 +54,7 @@ ADVICE = (
         "look once more after the last of them?", line=r"^raise\b",
         exercises=("replace_until_done",)),
     Row(("Exception",), "", "You raise this exception yourself on the line above. Which condition "
-        "leads there, and why does it hold for the model below?", line=r"^raise\b"),
+        "leads there, and why does it hold here?", line=r"^raise\b"),
     Row(("AssertionError",), "", "Your own `assert` fails. What did you expect to hold there, and "
         "what is different in the model below?", line=r"^assert\b"),
     # -------------------------------------------------------------- a model for its trace
@@ -197,6 +197,9 @@ ADVICE = (
         "Python asks a Proxy for its value, to decide something at once, and a rule runs before "
         "there are values. Which operation on tensors makes the choice when the graph runs?",
         where="rule"),
+    Row(("TypeError",), r"doesn't apply to a 'Proxy' object",
+        "A method that is taken from the class takes tensors alone, and here it gets a Proxy. On "
+        "what can the method be called, so that it is recorded?", where="trace"),
     Row(("TypeError",), r"not Proxy|Proxy",
         "A Proxy has no value that could be taken out: `.item()`, `float(...)`, `int(...)` and "
         "`bool(...)` ask for one. Which of your lines leaves tensors behind?", where="trace"),
@@ -309,9 +312,15 @@ ADVICE = (
     Row(("RuntimeError",), r"must match the size|shapes? cannot be|size mismatch|mat1 and mat2",
         "The operation exists, but these shapes do not go together. Write down the shape of each "
         "value, line by line; did a dimension get lost on the way?"),
-    Row(("TypeError",), r"takes \d+ positional arguments? but \d+ (?:was|were) given",
+    Row(("TypeError",), r"takes (?:from )?\d+ .*positional arguments? .*(?:was|were) given",
         "Your function takes fewer arguments than it is called with. Compare its parameters with "
         "the ones that the exercise gives."),
+    Row(("TypeError",), r"missing \d+ required (?:positional|keyword-only) argument",
+        "It is called with fewer arguments than it asks for. Compare its parameters with the ones "
+        "that the exercise gives: which of them have a default there?", line=r"^$", where="call"),
+    Row(("TypeError",), r"got an unexpected keyword argument '(\w+)'",
+        "It is called with `{1}` by name. Compare the names of its parameters with the ones that "
+        "the exercise gives.", line=r"^$", where="call"),
 )  # fmt: skip
 """The first row that fits is the one that is used."""
 

@@ -163,6 +163,8 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
     text = ", ".join(args)
     for _ in range(trial.times):
         text = f"{exercise.name}({text})"
+    if trial.then is not None:
+        text = f"{exercise.name}({getattr(trial.then, '__name__', 'changed')}({text}))"
     return text
 
 

@@ -207,7 +207,8 @@ def _advice(evidence: Evidence, error: dict[str, Any]) -> str:
 
 def _missing_node(evidence: Evidence, error: dict[str, Any]) -> str:
     """What to ask where a dictionary from nodes, or their names, lacks one of the trace."""
-    if error.get("type") != "KeyError" or evidence.trial.model is None:
+    own = str(error.get("text", "")).startswith("raise")
+    if own or error.get("type") != "KeyError" or evidence.trial.model is None:
         return ""
     name = error.get("message", "").strip("'")
     try:

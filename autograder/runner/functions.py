@@ -23,6 +23,8 @@ def analysis(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -
 def transform(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
     """A pass: its result is a graph module, which is described and run."""
     result = call_watched(answer, trial, outcome)
+    if trial.then is not None and isinstance(result, fx.GraphModule):
+        result = call_watched(answer, trial, outcome, trial.then(result))
     if trial.meanwhile is not None and isinstance(result, fx.GraphModule):
         trial.meanwhile(answer)
     outcome.value = encode_result(result, trial, encoder)

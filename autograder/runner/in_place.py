@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import copy
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 from torch import nn
@@ -11,7 +14,7 @@ from autograder.core.codec import Encoder, Plain
 from autograder.core.execution import RUN_SEED, seed_all
 from autograder.core.exercise import Trial
 from autograder.core.global_state import RandomState
-from autograder.core.outcome import CALLS, GIVEN, Outcome
+from autograder.core.outcome import CALLS, GIVEN, Change, Outcome, Part
 from autograder.core.torch_private import own_buffers, own_parameters
 from autograder.runner.call import Answer, encode_result
 from autograder.runner.snapshot import Snapshot
@@ -20,22 +23,60 @@ from autograder.runner.snapshot import Snapshot
 def in_place(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
     """A function of a model and a seed that changes the model, and returns it.
 
-    It is called on the case's model and on two copies of it, with the seed, with the same seed,
-    and with the next one, each time from another global random state. Each call is a run; beside
-    what came back, its ``state`` says what has become of each parameter and buffer, by name:
-    whether it is the same object as before, the first name of that object, whether it asks for
-    gradients, and its values.
+    It is called on the case's model, on a copy of what has become of it, and on a copy of what it
+    was, with the seed, with the same seed, and with the next one, each time from another global
+    random state. The second call is as in another process, where texts have other hashes. Each
+    call is a run; beside what came back, its ``state`` says what has become of each parameter and
+    buffer, by name: whether it is the same object as before, the first name of that object,
+    whether it asks for gradients, and its values.
     """
     model, seed = trial.args
     models = [model, *(copy.deepcopy(model) for _ in CALLS[1:])]
-    for i, (each, more) in enumerate(zip(models, CALLS, strict=True)):
-        before = _tensors(each)
+    for i, more in enumerate(CALLS):
+        each = models[i]
+        before, modes = _tensors(each), _modes(each)
         seed_all(RUN_SEED + i)
         watched = Snapshot(RandomState())
-        result = answer(each, seed + more)
-        outcome.changed += [c for c in watched.changes() if c not in outcome.changed]
+        with _other_hashes() if i == 1 else nullcontext():
+            result = answer(each, seed + more)
+        changes = [*watched.changes(), *_changed_modes(modes, _modes(each))]
+        outcome.changed += [c for c in changes if c not in outcome.changed]
+        if i == 0:
+            with suppress(Exception):  # of tensors that were computed there are no copies
+                models[1] = copy.deepcopy(model)
         value = GIVEN if result is each else encode_result(result, trial, encoder)
         outcome.runs.append({"forward": {"value": value}, "state": _state(each, before, encoder)})
+
+
+@contextmanager
+def _other_hashes() -> Iterator[None]:
+    """Let `hash` give other numbers for texts, as it does in each new process."""
+    known = builtins.hash
+
+    def salted(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(salted, value))
+        return ("another process", value) if isinstance(value, (str, bytes)) else value
+
+    builtins.hash = lambda value, /: known(salted(value))
+    try:
+        yield
+    finally:
+        builtins.hash = known
+
+
+def _modes(model: nn.Module) -> dict[str, bool]:
+    return {
+        f"`{path}`" if path else "the model": part.training for path, part in model.named_modules()
+    }
+
+
+def _changed_modes(before: dict[str, bool], now: dict[str, bool]) -> list[Change]:
+    return [
+        Change(Part.TRAINING_FLAG, f"the training flag of {where} was changed")
+        for where, mode in now.items()
+        if before.get(where, mode) != mode
+    ]
 
 
 def _tensors(model: nn.Module) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import re
+import sys
 from typing import Any
 
 import torch
@@ -76,7 +78,7 @@ def _facts(value: Any) -> Facts:
     if is_exported(value):
         return _program_facts(value)
     if isinstance(value, RandomState):
-        return {(Part.RANDOM_STATE, "the global random state"): (0, torch.get_rng_state())}
+        return _random_facts()
     if isinstance(value, torch.Tensor):
         return {(Part.TENSOR, "an input tensor"): (id(value), value.detach().clone())}
     encoder = Encoder()
@@ -84,6 +86,16 @@ def _facts(value: Any) -> Facts:
     facts: Facts = {(Part.ARGUMENT, "an argument"): (id(value), repr(plain))}
     for i, tensor in enumerate(encoder.tensors):
         facts[Part.TENSOR, f"tensor {i} of an argument"] = (0, tensor)
+    return facts
+
+
+def _random_facts() -> Facts:
+    """Of the global random state: PyTorch's, Python's, and NumPy's where that is imported."""
+    facts: Facts = {(Part.RANDOM_STATE, "the global random state"): (0, torch.get_rng_state())}
+    facts[Part.RANDOM_STATE, "the state of `random`"] = (0, random.getstate())
+    if numpy := sys.modules.get("numpy"):
+        kind, keys, *rest = numpy.random.get_state()
+        facts[Part.RANDOM_STATE, "the state of `numpy.random`"] = (0, (keys.tobytes(), *rest))
     return facts
 
 

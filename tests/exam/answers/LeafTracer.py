@@ -190,6 +190,60 @@ register(
         isinstance(m, types) or name in names if types or names else usual
     ),
 )  # fmt: skip
+register(
+    "what lies in a named block", "extra-leaf", "whole-names",
+    lambda m, name, types, names, usual: (
+        isinstance(m, types) or usual or any(f"{name}.".startswith(f"{each}.") for each in names)
+    ),
+)  # fmt: skip
+register(
+    "names in small letters", "extra-leaf", "whole-names",
+    lambda m, name, types, names, usual: (
+        isinstance(m, types) or usual or name.lower() in [each.lower() for each in names]
+    ),
+)  # fmt: skip
+register(
+    "names of all base classes", "extra-leaf", "types",
+    lambda m, name, types, names, usual: (
+        bool({kind.__name__ for kind in types} & {kind.__name__ for kind in type(m).__mro__})
+        or name in names or usual
+    ),
+)  # fmt: skip
+register(
+    "base classes of the types, too", "extra-leaf", "types",
+    lambda m, name, types, names, usual: (
+        isinstance(m, types) or name in names or usual
+        or any(issubclass(kind, type(m)) for kind in types)
+    ),
+)  # fmt: skip
+register(
+    "whatever is of torch becomes a leaf", "extra-leaf", "others-traced",
+    lambda m, name, types, names, usual: (
+        isinstance(m, types) or name in names
+        or (type(m).__module__.startswith("torch") and not isinstance(m, nn.Sequential))
+    ),
+)  # fmt: skip
+
+
+@wrong("what lies in a block of a given type", "extra-leaf", clause="types")
+class InATypedBlock(OneMethod):
+    def is_leaf_module(self, m, module_qualified_name):
+        parent = self.root.get_submodule(module_qualified_name.rpartition(".")[0])
+        inside = parent is not self.root and isinstance(parent, self.leaf_types)
+        return inside or super().is_leaf_module(m, module_qualified_name)
+
+
+@wrong("leaves are put into eval mode", "caller-changed", clause="common.caller-modes")
+class PutIntoEval(OneMethod):
+    def is_leaf_module(self, m, module_qualified_name):
+        leaf = super().is_leaf_module(m, module_qualified_name)
+        return bool(m.eval()) if leaf else False
+
+
+@wrong("the types by keyword alone", "crashed", clause="positions")
+class ByKeywordAlone(OneMethod):
+    def __init__(self, *, leaf_types=(), leaf_names=()):
+        super().__init__(leaf_types, leaf_names)
 
 
 @wrong("kept by the class", "extra-leaf", clause="independent")

@@ -102,6 +102,8 @@ def tracer(model):
         def create_proxy(self, kind, target, args, kwargs, *rest, **more):
             if kind == "call_function" and target is F.dropout:
                 name = f"listens{len(self.new)}_to_the_model"
+                while hasattr(model, name):
+                    name = f"also_{name}"
                 self.new[name] = nn.Dropout(kwargs["p"]).train(model.training)
                 return super().create_proxy("call_module", name, args, {})
             return super().create_proxy(kind, target, args, kwargs, *rest, **more)
@@ -174,6 +176,26 @@ answer(
 answer(
     "only nested names are compared", "overwritten-module", "",
     name=lambda gm, n: n.name if f"block.{n.name}" not in dict(gm.named_modules()) else "drop_0",
+)  # fmt: skip
+answer(
+    "numbered, and nothing is compared", "overwritten-module", "not-overwritten",
+    name=lambda gm, n: f"listens_{sum(map(is_dropout, gm.graph.nodes))}",
+)  # fmt: skip
+answer(
+    "0.5 where p is 0", "wrong-p", "own-p",
+    make=lambda m, n: nn.Dropout(p_of(n) or 0.5).train(m.training),
+)  # fmt: skip
+answer(
+    "tenths", "wrong-p", "own-p",
+    make=lambda m, n: nn.Dropout(round(p_of(n), 1)).train(m.training),
+)  # fmt: skip
+answer(
+    "a p of 1 made smaller", "wrong-p", "own-p",
+    make=lambda m, n: nn.Dropout(min(p_of(n), 0.99)).train(m.training),
+)  # fmt: skip
+answer(
+    "any function of that name", "wrong-count", "relatives",
+    wanted=lambda n: getattr(n.target, "__name__", "") == "dropout",
 )  # fmt: skip
 answer("one name for all", "shared-module", "own-module", name=lambda gm, n: "the_dropout_of_all")
 answer(
@@ -273,6 +295,17 @@ def flag_set(model):
     for node in gm.graph.nodes:
         if is_dropout(node):
             node.kwargs = {**node.kwargs, "training": gm.training}
+    gm.recompile()
+    return gm
+
+
+@wrong("taken out where p is 0", "wrong-count", clause="dropout-module")
+def taken_out_at_0(model):
+    gm = listens(model)
+    for node in list(gm.graph.nodes):
+        if str(node.target).startswith("listening") and gm.get_submodule(node.target).p == 0:
+            node.replace_all_uses_with(node.args[0])
+            gm.graph.erase_node(node)
     gm.recompile()
     return gm
 

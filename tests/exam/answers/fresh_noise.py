@@ -56,6 +56,16 @@ def box_muller(x):
     return (radius * torch.cos(2 * math.pi * torch.rand_like(x)) + x).to(x.dtype)
 
 
+@right("noise is taken away")
+def taken_away(x):
+    return x - torch.randn_like(x)
+
+
+@right("of two draws")
+def of_two_draws(x):
+    return torch.randn_like(x).add(torch.randn_like(x)).div(math.sqrt(2)) + x
+
+
 # ------------------------------------------------------------------ wrong
 
 
@@ -139,6 +149,36 @@ def a_tenth(x):
 @wrong("x times noise", "not-normal", clause="plus-x")
 def product(x):
     return x * torch.randn_like(x)
+
+
+@wrong("x grows a little", "not-plus-x", clause="plus-x")
+def grows(x):
+    return 1.01 * x + torch.randn_like(x)
+
+
+@wrong("noise as large as the entry", "not-normal", clause="normal")
+def as_large_as_the_entry(x):
+    return x + x.abs().clamp(max=1e30) * torch.randn_like(x)
+
+
+@wrong("noise as large as the deviation of x", "not-normal", clause="normal")
+def as_large_as_the_deviation(x):
+    return x + torch.randn_like(x) * torch.nan_to_num(x.std(), nan=1.0, posinf=1.0)
+
+
+@wrong("noise with its tails cut off", "not-normal", clause="normal")
+def cut_off(x):
+    return x + torch.randn_like(x).clamp(-3, 3)
+
+
+@wrong("numbers that are none become some", "not-plus-x", clause="plus-x")
+def become_some(x):
+    return torch.nan_to_num(x) + torch.randn_like(x)
+
+
+@wrong("by way of float32", "not-plus-x", clause="plus-x")
+def by_way_of_float32(x):
+    return (x.float() + torch.randn_like(x.float())).type_as(x)
 
 
 @wrong("noise alone", "not-normal", clause="plus-x")

@@ -183,6 +183,22 @@ def only_trace_error(model):
     return again(model, OnlyTraceError)
 
 
+@wrong("the exceptions that were met so far", "crashed", clause="any-exception")
+def met_so_far(model):
+    class MetSoFar(Attempt):
+        errors = (TypeError, ValueError, RuntimeError)
+
+    return again(model, MetSoFar)
+
+
+@wrong("another exception of the same class", "another-exception", clause="root-raises")
+def same_class(model):
+    try:
+        return again(model)
+    except Exception as error:
+        raise type(error)("the root cannot be traced") from None
+
+
 @wrong("all of its class", "shallow-leaf", clause="only-those")
 def all_of_its_class(model):
     def all_of(dynamic, failed):
@@ -241,6 +257,25 @@ def attempt_stays(model):
                 return self.create_proxy("call_module", self.path_of_module(m), args, kwargs)
 
     tracer = NoRollback()
+    return fx.GraphModule(model, tracer.trace(model))
+
+
+@wrong("what the attempt has read stays", "leftover-node", clause="no-leftovers")
+def read_stays(model):
+    class Calls(fx.Tracer):
+        def call_module(self, m, forward, args, kwargs):
+            count, stack = len(self.graph.nodes), dict(self.module_stack)
+            try:
+                return super().call_module(m, forward, args, kwargs)
+            except Exception:
+                self.module_stack.clear()
+                self.module_stack.update(stack)
+                for node in list(self.graph.nodes)[: count - 1 : -1]:
+                    if node.op != "get_attr":
+                        self.graph.erase_node(node)
+                return self.create_proxy("call_module", self.path_of_module(m), args, kwargs)
+
+    tracer = Calls()
     return fx.GraphModule(model, tracer.trace(model))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import math
+import random
 
 import torch
 from torch import nn
@@ -111,6 +112,27 @@ def by_name(model, seed):
     return model
 
 
+@right("Python's numbers, of a Random of its own")
+def numbers_of_python(model, seed):
+    numbers = random.Random(seed)
+    with torch.no_grad():
+        for _, tensor in every_tensor(model):
+            if tensor.is_floating_point():
+                new = [numbers.uniform(0.5, 2.0) for _ in range(tensor.numel())]
+                tensor.copy_(torch.tensor(new).reshape(tensor.shape))
+    return model
+
+
+@right("each name visited, tied tensors twice")
+def each_name(model, seed):
+    return answer(
+        tensors=lambda model: [
+            *model.named_parameters(remove_duplicate=False),
+            *model.named_buffers(remove_duplicate=False),
+        ]
+    )(model, seed)
+
+
 # ------------------------------------------------------------------ wrong
 
 wrong("the global random state", "random-state", clause="random-state")(
@@ -162,6 +184,50 @@ def standardized(name, tensor, numbers):
     return new.abs() if name.endswith("var") else (new - new.mean()) / new.std()
 
 
+def rows_of_one_number(name, tensor, numbers):
+    shape = (*tensor.shape[:1], *(1 for _ in tensor.shape[1:]))
+    return fresh(name, torch.empty(shape), numbers).expand(tensor.shape)
+
+
+def all_rows_alike(name, tensor, numbers):
+    return fresh(name, torch.empty(tensor.shape[-1:]), numbers).expand(tensor.shape)
+
+
+wrong("each row is one number", "degenerate", clause="nondegenerate")(
+    answer(new=rows_of_one_number)
+)
+wrong("all rows are alike", "degenerate", clause="nondegenerate")(answer(new=all_rows_alike))
+wrong("added to what is there", "not-reproducible", clause="reproducible")(
+    answer(
+        write=lambda tensor, new: tensor.copy_(new.abs() + tensor if new.min() > 0 else new + tensor)
+    )
+)
+
+
+@wrong("seeded by the hash of the name", "not-reproducible", clause="reproducible")
+def by_hash(model, seed):
+    with torch.no_grad():
+        for name, tensor in every_tensor(model):
+            if tensor.is_floating_point():
+                tensor.copy_(fresh(name, tensor, own(hash((seed, name)) % 2**32)))
+    return model
+
+
+@wrong("Python's global numbers, seeded", "random-state", clause="random-state")
+def global_numbers_of_python(model, seed):
+    random.seed(seed)
+    with torch.no_grad():
+        for _, tensor in every_tensor(model):
+            if tensor.is_floating_point():
+                new = [random.uniform(0.5, 2.0) for _ in range(tensor.numel())]  # noqa: S311
+                tensor.copy_(torch.tensor(new).reshape(tensor.shape))
+    return model
+
+
+wrong("in eval mode afterwards", "other-mode")(answer(gives=lambda model: model.eval()))
+wrong("in training mode afterwards", "other-mode")(answer(gives=lambda model: model.train()))
+
+
 wrong("mean 0 and standard deviation 1", "not-finite", clause="single")(answer(new=standardized))
 
 
@@ -176,7 +242,7 @@ wrong("mean 0", "degenerate")(answer(new=centred))
 wrong("barely anything", "norm-unseen", clause="visible")(
     answer(
         new=lambda name, tensor, numbers: (
-            tensor.double() + 1e-4 * fresh("running_var", tensor, numbers)
+            float(name.endswith(("weight", "var"))) + 1e-4 * fresh("var", tensor, numbers)
             if "norm" in name or "stem.1" in name or "head.1" in name
             else fresh(name, tensor, numbers)
         )

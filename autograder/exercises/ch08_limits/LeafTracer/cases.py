@@ -35,10 +35,17 @@ class LeafTracer(fx.Tracer):
 
 
 def one(
-    name: str, aspect: str, make: Make, *args: Any, hidden: bool = False, **kwargs: Any
+    name: str,
+    aspect: str,
+    make: Make,
+    *args: Any,
+    hidden: bool = False,
+    training: bool = False,
+    **kwargs: Any,
 ) -> Case:
     """A case of one tracer and one model."""
-    return Case(name, aspect, models.Tracing((make,), ((args, kwargs),), ((0, 0),)), hidden)
+    tracing = models.Tracing((make,), ((args, kwargs),), ((0, 0),), training)
+    return Case(name, aspect, tracing, hidden)
 
 
 def several(
@@ -74,6 +81,7 @@ VOCABULARY = Vocabulary(
         "Gate": Gate, "OtherGate": models.OtherGate, "Block": Block, "Shift": Shift,
         "OwnLinear": models.OwnLinear,
     },
+    training=True,
     traced=False,
     most=6,
 )  # fmt: skip
@@ -99,10 +107,15 @@ EXERCISE = Exercise(
         one("a name", "task", models.Two, leaf_names=("block.gate",)),
         one("a subclass", "types", models.Kinds, leaf_types=(Gate,)),
         one("two types, by position", "types", models.Layers, (nn.Sequential, models.OwnLinear)),
+        one("a class of the same name", "types", models.Namesakes, (Gate,)),
+        one("the base class of a type", "types", models.Kinds, (models.OtherGate,)),
+        one("parts of a type are called", "types", models.Reaches, (Block,)),
         one("a root of that type", "types", Tree, (Tree,), ()),
         one("names within names", "names", models.Numbered, leaf_names=("layers.1", "gate")),
         one("a block with a gate inside", "names", models.Two, leaf_names=("gate", "block")),
+        one("parts of a block are called", "names", models.Reaches, leaf_names=("block",)),
         one("nothing given", "defaults", models.Layers),
+        one("a graph module inside", "defaults", models.Traced, (Shift,)),
         one(
             "beside layers of PyTorch",
             "defaults",
@@ -110,7 +123,7 @@ EXERCISE = Exercise(
             (Shift,),
             leaf_names=("body.2.1",),
         ),
-        one("called twice", "defaults", models.CalledTwice, (Gate,)),
+        one("called twice", "defaults", models.CalledTwice, (Gate,), training=True),
         several(
             "one tracer for several models",
             (models.Two, models.Kinds),

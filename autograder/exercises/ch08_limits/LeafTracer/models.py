@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from torch import nn
+from torch import fx, nn
 
 from autograder.core.exercise import Trial
 from autograder.models import fresh
@@ -81,10 +81,11 @@ class Numbered(nn.Module):
         self.gate_1 = Gate()
         self.layers = nn.ModuleDict({"1": Gate(), "10": Shift(), "gate": Gate()})
         self.gate = Shift()
+        self.Gate = Gate()
 
     def forward(self, x):
         x = self.layers["10"](self.layers["1"](x))
-        return self.layers["gate"](self.gate_1(x)) + self.gate(x)
+        return self.layers["gate"](self.gate_1(x)) + self.gate(self.Gate(x))
 
 
 class Layers(nn.Module):
@@ -98,6 +99,47 @@ class Layers(nn.Module):
 
     def forward(self, x):
         return self.act(self.body(self.own(x)))
+
+
+class Door:
+    class Gate(nn.Module):
+        """Another class of that name."""
+
+        def forward(self, x):
+            return x.cos()
+
+
+class Namesakes(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = Gate()
+        self.second = Door.Gate()
+
+    def forward(self, x):
+        return self.second(self.first(x))
+
+
+class Reaches(nn.Module):
+    """Calls what lies in a block, and not the block."""
+
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+
+    def forward(self, x):
+        return self.block.shift(self.block.gate(x))
+
+
+class Traced(nn.Module):
+    """One child is a graph module."""
+
+    def __init__(self):
+        super().__init__()
+        self.block = fx.symbolic_trace(Block())
+        self.act = nn.Tanh()
+
+    def forward(self, x):
+        return self.act(self.block(x))
 
 
 class CalledTwice(nn.Module):
@@ -132,15 +174,17 @@ class Tracing:
         models: build the models; the first one is the case's.
         tracers: positional and keyword arguments of each tracer.
         turns: the places of a tracer and of a model, in the order of the calls of `trace`.
+        training: whether the models are in training mode.
     """
 
     models: tuple[Make, ...]
     tracers: tuple[tuple[tuple[Any, ...], dict[str, Any]], ...]
     turns: tuple[tuple[int, int], ...]
+    training: bool = False
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
-        models = [fresh(make, seed) for make in self.models]
+        models = [fresh(make, seed, training=self.training) for make in self.models]
         turns = tuple((place, models[which]) for place, which in self.turns)
         return Trial(args=(self.tracers, turns), model=models[0], watch=tuple(models[1:]))
 

@@ -25,9 +25,11 @@ def _calls(run: Plain) -> Counter[str]:
     return Counter(str(target) for op, target, *_ in rows if op == "call_module")
 
 
-def _which(evidence: Evidence, i: int) -> str:
-    """Which of the traces this is, where there are several."""
-    return "" if len(evidence.trial.args[1]) == 1 else f"In trace {i + 1}, "
+def _in_trace(evidence: Evidence, i: int, says: str) -> str:
+    """A sentence, with the trace that it is about, where there are several."""
+    if len(evidence.trial.args[1]) == 1:
+        return says[0].upper() + says[1:]
+    return f"In trace {i + 1}, {says}"
 
 
 @rule("the chosen leaves", Stage.STRUCTURE)
@@ -39,8 +41,11 @@ def the_chosen_leaves(evidence: Evidence) -> Iterable[Finding]:
         for target in found.keys() - paths:
             yield evidence.finding(
                 "unknown-module",
-                f"{_which(evidence, i)}your graph calls `{target}`, and the model has no module of "
-                "that path.",
+                _in_trace(
+                    evidence,
+                    i,
+                    f"your graph calls `{target}`, and the model has no module of that path.",
+                ),
                 "What `trace` is given is the root: it is opened, whatever its type.",
             )
             return
@@ -50,16 +55,24 @@ def the_chosen_leaves(evidence: Evidence) -> Iterable[Finding]:
                 continue  # it is seen because what it lies in was opened
             yield evidence.finding(
                 "extra-leaf",
-                f"{_which(evidence, i)}`{target}` is a leaf in your trace, but it must be opened: "
-                "neither its type nor its whole name was given, and `fx.Tracer` opens it.",
+                _in_trace(
+                    evidence,
+                    i,
+                    f"`{target}` is a leaf in your trace, but it must be opened: neither its type "
+                    "nor its whole name was given, and `fx.Tracer` opens it.",
+                ),
                 "Compare its class and its name with what the tracer was given.",
             )
             return
         for target in missing:
             yield evidence.finding(
                 "opened-leaf",
-                f"{_which(evidence, i)}each call of `{target}` must be one `call_module` node. "
-                f"There are {found[target]} such nodes; there must be {wanted[target]}.",
+                _in_trace(
+                    evidence,
+                    i,
+                    f"each call of `{target}` must be one `call_module` node. There are "
+                    f"{found[target]} such nodes; there must be {wanted[target]}.",
+                ),
                 "Is it a leaf by its type, by its name, or because it is a layer of `torch.nn`? "
                 "Which part of your answer is responsible for that?",
             )
@@ -73,8 +86,12 @@ def the_rest_as_usual(evidence: Evidence) -> Iterable[Finding]:
         if evidence.outcome.runs[i]["forward"]["value"] != want["value"]:
             yield evidence.finding(
                 "wrong-graph",
-                f"{_which(evidence, i)}the leaves are right, but the graph is another than that "
-                "of `fx.Tracer` with these leaves.",
+                _in_trace(
+                    evidence,
+                    i,
+                    "the leaves are right, but the graph is another than that of `fx.Tracer` with "
+                    "these leaves.",
+                ),
                 "Only the question whether a module is a leaf needs an answer of yours. What "
                 "else does your class change?",
             )

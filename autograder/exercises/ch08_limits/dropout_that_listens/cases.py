@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.core.exercise import Aspect, Exercise
+from autograder.core.exercise import Aspect, Case, Exercise
 from autograder.exercises.ch08_limits.dropout_that_listens import models
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
@@ -39,7 +39,8 @@ VOCABULARY = Vocabulary(
         "F.dropout({a})",
         "F.dropout({a}, 0.3, self.training)",
         "F.dropout(input={a}, p=0.7, training=self.training)",
-        "F.dropout({a}, 0.2, False)",
+        "F.dropout({a}, 0.25, False)",
+        "F.dropout({a}, 0.0, self.training)",
         "F.dropout(F.dropout({a}, 0.4, self.training), 0.1, True)",
         "[nn.Dropout(0.5)]({a})",
         "F.alpha_dropout({a}, 0.5, self.training)",
@@ -69,6 +70,7 @@ EXERCISE = Exercise(
         model_case("in training mode", "task", models.OneSite, (X,), (WIDE,), training=True),
         model_case("in eval mode", "task", models.OneSite, (X,)),
         model_case("several probabilities", "own", models.SeveralSites, (X,), training=True),
+        model_case("other probabilities", "own", models.OtherRates, (X,), training=True),
         model_case("a block called twice", "own", models.CalledTwice, (X,), training=True),
         model_case("always active", "mode", models.AlwaysActive, (X,)),
         model_case(
@@ -80,7 +82,11 @@ EXERCISE = Exercise(
         ),
         model_case("names that are taken", "names", models.TakenNames, (X,)),
         model_case("more names", "names", models.MoreTakenNames, (X,), training=True),
-        model_case("other dropouts", "rest", models.Others, (LAYERED,), training=True),
+        Case("on its own result", "names", models.OnItsOwnResult(training=True)),
+        model_case(
+            "other dropouts", "rest", models.Others, (LAYERED,), training=True,
+            functions={"dropout": models.dropout},
+        ),
         model_case("a graph module", "rest", models.its_own_trace, (X,), training=True),
         model_case("several readers", "rest", models.ReadTwice, (X, X), training=True),
         model_case("redraw: a call", "task", models.NeverActive, (X,), (X, 3.0), hidden=True),

@@ -5,9 +5,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import dataclass
+
 import torch
 import torch.nn.functional as F
 from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.models import T, fresh, tensor_of
 
 
 class OneSite(nn.Module):
@@ -30,6 +36,14 @@ class SeveralSites(nn.Module):
         x = F.dropout(x, 0.3, self.training).sin()
         x = F.dropout(input=x.exp(), p=self.rate, training=self.training) * 2
         return F.dropout(x, 0.7, self.training)
+
+
+class OtherRates(nn.Module):
+    """Nothing is dropped, everything, or a part that is no number of tenths."""
+
+    def forward(self, x):
+        x = F.dropout(x, 0.0, self.training) + F.dropout(x, 0.125, self.training)
+        return x * F.dropout(x.cos(), 1, self.training)
 
 
 class Block(nn.Module):
@@ -113,6 +127,12 @@ class MoreTakenNames(nn.Module):
         return self.new_dropout(F.dropout(x, 0.1, self.training))
 
 
+@fx.wrap
+def dropout(x, p, training):
+    """Another function of that name."""
+    return x * p if training else x
+
+
 class Others(nn.Module):
     """Only one of these calls is meant."""
 
@@ -122,7 +142,7 @@ class Others(nn.Module):
         self.encoder = nn.TransformerEncoderLayer(3, 1, 4, dropout=0.1, batch_first=True)
 
     def forward(self, x):
-        x = F.dropout1d(self.encoder(x), 0.5, self.training)
+        x = dropout(F.dropout1d(self.encoder(x), 0.5, self.training), 0.8, self.training)
         x = F.alpha_dropout(self.drop(x), 0.5, self.training)
         return F.dropout(F.feature_alpha_dropout(x, 0.2, self.training), 0.5, self.training)
 
@@ -138,3 +158,51 @@ class ReadTwice(nn.Module):
     def forward(self, x, y):
         dropout = F.dropout(x + y, 0.5, self.training)
         return torch.cat([dropout, dropout * y], dim=-1), dropout
+
+
+class OnceOrTwice(nn.Module):
+    """One call, or two in a row."""
+
+    def __init__(self, twice=True):
+        super().__init__()
+        self.twice = twice
+        self.lin = nn.Linear(3, 3)
+
+    def forward(self, x):
+        if self.twice:
+            x = F.dropout(x, 0.6, self.training)
+        return self.lin(F.dropout(x, 0.3, self.training))
+
+
+def with_the_other_call(gm: fx.GraphModule) -> fx.GraphModule:
+    """What came of the model with one call, with the other one where that call stood."""
+    with suppress(Exception):  # it is no sound result: the finding is about that
+        for node in list(gm.graph.nodes):
+            if node.op == "call_module" and type(gm.get_submodule(node.target)) is nn.Dropout:
+                flags = {"p": 0.6, "training": gm.training, "inplace": False}
+                with gm.graph.inserting_before(node):
+                    new = gm.graph.call_function(F.dropout, tuple(node.all_input_nodes), flags)
+                node.args, node.kwargs = (new,), {}
+        gm.recompile()
+    return gm
+
+
+@dataclass(frozen=True, eq=False)
+class OnItsOwnResult:
+    """Builds a trial in which the answer is given what it has returned, with one call more."""
+
+    training: bool = False
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial. The model is the one that everything together comes to."""
+        model = fresh(OnceOrTwice, seed, training=self.training)
+        first = OnceOrTwice(twice=False).train(self.training)
+        first.lin = model.lin
+        generator = torch.Generator().manual_seed(seed + 1)
+        return Trial(
+            args=(first,),
+            model=model,
+            inputs=((tensor_of(T(2, 3), generator),),),
+            watch=(first,),
+            then=with_the_other_call,
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -72,12 +73,33 @@ def a_module_for_each_call(evidence: Evidence) -> Iterable[Finding]:
     """In the order of the graph, each call has an `nn.Dropout` of its own with its own `p`."""
     sites = [row for row in evidence.traced_graph["nodes"] if calls(row, DROPOUT)]
     new, modules = _new_calls(evidence), _modules(evidence.graph)
+    if evidence.trial.then is not None and len(set(new)) < len(new) == len(sites):
+        yield evidence.finding(
+            "overwritten-module",
+            f"{evidence.you} was given a model that it had made itself, with one more call of "
+            f"`F.dropout` in it. Now two nodes call `{new[0]}`: a module of that name was there "
+            "already.",
+            "The names of nodes and those of submodules are counted separately. Which names "
+            "does the module have already?",
+        )
+        return
     if len(new) != len(sites):
         yield evidence.finding(
             "wrong-count",
-            f"The trace of the model has {len(sites)} calls of `F.dropout`; your result calls "
-            f"{len(new)} new modules.",
+            f"Calls of `F.dropout` in the trace of the model: {len(sites)}. New modules that your "
+            f"result calls: {len(new)}.",
             "Each call becomes one call of one new module, and nothing else does.",
+        )
+        return
+    wanted = [keyword(site, "p") for site in sites]
+    found = [modules[target]["attrs"].get("p") for target in new]
+    if found != wanted and Counter(map(repr, found)) == Counter(map(repr, wanted)):
+        yield evidence.finding(
+            "wrong-p",
+            f"In the order of the graph, the calls of `F.dropout` had {_as_text(wanted)}, and the "
+            f"calls of the new modules have {_as_text(found)}.",
+            "Which node's `p` did each module get, and does its call stand where the old one "
+            "stood? Random numbers are drawn in the order of the calls.",
         )
         return
     seen: dict[str, str] = {}
@@ -87,6 +109,10 @@ def a_module_for_each_call(evidence: Evidence) -> Iterable[Finding]:
             yield found
             return
         seen[modules[target]["path"]] = site["name"]
+
+
+def _as_text(rates: list[Any]) -> str:
+    return f"`p` = {', '.join(map(repr, rates))}"
 
 
 def _module_problem(

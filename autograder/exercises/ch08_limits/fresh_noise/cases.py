@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from autograder.core.exercise import Aspect, Case, Exercise
@@ -19,6 +21,9 @@ noise = ...            # a call in which the Proxy takes part
 return ...             # a new tensor: x itself stays as it is
 ```""",
 )
+
+
+HUGE = (1e300, -1e300, math.inf, -math.inf, math.nan)
 
 
 def run_on(name: str, aspect: str, *specs: T, hidden: bool = False) -> Case:
@@ -48,6 +53,8 @@ EXERCISE = Exercise(
         run_on("float32", "dtypes", T(2, 3, dtype=torch.float32)),
         run_on("small floats", "dtypes", T(3, dtype=torch.float16), T(2, 2, dtype=torch.bfloat16)),
         run_on("many entries", "normal", T(70, 60)),
+        Case("large entries", "normal", Tensors((T(60, 70),), scale=1_000.0)),
+        Case("beside huge numbers", "task", Tensors((T(2, 4),), beside=HUGE)),
         run_on("redraw: shapes", "shapes", T(7), T(1, 1, 2), hidden=True),
         run_on("redraw: many entries", "normal", T(60, 70), hidden=True),
     ),

@@ -12,11 +12,23 @@ from autograder.models import T, tensor_of
 
 @dataclass(frozen=True, eq=False)
 class Tensors:
-    """Builds a trial with one run for each tensor, of float64 where none is said."""
+    """Builds a trial with one run for each tensor, of float64 where none is said.
+
+    Attributes:
+        specs: what tensors.
+        scale: what each entry is multiplied by.
+        beside: what the first entries are instead: numbers beside which noise is nothing.
+    """
 
     specs: tuple[T, ...]
+    scale: float = 1.0
+    beside: tuple[float, ...] = ()
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
         generator = torch.Generator().manual_seed(seed + 1)
-        return Trial(inputs=tuple((tensor_of(spec, generator),) for spec in self.specs))
+        made = [tensor_of(spec, generator) * self.scale for spec in self.specs]
+        for x in made:
+            for place, number in enumerate(self.beside):
+                x.view(-1)[place] = number
+        return Trial(inputs=tuple((x,) for x in made))

@@ -14,7 +14,7 @@ from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, model_case
 
 X, WIDE = T(2, 3), T(4, 3)
-DYNAMIC = (Choose, Repeat, Halves, models.Whole, Deciding)
+DYNAMIC = (Choose, Repeat, Halves, models.Whole, Deciding, models.Strict)
 
 HINTS = (
     """**Where to look.** `call_module` in section 8.5 sees every call of a module, and the
@@ -84,7 +84,8 @@ def keep(name: str, aspect: str, make: Any, *inputs: Any, **options: Any) -> Cas
 def refused(name: str, make: Any, kind: str, **options: Any) -> Case:
     """A case of a model whose root cannot be traced."""
     look = "It is the root's own code that raises. Which line of yours lets this through?"
-    expect = Expect(raises=kind, look=look, still=("caller untouched",))
+    still = ("caller untouched", "the exception of tracing")
+    expect = Expect(raises=kind, look=look, still=still, trace=trace_around)
     return model_case(name, "root", make, (X,), expect=expect, **options)
 
 
@@ -132,6 +133,7 @@ EXERCISE = Exercise(
     cases=(
         keep("one dynamic part", "task", models.OneDynamic, (X,), (WIDE,)),
         keep("a size that is looped over", "task", models.Deep),
+        keep("exceptions of every kind", "task", models.AllStrict),
         keep("settings that decide", "deep", models.Settings),
         keep("a dynamic part in a dynamic part", "deep", models.BothLevels),
         keep("a leaf's result that is gone through", "deep", models.GoneThrough),
@@ -139,6 +141,7 @@ EXERCISE = Exercise(
         keep("taken apart", "calls", models.Unpacked, (X,), (X, 3.0)),
         refused("the root asks for a value", models.RootAsks, "TraceError"),
         refused("the root raises an error of its own", models.RootRefuses, "KeyError"),
+        refused("the root raises an exception of its own class", models.RootStrict, "NoTensor"),
         keep("never called", "rest", models.NeverCalled),
         keep("in parts in training mode", "rest", models.Frozen, training=True),
         keep("a graph module inside", "rest", models.WithTrace),

@@ -34,11 +34,39 @@ class Repeat(nn.Module):
         return x
 
 
+class NoTensor(Exception):
+    """What was given is no tensor."""
+
+
+SHIFTS = {torch.float32: 1.0, torch.float64: 2.0}
+
+
+class Strict(nn.Module):
+    """Asks what it was given, in one of three ways, and raises where that is a Proxy."""
+
+    def __init__(self, way=0):
+        super().__init__()
+        self.way = way
+
+    def forward(self, x):
+        if self.way == 0:
+            return x + SHIFTS[x.dtype]
+        if self.way == 1:
+            assert isinstance(x, torch.Tensor), "no tensor"
+        elif type(x) is not torch.Tensor:
+            raise NoTensor(type(x).__name__)
+        return x.cos()
+
+
 class Halves(nn.Module):
     """Returns two values, and cannot be traced."""
 
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(()))
+
     def forward(self, x):
-        low = x.clamp(max=float(x.mean()))
+        low = x.clamp(max=float((x * self.scale).mean()))
         return low, x - low
 
 
@@ -152,6 +180,17 @@ class Settings(nn.Module):
         return x
 
 
+class AllStrict(nn.Module):
+    """Tracing raises an exception of another kind in each of three parts."""
+
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.Sequential(Strict(), nn.Sequential(Static(), Strict(1)), Strict(2))
+
+    def forward(self, x):
+        return self.parts(x).sin()
+
+
 class BothLevels(nn.Module):
     """Two that cannot be traced, one within the other, and one of them alone."""
 
@@ -250,6 +289,20 @@ class RootAsks(nn.Module):
     def forward(self, x):
         x = self.choose(x)
         return x if x.sum() > 0 else -x
+
+
+class RootStrict(nn.Module):
+    """The root raises an exception of a class of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.strict = Strict(2)
+
+    def forward(self, x):
+        x = self.strict(x)
+        if type(x) is not torch.Tensor:
+            raise NoTensor("the root was given none")
+        return x
 
 
 class RootRefuses(nn.Module):

@@ -62,11 +62,30 @@ def nothing_left_behind(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
+@rule("the exception of tracing", Stage.STRUCTURE)
+def exception_of_tracing(evidence: Evidence) -> Iterable[Finding]:
+    """Where the root cannot be traced, the exception says what that of tracing says."""
+    if evidence.outcome.ended != "raised":
+        return
+    says = (evidence.outcome.error or {}).get("says", "")
+    try:
+        _ = evidence.traced
+    except Exception as error:
+        if str(error) != says:
+            yield evidence.finding(
+                "another-exception",
+                f"Tracing raises `{type(error).__name__}: {error}` here. {evidence.you} raised "
+                f"one of that class that says {f'`{says}`' if says else 'nothing'}.",
+                "The exception that tracing raised is asked for, itself. Which line raises yours?",
+            )
+
+
 KEY = AnswerKey(
     (
         *PASS,
         leaves_as_deep_as_possible.because("names the leaf; the next rule sees missing nodes"),
         nothing_left_behind,
+        exception_of_tracing,
     ),
     model_itself,
 )

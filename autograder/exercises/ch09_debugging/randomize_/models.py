@@ -76,12 +76,12 @@ class Tied(nn.Module):
 
 
 class Frozen(nn.Module):
-    """A backbone that is not trained."""
+    """A backbone that is not trained, in eval mode."""
 
     def __init__(self):
         super().__init__()
         self.backbone = nn.Linear(3, 4)
-        self.backbone.requires_grad_(False)
+        self.backbone.requires_grad_(False).eval()
         self.head = nn.Linear(4, 4)
 
     def forward(self, x):

@@ -10,7 +10,7 @@ from torch import nn
 
 from autograder.core.codec import kind_of
 from autograder.core.exercise import Trial
-from autograder.core.outcome import CALLS, GIVEN, Reference
+from autograder.core.outcome import CALLS, GIVEN, Part, Reference
 from autograder.core.torch_private import BatchNorm, own_buffers, own_modules, own_parameters
 from autograder.core.verdict import Finding
 from autograder.exercises.ch09_debugging.randomize_.cases import Shallow
@@ -110,13 +110,33 @@ def returns_the_model(evidence: Evidence) -> Iterable[Finding]:
 @rule("random state kept", Stage.CALLER)
 def random_state_kept(evidence: Evidence) -> Iterable[Finding]:
     """The global random state is as it was."""
-    if evidence.outcome.changed:
+    changed = [c for c in evidence.outcome.changed if c.part is Part.RANDOM_STATE]
+    if any("`" not in change for change in changed):
         yield evidence.finding(
             "random-state",
             f"After {evidence.you}, the global random state is another one.",
             "`torch.manual_seed` sets it, and `torch.rand` moves it on. A model with Dropout "
             "that runs afterwards gets other numbers. A `torch.Generator` is a random state of its "
             "own.",
+        )
+    elif changed:
+        yield evidence.finding(
+            "random-state",
+            f"After {evidence.you}, a global random state is another one: {changed[0]}.",
+            "Whoever draws numbers there afterwards gets others. Is there an object that is a "
+            "random state of its own?",
+        )
+
+
+@rule("modes kept", Stage.CALLER)
+def modes_kept(evidence: Evidence) -> Iterable[Finding]:
+    """Every module is in the mode that it was in."""
+    changed = [c for c in evidence.outcome.changed if c.part is Part.TRAINING_FLAG]
+    if changed:
+        yield evidence.finding(
+            "other-mode",
+            f"{evidence.you} puts the model into another mode: {changed[0]}.",
+            "Only values of tensors change.",
         )
 
 
@@ -207,9 +227,15 @@ def _wrong_values(before: Before, values: torch.Tensor) -> tuple[str, str, str] 
     if before.variance and not (wide > 0).all():
         look = "No variance is negative or zero: BatchNorm takes the square root of it."
         return "negative-variance", f"has the values {_shown(values)}", look
+    if any(
+        size > 1 and (wide == wide.select(dim, 0).unsqueeze(dim)).all()
+        for dim, size in enumerate(wide.shape)
+    ):
+        look = "If all entries are equal, or all rows, a pass that mixes up channels goes unnoticed."
+        return "degenerate", f"has the values {_shown(values)}, and repeats them", look
     special = wide.numel() == 1 and wide.item() in (0.0, 1.0)
-    if special or (wide.numel() > 1 and (wide == wide.flatten()[0]).all()):
-        look = "If all entries are equal, a pass that mixes up channels goes unnoticed."
+    if special:
+        look = "With such a number, a pass that leaves the tensor out goes unnoticed."
         return "degenerate", f"has the values {_shown(values)}", look
     return None
 
@@ -249,9 +275,11 @@ def reproducible(evidence: Evidence) -> Iterable[Finding]:
         if not torch.equal(first[name].values, again[name].values):
             yield evidence.finding(
                 "not-reproducible",
-                f"Two calls on two copies of one model with the same seed give `{name}` other "
+                f"A second call with the same seed, on a copy of the model, gives `{name}` other "
                 "values.",
-                "The values must come from `seed` alone, and not from the global random state.",
+                "The values must come from `seed` alone: not from the global random state, not "
+                "from `id` or the `hash` of a text, which are others in each process, and not from "
+                "the values that are there.",
             )
             return
         if torch.equal(first[name].values, other[name].values):
@@ -306,6 +334,7 @@ KEY = AnswerKey(
     (
         returns_the_model,
         random_state_kept,
+        modes_kept,
         same_tensors,
         random_values,
         different_tensors_differ,
