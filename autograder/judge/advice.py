@@ -310,6 +310,9 @@ ADVICE = (
         "The operation exists, but these shapes do not go together. Write down the shape of each "
         "value, line by line; did a dimension get lost on the way?"),
     Row(("TypeError",), r"takes \d+ positional arguments? but \d+ (?:was|were) given",
+        "The call has more arguments by position than the function takes that it calls. What does "
+        "each of them mean, and what should become of it?", where="result"),
+    Row(("TypeError",), r"takes \d+ positional arguments? but \d+ (?:was|were) given",
         "Your function takes fewer arguments than it is called with. Compare its parameters with "
         "the ones that the exercise gives."),
 )  # fmt: skip
