@@ -313,6 +313,9 @@ ADVICE = (
         "The operation exists, but these shapes do not go together. Write down the shape of each "
         "value, line by line; did a dimension get lost on the way?"),
     Row(("TypeError",), r"takes (?:from )?\d+ .*positional arguments? .*(?:was|were) given",
+        "The call has more arguments by position than the function takes that it calls. What does "
+        "each of them mean, and what should become of it?", where="result"),
+    Row(("TypeError",), r"takes (?:from )?\d+ .*positional arguments? .*(?:was|were) given",
         "Your function takes fewer arguments than it is called with. Compare its parameters with "
         "the ones that the exercise gives."),
     Row(("TypeError",), r"missing \d+ required (?:positional|keyword-only) argument",

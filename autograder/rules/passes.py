@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from autograder.core.codec import Plain, kind_of
+from autograder.core.exported import is_exported
 from autograder.core.outcome import Part
 from autograder.core.verdict import Finding
 from autograder.judge.advice import advice_for
@@ -51,16 +52,33 @@ _NO_MODULE = {
 def caller_untouched(evidence: Evidence) -> Iterable[Finding]:
     """Nothing of the caller's model or values is changed."""
     changed = evidence.outcome.changed
-    if changed:
-        more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
-        yield evidence.finding(
-            "caller-changed",
-            f"{evidence.you} changed the model it was given: {changed[0]}{more}.",
-            _LOOK_FOR_CHANGE.get(changed[0].part, _SHARED),
-        )
+    if not changed:
+        return
+    part = changed[0].part
+    more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
+    what, look = "the model it was given", _LOOK_FOR_CHANGE.get(part, _SHARED)
+    if any(is_exported(value) for value in evidence.trial.args):
+        what, look = "the program it was given", _OF_A_PROGRAM
+    elif part in (Part.ARGUMENT, Part.TENSOR):
+        what = "what it was given"
+    elif part is Part.RANDOM_STATE:
+        what = "what it was to leave as it is"
+    text = f"{evidence.you} changed {what}: {changed[0]}{more}."
+    yield evidence.finding("caller-changed", text, look)
 
 
+_OF_A_PROGRAM = (
+    "The program belongs to somebody else: its graph, the `meta` of its nodes, its signature and "
+    "its tensors. Which line of yours writes into one of them, and not into a copy?"
+)
+_OF_A_VALUE = (
+    "The arguments belong to somebody else. Which line of yours writes into one of them, and not "
+    "into a copy?"
+)
 _LOOK_FOR_CHANGE = {
+    Part.ARGUMENT: _OF_A_VALUE,
+    Part.TENSOR: _OF_A_VALUE,
+    Part.RANDOM_STATE: "What draws random numbers or sets a seed, and what puts the state back?",
     Part.TRAINING_FLAG: "`eval()` and `train()` change the module that they are called on, with "
     "all below.",
     Part.GRAPH: "A `GraphModule` that you are given is somebody's model too: which line edits its "

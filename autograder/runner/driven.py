@@ -58,6 +58,7 @@ def _unwrapping(call: Callable[..., Any]) -> Callable[..., Any]:
         except Exception as error:
             known = sys.modules.get("torch._dynamo.exc")  # to import it here would take seconds
             if known is None or not isinstance(error, known.BackendCompilerFailed):
+                _as_it_was_raised(error)
                 raise
             raise _as_it_was_raised(error.inner_exception) from None
 

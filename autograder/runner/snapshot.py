@@ -102,7 +102,10 @@ def _random_facts() -> Facts:
 def _program_facts(program: Any) -> Facts:
     """Of an exported program: its graph, what the signature says, the structure of its results,
     which sizes may change, and the tensors that it holds."""
-    facts = _module_facts(program.graph_module)
+    of_module = _module_facts(program.graph_module).items()
+    facts = {
+        (part, name.replace("the model", "the program")): fact for (part, name), fact in of_module
+    }
     facts[Part.ARGUMENT, "the program's signature"] = (0, str(program.graph_signature))
     facts[Part.ARGUMENT, "the program's structure"] = (0, repr(program.module_call_graph))
     facts[Part.ARGUMENT, "the program's range constraints"] = (0, str(program.range_constraints))
@@ -127,8 +130,10 @@ def _module_facts(root: nn.Module) -> Facts:
         for store, word in ((own_parameters(module), "parameter"), (own_buffers(module), "buffer")):
             for name, tensor in store.items():
                 if not _OF_TRACING.match(name):
-                    where = f"{path}.{name}" if path else name
-                    facts[Part.MODULE, f"{word} `{where}`"] = _tensor_fact(tensor)
+                    where = f"{word} `{path}.{name}`" if path else f"{word} `{name}`"
+                    facts[Part.MODULE, where] = _tensor_fact(tensor)
+                    needs = tensor is not None and tensor.requires_grad
+                    facts[Part.MODULE, f"`requires_grad` of {where}"] = (0, needs)
         facts.update(_attribute_facts(module, path, label))
     return facts
 
@@ -136,7 +141,7 @@ def _module_facts(root: nn.Module) -> Facts:
 def _tensor_fact(tensor: torch.Tensor | None) -> Fact:
     if tensor is None:
         return (0, "no tensor")
-    return ((id(tensor), tensor.requires_grad), tensor.detach().clone())
+    return (id(tensor), tensor.detach().clone())
 
 
 def _attribute_facts(module: nn.Module, path: str, label: str) -> Facts:

@@ -22,11 +22,14 @@ def compiled_code_runs(evidence: Evidence) -> Iterable[Finding]:
     for i in range(len(evidence.trial.inputs)):
         error = evidence.outcome.runs[i]["forward"].get("error")
         if error:
+            # What is called here, and is no callable, is what the backend has returned.
+            theirs = came_from(error) or "is not callable" not in error_text(error)
+            advice = advice_for(evidence.exercise, error, "result") if theirs else ""
             yield evidence.finding(
                 "result-raises",
                 f"Run {i + 1}, on {evidence.inputs_text(i)}, raised {error_text(error)}."
                 f"{came_from(error)}",
-                advice_for(evidence.exercise, error, "result") or _LOOK,
+                advice or _LOOK,
                 error=error,
             )
             return

@@ -227,7 +227,7 @@ class ByPath(Base):
         return [getattr(node.target, "__name__", node.target) for node in calls_in(gm)]
 
 
-@wrong("names of nodes", "extra-name", clause="functions")
+@wrong("names of nodes", "extra-name")
 class NodeNames(Base):
     def names(self, gm):
         return [node.name for node in calls_in(gm)]
@@ -275,6 +275,34 @@ class EveryNode(Base):
 class WithGetAttr(Base):
     def names(self, gm):
         return super().names(gm) + [n.target for n in gm.graph.nodes if n.op == "get_attr"]
+
+
+@wrong("getitem left out", "wrong-count", clause="functions")
+class WithoutGetitem(Base):
+    def names(self, gm):
+        return [name for name in super().names(gm) if name != "getitem"]
+
+
+@wrong("notes in meta which nodes it has seen", "graph-changed")
+class Notes(Base):
+    def compiled(self, gm, example_inputs):
+        for node in calls_in(gm):
+            node.meta["counted"] = True
+        return gm
+
+
+@wrong("puts the graph module into eval mode", "graph-changed")
+class InEvalMode(Base):
+    def compiled(self, gm, example_inputs):
+        return gm.eval()
+
+
+@wrong("takes the example inputs out of their list", "inputs-changed")
+class Pops(Base):
+    def compiled(self, gm, example_inputs):
+        while example_inputs:
+            example_inputs.pop()
+        return gm
 
 
 @wrong("dead code is removed", "graph-changed", clause="graph-unchanged")

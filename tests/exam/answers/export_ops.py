@@ -106,6 +106,16 @@ def one_level(model, args):
     return count(torch.export.export(model, args), graphs=graphs)
 
 
+@wrong("branches down to the second level", "missing-operator")
+def two_levels(model, args):
+    def graphs(module):
+        below = [m for m in module.children() if hasattr(m, "graph")]
+        further = [m for part in below for m in part.children() if hasattr(m, "graph")]
+        return [m.graph for m in (module, *below, *further)]
+
+    return count(torch.export.export(model, args), graphs=graphs)
+
+
 @wrong("only graphs called true_ and false_", "missing-operator", clause="other-graphs")
 def by_name(model, args):
     def graphs(module):
@@ -222,6 +232,12 @@ def calls_eval(model, args):
 @wrong("run once before", "caller-changed")
 def runs_first(model, args):
     model(*args)
+    return count(torch.export.export(model, args))
+
+
+@wrong("parameters are frozen first", "caller-changed")
+def freezes(model, args):
+    model.requires_grad_(False)
     return count(torch.export.export(model, args))
 
 

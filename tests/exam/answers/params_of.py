@@ -320,6 +320,19 @@ def pops(ep):
     return result
 
 
+@wrong("constants that are read", "missing-name")
+def read_constants(ep):
+    result = listed(ep)
+    read = {node.name for node in ep.graph.nodes if node.users}
+    return {**result, "constants": [name for name in result["constants"] if name in read]}
+
+
+@wrong("dead code is removed", "caller-changed")
+def swept(ep):
+    ep.graph.eliminate_dead_code()
+    return listed(ep)
+
+
 @wrong("untouched", "not-attempted")
 def untouched(ep):
     raise NotImplementedError

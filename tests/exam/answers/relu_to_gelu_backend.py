@@ -158,6 +158,26 @@ def keeps_kwargs(gm, example_inputs):
     return gm
 
 
+@wrong("all arguments by position handed on", "result-raises")
+def keeps_args(gm, example_inputs):
+    for module in graph_modules(gm):
+        for node in module.graph.nodes:
+            if is_relu(node):
+                node.op, node.target = "call_function", F.gelu
+                node.kwargs = {key: v for key, v in node.kwargs.items() if key == "input"}
+        module.recompile()
+    return gm
+
+
+@wrong("branches down to the second level", "wrong-result")
+def two_levels(gm, example_inputs):
+    def modules(gm):
+        names = [name for name, part in gm.named_modules() if isinstance(part, fx.GraphModule)]
+        return [gm.get_submodule(name) for name in names if name.count(".") < 2]
+
+    return exchange(gm, modules=modules)
+
+
 @wrong("branches forgotten", "wrong-result", clause="branches")
 def no_branches(gm, example_inputs):
     return exchange(gm, modules=lambda gm: [gm])

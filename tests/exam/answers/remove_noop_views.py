@@ -27,6 +27,9 @@ BEYOND = {
     "one round of dead nodes": "make_fx leaves out chains that nobody reads",
     "what was dead from the start stays": "make_fx leaves out what nobody reads",
     "all dead code goes": "make_fx leaves out what nobody reads",
+    "dead views of another dtype go, too": "make_fx leaves out what nobody reads",
+    "dead nodes that only move values go, too": "make_fx leaves out what nobody reads",
+    "strides have to be the same, too": OPERATORS,
     "view.dtype is a view, too": OPERATORS,
     "what keeps the shape is a view, too": OPERATORS,
     "_unsafe_view is merged, too": OPERATORS,
@@ -404,6 +407,26 @@ def with_unsafe(gm):
 @wrong("all dead code goes", "other-node", clause="dead-others")
 def all_dead(gm):
     return removed(gm, clean=lambda gm: gm.graph.eliminate_dead_code())
+
+
+@wrong("dead views of another dtype go, too", "other-node")
+def dead_dtypes(gm):
+    return removed(gm, clean=lambda gm: sweep(gm, (*KINDS, aten.view.dtype)))
+
+
+@wrong("dead nodes that only move values go, too", "other-node")
+def dead_movers(gm):
+    kinds = (*KINDS, aten.unsqueeze.default, aten.permute.default, aten.select.int)
+    return removed(gm, clean=lambda gm: sweep(gm, kinds))
+
+
+@wrong("strides have to be the same, too", "still-there")
+def strides_too(gm):
+    def nothing(node):
+        strides = [each.meta["val"].stride() for each in (node, node.args[0])]
+        return does_nothing(node) and known(*strides)
+
+    return removed(gm, nothing=nothing)
 
 
 @wrong("slices of slices are put together", "strange-view", clause="slices-apart")

@@ -41,7 +41,7 @@ class Repeated(nn.Module):
 
 
 class Layers(nn.Module):
-    """Dynamo records what layers do, and not that they are layers."""
+    """Dynamo records what layers do, and not that they are layers; two pieces are taken out."""
 
     def __init__(self):
         super().__init__()
@@ -49,7 +49,8 @@ class Layers(nn.Module):
         self.act = nn.GELU()
 
     def forward(self, x):
-        return self.act(self.linear(x))
+        left, right = self.act(self.linear(x)).chunk(2, dim=-1)
+        return left * right
 
 
 class Break(nn.Module):
@@ -164,17 +165,25 @@ class CountingByHand(Counting):
 
     def __call__(self, answer: Any) -> Run:
         """What is run."""
-        gm = fx.symbolic_trace(self.model)
+        gm = fx.symbolic_trace(copy.deepcopy(self.model)).train()
         backend = answer()
 
         def run(*inputs: Any) -> dict[str, Any]:
             NOTES.clear()
-            before, examples = (str(gm.graph), gm.code), copy.deepcopy(list(self.examples))
+            before, examples = _looks_of(gm), copy.deepcopy(list(self.examples))
             call = backend(gm, examples)
             return {
-                **{"runs nothing": not NOTES, "same graph": before == (str(gm.graph), gm.code)},
-                "same inputs": torch.equal(examples[0], self.examples[0]),
+                "runs nothing": not NOTES,
+                "same graph": before == _looks_of(gm),
+                "same inputs": len(examples) == len(self.examples)
+                and all(map(torch.equal, examples, self.examples)),
                 **noting(backend, call)(*inputs),
             }
 
         return run
+
+
+def _looks_of(gm: fx.GraphModule) -> tuple[Any, ...]:
+    """The graph, its code, what is in the nodes' `meta`, and the modes of the modules."""
+    metas = [sorted(map(str, node.meta)) for node in gm.graph.nodes]
+    return str(gm.graph), gm.code, metas, [module.training for module in gm.modules()]

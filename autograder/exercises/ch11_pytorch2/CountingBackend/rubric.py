@@ -36,9 +36,10 @@ def kinds_of_figures(evidence: Evidence) -> Iterable[Finding]:
     """`graphs` is an `int`, `ops` a dictionary from names to numbers."""
     for _, (got, _) in _figures(evidence):
         if type(got["graphs"]) is not int:
+            kind = "a method" if got["graphs"] == {"opaque": "graphs"} else kind_of(got["graphs"])
             yield evidence.finding(
                 "wrong-kind",
-                f"`graphs` is {kind_of(got['graphs'])}, not an `int`.",
+                f"`graphs` is {kind}, not an `int`.",
                 "It is asked how many graphs there were, not which.",
             )
             return
@@ -49,10 +50,11 @@ def kinds_of_figures(evidence: Evidence) -> Iterable[Finding]:
             return
         odd = next((key for key, _ in ops["dict"] if not isinstance(key, str)), None)
         if odd is not None:
+            kind = kind_of(odd).replace("a function", "a function or class")
             yield evidence.finding(
                 "wrong-kind",
-                f"`ops` has {kind_of(odd)} as a key, not a name.",
-                "A function has a name of its own; the target of a method is one.",
+                f"`ops` has {kind} as a key, not a name.",
+                "A function and a class have a name of their own; the target of a method is one.",
             )
             return
 
@@ -121,12 +123,13 @@ _SAYS = {
     "same graph": (
         "graph-changed",
         "The graph module is not as it was before the backend was called.",
-        "Counting only looks at nodes. Which line of yours edits?",
+        "Counting only looks at nodes. Which line of yours writes into the graph, into `meta` or "
+        "into a module's mode?",
     ),
     "same inputs": (
         "inputs-changed",
         "The example inputs are not as they were before the backend was called.",
-        "They are the caller's tensors. Which line of yours writes into them?",
+        "The list and its tensors belong to the caller. Which line of yours writes into them?",
     ),
 }
 

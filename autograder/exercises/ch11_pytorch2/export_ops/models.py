@@ -73,11 +73,15 @@ class OneCond(nn.Module):
 
 
 class NestedCond(nn.Module):
-    """The inner condition has a choice between two equal branches."""
+    """Conditions within conditions; one has a choice between two equal branches."""
 
     def forward(self, x):
+        def third(z):
+            return torch.cond(z.max() > 9, torch.erf, torch.abs, (z,))
+
         def small(y):
-            return torch.cond(y.min() < -2, torch.exp, torch.exp, (y.neg(),)).tanh()
+            z = torch.cond(y.min() < -2, torch.exp, torch.exp, (y.neg(),)).tanh()
+            return torch.cond(z.sum() > 0, third, torch.tanh, (z,))
 
         return torch.cond(x.max() > 2, torch.tanh, small, (x,))
 

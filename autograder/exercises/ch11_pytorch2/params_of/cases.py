@@ -68,6 +68,8 @@ EXERCISE = Exercise(
         case("a layer with two names", "task", models.Tied, X),
         case("a buffer that is not saved", "buffers", models.Masks, X),
         case("constants", "buffers", models.Constants, X),
+        case("constants that nobody needs", "buffers", models.Unread, X,
+             change=models.without_products),
         case("misleading names", "inputs", models.Misleading, X, X, X),
         case("numbers and texts", "inputs", models.Numbers, X, 3, 1.5, True, "sum", None),
         case("a dictionary of lists", "inputs", models.Held, STATE, X),

@@ -62,6 +62,20 @@ class Constants(nn.Module):
         return x * self.weight + self.table + torch.tensor([1.0, 2.0, 3.0])
 
 
+class Unread(nn.Module):
+    """Constants in lines whose values nobody reads."""
+
+    def __init__(self):
+        super().__init__()
+        self.left = torch.arange(3.0)
+        self.right = torch.ones(3)
+
+    def forward(self, x):
+        self.left * 2
+        self.right.exp()
+        return x + 1
+
+
 class Misleading(nn.Module):
     """Inputs whose names begin as those of parameters, buffers and constants do."""
 
@@ -137,6 +151,14 @@ class OwnNames(nn.Module):
     def forward(self, x, a_b):
         a_b.add_(1)
         return x + self.a.b + self.a_b + a_b
+
+
+def without_products(program: ExportedProgram) -> ExportedProgram:
+    """The same program without its products, which nobody reads; what they read stays."""
+    for node in program.graph.find_nodes(op="call_function", target=torch.ops.aten.mul.Tensor):
+        program.graph.erase_node(node)
+    program.graph_module.recompile()
+    return program
 
 
 def from_last_to_first(program: ExportedProgram) -> ExportedProgram:

@@ -30,10 +30,10 @@ class Method(nn.Module):
 
 
 class InPlace(nn.Module):
-    """In place, on values that nothing else reads."""
+    """In place, by keyword and by position, on values that nothing else reads."""
 
     def forward(self, x):
-        y = F.relu(x - 0.3, inplace=True) - 0.2
+        y = F.relu(F.relu(x - 0.3, True) - 0.1, inplace=True) - 0.2
         return F.relu_(y).cos().relu_()
 
 
@@ -83,8 +83,12 @@ class Conditions(nn.Module):
 
 class NestedConditions(nn.Module):
     def forward(self, x):
+        def smallest(z):
+            return torch.cond(z.max() > 9, lambda z: z.exp(), lambda z: z.neg().relu(), (z,))
+
         def small(y):
-            return torch.cond(y.max() > 9, lambda z: z.sin(), lambda z: F.relu(z - 0.2), (y,))
+            z = torch.cond(y.max() > 9, lambda z: z.sin(), lambda z: F.relu(z - 0.2), (y,))
+            return z + torch.cond(y.max() > 8, lambda z: z.tanh(), smallest, (y,))
 
         return torch.cond(x.max() > 9, lambda y: y.cos(), small, (x,))
 

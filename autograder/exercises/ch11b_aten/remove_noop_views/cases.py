@@ -109,6 +109,7 @@ EXERCISE = Exercise(
         case("still read", "merged", models.StillRead, LONG),
         case("read by dead code", "merged", models.ReadByDeadCode, LONG),
         case("there and back", "merged", models.ThereAndBack, LONG),
+        case("there and back, transposed", "merged", models.TransposedBack, LONG),
         case("nothing between two views", "merged", models.NothingBetween, LONG),
         case("a long chain", "merged", models.LongChain, LONG),
         case("another shape", "others", models.Needed, TALL),

@@ -136,6 +136,15 @@ class NothingBetween(nn.Module):
         return aten.cos.default(aten.view.default(z, [6, 2]))
 
 
+class TransposedBack(nn.Module):
+    """`x` has the shape (2, 6); what comes back has other strides than what went in."""
+
+    def forward(self, x):
+        y = aten.permute.default(x, [1, 0])
+        z = aten.view.default(aten.reshape.default(y, [12]), [6, 2])
+        return aten.sum.default(z), z
+
+
 class LongChain(nn.Module):
     """`x` has the shape (2, 6)."""
 
@@ -178,6 +187,10 @@ class Relatives(nn.Module):
         e = aten.alias.default(aten.clone.default(d))
         aten.tan.default(e)
         aten.sym_size.int(x, 0)
+        aten.view.dtype(e, torch.int32)
+        aten.unsqueeze.default(e, 0)
+        aten.permute.default(e, [1, 0])
+        aten.select.int(e, 0, 0)
         f = aten._unsafe_view.default(aten.view.default(e, [6]), [3, 2])
         return a, aten.select.int(f, 0, 0), aten.view.dtype(aten.view.default(f, [6]), torch.int32)
 

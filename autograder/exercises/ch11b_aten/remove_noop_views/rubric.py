@@ -161,13 +161,18 @@ def no_noops(evidence: Evidence) -> Iterable[Finding]:
         if views.does_nothing(row, values):
             yield evidence.finding(
                 "still-there",
-                f"`{row.name}` gives the shape that `{row.source}` has, {row.val}, and is still "
-                "there.",
+                f"`{row.name}` gives the shape that `{row.source}` has, {_shape_in(row.val)}, and "
+                "is still there.",
                 "Compare the two shapes, size by size. Does this node come to do nothing only "
                 "after another change?",
                 nodes=(row.name,),
             )
             return
+
+
+def _shape_in(val: str) -> str:
+    """The shape in a text such as ``float32 [2, 3] strides [3, 1]``."""
+    return val.partition(" strides ")[0].partition(" ")[2]
 
 
 def _known(evidence: Evidence) -> list[tuple[Row, Views, dict[str, Value], list[Row]]]:
@@ -210,7 +215,9 @@ def none_without_reader(evidence: Evidence) -> Iterable[Finding]:
 @rule("works wherever both did", Stage.STRUCTURE)
 def works_wherever(evidence: Evidence) -> Iterable[Finding]:
     """A node that takes the place of a reshape is a reshape."""
-    for row, views, values, _ in _known(evidence):
+    for row, views, values, after in _known(evidence):
+        if any(each.name == row.source and each.is_shape for each in after):
+            continue  # it reads what it has read, and another rule says so
         if row.target == VIEW and values[row.name] not in views.plain:
             yield evidence.finding(
                 "view-fails",
