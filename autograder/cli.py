@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 
 if TYPE_CHECKING:
-    from autograder.builder.problems import Problem
+    from autograder.builder.problems import BuildRefused, Problem
     from autograder.builder.source import Chapter
     from autograder.workspace.update import Row
 
@@ -47,6 +47,7 @@ def build(
     """Generate course/*.ipynb from solutions/*.py, and environment.yml from pyproject.toml."""
     from autograder.builder import generate
     from autograder.builder.paths import shown
+    from autograder.builder.problems import CourseRefused
 
     try:
         files = generate.generate(names or [])
@@ -54,7 +55,7 @@ def build(
         raise typer.BadParameter(str(error)) from None
     except FileNotFoundError as error:
         raise _stopped(error) from None
-    except generate.CourseRefused as refused:
+    except CourseRefused as refused:
         _print_refusals("built", refused.refusals)
         raise typer.Exit(1) from None
     _print_what_is_missing(names or [])
@@ -369,7 +370,7 @@ def _stopped(error: Exception) -> typer.Exit:
     return typer.Exit(1)
 
 
-def _print_refusals(done: str, refusals: tuple) -> None:
+def _print_refusals(done: str, refusals: tuple[BuildRefused, ...]) -> None:
     from autograder.builder.paths import shown
 
     for refusal in refusals:

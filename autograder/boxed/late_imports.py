@@ -64,4 +64,5 @@ class _Small(torch.nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """The sine, or the cosine."""
-        return torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+        found: torch.Tensor = torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))
+        return found

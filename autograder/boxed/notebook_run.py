@@ -544,22 +544,23 @@ def as_outputs(claimed: Any, count: int) -> list[NotebookNode]:
 
 
 def _as_output(row: Any, count: int) -> NotebookNode | None:
+    output: NotebookNode | None = None
     try:
         match row["output_type"]:
             case "stream":
                 name = "stderr" if row["name"] == "stderr" else "stdout"
-                return new_output("stream", name=name, text=_text(row["text"]))
+                output = new_output("stream", name=name, text=_text(row["text"]))
             case "error":
                 lines = [_text(line) for line in row["traceback"]]
                 name, value = _text(row["ename"]), _text(row["evalue"])
-                return new_output("error", ename=name, evalue=value, traceback=lines)
+                output = new_output("error", ename=name, evalue=value, traceback=lines)
             case "display_data" | "execute_result" as kind:
                 more = {"execution_count": count} if kind == "execute_result" else {}
                 data, metadata = from_dict(dict(row["data"])), from_dict(dict(row["metadata"]))
-                return new_output(kind, data=data, metadata=metadata, **more)
+                output = new_output(kind, data=data, metadata=metadata, **more)
     except (KeyError, TypeError, ValueError):
         return None
-    return None
+    return output
 
 
 def _text(value: Any) -> str:

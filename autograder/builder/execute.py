@@ -99,11 +99,13 @@ def _run(notebook: NotebookNode, timeout: float, folder: str) -> None:
 
 def _traceback(cell: NotebookNode) -> str:
     errors = [output for output in cell.outputs if output.output_type == "error"]
-    return strip_ansi("\n".join(line for error in errors for line in error.traceback))
+    text: str = strip_ansi("\n".join(line for error in errors for line in error.traceback))
+    return text
 
 
 def _expected(cell: NotebookNode) -> str | None:
-    return cell.metadata.get("fxcourse", {}).get("raises")
+    name: str | None = cell.metadata.get("fxcourse", {}).get("raises")
+    return name
 
 
 def _demand_the_error(index: int, cell: NotebookNode) -> None:

@@ -41,7 +41,8 @@ class PlainMetadata(Preprocessor):
         """Overwrite the notebook's metadata, then that of each cell."""
         nb.metadata = from_dict(NOTEBOOK)
         nb.nbformat, nb.nbformat_minor = 4, 5
-        return super().preprocess(nb, resources)
+        done: Converted = super().preprocess(nb, resources)  # type: ignore[no-untyped-call]
+        return done
 
     def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> Converted:
         """Forget the header's tags and the blank lines between cells."""

@@ -58,4 +58,5 @@ def build(chapter_path: Path, cards: Sequence[Card] | None = None) -> NotebookNo
 def as_text(notebook: NotebookNode) -> str:
     """The text of a notebook's file; equal notebooks give equal text."""
     nbformat.validate(notebook)
-    return nbformat.writes(notebook).rstrip("\n") + "\n"
+    text: str = nbformat.writes(notebook)
+    return text.rstrip("\n") + "\n"

@@ -39,7 +39,10 @@ class ClearRegions(ClearSolutions):
         """Clear one cell."""
         if cell.cell_type == "code":
             cell.source = without_helpers(cell.source)
-        return super().preprocess_cell(cell, resources, cell_index)
+        cleared: tuple[NotebookNode, dict[str, Any]] = super().preprocess_cell(
+            cell, resources, cell_index
+        )
+        return cleared
 
 
 CHAIN = (
@@ -70,7 +73,7 @@ def released(source: str) -> str:
     """
     cell = new_code_cell(source, metadata={"nbgrader": solve_metadata("answer")})
     cell, _ = ClearRegions().preprocess_cell(cell, {"language": "python"}, 0)
-    return cell.source
+    return str(cell.source)
 
 
 def configure(config: Any) -> None:

@@ -105,5 +105,5 @@ def _predict_cell(cell: Cell, asked: Prediction, letter: str) -> Cell:
 
 def _nodes(cells: Sequence[Cell]) -> Iterator[NotebookNode]:
     for cell in cells:
-        make = new_code_cell if cell.kind == "code" else new_markdown_cell
-        yield make(cell.source)
+        code = cell.kind == "code"
+        yield new_code_cell(cell.source) if code else new_markdown_cell(cell.source)

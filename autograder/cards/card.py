@@ -90,7 +90,7 @@ def card_html(
     example = verdict.example if failed else None
     others, left = other_findings(verdict)
     cases = {each.case: each for each in verdict.others}
-    return _CARD.render(
+    html: str = _CARD.render(
         look=OUTCOMES[verdict.status],
         exercise=exercise,
         stars=stars_and_minutes(exercise),
@@ -115,6 +115,7 @@ def card_html(
         next=next_step(verdict, exercise, debrief=debrief),
         at_hand=AT_HAND if here and example and example.source.strip() else "",
     )
+    return html
 
 
 def _template() -> Any:

@@ -148,7 +148,8 @@ def notebook() -> bytes:
             cells.append(new_code_cell(answer(kind, procedure)))
             master = source_cells()[f"{CHECK}{name_of(kind, procedure)}"]
             cells.append(new_code_cell(master.source, metadata={"nbgrader": master.metadata()}))
-    return nbformat.writes(new_notebook(cells=cells)).encode()
+    text: str = nbformat.writes(new_notebook(cells=cells))
+    return text.encode()
 
 
 def prove(boxes: Boxes, ready: PreloadSpec) -> None:

@@ -14,7 +14,8 @@ from nbgrader.api import Gradebook, SubmittedAssignment
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
-from traitlets.config import Config, PyFileConfigLoader
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.builder import as_text, chapters, source_notebook
 from autograder.builder.problems import BuildRefused

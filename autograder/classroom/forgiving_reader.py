@@ -53,7 +53,10 @@ class ForgivingReader(NotebookExporter):
         if any(isinstance(step, RepairNotebook) for step in self._preprocessors):
             text = self._repaired(text, (resources or {})["nbgrader"])
         nb = read_forgivingly(text)
-        return self.from_notebook_node(nb, resources=resources, **kw)
+        done: tuple[Any, dict[str, Any]] = self.from_notebook_node(  # type: ignore[no-untyped-call]
+            nb, resources=resources, **kw
+        )
+        return done
 
     def _repaired(self, text: bytes, ids: dict[str, Any]) -> bytes:
         """What was handed in, put right in a box: nobody else reads it before that."""

@@ -281,4 +281,4 @@ def plain_text(text: str) -> str:
 def _is_between(value: Any, least: float, most: float) -> bool:
     if type(value) not in (int, float) or not math.isfinite(value):
         return False
-    return least <= value <= most + 1e-9
+    return bool(least <= value <= most + 1e-9)

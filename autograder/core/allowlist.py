@@ -89,7 +89,8 @@ def function_of(name: str) -> Callable[..., Any]:
         found = _aten(space.removeprefix("torch.ops.aten."), leaf)
     if not callable(found):
         raise LookupError(name)
-    return found
+    function: Callable[..., Any] = found
+    return function
 
 
 def _space(name: str) -> Any:

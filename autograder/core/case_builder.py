@@ -41,4 +41,5 @@ def builder_of(case: Case) -> bytes:
             case.cache[_BUILDER] = pickle.dumps(case.make)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise CannotBeSent(case, error) from error
-    return case.cache[_BUILDER]
+    made: bytes = case.cache[_BUILDER]
+    return made

@@ -10,6 +10,7 @@ import builtins
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 
@@ -58,6 +59,6 @@ def forget_broken_wraps() -> None:
             del registry[key]
 
 
-def _refill(registry: dict, entries: dict) -> None:
+def _refill(registry: dict[Any, Any], entries: dict[Any, Any]) -> None:
     registry.clear()
     registry.update(entries)

@@ -46,7 +46,8 @@ class GraphRunner(Protocol):
 def trial_for(job: str, make: Callable[[int], Trial], seed: int) -> Trial:
     """Fresh objects of a case, as far as a job looks at them: few look at the model."""
     if job not in _LOOK_AT_ARGUMENTS and hasattr(make, "without_model"):
-        return make.without_model(seed)
+        found: Trial = make.without_model(seed)
+        return found
     return make(seed)
 
 

@@ -67,5 +67,5 @@ def target_text(target: Plain) -> str:
     ((_, name),) = target.items()
     for long, short in _SHORT.items():
         if name.startswith(long):
-            return short + name.removeprefix(long)
+            return f"{short}{name.removeprefix(long)}"
     return re.sub(r"^builtins\.", "", name)

@@ -61,7 +61,8 @@ def label(op: str, target: Any, args: Any, kwargs: Any, owner: str = "") -> str:
     args = args if isinstance(args, (tuple, list)) else (args,)
     kwargs = kwargs if isinstance(kwargs, dict) else {}
     try:
-        text = _LABELS.get(op, _other)(target, tuple(args), kwargs, owner)
+        label: Callable[..., str] = _LABELS.get(op, _other)
+        text = label(target, tuple(args), kwargs, owner)
     except Exception:  # a repr of the learner's own may do anything
         text = str(op)
     return shorten(one_line(text), MAX_LABEL)

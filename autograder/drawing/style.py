@@ -9,6 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # matplotlib is imported only where something is drawn
+    from matplotlib.font_manager import FontProperties
 
 PAPER = "#FFFFFF"
 INK = "#1D2430"
@@ -65,7 +69,7 @@ def look_of(op: str) -> Look:
 
 
 @lru_cache(maxsize=8)
-def font(name: str):  # noqa: ANN201 - matplotlib is imported only where something is drawn
+def font(name: str) -> FontProperties:
     """The `FontProperties` of one of matplotlib's own fonts, the same on every machine."""
     import matplotlib
     from matplotlib.font_manager import FontProperties

@@ -168,7 +168,8 @@ def _size(case: Case, seed: int) -> int:
     key = "size", seed
     if key not in case.cache:
         case.cache[key] = _number_of_nodes(case.make(seed).model)
-    return case.cache[key]
+    size: int = case.cache[key]
+    return size
 
 
 def _number_of_nodes(model: nn.Module | None) -> int:

@@ -105,7 +105,8 @@ def module_of(exercise: Exercise) -> str:
 @lru_cache(maxsize=256)
 def _key(rubric: str) -> AnswerKey:
     module, _, name = rubric.partition(":")
-    return getattr(importlib.import_module(module), name or "KEY")
+    key: AnswerKey = getattr(importlib.import_module(module), name or "KEY")
+    return key
 
 
 def key_of(exercise: Exercise) -> AnswerKey:

@@ -90,9 +90,10 @@ class Evidence:
     @cached_property
     def reference(self) -> Reference:
         """What must come of this case."""
-        return self._known(
+        found: Reference = self._known(
             "reference", lambda: self.key.reference(self.exercise, self.case, self._seed)
         )
+        return found
 
     def expects(self, kind: type[Expected]) -> Expected:
         """What the case demands, of the kind that the exercise has made for itself."""

@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from torch import fx, nn
-from torch.library import CustomOpDef
+from torch.library import CustomOpDef  # type: ignore[attr-defined]
 
 from autograder.fuzz.wrapped import Wrapped
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 from autograder.core.codec import Plain
 
@@ -73,7 +74,7 @@ def _beyond(these: Sequence[int], those: Sequence[int]) -> list[int]:
     return places
 
 
-def _frozen(data: Plain, seen: Sequence[int]) -> tuple:
+def _frozen(data: Plain, seen: Sequence[int]) -> tuple[Any, ...]:
     """Plain data as something hashable, with nodes as the numbers that readers see."""
     if isinstance(data, list):  # a dictionary's item
         return tuple(_frozen(item, seen) for item in data)

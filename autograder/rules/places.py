@@ -69,7 +69,12 @@ def places_rewritten(find: Find, new: str, look: str) -> Rule:
 
 
 def _differences(
-    evidence: Evidence, places: list[Place], new: str, look: str, want: Counter, got: Counter
+    evidence: Evidence,
+    places: list[Place],
+    new: str,
+    look: str,
+    want: Counter[str],
+    got: Counter[str],
 ) -> Iterator[Finding]:
     here = {(row["name"], kind_of_node(row, evidence.graph)) for row in evidence.graph["nodes"]}
     names = {
@@ -103,7 +108,7 @@ _GONE = (
 
 
 def _other_kinds(
-    evidence: Evidence, places: list[Place], want: Counter, got: Counter
+    evidence: Evidence, places: list[Place], want: Counter[str], got: Counter[str]
 ) -> Iterator[Finding]:
     gone = {
         kind_of_node(row, evidence.traced_graph): row["name"]
@@ -161,4 +166,5 @@ def class_of(path: str, graph: Plain) -> str:
     """The full name of the class of a described module; ``""`` where there is none."""
     rows = {row["path"]: row for row in graph["modules"]}
     row = rows.get(path, {})
-    return rows.get(row.get("same_as"), row).get("class", "")
+    name: str = rows.get(row.get("same_as"), row).get("class", "")
+    return name

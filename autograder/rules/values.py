@@ -107,7 +107,10 @@ def _missing(
     got: list[Plain], want: list[Plain], item: str, columns: tuple[str, ...], key: int
 ) -> Words | None:
     """What is missing, too much, there twice, or at another place."""
-    name = (lambda row: row["tuple"][key]) if columns else (lambda row: row)
+
+    def name(row: Plain) -> Plain:
+        return row["tuple"][key] if columns else row
+
     ours, theirs = [name(row) for row in got], [name(row) for row in want]
     wrong_column = (
         columns and want and ours[:1] != theirs[:1] and (ours and ours[0] in want[0]["tuple"])

@@ -13,9 +13,8 @@ from autograder.core.codec import Encoder, Plain
 from autograder.core.exercise import Trial
 from autograder.core.graph_record import describe_nodes
 from autograder.core.outcome import Outcome
-from autograder.runner.call import Answer, call_watched
+from autograder.runner.call import Answer, call_watched, encode_result
 from autograder.runner.exceptions import is_stub, record_of
-from autograder.runner.functions import encode_result
 
 
 def rules(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:

@@ -65,7 +65,7 @@ def _same(before: Fact, after: Fact) -> bool:
     if isinstance(a, torch.Tensor):
         alike = a.dtype == b.dtype and a.shape == b.shape and a.is_meta == b.is_meta
         return alike and (a.is_meta or torch.equal(_bits(a), _bits(b)))
-    return a == b
+    return bool(a == b)
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:

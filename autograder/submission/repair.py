@@ -40,13 +40,15 @@ def _mended(sentence: str) -> Repair:
 def read_forgivingly(text: bytes) -> NotebookNode:
     """A notebook from a file's bytes; in place of what is none, an empty one that says so."""
     try:
-        return nbformat.reads(text.decode("utf-8-sig"), as_version=4)
+        nb: NotebookNode = nbformat.reads(text.decode("utf-8-sig"), as_version=4)
+        return nb
     except Exception as error:  # a student's file may hold anything at all
         _log.debug("Not a notebook: %s", repr(error)[:500])
         note = new_markdown_cell("**This file could not be read as a notebook.**")
-        return new_notebook(cells=[note], metadata={NOTES: _UNREADABLE})
+        empty: NotebookNode = new_notebook(cells=[note], metadata={NOTES: _UNREADABLE})
+        return empty
 
 
 def is_unreadable(nb: NotebookNode) -> bool:
     """Whether this stands for a file that is no notebook."""
-    return nb.metadata.get(NOTES) == _UNREADABLE
+    return bool(nb.metadata.get(NOTES) == _UNREADABLE)

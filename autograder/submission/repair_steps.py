@@ -325,7 +325,8 @@ def add_missing(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]
     ]
     names = [defined(cell.source) for cell in nb.cells] if missing else []
     for master in missing:
-        new = new_code_cell if master.cell_type == "code" else new_markdown_cell
+        code = master.cell_type == "code"
+        new: Callable[..., NotebookNode] = new_code_cell if code else new_markdown_cell
         source = (
             _WAS_MISSING[master.cell_type] + master.source if master.solution else master.source
         )

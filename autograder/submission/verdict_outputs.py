@@ -59,4 +59,5 @@ def card_of(verdict: Verdict, exercise: Exercise) -> NotebookNode:
         _log.exception("The card of %s could not be drawn", exercise.name)
         first = verdict.findings[0].message if verdict.findings else ""
         shown = {"text/plain": f"{exercise.name}: {verdict.status}. {first}"}
-    return new_output("display_data", data=shown)
+    output: NotebookNode = new_output("display_data", data=shown)
+    return output
