@@ -145,7 +145,7 @@ def lab(context: typer.Context) -> None:
     """Open JupyterLab on your workspace: fxcourse lab [FOLDER] [OPTIONS OF JUPYTERLAB]."""
     from autograder.workspace import index, update
     from autograder.workspace import lab as jupyter
-    from autograder.workspace.given import NoNotebooks
+    from autograder.workspace.given import INDEX, NoNotebooks
 
     options = list(context.args)
     named = options.pop(0) if options and not options[0].startswith("-") else None
@@ -166,7 +166,7 @@ def lab(context: typer.Context) -> None:
     out.print(f"Opening JupyterLab on {escape(str(folder))}")
     out.print("To stop it, press Ctrl-C in this window, twice.")
     os.environ.update(jupyter.environment(folder, _with_scripts_on_path()))
-    if not (folder / f"{index.INDEX}.ipynb").exists():
+    if not (folder / f"{INDEX}.ipynb").exists():
         index.refresh(folder)
     server = subprocess.Popen(jupyter.command(folder, options))
     try:

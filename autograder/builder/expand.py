@@ -126,7 +126,8 @@ class StableIds(Preprocessor):
     def preprocess(self, nb: NotebookNode, resources: Resources) -> Converted:
         """Count anew which texts have come."""
         self._came: Counter[str] = Counter()
-        return super().preprocess(nb, resources)
+        converted: Converted = super().preprocess(nb, resources)  # type: ignore[no-untyped-call]
+        return converted
 
     def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> Converted:
         """Name a cell after its grade id, prediction or tag, and otherwise after its text."""

@@ -174,7 +174,8 @@ class _AsGiven:
     def of(self, cell: NotebookNode) -> NotebookNode | None:
         """The cell as it was given; nothing for one of the learner's own, or a copy."""
         if self.is_known:
-            was = self.named.get(name_of(cell)) or self._texts.get(_kind_and_text(cell))
+            was: NotebookNode | None = self.named.get(name_of(cell))
+            was = was or self._texts.get(_kind_and_text(cell))
         else:
             was = cell if grade_id(cell) or picked(cell) or is_of_old_layout(cell) else None
         if was is None or name_of(was) in self.seen:

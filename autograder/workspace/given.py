@@ -75,7 +75,8 @@ def _untouched(path: Path) -> NotebookNode:
 
         if worked_in(path):
             return build(CLONE / "solutions" / f"{path.stem}.py")
-    return nbformat.read(path, as_version=4)
+    notebook: NotebookNode = nbformat.read(path, as_version=4)
+    return notebook
 
 
 def _can_build() -> bool:
@@ -100,4 +101,5 @@ def _way_on(name: str, titles: dict[str, str]) -> NotebookNode:
         links.insert(0, f"Before: [{titles[names[place - 1]]}]({names[place - 1]}.ipynb)")
     if place + 1 < len(names):
         links.append(f"Next: [{titles[names[place + 1]]}]({names[place + 1]}.ipynb)")
-    return new_markdown_cell(" — ".join(links), id="way-on")
+    cell: NotebookNode = new_markdown_cell(" — ".join(links), id="way-on")
+    return cell

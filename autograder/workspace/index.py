@@ -70,4 +70,5 @@ def _shown() -> NotebookNode:
     """What `progress()` shows now."""
     from autograder.api import progress_so_far
 
-    return new_output("display_data", progress_so_far()._repr_mimebundle_())
+    shown: NotebookNode = new_output("display_data", progress_so_far()._repr_mimebundle_())
+    return shown
