@@ -199,7 +199,9 @@ wrong("each row is one number", "degenerate", clause="nondegenerate")(
 wrong("all rows are alike", "degenerate", clause="nondegenerate")(answer(new=all_rows_alike))
 wrong("added to what is there", "not-reproducible", clause="reproducible")(
     answer(
-        write=lambda tensor, new: tensor.copy_(new.abs() + tensor if new.min() > 0 else new + tensor)
+        write=lambda tensor, new: tensor.copy_(
+            new.abs() + tensor if new.min() > 0 else new + tensor
+        )
     )
 )
 

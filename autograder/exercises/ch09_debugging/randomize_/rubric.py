@@ -231,7 +231,9 @@ def _wrong_values(before: Before, values: torch.Tensor) -> tuple[str, str, str] 
         size > 1 and (wide == wide.select(dim, 0).unsqueeze(dim)).all()
         for dim, size in enumerate(wide.shape)
     ):
-        look = "If all entries are equal, or all rows, a pass that mixes up channels goes unnoticed."
+        look = (
+            "If all entries are equal, or all rows, a pass that mixes up channels goes unnoticed."
+        )
         return "degenerate", f"has the values {_shown(values)}, and repeats them", look
     special = wide.numel() == 1 and wide.item() in (0.0, 1.0)
     if special:
