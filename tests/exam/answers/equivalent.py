@@ -350,6 +350,44 @@ wrong("allclose", "missed-difference", clause="shape")(
         )
     )
 )
+wrong("sums are compared", "missed-difference", clause="values")(
+    with_parts(
+        same=lambda a, b: alike(
+            a, b, lambda x, y: x.dtype == y.dtype and x.shape == y.shape
+            and close(x.double().sum(), y.double().sum())
+        )
+    )
+)  # fmt: skip
+wrong("one tolerance for all dtypes", "missed-difference", clause="values")(
+    with_parts(
+        same=lambda a, b: alike(
+            a, b, lambda x, y: x.dtype == y.dtype and x.shape == y.shape
+            and torch.allclose(x.double(), y.double(), rtol=1e-3, atol=1e-6, equal_nan=True)
+        )
+    )
+)  # fmt: skip
+wrong("signs of zeros count", "false-alarm", clause="tolerance")(
+    with_parts(
+        same=lambda a, b: alike(
+            a, b, lambda x, y: close(x, y) and torch.equal(x.signbit(), y.signbit())
+        )
+    )
+)  # fmt: skip
+
+
+def tensors_alone(a, b):
+    if isinstance(a, (list, tuple)) and type(a) is type(b):
+        return len(a) == len(b) and all(map(tensors_alone, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return set(a) == set(b) and all(tensors_alone(a[k], b[k]) for k in a)
+    if torch.is_tensor(a) and torch.is_tensor(b):
+        return close(a, b)
+    return type(a) is type(b)
+
+
+wrong("numbers of Python are not compared", "missed-difference", clause="values")(
+    with_parts(same=tensors_alone)
+)
 wrong("assert_close for everything", "missed-difference", clause="structure")(
     with_parts(same=close)
 )
@@ -424,6 +462,10 @@ _VALUES = "the two results of a random model have one structure and one dtype"
 _STATE = "no random model shows the state that it keeps"
 
 BEYOND = {
+    "sums are compared": _VALUES,
+    "one tolerance for all dtypes": _VALUES,
+    "signs of zeros count": "a random model and its trace have the same zeros",
+    "numbers of Python are not compared": _VALUES,
     "from seed 1 on": _SEEDS,
     "seeds 1 to trials": _SEEDS,
     "one seed too many": _SEEDS,

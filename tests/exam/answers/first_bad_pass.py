@@ -214,6 +214,48 @@ wrong("dtypes are not compared", "missed", clause="same")(
 )
 
 
+def alike_by(close):
+    """A comparison whose tensors are compared by `close`."""
+
+    def compared(a, b):
+        if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+            return a.dtype == b.dtype and a.shape == b.shape and bool(close(a, b))
+        if isinstance(a, (list, tuple)) and type(a) is type(b):
+            return len(a) == len(b) and all(map(compared, a, b))
+        if isinstance(a, dict) and isinstance(b, dict):
+            return a.keys() == b.keys() and all(compared(a[key], b[key]) for key in a)
+        return type(a) is type(b) and a == b
+
+    return finder(same=lambda *args: same(*args, alike=compared))
+
+
+right("a comparison of its own")(
+    alike_by(lambda a, b: torch.allclose(a, b, rtol=1e-5, atol=1e-7, equal_nan=True))
+)
+wrong("exact comparison", "wrong-index", clause="same")(
+    alike_by(lambda a, b: ((a == b) | (a.isnan() & b.isnan())).all())
+)
+wrong("a wide tolerance", "missed", clause="same")(
+    alike_by(lambda a, b: torch.allclose(a, b, rtol=0.01, atol=0.01, equal_nan=True))
+)
+wrong("NaN is not NaN", "wrong-index", clause="same")(
+    alike_by(lambda a, b: torch.allclose(a, b, rtol=1e-5, atol=1e-7))
+)
+wrong("sums are compared", "missed", clause="same")(
+    alike_by(lambda a, b: torch.allclose(a.nansum(), b.nansum(), rtol=1e-5, atol=1e-7))
+)
+
+
+@wrong("a tuple is a list", "missed", clause="same")
+def tuple_is_list(model, passes, make_inputs):
+    def listed(value):
+        return [*map(listed, value)] if isinstance(value, (list, tuple)) else value
+
+    return finder(same=lambda *args: same(*args, alike=lambda a, b: alike(listed(a), listed(b))))(
+        model, passes, make_inputs
+    )
+
+
 @wrong("lists are unpacked", "missed")
 def unpacked(model, passes, make_inputs):
     def leaves(a, b):

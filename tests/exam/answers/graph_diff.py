@@ -221,6 +221,94 @@ def without_slices(node):
 
 
 wrong("slices are not looked into", "missing-changed", clause="slices")(diff(fields=without_slices))
+
+
+def by(plain):
+    """Fields whose arguments are written by `plain`, which is given itself for what is nested."""
+
+    def write(value):
+        return plain(value, write)
+
+    return lambda node: (node.op, node.target, write(node.args), write(node.kwargs))
+
+
+def usual(value, write):
+    if isinstance(value, fx.Node):
+        return Name(value)
+    if isinstance(value, (list, tuple)):
+        return [write(item) for item in value]
+    if isinstance(value, slice):
+        return slice, write((value.start, value.stop, value.step))
+    if isinstance(value, dict):
+        return {key: write(item) for key, item in value.items()}
+    return value
+
+
+def slices_as_they_are(value, write):
+    return value if isinstance(value, slice) else usual(value, write)
+
+
+def slices_without_step(value, write):
+    if isinstance(value, slice):
+        return slice, write((value.start, value.stop))
+    return usual(value, write)
+
+
+def dicts_without_keys(value, write):
+    return list(map(write, value.values())) if isinstance(value, dict) else usual(value, write)
+
+
+def flattened(value, write):
+    if not isinstance(value, (list, tuple)):
+        return usual(value, write)
+    return sum((x if isinstance(x := write(item), list) else [x] for item in value), [])
+
+
+def constants_as_text(value, write):
+    return str(value) if isinstance(value, (int, float, str)) else usual(value, write)
+
+
+right("lists, tuples, slices and dictionaries one by one")(diff(fields=by(usual)))
+wrong("slices as they are", "not-changed", clause="slices")(diff(fields=by(slices_as_they_are)))
+wrong("slices without their step", "missing-changed", clause="slices")(
+    diff(fields=by(slices_without_step))
+)
+wrong("dictionaries without their keys", "missing-changed", clause="args")(
+    diff(fields=by(dicts_without_keys))
+)
+wrong("lists in lists made flat", "missing-changed", clause="nested")(diff(fields=by(flattened)))
+wrong("numbers as text", "missing-changed", clause="args")(diff(fields=by(constants_as_text)))
+wrong("all arguments in one list", "missing-changed", clause="args")(
+    diff(
+        fields=lambda node: (
+            node.op, node.target, [*fields(node)[2], *fields(node)[3].values()]
+        )
+    )
+)  # fmt: skip
+wrong("functions by their names", "missing-changed", clause="target")(
+    diff(
+        fields=lambda node: (
+            node.op, getattr(node.target, "__name__", node.target), *fields(node)[2:]
+        )
+    )
+)  # fmt: skip
+for kind in ("call_module", "get_attr", "placeholder", "call_method"):
+    wrong(f"targets of {kind} are not compared", "missing-changed", clause="target")(
+        diff(
+            fields=lambda node, kind=kind: (
+                node.op, node.op == kind or node.target, *fields(node)[2:]
+            )
+        )
+    )  # fmt: skip
+
+
+@wrong("notes what it has seen", "caller-changed", clause="untouched")
+def notes(before, after):
+    for node in graph_of(before).nodes:
+        node.meta["seen by diff"] = True
+    return diff()(before, after)
+
+
 wrong("the output does not count", "missing-changed", clause="output")(
     diff(keep=lambda node: node.op != "output")
 )
@@ -326,7 +414,20 @@ def stub(before, after):
     raise NotImplementedError
 
 
+_TARGETS = "the targets of a random model stay as they are, but for those of functions"
 BEYOND = {
+    "slices as they are": "the slices of a random model hold no nodes",
+    "slices without their step": "the slices of a random model stay as they are",
+    "dictionaries without their keys": "the keys of a random model stay as they are",
+    "lists in lists made flat": "the lists of a random model stay as they are",
+    "numbers as text": "the numbers of a random model stay as they are",
+    "all arguments in one list": "the arguments of a random model stay where they are",
+    "functions by their names": "a function of a random model becomes one of another name",
+    "targets of call_module are not compared": _TARGETS,
+    "targets of get_attr are not compared": _TARGETS,
+    "targets of placeholder are not compared": _TARGETS,
+    "targets of call_method are not compared": _TARGETS,
+    "notes what it has seen": "notes on the nodes of random models are not looked at",
     "opcodes are not compared": "the opcodes of a random model stay as they are",
     "slices are not looked into": "the slices of a random model stay as they are",
     "names in place of nodes": "a random model has no text that is the name of a node",

@@ -147,6 +147,49 @@ class RootOrZero(nn.Module):
         return x.sqrt().nan_to_num(0.0)
 
 
+class Flipped(nn.Module):
+    """The same numbers in another order."""
+
+    def forward(self, x):
+        return x.flip(-1)
+
+
+class Sized(nn.Module):
+    """One of its results is a number of Python."""
+
+    def forward(self, x):
+        return {"all": [x, x.numel()]}
+
+
+class SizedOtherwise(nn.Module):
+    def forward(self, x):
+        return {"all": [x, x.numel() + 1]}
+
+
+class Counted(nn.Module):
+    """Whole numbers."""
+
+    def forward(self, x):
+        return 1000 + (x > 0).sum(dim=-1)
+
+
+class CountedOneMore(nn.Module):
+    def forward(self, x):
+        return 1001 + (x > 0).sum(dim=-1)
+
+
+class Zeros(nn.Module):
+    """Zeros of either sign, which are equal."""
+
+    def forward(self, x):
+        return x * 0
+
+
+class PositiveZeros(nn.Module):
+    def forward(self, x):
+        return (x * 0).abs()
+
+
 # ------------------------------------------------------------------ arguments
 
 

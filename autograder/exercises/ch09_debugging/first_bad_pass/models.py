@@ -33,6 +33,13 @@ class Net(nn.Module):
         return torch.tanh(self.last(self.drop(hidden)))
 
 
+class Roots(nn.Module):
+    """Two results; one has NaNs in it."""
+
+    def forward(self, x):
+        return x.sqrt(), x + 1
+
+
 def traced() -> fx.GraphModule:
     """A model that is a graph module."""
     return fx.symbolic_trace(Net())
@@ -111,6 +118,30 @@ def add_one(model: nn.Module) -> fx.GraphModule:
 def subtract_one(model: nn.Module) -> fx.GraphModule:
     """One is subtracted from the result."""
     return _at_the_result(model, torch.sub, 1)
+
+
+def round_off(model: nn.Module) -> fx.GraphModule:
+    """The result is multiplied by a number that is one but for rounding."""
+    return _at_the_result(model, torch.mul, 1 + 1e-12)
+
+
+def slightly_off(model: nn.Module) -> fx.GraphModule:
+    """The result is multiplied by a number that is nearly one."""
+    return _at_the_result(model, torch.mul, 1.001)
+
+
+def flip(model: nn.Module) -> fx.GraphModule:
+    """The entries of the result are in another order."""
+    return _at_the_result(model, torch.fliplr)
+
+
+def tuple_to_list(model: nn.Module) -> fx.GraphModule:
+    """A tuple that is returned becomes a list."""
+    gm = fx.symbolic_trace(model)
+    output = next(node for node in gm.graph.nodes if node.op == "output")
+    output.args = (list(output.args[0]),)
+    gm.recompile()
+    return gm
 
 
 def to_single(model: nn.Module) -> fx.GraphModule:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import torch
+import torch.nn.functional as F
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
@@ -33,7 +34,7 @@ class Net(nn.Module):
     def forward(self, x, scale=2.0):
         hidden = torch.relu(self.layer(x) + self.shift)
         rows = torch.cat([hidden, x.neg(), hidden], dim=0)
-        return self.act(rows[:, 1:]) * scale, {"rows": rows}
+        return self.act(rows[:, 1 : x.size(1)]) * scale, {"rows": rows}
 
 
 def named(gm: fx.GraphModule, name: str) -> fx.Node:
@@ -52,6 +53,16 @@ def another_target(gm: fx.GraphModule) -> None:
     named(gm, "relu").target = torch.sigmoid
 
 
+def other_targets(gm: fx.GraphModule) -> None:
+    """A target of each kind; those of functions are called as before."""
+    named(gm, "relu").target = F.relu
+    named(gm, "add").target = torch.add
+    named(gm, "neg").target = "abs"
+    named(gm, "layer").target = "act"
+    named(gm, "shift").target = "layer.bias"
+    named(gm, "scale").target = "factor"
+
+
 def another_opcode(gm: fx.GraphModule) -> None:
     """A module becomes a method of the same name as its target."""
     node = named(gm, "act")
@@ -60,6 +71,32 @@ def another_opcode(gm: fx.GraphModule) -> None:
 
 def another_keyword(gm: fx.GraphModule) -> None:
     named(gm, "cat").kwargs = {"dim": 1}
+
+
+def argument_by_keyword(gm: fx.GraphModule) -> None:
+    node = named(gm, "relu")
+    node.kwargs = {"input": node.args[0]}
+    node.args = ()
+
+
+def text_for_number(gm: fx.GraphModule) -> None:
+    named(gm, "cat").kwargs = {"dim": "0"}
+
+
+def another_key(gm: fx.GraphModule) -> None:
+    output = named(gm, "output")
+    first, _ = output.args[0]
+    output.args = ((first, {"hidden": named(gm, "cat")}),)
+
+
+def another_nesting(gm: fx.GraphModule) -> None:
+    relu, neg = named(gm, "relu"), named(gm, "neg")
+    named(gm, "cat").args = ([relu, [neg, relu]],)
+
+
+def another_step(gm: fx.GraphModule) -> None:
+    node = named(gm, "getitem")
+    node.args = (node.args[0], (slice(None), slice(1, named(gm, "size"), 2)))
 
 
 def another_place_in_a_list(gm: fx.GraphModule) -> None:
@@ -188,7 +225,7 @@ class Edited:
             edit(made)
             pair.append(made)
         args = [made.graph if bare else made for made, bare in zip(pair, self.graphs, strict=True)]
-        return Trial(args=tuple(args), model=pair[0], watch=(pair[1],))
+        return Trial(args=tuple(args), model=pair[0], watch=(pair[1],), noted=True)
 
 
 # ------------------------------------------------------------------ random models
