@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, `users`; chapter 13 for the team's device |
-# | **Time** | about 60 minutes with *Common mistakes*, 25 of them for the exercise; the minutes of a section include its exercise |
+# | **Time** | about 115 minutes with *Common mistakes*, 65 of them for the exercises; the minutes of a section include its exercise |
 # | **Optional** | No later chapter needs it |
 #
 # **When you are done, you can**
@@ -15,8 +15,9 @@
 # 2. find a set of calls that waits for itself, and show the path;
 # 3. say why two sets can wait for each other although each of them is fine;
 # 4. divide what a backend has into as few sets as possible;
-# 5. put one call in the place of each set;
-# 6. say what PyTorch's own tools do with your sets.
+# 5. cut a set out of a graph as a module of its own: what comes in, what goes out, what is read inside;
+# 6. put one compiled call in the place of each set, in an order that works;
+# 7. say what PyTorch's own tools do with your sets, and what they leave to you.
 
 # %% [markdown]
 # ## A story
@@ -28,14 +29,17 @@
 # A piece is given to the accelerator as a whole. It begins when all that it reads is there, and its results come when all of it is done.
 #
 # To divide the graph is called **partitioning**. To put a compiled call in the place of a piece is called **lowering**.
-# At the end of this part the team knows how few pieces its network needs.
+# At the end of this part the team knows how few pieces its network needs, and the network runs in these pieces.
 
 # %%
 import copy
+import operator
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import fx, nn
+from torch.fx.passes.fake_tensor_prop import FakeTensorProp
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import create_op_support
 from torch.fx.passes.split_module import split_module
@@ -77,7 +81,7 @@ assert added.args == () and set(added.kwargs) == {"input", "other"}
 assert added.all_input_nodes == [a, b]
 
 # %% [markdown]
-# ## 13b.1 What a backend has (5 minutes)
+# ## 13b.1 What a backend has (3 minutes)
 #
 # What compiles and runs a piece is called a **backend**. It has some operations, and others not.
 # The simplest way to say so is a function that takes a node and answers yes or no:
@@ -122,7 +126,7 @@ assert [n.op for n in around.graph.nodes if all_but_sin(n)] == [
 ]
 
 # %% [markdown]
-# ## 13b.2 A set that waits for itself (13 minutes)
+# ## 13b.2 A set that waits for itself (9 minutes)
 #
 # The backend has `relu` and `relu_1`. Can both be one piece?
 #
@@ -268,7 +272,7 @@ assert torch.equal(
 # The last line shows that two sets are possible here, but other ones. In neither of them are the nodes connected, and that is allowed: a piece may compute two things that have nothing to do with one another.
 
 # %% [markdown]
-# ## 13b.3 How few? (30 minutes)
+# ## 13b.3 How few? (33 minutes)
 #
 # One set for each call always works, because the graph itself has no cycle. It is also the most expensive way. How few can it be?
 #
@@ -449,46 +453,346 @@ for gm, count in ((around, 2), (past, 2), (entangled, 2), (early, 2), (in_turns,
     assert len(sets) == count and works(gm, *sets)
 
 # %% [markdown]
-# ## 13b.4 One call for each set (7 minutes)
+# ## 13b.4 One call for each set (49 minutes)
 #
-# In the lowered graph a set is one call. Which values go in and out? What the set reads from outside goes in, each value once.
+# ### What goes in and out
+#
+# In the lowered graph a set is one call. What the set reads from outside goes in, each value once.
 # What others read of it comes out:
 
 # %%
-lowered = fused(early, {"relu", "relu_1"}, {"maximum", "relu_2"})
-print(lowered.code)
-print(lowered.fused_0.code)
-first = lowered.fused_0
+result = fused(early, {"relu", "relu_1"}, {"maximum", "relu_2"})
+print(result.code)
+print(result.fused_0.code)
+first = result.fused_0
 assert [n.name for n in first.graph.nodes if n.op == "placeholder"] == ["x", "y"]
 assert [n.name for n in first.graph.output_node().args[0]] == ["relu", "relu_1"]
-both, other = lowered(x, y), early(x, y)
+both, other = result(x, y), early(x, y)
 assert torch.equal(both[0], other[0]) and torch.equal(both[1], other[1])
 
 # %% [markdown]
-# From here on, a backend would compile `fused_0`, and put what it has compiled in its place. The graph around it does not change any more:
+# `fused_0` returns a tuple, and `operator.getitem` takes the values out of it. Whoever read `relu` reads such a node now.
+#
+# ### Where the call goes
+#
+# The call needs a place in the list of nodes. The members were at several places:
 
 
 # %%
-class Compiled(nn.Module):
-    """Stands for a compiled piece, and counts its calls."""
-
-    def __init__(self, piece: fx.GraphModule):
-        super().__init__()
-        self.piece = piece
-        self.calls = 0
-
-    def forward(self, *values):
-        self.calls += 1
-        return self.piece(*values)
+class Between(nn.Module):
+    def forward(self, x, y):
+        a = torch.relu(x)
+        b = torch.sin(a)
+        c = torch.cos(y)
+        return torch.maximum(a, c) * b
 
 
-for name in ("fused_0", "fused_1"):
-    setattr(lowered, name, Compiled(getattr(lowered, name)))
-assert torch.equal(lowered(x, y)[0], early(x, y)[0])
-assert lowered.fused_0.calls == lowered.fused_1.calls == 1
+between = fx.symbolic_trace(Between())
+order = [node.name for node in between.graph.nodes]
+print(order)
+assert order == ["x", "y", "relu", "sin", "cos", "maximum", "mul", "output"]
 
 # %% [markdown]
-# ### The team's network
+# **Predict the place.** `relu` and `maximum` become one call. Where in this list can it be?
+#
+# <details><summary>Where <code>relu</code> was</summary>
+#
+# No. The call also needs the value of <code>cos</code>, which comes later.
+# </details>
+# <details><summary>Where <code>maximum</code> was</summary>
+#
+# No. <code>sin</code> reads the value of <code>relu</code>, which comes out of the call, and <code>sin</code> is earlier.
+# </details>
+# <details><summary>At neither place: <code>sin</code> and <code>cos</code> must change places</summary>
+#
+# Right. <code>cos</code>, then the call, then <code>sin</code>. The set is convex, so there is an order. But it is not the old one.
+# </details>
+
+# %%
+after = fused(between, {"relu", "maximum"})
+order = [node.name for node in after.graph.nodes]
+print(order)
+assert order == ["x", "y", "cos", "fused_0", "getitem", "sin", "getitem_1", "mul", "output"]
+assert torch.equal(after(x, y), between(x, y))
+
+# %% [markdown]
+# So the order is made anew. Take each set for one node. Whatever has all that it reads may come next, a node or a whole set. If nothing can come next and something is left, then sets wait for themselves or for one another.
+# So who makes the order finds the circles, too.
+#
+# ### What a compiler wants to know
+#
+# Many compilers need an **example** of each value that comes in: its shape and dtype. Where do you get them? In a graph that was exported, or run with fake tensors (chapter 11), each node has its own in `meta["val"]`:
+
+# %%
+FakeTensorProp(between).propagate(torch.ones(2, 3), torch.ones(3))
+shapes = {n.name: tuple(n.meta["val"].shape) for n in between.graph.nodes if n.op != "output"}
+print(shapes)
+assert shapes["cos"] == (3,) and shapes["maximum"] == (2, 3)
+call = fused(between, {"relu", "maximum"}).graph.find_nodes(op="call_module", target="fused_0")[0]
+assert [n.name for n in call.args] == ["x", "cos"]
+assert [tuple(n.meta["val"].shape) for n in call.args] == [(2, 3), (3,)]
+
+# %% [markdown]
+# ### What `fuse_by_partitions` leaves to you
+#
+# Three habits of it are in the way of a backend:
+
+
+# %%
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(2.0))
+
+    def forward(self, x):
+        return torch.sin(torch.relu(x) * self.scale)
+
+
+scaled = fx.symbolic_trace(Scaled())
+upstream = fused(scaled, {"relu", "mul"})
+print(upstream.code, upstream.fused_0.code)
+piece = upstream.fused_0
+assert isinstance(piece(x, scaled.scale), torch.Tensor)  # one value comes without a tuple
+assert [n.target for n in piece.graph.find_nodes(op="placeholder")] == ["x", "scale"]
+
+# %% [markdown]
+# * One value comes back without a tuple. With `always_return_tuple=True` it is a tuple each time, and whoever calls the piece need not count.
+# * The parameter `scale` is handed in. Then the compiler takes it for an input that may change with each call, and cannot prepare it.
+# * The third habit is worse, and is among the common mistakes below: it does not look whether the name `fused_0` is free.
+
+# %%
+copied = copy.deepcopy(scaled)
+group = {n: None for n in copied.graph.nodes if n.name in ("relu", "mul")}
+fuse_by_partitions(copied, [group], always_return_tuple=True)
+(value,) = copied.fused_0(x, scaled.scale)
+assert torch.equal(value, torch.relu(x) * 2)
+
+# %% [markdown]
+# **Predict the result.** `sub = fx.GraphModule(gm, graph)`, and `graph` has a `get_attr` node for `scale`. What is `sub.scale`?
+#
+# <details><summary>A copy of the parameter <code>gm.scale</code></summary>
+#
+# No. Nothing is copied. Only <code>copy.deepcopy(gm)</code> makes new parameters.
+# </details>
+# <details><summary>The same parameter object as <code>gm.scale</code></summary>
+#
+# Right. The constructor takes from <code>gm</code> what the nodes of the graph name, and nothing else. So a graph that reads a parameter inside needs no argument for it.
+# </details>
+# <details><summary>It does not exist: the graph must take it as an input</summary>
+#
+# No. A <code>get_attr</code> node is made again inside, and the constructor looks up its target.
+# </details>
+
+# %%
+inside = fx.Graph()
+inside.output((inside.call_function(torch.neg, (inside.get_attr("scale"),)),))
+sub = fx.GraphModule(scaled, inside)
+assert sub.scale is scaled.scale
+assert copy.deepcopy(scaled).scale is not scaled.scale
+
+# %% [markdown] card="lower"
+# **Given** a graph module `gm`, a list of sets of names, and a function `compile`.
+#
+# For each set, call `compile(sub, examples)` **once**. In the result, what it returns (an `nn.Module`) is **called once** in the place of the set.
+#
+# `sub` is a `GraphModule`:
+#
+# * its placeholders are the values that come in, each once. None of them is unread;
+# * it computes all nodes of the set, also those that nobody reads, and no others;
+# * it returns a **tuple** of the values that are read outside, each once, and nothing else. It is a tuple also if there is one value. The output is a reader, too;
+# * a `get_attr` that the set reads is made again inside, and never handed in. Parameters are `gm`'s own, not copies.
+#
+# `examples` is the tuple of `meta["val"]` of the values that come in, in the order of the placeholders, with `None` where there is none.
+#
+# **Return** a new graph module:
+#
+# * a compiled module gets the values in the order of the placeholders. `operator.getitem` nodes take its values out, and carry the `meta` of the nodes that had the values;
+# * all other nodes stay, with their `meta`. A `get_attr` that only sets read is gone. Names and order of nodes are free, and so is the order in which the sets are compiled;
+# * no attribute that is there is overwritten; `forward` keeps its parameters. Without sets, it is a copy.
+#
+# **Raise** a `ValueError` if sets would wait for themselves or for one another, if a name is in two sets, or if it is that of no call node.
+#
+# **Do not** change `gm` or the `meta` of its nodes, and do not trace it anew. (Sets that nobody reads are never tested.)
+
+# %%
+asked = fused(between, {"relu", "maximum"})  # here it does all that is asked
+draw.diff(between, asked)
+
+
+# %% solve="lower"
+### BEGIN SOLUTION
+def _groups(gm: fx.GraphModule, parts: list[set[str]]) -> dict[fx.Node, list[fx.Node]]:
+    """The nodes of its set, for each node that is in one."""
+    calls = {node.name: node for node in gm.graph.nodes if node.op.startswith("call_")}
+    found: dict[fx.Node, list[fx.Node]] = {}
+    for names in parts:
+        members = [node for node in gm.graph.nodes if node.name in names]
+        for name in names:
+            if name not in calls or calls[name] in found:
+                raise ValueError(f"{name!r} is the name of no call, or in two sets")
+            found[calls[name]] = members
+    return found
+
+
+def _reads(members: list[fx.Node]) -> list[fx.Node]:
+    """What some nodes read of others, each once."""
+    read = dict.fromkeys(n for node in members for n in node.all_input_nodes)
+    return [node for node in read if node not in members]
+
+
+def _part(gm: fx.GraphModule, members: list[fx.Node]) -> tuple[fx.GraphModule, Any, Any]:
+    """A module that computes some nodes; what comes in, and what goes out."""
+    graph, own = fx.Graph(), {}
+    incoming = [node for node in _reads(members) if node.op != "get_attr"]
+    for node in incoming:
+        own[node] = graph.placeholder(node.name)
+    for node in _reads(members):
+        if node.op == "get_attr":
+            own[node] = graph.node_copy(node)
+    for node in members:
+        own[node] = graph.node_copy(node, own.__getitem__)
+    outgoing = [node for node in members if any(user not in members for user in node.users)]
+    graph.output(tuple(own[node] for node in outgoing))
+    return fx.GraphModule(gm, graph), incoming, outgoing
+
+
+### END SOLUTION
+def lower(
+    gm: fx.GraphModule,
+    parts: list[set[str]],
+    compile: Callable[[fx.GraphModule, tuple[Any, ...]], nn.Module],
+) -> fx.GraphModule:
+    """One call of what `compile` gives in the place of each set.
+
+    Args:
+        gm: the graph module; it is not changed.
+        parts: sets of names of call nodes.
+        compile: takes a graph module and examples of its inputs.
+
+    Raises:
+        ValueError: sets that wait for one another, or names that cannot be in a set.
+    """
+    ### BEGIN SOLUTION
+    groups = _groups(gm, parts)
+    *nodes, output = gm.graph.nodes
+    todo = []  # each set once, as a list; each other node as a list of one
+    for node in nodes:
+        members = groups.get(node, [node])
+        only_sets = node.users and all(user in groups for user in node.users)
+        if members[0] is node and not (node.op == "get_attr" and only_sets):
+            todo.append(members)
+    graph, values = fx.Graph(), {}
+    holder = fx.GraphModule(gm, copy.deepcopy(gm.graph))  # shares everything with gm
+    while todo:
+        left = []
+        for members in todo:
+            inside = members[0] in groups
+            needs = [n for n in _reads(members) if not (inside and n.op == "get_attr")]
+            if any(node not in values for node in needs):
+                left.append(members)
+            elif not inside:
+                values[members[0]] = graph.node_copy(members[0], values.__getitem__)
+            else:
+                sub, incoming, outgoing = _part(gm, members)
+                path = "compiled_" + members[0].name
+                while hasattr(holder, path):
+                    path += "_"
+                examples = tuple(node.meta.get("val") for node in incoming)
+                holder.add_module(path, compile(sub, examples))
+                call = graph.call_module(path, tuple(values[node] for node in incoming))
+                for i, node in enumerate(outgoing):
+                    values[node] = graph.call_function(operator.getitem, (call, i))
+                    values[node].meta = dict(node.meta)
+        if len(left) == len(todo):
+            raise ValueError("sets wait for themselves, or for one another")
+        todo = left
+    graph.node_copy(output, values.__getitem__)
+    return fx.GraphModule(holder, graph)
+    ### END SOLUTION
+
+
+# %% check="lower"
+check(lower)
+
+# %% hint="lower"
+hint("lower")
+
+# %% [markdown]
+# ### A compiler that you know
+#
+# `torch.compile` takes a module, and gives one. It looks for itself at what comes in, so it does not need the examples. With `backend="eager"` it captures the graph, and then runs it as it is:
+
+# %% uses="lower"
+by_torch = lower(
+    early,
+    [{"relu", "relu_1"}, {"maximum", "relu_2"}],
+    lambda sub, examples: torch.compile(sub, backend="eager"),
+)
+print(by_torch.code)
+both, other = by_torch(x, y), early(x, y)
+assert torch.equal(both[0], other[0]) and torch.equal(both[1], other[1])
+with fails(ValueError):
+    lower(entangled, [left, right], lambda sub, examples: sub)
+
+# %% [markdown]
+# ## 13b.5 Two devices (4 minutes)
+#
+# What if a network does not fit on one device? Put the first half on one, and the second half on another. This is called **model parallel**. It is the same task: two sets, and a "compiler" that puts a piece on its device.
+#
+# Which sets? If you cut the list of nodes at any place, all arrows across the cut go forward. So two such sets never wait for each other.
+
+
+# %%
+class OnDevice(nn.Module):
+    """Runs a piece on a device, and gives the values back where they came from."""
+
+    def __init__(self, piece: fx.GraphModule, device: str):
+        super().__init__()
+        self.piece, self.device = piece.to(device), device
+        self.moved = 0
+
+    def forward(self, *values):
+        self.moved += len(values)
+        results = self.piece(*(value.to(self.device) for value in values))
+        return tuple(value.to(values[0].device) for value in results)
+
+
+several = torch.cuda.is_available() and torch.cuda.device_count() > 1
+devices = ["cuda:0", "cuda:1"] if several else ["cpu", "cpu"]
+mlp = fx.symbolic_trace(
+    nn.Sequential(nn.Linear(5, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2))
+)
+names = [node.name for node in mlp.graph.nodes if node.op.startswith("call_")]
+halves = [set(names[:2]), set(names[2:])]
+assert works(mlp, *halves)
+
+# %% uses="lower"
+unused = iter(devices)
+model = copy.deepcopy(mlp)
+parallel = lower(model, halves, lambda sub, examples: OnDevice(sub, next(unused)))
+print(parallel.code)
+x = torch.randn(3, 5)
+assert torch.allclose(parallel(x), mlp(x), atol=1e-6)
+stages = [module for module in parallel.modules() if isinstance(module, OnDevice)]
+assert [stage.moved for stage in stages] == [1, 1]
+
+# %% [markdown]
+# A good place for the cut is one where few and small values cross. And look out for parameters that both halves read: `.to(device)` moves a parameter for everybody who has it, and `sub` shares them with `gm`. This is why a copy of the model was lowered here.
+#
+# `split_module` cuts in this way, too, because here *every* node is in a half. And `.to` with a dtype shows the trap without a second device:
+
+# %%
+split = split_module(copy.deepcopy(mlp), None, lambda node: int(node.name in names[2:]))
+print(split.code)
+assert [n.target for n in split.graph.nodes if n.op == "call_module"] == ["submod_0", "submod_1"]
+assert torch.equal(split(x), mlp(x))
+
+borrowed = fx.GraphModule(scaled, inside)
+borrowed.to(torch.float64)  # a dtype in place of a device
+assert scaled.scale.dtype == torch.float64
+
+# %% [markdown]
+# ## 13b.6 The team's network (4 minutes)
 #
 # The accelerator has everything but max pooling. How many pieces does GoogLeNet become?
 
@@ -510,10 +814,6 @@ print([len(names) for names in sets])
 pools = [node for node in network.graph.nodes if not no_pooling(node)]
 print(len(sets), "pieces;", 1 + len(pools), "if the graph is cut at each pooling")
 assert (len(sets), len(pools)) == (11, 13)
-pieces = fused(network, *sets)
-image = torch.rand(1, 3, 64, 64)
-with torch.no_grad():
-    torch.testing.assert_close(pieces(image), network(image))
 in_a_row = [node.name for node in pools if node.args[0] in pools]
 print(in_a_row)
 assert len(in_a_row) == 3 and len(sets) == 1 + len(pools) - len(in_a_row)
@@ -521,11 +821,36 @@ assert len(in_a_row) == 3 and len(sets) == 1 + len(pools) - len(in_a_row)
 # %% [markdown]
 # Each pooling costs one more piece, because the longest path leads through all of them. Only where one pooling reads another does a path leave the accelerator once for both.
 # This is so in the Inception blocks that follow a pooling: one of their branches begins with a second one.
+#
+# Now the pieces are compiled. A backend counts how many graphs it is given (chapter 11):
+
+# %% uses="lower"
+given = []
+
+
+def counting(gm: fx.GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
+    """A backend for `torch.compile` that notes the size of each graph."""
+    given.append(len(gm.graph.nodes))
+    return gm.forward
+
+
+sets = partition(network, no_pooling)
+on_chip = lower(network, sets, lambda sub, examples: torch.compile(sub, backend=counting))
+image = torch.rand(1, 3, 64, 64)
+with torch.no_grad():
+    torch.testing.assert_close(on_chip(image), network(image))
+print(len(network.graph.nodes), "nodes before,", len(on_chip.graph.nodes), "after; graphs:", given)
+calls = [n for n in on_chip.graph.nodes if n.op == "call_module"]
+assert len(given) == 11 and len(calls) == 11 + 13
+torch.compiler.reset()
+
+# %% [markdown]
+# Eleven graphs for the accelerator, thirteen poolings on the main processor, and nothing else but `getitem`. The team has its answer, and a network that runs.
 
 # %% [markdown]
 # ## Common mistakes
 #
-# Here you see each of them fail. (6 minutes)
+# Here you see each of them fail. (7 minutes)
 #
 # ### Connected calls are taken for a piece
 #
@@ -607,6 +932,42 @@ assert torch.equal(parts(ones)[0], torch.sin(ones))  # before the write
 
 # %% [markdown]
 # **Right:** cut graphs without writes in place only: an exported program has none (chapter 11).
+#
+# ### A name that is taken
+#
+# This model has a layer of its own called `fused_0`. PyTorch's function puts its piece there. No error comes, and the layer is gone:
+
+
+# %%
+class HasFused(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fused_0 = nn.Sigmoid()
+
+    def forward(self, x):
+        return self.fused_0(torch.relu(x))
+
+
+has_fused = fx.symbolic_trace(HasFused())
+silent = fused(has_fused, {"relu"})
+print(silent.code)
+assert [n.target for n in silent.graph.nodes if n.op == "call_module"] == ["fused_0", "fused_0"]
+assert torch.equal(silent(ones), ones) and not torch.equal(has_fused(ones), ones)
+
+# %% [markdown]
+# **Right:** look with `hasattr` whether the name is free, and take another one if it is not.
+#
+# ### Values are taken out, and what was known of them is lost
+#
+# A `getitem` node that you make has an empty `meta`. The next pass that needs the shape of a value does not find it:
+
+# %%
+graph = fx.Graph()
+taken = graph.call_function(operator.getitem, (graph.placeholder("x"), 0))
+assert taken.meta == {}
+
+# %% [markdown]
+# **Right:** the value is that of the old node, so its `meta` goes with it: `new.meta = dict(old.meta)`.
 
 # %% [markdown]
 # ## Recap
@@ -616,6 +977,8 @@ assert torch.equal(parts(ones)[0], torch.sin(ones))  # before the write
 # 3. Sets that are convex can still wait for each other. What counts is the graph in which all sets are nodes.
 # 4. Calls need another set only if a path between them leaves the backend. How often that happens on the worst path says how few sets there can be.
 # 5. Joining whatever can be joined leads into dead ends.
+# 6. A piece takes what it reads from outside, each value once, and returns a tuple of what is read outside. Parameters are read inside.
+# 7. The order is made anew: what has all that it reads comes next. If nothing can, sets wait.
 #
 # ## Cheat sheet
 #
@@ -623,7 +986,10 @@ assert torch.equal(parts(ones)[0], torch.sin(ones))  # before the write
 # |---|---|
 # | `create_op_support(function)` | support from a function of submodules and node |
 # | `CapabilityBasedPartitioner(gm, support, allows_single_node_partition=True)` | proposes sets with `propose_partitions()` |
-# | `fuse_by_partitions(gm, groups)` | one call for each dictionary of nodes; changes `gm` |
+# | `fuse_by_partitions(gm, groups, always_return_tuple=True)` | one call for each dictionary of nodes; changes `gm`, hands parameters in, and does not look whether names are free |
+# | `fx.GraphModule(gm, graph)` | a module that takes from `gm` what `graph` names, and shares it |
+# | `FakeTensorProp(gm).propagate(x, …)` | notes the shape and dtype of each value in `meta["val"]` |
+# | `torch.compile(sub, backend="eager")` | a module that captures the graph when it is first called, and runs it |
 # | `split_module(gm, None, label)` | one submodule for each label; every node has one |
 # | `node.all_input_nodes` | what a node reads, keywords and lists among it |
 #

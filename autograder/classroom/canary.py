@@ -42,6 +42,17 @@ def {name}(model):
     tail.output(tail.call_function(operator.add, (y, {number})))
     return fx.GraphModule(model, head), fx.GraphModule(model, tail)
 """
+_LOWERING = """\
+def {name}(gm, parts, compile):
+    inside, outer = fx.Graph(), fx.Graph()
+    inside.output((inside.call_function(torch.relu, (inside.placeholder("y"),)),))
+    root = fx.GraphModule(gm, copy.deepcopy(gm.graph))
+    root.compiled = compile(fx.GraphModule(gm, inside), (None,))
+    y = outer.call_module("layer", (outer.placeholder("x"),))
+    z = outer.call_function(operator.getitem, (outer.call_module("compiled", (y,)), 0))
+    outer.output(outer.call_function(operator.add, (z, {number})))
+    return fx.GraphModule(root, outer)
+"""
 _TIMER = """
     def __init__(self, gm):
         super().__init__(gm)
@@ -94,7 +105,8 @@ class {name}(torch.nn.Module):
         return torch.{function}(x)
 """,
 }
-PROCEDURES = (*_LINES, *_RESULTS, *_CLASSES, *_OTHERS, "split")
+_CUT = {"split": _SPLIT, "lowering": _LOWERING}
+PROCEDURES = (*_LINES, *_RESULTS, *_CLASSES, *_OTHERS, *_CUT)
 
 
 def answer(kind: str, procedure: str) -> str:
@@ -116,8 +128,8 @@ def answer(kind: str, procedure: str) -> str:
         head = f"class {name}(fx.{_CLASSES[procedure]}):"
         more = _TIMER if procedure == "timer" else ""
         return head + more + _OTHER.format(function=function)
-    if procedure == "split":
-        return _SPLIT.format(name=name, number=1 if right else 2)
+    if procedure in _CUT:
+        return _CUT[procedure].format(name=name, number=1 if right else 2)
     return _OTHERS[procedure].format(name=name, function=function)
 
 

@@ -108,7 +108,7 @@ def _expected(procedure: str, trial: Trial) -> Reference:
     if procedure == "witness":
         return runs_of(torch.sigmoid, trial_for("traced function", 0))
     call: Callable[..., Any] = _changed
-    if procedure == "split":
+    if procedure in ("split", "lowering"):
         call = Small()
     if procedure == "traced function":
         call = torch.sigmoid

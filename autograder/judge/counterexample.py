@@ -108,8 +108,13 @@ _NO_VALUES = ("trace_error", "keys")
 
 
 def _code_text(value: Plain) -> str:
-    """The code of the result; of a model that was cut in two, that of both parts."""
+    """The code of the result; of a model that was cut, that of all parts."""
     code = (value["graph_module"]["code"] or "").strip()
+    if "pieces" in value:
+        graphs = [piece["graph_module"] for piece in value["pieces"] if "graph_module" in piece]
+        inside = [(graph["code"] or "").strip() for graph in graphs]
+        codes = [f"# given to compile, {i}\n{text}" for i, text in enumerate(inside, start=1)]
+        return "\n\n".join([*codes, f"# the result\n{code}"])
     if "tail" not in value:
         return code
     return f"# head\n{code}\n\n# tail\n{(value['tail']['code'] or '').strip()}"
@@ -156,6 +161,8 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
             return "ep"
         if isinstance(value, dict) and any(map(callable, value)):
             return _table_text(value, trial)
+        if isinstance(value, list) and value and all(isinstance(each, set) for each in value):
+            return show({"list": [{"set": sorted(each)} for each in value]})
         return getattr(value, "__name__", None) or textwrap.shorten(repr(value), 40)
 
     args = [word(value) for value in trial.args]

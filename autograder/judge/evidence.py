@@ -20,6 +20,7 @@ from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.error_words import error_text
 from autograder.judge.form import Form
+from autograder.judge.pieces import with_pieces
 from autograder.judge.splice import with_rules_applied
 
 Expected = TypeVar("Expected", bound=Expect)
@@ -149,8 +150,13 @@ class Evidence:
 
     @cached_property
     def graph_to_run(self) -> Plain:
-        """The description, with own code that the exercise allows taken for what it may be."""
-        return taken_for(self.exercise.own_code, self.graph)
+        """The description, with own code that the exercise allows taken for what it may be.
+
+        What a case's compiler was given takes the place of the calls of what it gave.
+        """
+        value = self.outcome.value
+        described = with_pieces(value) if "pieces" in value else self.graph
+        return taken_for(self.exercise.own_code, described)
 
     @cached_property
     def own_code(self) -> list[tuple[str, str]]:
@@ -233,6 +239,7 @@ class Evidence:
         """
         if job not in self._jobs:
             value = {**self.outcome.value, "graph_module": self.graph_to_run}
+            value.pop("pieces", None)  # they are in the graph that is run
             outcome = Outcome(self.outcome.case, value=value, tensors=self.outcome.tensors)
             self._jobs[job] = self._runner(
                 job, self.case, outcome, self._seed, len(self.trial.inputs)

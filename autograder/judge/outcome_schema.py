@@ -138,8 +138,16 @@ class _Parts:
     def description(self) -> Check:
         """A graph module, as `describe` writes it."""
         count = len(self.value["graph_module"].get("nodes", ())) if self._is_described else 0
-        return fields(
-            {"meta": rows(table(self.plain), count)},
+        return fields({"meta": rows(table(self.plain), count)}, **self._described)
+
+    @property
+    def bare_description(self) -> Check:
+        """A graph module, without what its nodes carry."""
+        return fields(**self._described)
+
+    @property
+    def _described(self) -> dict[str, Check]:
+        return dict(
             type=text,
             owner=flag,
             codegen=text,
@@ -380,6 +388,14 @@ def _split(parts: _Parts) -> tuple[Check, Runs]:
     return fields(graph_module=parts.description, tail=parts.description), runs
 
 
+def _lowering(parts: _Parts) -> tuple[Check, Runs]:
+    if not parts.has_graph:
+        return _data(parts)
+    given = {"examples": parts.plain}
+    piece = either(fields(kind=text, **given), fields(graph_module=parts.bare_description, **given))
+    return _graph_module(parts, new=flag, pieces=rows(piece), compiled=table(whole))
+
+
 def _after_others(parts: _Parts) -> tuple[Check, Runs]:
     earlier = either(fields(error=parts.error), fields(value=parts.plain, then=parts.plain))
     return parts.other, [fields(forward=earlier) for _ in parts.trial.watch]
@@ -437,4 +453,5 @@ SCHEMAS: dict[str, Schema] = {
     "witness": _witness,
     "in place": _in_place,
     "rewrite": _rewrite,
+    "lowering": _lowering,
 }

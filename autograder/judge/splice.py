@@ -51,7 +51,7 @@ def with_rules_applied(evidence: Evidence) -> Outcome:
     try:
         trace = describe(evidence.traced, encoder)
         tensors = [*encoder.tensors, *claimed.tensors]
-        nodes = _Splicing(trace, value, len(encoder.tensors)).nodes()
+        nodes = _Splicing(trace, value, len(encoder.tensors)).written()
     except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError):
         return replace(claimed, value={"keys": value.get("keys")})
     described = {**trace, "nodes": nodes}
@@ -70,7 +70,58 @@ def _graph_of(described: Plain, evidence: Evidence, outcome: Outcome) -> fx.Grap
         return None  # it does not fit together: whoever runs it says why
 
 
-class _Splicing:
+class Writing:
+    """Writes the nodes of a description, with links that its arguments make and names of its own.
+
+    Attributes:
+        nodes: what is written so far.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[Plain] = []
+        self._names = fx.Graph()
+
+    def copy(self, row: Plain, name: str, values: list[Plain], tensors: int = 0) -> Plain:
+        """Add a copy of a node; what it is referred to by.
+
+        Args:
+            row: the node.
+            name: how the copy would like to be called.
+            values: what is in place of the nodes that it may read, by their places.
+            tensors: how far tensors of its arguments have moved in the table.
+        """
+        # FX knows which names are free; no other graph is made of these nodes.
+        free = self._names.create_node("call_method", "copy", name=name).name
+        args = self.rewritten(row["args"], values, tensors)
+        kwargs = self.rewritten(row["kwargs"], values, tensors)
+        new = {"op": row["op"], "name": free, "target": row["target"]}
+        self.nodes.append(new | {"args": args, "args_type": "tuple", "kwargs": kwargs})
+        return {"node": len(self.nodes) - 1}
+
+    def rewritten(self, data: Plain, values: list[Plain], tensors: int = 0) -> Plain:
+        """Arguments, with what is now in place of nodes, and tensors in their new places."""
+        if isinstance(data, list):
+            return [self.rewritten(item, values, tensors) for item in data]
+        if not isinstance(data, dict):
+            return data
+        if "tensor" in data:
+            return {"tensor": data["tensor"] + tensors}
+        if "node" in data:
+            if type(data["node"]) is not int or not 0 <= data["node"] < len(values):
+                raise ValueError("a node reads a node that does not come before it")
+            return values[data["node"]]
+        return {kind: self.rewritten(body, values, tensors) for kind, body in data.items()}
+
+    def linked(self) -> list[Plain]:
+        """The nodes, with the links that their arguments make."""
+        form = Form({"nodes": self.nodes}, lambda: None)
+        for row, inputs, users in zip(self.nodes, form.inputs, form.users, strict=True):
+            row["inputs"] = [{"node": place} for place in inputs]
+            row["users"] = [{"node": place} for place in users]
+        return self.nodes
+
+
+class _Splicing(Writing):
     """Writes the nodes of a trace once more, with what rules recorded in the place of calls.
 
     Args:
@@ -80,13 +131,12 @@ class _Splicing:
     """
 
     def __init__(self, trace: Plain, value: Plain, own: int) -> None:
+        super().__init__()
         self._trace, self._own = trace, own
         calls = ruled_calls(trace["nodes"], value["keys"])
         self._recorded = dict(zip(calls, value["rules"], strict=True))
-        self._nodes: list[Plain] = []
-        self._names = fx.Graph()
 
-    def nodes(self) -> list[Plain]:
+    def written(self) -> list[Plain]:
         """The nodes, with the links that their arguments make."""
         values: list[Plain] = []
         for i, row in enumerate(self._trace["nodes"]):
@@ -94,12 +144,8 @@ class _Splicing:
                 given = [values[link["node"]] for link in row["inputs"]]
                 values.append(self._pasted(self._recorded[i], given))
             else:
-                values.append(self._copy(row, row["name"], values, 0))
-        form = Form({"nodes": self._nodes}, lambda: None)
-        for row, inputs, users in zip(self._nodes, form.inputs, form.users, strict=True):
-            row["inputs"] = [{"node": place} for place in inputs]
-            row["users"] = [{"node": place} for place in users]
-        return self._nodes
+                values.append(self.copy(row, row["name"], values))
+        return self.linked()
 
     def _pasted(self, recorded: list[Plain], given: list[Plain]) -> Plain:
         """Copy what a rule recorded; its first placeholders are the inputs of the call."""
@@ -110,30 +156,6 @@ class _Splicing:
                 values.append(given[len(values)])
                 continue
             name = re.sub(r"_\d+$", "", row["name"])  # numbers are given anew
-            values.append(self._copy(row, name, values, self._own))
-        (result,) = self._rewritten(output["args"], values, self._own)["tuple"]
+            values.append(self.copy(row, name, values, self._own))
+        (result,) = self.rewritten(output["args"], values, self._own)["tuple"]
         return result
-
-    def _copy(self, row: Plain, name: str, values: list[Plain], tensors: int) -> Plain:
-        """Add a copy of a node; what it is referred to by."""
-        # FX knows which names are free; no other graph is made of these nodes.
-        free = self._names.create_node("call_method", "copy", name=name).name
-        args = self._rewritten(row["args"], values, tensors)
-        kwargs = self._rewritten(row["kwargs"], values, tensors)
-        new = {"op": row["op"], "name": free, "target": row["target"]}
-        self._nodes.append(new | {"args": args, "args_type": "tuple", "kwargs": kwargs})
-        return {"node": len(self._nodes) - 1}
-
-    def _rewritten(self, data: Plain, values: list[Plain], tensors: int) -> Plain:
-        """Arguments, with the values that now stand for nodes, and tensors in their new places."""
-        if isinstance(data, list):
-            return [self._rewritten(item, values, tensors) for item in data]
-        if not isinstance(data, dict):
-            return data
-        if "tensor" in data:
-            return {"tensor": data["tensor"] + tensors}
-        if "node" in data:
-            if type(data["node"]) is not int or not 0 <= data["node"] < len(values):
-                raise ValueError("a node reads a node that does not come before it")
-            return values[data["node"]]
-        return {kind: self._rewritten(body, values, tensors) for kind, body in data.items()}

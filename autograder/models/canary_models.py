@@ -36,12 +36,32 @@ class ByHand:
         return answer(fx.symbolic_trace(Small()), [])
 
 
+class Compiled(nn.Module):
+    """What a compiler gives that compiles nothing."""
+
+    def __init__(self, sub: fx.GraphModule) -> None:
+        super().__init__()
+        self.sub = sub
+
+    def forward(self, *values: torch.Tensor) -> Any:
+        """Run what was given."""
+        return self.sub(*values)
+
+
+def compiler(sub: fx.GraphModule, examples: tuple[Any, ...]) -> Compiled:
+    """A compiler."""
+    return Compiled(sub)
+
+
 def trial_for(procedure: str, seed: int) -> Trial:
     """Fresh objects for an answer that is exercised in one of the ways there are."""
     model, inputs = Small(), ((torch.tensor([[1.0, 2.0], [-3.0, 0.5]]),),)
     if procedure in ("interpreter", "timer", "transformer", "each node", "rewrite"):
         gm = fx.symbolic_trace(model)
         return Trial(args=(gm,), model=gm, inputs=inputs)
+    if procedure == "lowering":
+        gm = fx.symbolic_trace(model)
+        return Trial(args=(gm, [{"relu"}], compiler), model=gm, inputs=inputs)
     if procedure in ("traced function", "drawn twice"):
         return Trial(inputs=inputs)
     if procedure == "driven":

@@ -9,6 +9,7 @@ from autograder.runner import (
     in_place,
     interpreters,
     layers,
+    lowering,
     modules,
     repeated,
     rewrites,
@@ -41,4 +42,5 @@ PROCEDURES: dict[str, Procedure] = {
     "witness": duels.witness,
     "in place": in_place.in_place,
     "rewrite": rewrites.rewrite,
+    "lowering": lowering.lowering,
 }

@@ -24,9 +24,9 @@ from autograder.runner.procedures import PROCEDURES
 from tests.exam.answers import answers_to
 from tests.support.mutations import Mutation, some
 
-GRAPH = r"value\.(graph_module|tail)\."
+GRAPH = r"value\.(graph_module|tail|pieces\[\]\.graph_module)\."
 DUELS = {name for name, exercise in EXERCISES.items() if exercise.procedure == "witness"}
-SHARING = {"split_at", "inline", "build_by_hand", "fuse_linear_relu"}
+SHARING = {"split_at", "inline", "build_by_hand", "fuse_linear_relu", "lower"}
 
 # What decides no points, by the place in an outcome, with the exercises if not all, and the reason.
 DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
@@ -49,6 +49,10 @@ DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
      "parameters are asked for, and modules inside the target of `inline`"),
     (r"value\.graph_module\.modules\[\]\.(params|buffers)\..*\.origin",
      {"inline", "fuse_linear_relu"}, "only what was inlined, or is fused, has to be the model's"),
+    (r"value\.graph_module\.modules\[\](\..*origin|\.(params|buffers|same_as)(\..*)?)?", {"lower"},
+     "what was compiled is described where it was given to the compiler"),
+    (GRAPH + r"modules\[\]\.(origin|buffers\..*origin|params\.(weight|bias)\.origin)", {"lower"},
+     "of what is called, or is no parameter, a copy will do"),
     (GRAPH + r"modules\[\]\.(params|buffers)(\..*)?", {"sound_dce", "backbone_c4_c5", "extract"},
      "layers that are kept for their effect, or for the other mode; no value of theirs is read"),
     (GRAPH + r"modules\[\]\.params(\..*)?", {"keep_dynamic"},

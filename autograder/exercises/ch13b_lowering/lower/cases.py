@@ -1,0 +1,207 @@
+"""Exercise 13b.2: one compiled call in the place of each set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch13_partition.models import itself
+from autograder.exercises.ch13b_lowering.lower import models
+from autograder.exercises.ch13b_lowering.lower.models import Divided
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T
+
+HINTS = (
+    "**Where to look.** Take a graph of this section and its sets, and a sheet of paper. For each "
+    "set, write down three lists: what comes in, what is computed, and what is read outside. Then "
+    "write down an order of the boxes, in which each comes after all that it reads. Where does the "
+    "graph's own order not do?",
+    "**What to use.** `Graph.placeholder`, `Graph.node_copy(node, function)`, `Graph.call_module` "
+    "and `Graph.call_function(operator.getitem, (call, i))`; a dictionary from old nodes to new "
+    "ones is the function. `fx.GraphModule(gm, graph)` takes from `gm` what the graph names, and "
+    "shares it. A loop that takes what is ready gives an order, and says when there is none: "
+    "nothing is ready, and something is left. `hasattr` says whether a name is taken.",
+    "**A skeleton.**\n\n"
+    "```python\n"
+    "group = {}                       # of each node: its set's number, or the node itself\n"
+    "...                              # ValueError for names that are wrong\n"
+    "new, values = fx.Graph(), {}     # values: old node -> new node\n"
+    "while waiting:\n"
+    "    ready = ...                  # a group all of whose inputs have values\n"
+    "    if ready is None:\n"
+    "        raise ValueError(...)\n"
+    "    if ...:                      # a set\n"
+    "        inside, own = fx.Graph(), {}\n"
+    "        ...                      # placeholders, parameters, nodes, a tuple\n"
+    "        sub = fx.GraphModule(gm, inside)\n"
+    "        ...                      # compile it, call it, take the values out\n"
+    "    else:\n"
+    "        ...                      # a copy of the node\n"
+    "result = fx.GraphModule(..., new)\n"
+    "```",
+)
+
+X, ROW = T(2, 3), T(3)
+ONE, TWO = ((X,),), ((X, X),)
+
+
+def divided(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    *parts: tuple[str, ...],
+    inputs: tuple[tuple[Any, ...], ...] = ONE,
+    without: tuple[str, ...] = (),
+    edited: bool = False,
+    hidden: bool = False,
+) -> Case:
+    """A case: a model, and sets of its nodes."""
+    build = Divided(make, parts, inputs, without, edited)
+    return Case(name, aspect, build, hidden, Expect(trace=itself))
+
+
+CIRCLE = (
+    "Take each set for one node, and go along what it reads: is there a way back to itself? "
+    "What is left over, once all that can run has run?"
+)
+NAMES = "Look at the names before you build anything: what may be in a set, and how often?"
+
+
+def refused(
+    name: str,
+    make: Callable[[], nn.Module],
+    *parts: tuple[str, ...],
+    inputs: tuple[tuple[Any, ...], ...] = ONE,
+    look: str = CIRCLE,
+    hidden: bool = False,
+) -> Case:
+    """A case whose sets are refused."""
+    expect = Expect(raises="ValueError", look=look, still=("caller untouched",), trace=itself)
+    return Case(name, "refused", Divided(make, parts, inputs), hidden, expect)
+
+
+EXERCISE = Exercise(
+    name="lower",
+    number=2,
+    chapter="13b_lowering",
+    title="One compiled call for each set",
+    stars=4,
+    minutes=40,
+    points=9,
+    procedure="lowering",
+    aspects=(
+        Aspect("task", 3, "each set is one call of what `compile` gives"),
+        Aspect("values", 3, "what comes in and what goes out, each once, and its examples"),
+        Aspect("order", 2, "an order in which everything is there in time"),
+        Aspect("attributes", 2, "parameters and buffers are read inside, and shared"),
+        Aspect("rest", 2, "layers, keywords, tuples, `meta`, the signature, names that are taken"),
+        Aspect("refused", 2, "sets that cannot be, and names that are wrong"),
+    ),
+    cases=(
+        divided("two calls in a row", "task", models.Chain, ("sin", "cos")),
+        divided("two sets", "task", models.Chain, ("exp", "sin"), ("tanh",)),
+        divided("everything", "task", models.Chain, ("exp", "sin", "cos", "tanh")),
+        divided("no sets", "task", models.Chain),
+        divided("each call by itself", "task", models.Apart, ("sin",), ("exp",), ("mul",),
+                inputs=TWO),
+        divided("several values go out", "values", models.SeveralOut,
+                ("sin", "add", "cos", "mul", "tanh"), inputs=TWO),
+        divided("one set reads another", "values", models.SeveralOut, ("add", "cos"),
+                ("mul", "tanh", "exp"), inputs=TWO),
+        divided("inputs of other shapes", "values", models.UnequalInputs,
+                ("maximum", "mul", "minimum"),
+                inputs=((ROW, X), (ROW, X, None, 3.0))),
+        divided("no examples", "values", models.SeveralOut, ("add", "cos", "mul"),
+                inputs=TWO, without=("sin", "y")),
+        divided("what is not connected", "values", models.Apart, ("sin", "cos", "mul"),
+                inputs=TWO),
+        divided("equal calls", "values", models.Twins, ("sin", "cos", "tanh_1"),
+                ("sin_1", "cos_1", "tanh")),
+        divided("equal calls in one set", "values", models.Twins, ("sin", "cos", "sin_1", "cos_1")),
+        divided("exactly what is returned", "values", models.AllReturned, ("sin", "cos")),
+        divided("a nested result", "values", models.Nested, ("sin", "cos")),
+        divided("a reader in between", "order", models.Detour, ("sin", "cos")),
+        divided("an input in between", "order", models.LateNeed, ("sin", "cos", "maximum"),
+                inputs=TWO),
+        divided("both in between", "order", models.NeitherEnd, ("sin", "maximum"), inputs=TWO),
+        divided("two sets that cross", "order", models.Crossed, ("sin", "cos"),
+                ("minimum", "maximum"), inputs=TWO),
+        divided("an edited graph", "order", models.Crossed, ("cos", "exp", "sin"),
+                ("maximum", "tanh"), inputs=TWO, edited=True),
+        divided("a parameter of one set", "attributes", models.OneScale, ("sin", "mul")),
+        divided("read inside and outside", "attributes", models.Scales,
+                ("mul", "sin", "add"), ("tanh",)),
+        divided("read by two sets", "attributes", models.Scales, ("mul", "sin", "add"),
+                ("inner_0", "mul_1", "tanh", "sub")),
+        divided("a layer and its weight", "attributes", models.SharedWeights,
+                ("mul", "cos", "linear"), ("mul_1", "layer")),
+        divided("two nodes for one parameter", "attributes", models.read_twice, ("mul_a",)),
+        divided("layers", "rest", models.Layers, ("layer", "block_0"),
+                ("block_2", "relu")),
+        divided("keywords, lists, slices", "rest", models.Keywords, ("neg", "cat", "size"),
+                ("add", "tanh"), ("stack", "sum_1")),
+        divided("keywords and slices in one set", "rest", models.Keywords,
+                ("cat", "getitem", "add", "tanh", "stack")),
+        divided("parts of a tuple", "rest", models.Parts, ("exp", "chunk"), ("mul", "sin")),
+        divided("parts of a tuple, inside", "rest", models.Parts,
+                ("chunk", "getitem", "getitem_1", "sin")),
+        divided("any number of inputs", "rest", models.AnyNumber, ("getitem", "add"),
+                ("getitem_1", "mul"), inputs=((X, X, X), (X, ROW, ROW))),
+        divided("values that nobody reads", "rest", models.Unread, ("sin", "cos", "exp")),
+        divided("defaults", "rest", models.UnequalInputs, ("sum_1", "minimum"),
+                inputs=((ROW, X), (ROW, X, None, 3.0))),
+        divided("names that are taken", "rest", models.Occupied, ("layer", "cos"), ("sin",)),
+        divided("names that parameters have", "rest", models.OccupiedByTensors, ("sin",),
+                ("cos",)),
+        divided("what no trace gives", "rest", models.foreign_names, ("step_7", "sin", "step_3")),
+        refused("waits for itself", models.Chain, ("exp", "cos")),
+        refused("waits for itself, by a detour", models.Detour, ("sin", "add")),
+        refused("wait for one another", models.Crossed, ("sin", "maximum"), ("cos", "minimum"),
+                inputs=TWO),
+        refused("neighbours that wait", models.Chain, ("exp", "cos"), ("sin", "tanh")),
+        refused("three in a circle", models.Circle, ("sin", "maximum"), ("cos", "minimum"),
+                ("tanh", "sub"), inputs=((X, X, X),)),
+        refused("in two sets", models.Chain, ("sin", "cos"), ("cos", "tanh"), look=NAMES),
+        refused("no such name", models.Chain, ("sin", "relu"), look=NAMES),
+        refused("an input", models.Chain, ("x", "exp"), look=NAMES),
+        refused("a parameter", models.OneScale, ("scale", "mul"), look=NAMES),
+        refused("the output", models.Chain, ("tanh", "output"), look=NAMES),
+        divided("redraw: a row", "task", models.Chain, ("cos", "tanh"), ("exp",), hidden=True),
+        divided("redraw: values", "values", models.SeveralOut, ("sin", "add", "mul", "cos"),
+                ("exp", "tanh"), inputs=TWO, hidden=True),
+        divided("redraw: order", "order", models.Crossed, ("sin", "cos", "exp"),
+                ("minimum", "tanh", "cos_1"), inputs=TWO, hidden=True),
+        divided("redraw: parameters", "attributes", models.Scales, ("sin", "add", "mul"),
+                ("cos", "inner_0", "mul_1"), hidden=True),
+        divided("redraw: layers", "rest", models.Layers, ("block_0", "block_1"),
+                ("layer_1", "gelu", "add"), hidden=True),
+        refused("redraw: a circle", models.Circle, ("sin", "maximum", "tanh"),
+                ("cos", "minimum", "sub"), inputs=((X, X, X),), hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(
+        Vocabulary(
+            ops(
+                "torch.sin({a})",
+                "{a} * {b}",
+                "torch.maximum(other={a}, input={b})",
+                "torch.stack([{x}, {y}, {x}])[1]",
+                "{a} * [nn.Parameter(torch.ones(()))]",
+                "[nn.Tanh()]([=nn.Tanh()]({a}))",
+                "torch.where({a} > {n}, {b}, {c})",
+            )
+            + ops("torch.cos({a})", outs=0)
+            + COMMON,
+            shapes=((2, 3), (3,), (2, 1, 3)),
+            most=8,
+        ),
+        models.with_parts,
+        count=16,
+        expect=Expect(trace=itself),
+    ),
+)  # fmt: skip

@@ -1,0 +1,438 @@
+"""Graph modules, sets of their nodes, and a compiler: for `lower`."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import copy
+import operator
+import random
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import fx, nn
+from torch.nn import functional as F
+
+from autograder.core.exercise import Trial
+from autograder.exercises.ch13_partition.models import (
+    as_graph_module,
+    graph_module_of,
+    stirred,
+)
+from autograder.models import fresh
+from autograder.models.build import arguments
+
+# ------------------------------------------------------------------ the compiler
+
+
+class Compiled(nn.Module):
+    """What has been compiled."""
+
+    def __init__(self, sub):
+        super().__init__()
+        self.sub = sub
+
+    def forward(self, *values):
+        return self.sub(*values)
+
+
+def compiler(sub, examples):
+    """A compiler: what it gives does what `sub` does."""
+    return Compiled(sub)
+
+
+# ------------------------------------------------------------------ what nodes carry
+
+
+def annotated(
+    gm: fx.GraphModule, inputs: tuple[Any, ...], without: Collection[str] = ()
+) -> fx.GraphModule:
+    """The graph module, with a mark and an example value in the `meta` of each node.
+
+    Args:
+        gm: what is to be annotated; it is run on a copy of the inputs.
+        inputs: its arguments.
+        without: names of nodes that get no example value.
+    """
+    values: dict[str, Any] = {}
+
+    class Noting(fx.Interpreter):
+        def run_node(self, n: fx.Node) -> Any:
+            values[n.name] = super().run_node(n)
+            return values[n.name]
+
+    with torch.no_grad():
+        Noting(copy.deepcopy(gm)).run(*copy.deepcopy(inputs))
+    for i, node in enumerate(gm.graph.nodes):
+        if node.op == "output":
+            continue
+        node.meta["mark"] = f"made for {node.name}"
+        node.meta["place"] = (i, [i + 1])
+        if node.name not in without:
+            node.meta["val"] = copy.deepcopy(values[node.name])
+    return gm
+
+
+@dataclass(frozen=True, eq=False)
+class Divided:
+    """Builds the trial of ``answer(gm, parts, compile)``; ``gm`` is taken as it is.
+
+    Attributes:
+        make: builds the model, or a graph module.
+        parts: names of nodes, a tuple for each set.
+        inputs: argument tuples for what comes back, tensors as `T`; on the first one, example
+            values are computed.
+        without: names of nodes without an example value.
+        edited: whether `users` are in another order than the graph's.
+    """
+
+    make: Callable[[], nn.Module]
+    parts: tuple[tuple[str, ...], ...]
+    inputs: tuple[tuple[Any, ...], ...]
+    without: tuple[str, ...] = ()
+    edited: bool = False
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        gm = graph_module_of(fresh(self.make, seed))
+        generator = torch.Generator().manual_seed(seed + 1)
+        given = tuple(arguments(specs, generator, torch.float64) for specs in self.inputs)
+        annotated(gm, given[0], self.without)
+        if self.edited:
+            stirred(gm)
+        parts = [set(names) for names in self.parts]
+        return Trial(args=(gm, parts, compiler), model=gm, inputs=given, noted=True)
+
+
+# ------------------------------------------------------------------ values that go in and out
+
+
+class Chain(nn.Module):
+    def forward(self, x):
+        return torch.tanh(torch.cos(torch.sin(torch.exp(x))))
+
+
+class SeveralOut(nn.Module):
+    """Three values of the middle are read elsewhere, one of them twice."""
+
+    def forward(self, x, y):
+        a = torch.sin(x)
+        b = torch.cos(a + y)
+        c = torch.tanh(b * a)
+        return a - b, torch.exp(c), c
+
+
+class UnequalInputs(nn.Module):
+    """Inputs of different shapes, of which the middle reads two; one of them is read twice."""
+
+    def forward(self, x, rows, unread=None, scale=2.0):
+        a = torch.sin(rows)
+        b = torch.maximum(a, x)
+        c = b * scale
+        return torch.minimum(c, x).sum(), a
+
+
+class Detour(nn.Module):
+    """Between two members of a set, in the order of the graph, is a reader of the first."""
+
+    def forward(self, x):
+        a = torch.sin(x)
+        b = torch.exp(a)
+        c = torch.cos(a)
+        d = torch.tanh(b)
+        return d + c
+
+
+class LateNeed(nn.Module):
+    """The first member of a set comes before what its last member reads."""
+
+    def forward(self, x, y):
+        a = torch.sin(x)
+        b = torch.exp(y)
+        c = torch.neg(b)
+        d = torch.maximum(torch.cos(a), c)
+        return d, b
+
+
+class NeitherEnd(nn.Module):
+    """A reader of the first member comes before what the last member reads."""
+
+    def forward(self, x, y):
+        a = torch.sin(x)
+        b = torch.exp(a)
+        c = torch.neg(y)
+        return torch.maximum(a, c) * b
+
+
+class Crossed(nn.Module):
+    """Sets that read one another, but not in a circle."""
+
+    def forward(self, x, y):
+        a, b = torch.sin(x), torch.cos(y)
+        c = torch.maximum(a, b.exp())
+        d = torch.minimum(b, torch.tanh(a))
+        return torch.sin(c), torch.cos(d) - c
+
+
+class Circle(nn.Module):
+    """Three pairs: each could be a set, and two of them could, but not all three."""
+
+    def forward(self, x, y, z):
+        a, b, c = torch.sin(x), torch.cos(y), torch.tanh(z)
+        d = torch.maximum(a, torch.exp(b))
+        e = torch.minimum(b, torch.neg(c))
+        f = torch.sub(c, torch.relu(a))
+        return d, e, f
+
+
+class Apart(nn.Module):
+    """Two branches that have nothing to do with one another."""
+
+    def forward(self, x, y):
+        return torch.sin(x).exp(), torch.cos(y).tanh(), x * y
+
+
+class Twins(nn.Module):
+    """Equal calls, which are different nodes all the same."""
+
+    def forward(self, x):
+        a, b = torch.sin(x), torch.sin(x)
+        c = torch.cos(a) + torch.cos(b)
+        return c, torch.tanh(b), torch.tanh(a), a
+
+
+class AllReturned(nn.Module):
+    """What comes out of the set is exactly what is returned."""
+
+    def forward(self, x):
+        a = torch.sin(x)
+        return a, torch.cos(a)
+
+
+class Nested(nn.Module):
+    """The result is nested, and a value is in it twice."""
+
+    def forward(self, x):
+        a = torch.sin(x)
+        b = torch.cos(a)
+        return {"all": [b, (a, None)], "again": a, "number": 3}
+
+
+# ------------------------------------------------------------------ nodes of every kind
+
+
+class Keywords(nn.Module):
+    """Values are read as keywords, in lists and in slices; one is a number."""
+
+    def forward(self, x):
+        a = torch.sin(x)
+        n = a.size(0)
+        b = torch.cat(tensors=[a, a.neg()], dim=0)
+        c = torch.add(input=b[:n], other=a, alpha=2)
+        return torch.stack([c, torch.tanh(input=c)]).sum(0)
+
+
+class Parts(nn.Module):
+    """A value is a tuple."""
+
+    def forward(self, x):
+        left, right = torch.chunk(x.exp(), 2, dim=0)
+        return left * right.sin(), right.sum()
+
+
+class AnyNumber(nn.Module):
+    """Any number of inputs; a tuple is a value, too."""
+
+    def forward(self, x, *rest):
+        a = torch.sin(x)
+        b = a + rest[1]
+        return torch.cos(b) * rest[0]
+
+
+class Unread(nn.Module):
+    """Nobody reads some of the values."""
+
+    def forward(self, x):
+        a = torch.sin(x)
+        torch.cos(a)
+        b = torch.exp(a)
+        torch.tanh(b)
+        return a + b
+
+
+class Layers(nn.Module):
+    """Layers in layers, of which one is called twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.block = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.BatchNorm1d(3))
+
+    def forward(self, x):
+        y = self.layer(x)
+        z = self.block(y).relu()
+        return self.layer(z) + F.gelu(y)
+
+
+# ------------------------------------------------------------------ parameters and buffers
+
+
+class OneScale(nn.Module):
+    """A parameter that only one set reads."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return torch.tanh(torch.sin(x) * self.scale)
+
+
+class Scales(nn.Module):
+    """Parameters and a buffer, deep inside too, read here and there."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+        self.inner = nn.Sequential(nn.Linear(3, 3))
+        self.inner.register_buffer("shift", torch.ones(3))
+
+    def forward(self, x):
+        a = torch.sin(x * self.scale)
+        b = torch.cos(a + self.inner.shift)
+        c = self.inner(b) * self.scale
+        return torch.tanh(c) - self.inner.shift
+
+
+class SharedWeights(nn.Module):
+    """A parameter that is read twice, under two names, and a layer whose weight is read, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.first = nn.Parameter(torch.ones(3))
+        self.second = self.first
+
+    def forward(self, x):
+        a = torch.sin(x) * self.first
+        b = F.linear(torch.cos(a), self.layer.weight)
+        return self.layer(b * self.second)
+
+
+def read_twice() -> fx.GraphModule:
+    """Two nodes read the same parameter: one is read by a set, the other outside."""
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    first = graph.create_node("get_attr", "scale", name="scale_a")
+    a = graph.create_node("call_function", torch.mul, (x, first), name="mul_a")
+    second = graph.create_node("get_attr", "scale", name="scale_b")
+    b = graph.create_node("call_function", torch.mul, (a, second), name="mul_b")
+    graph.output(graph.call_function(torch.tanh, (b,)))
+    return fx.GraphModule(OneScale(), graph)
+
+
+# ------------------------------------------------------------------ names
+
+WORDS = (
+    "fused lowered compiled part partition piece sub submod submodule module mod region segment "
+    "block backend engine graph group set subgraph call lower new set_call compiled_set"
+).split()
+ENDINGS = ("", "_0", "_1", "0", "1")
+
+
+TAKEN = [word + ending for word in WORDS for ending in ENDINGS]
+TAKEN.remove("graph")  # an attribute of every graph module
+
+
+class Occupied(nn.Module):
+    """Many names are taken, by layers that are called outside."""
+
+    def __init__(self):
+        super().__init__()
+        for name in TAKEN:
+            self.add_module(name, nn.Identity())
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = torch.cos(self.layer(x))
+        for name, layer in self.named_children():
+            if name != "layer":
+                y = layer(y)
+        return torch.sin(y)
+
+
+class OccupiedByTensors(nn.Module):
+    """Many names are taken by parameters that are read outside."""
+
+    def __init__(self):
+        super().__init__()
+        for name in TAKEN:
+            self.register_parameter(name, nn.Parameter(torch.ones(3)))
+
+    def forward(self, x):
+        y = torch.sin(x)
+        for value in self.parameters():
+            y = y + value
+        return torch.cos(y)
+
+
+def foreign_names() -> fx.GraphModule:
+    """A graph that `symbolic_trace` does not give: names, and a whole container as one call."""
+    graph = fx.Graph()
+    x = graph.create_node("placeholder", "x", name="getitem")
+    first = graph.create_node("call_module", "block", (x,), name="step_7")
+    bias = graph.create_node("get_attr", "layer.bias", name="output_1")
+    second = graph.create_node("call_function", torch.sin, (first,), name="step_3")
+    third = graph.create_node("call_method", "mul", (second, first), name="sin")
+    last = graph.create_node("call_function", operator.add, (third, bias), name="x")
+    graph.output((last, first, second))
+    return fx.GraphModule(Layers(), graph)
+
+
+# ------------------------------------------------------------------ random models
+
+
+def in_some_order(gm: fx.GraphModule, draw: random.Random) -> list[fx.Node]:
+    """The nodes in any order in which each comes after all that it reads."""
+    waiting = {node: len(node.all_input_nodes) for node in gm.graph.nodes}
+    ready = [node for node, count in waiting.items() if not count]
+    found = []
+    while ready:
+        node = ready.pop(draw.randrange(len(ready)))
+        found.append(node)
+        for user in node.users:
+            waiting[user] -= 1
+            if not waiting[user]:
+                ready.append(user)
+    return found
+
+
+def _is_read(names: set[str], nodes: Iterable[fx.Node]) -> bool:
+    """Whether somebody outside of a set reads a value of it."""
+    members = (node for node in nodes if node.name in names)
+    return any(user.name not in names for node in members for user in node.users)
+
+
+def with_parts(trial: Trial, choice: int) -> Trial:
+    """The trial of a random model: its graph module, and sets of calls that follow one another.
+
+    They do so in some order in which the graph could run, so that no set waits for another.
+    """
+    gm = as_graph_module(trial, choice)
+    draw = random.Random(choice)
+    every = [node.name for node in gm.graph.nodes if node.op != "output"]
+    without = [name for name in every if draw.random() < 0.15]
+    annotated(gm, trial.inputs[0], without)
+    calls = [node.name for node in in_some_order(gm, draw) if node.op.startswith("call_")]
+    parts, end = [], len(calls)
+    while end > 0:
+        start = max(0, end - draw.choice((1, 2, 2, 3, 4, 6)))
+        names = set(calls[start:end])
+        if draw.random() < 0.75 and _is_read(names, gm.graph.nodes):
+            parts.append(names)
+        end = start
+    draw.shuffle(parts)
+    return replace(trial, args=(gm, parts, compiler), model=gm, noted=True)

@@ -1,0 +1,250 @@
+"""What must come of `lower`: one call of what was compiled in the place of each set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from autograder.core.codec import Plain, kind_of
+from autograder.core.verdict import Finding
+from autograder.exercises.ch13b_lowering.lower.rubric_places import (
+    attributes,
+    examples,
+    meta_kept,
+    nodes_in_their_places,
+    times,
+    what_comes_in,
+    what_goes_out,
+)
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.evidence import Evidence
+from autograder.judge.oracles import model_itself
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import (
+    caller_untouched,
+    copies,
+    returns_graph_module,
+    runs,
+    same_result,
+    signature_kept,
+)
+from autograder.rules.wellformed import known_targets, wellformed
+
+if TYPE_CHECKING:
+    from autograder.core.exercise import Exercise
+    from autograder.judge.form import Form
+
+
+# ------------------------------------------------------------------ what compile was called with
+
+
+@rule("compile is called", Stage.KIND)
+def compile_is_called(evidence: Evidence) -> Iterable[Finding]:
+    """Once for each set, with a graph module and a tuple; the graph module returns a tuple."""
+    if not evidence.has_graph:
+        return  # another rule says so
+    pieces, wanted = evidence.outcome.value["pieces"], len(evidence.trial.args[1])
+    if len(pieces) != wanted:
+        yield evidence.finding(
+            "compile-count",
+            f"`compile` was {_called(len(pieces))}, and there {_are_sets(wanted)}.",
+            "It is called once for each set, also for one that is small or reads nothing.",
+        )
+        return
+    for piece in pieces:
+        if "kind" in piece:
+            yield evidence.finding(
+                "piece-kind",
+                f"`compile` was given a `{piece['kind']}`, not a `GraphModule`.",
+                "`fx.GraphModule(root, graph)` makes one of a graph.",
+            )
+        elif not (isinstance(piece["examples"], dict) and "tuple" in piece["examples"]):
+            yield evidence.finding(
+                "examples-kind",
+                f"As examples, `compile` was given {kind_of(piece['examples'])}, not a `tuple`.",
+                "`tuple(...)` makes one of a list, also of an empty one.",
+            )
+        elif (kind := _kind_of_result(piece["graph_module"])) != "a `tuple`":
+            yield evidence.finding(
+                "no-tuple",
+                f"A graph that you gave to `compile` returns {kind}, not a `tuple`.",
+                "It is a tuple even if there is one value: `graph.output((value,))`. Whoever calls "
+                "it need not know how many there are.",
+            )
+        else:
+            continue
+        return
+
+
+def _kind_of_result(description: Plain) -> str:
+    outputs = [row for row in description["nodes"] if row["op"] == "output"]
+    args = outputs[0]["args"].get("tuple", ()) if outputs else ()
+    if not args:
+        return "nothing"
+    return "one value" if isinstance(args[0], dict) and "node" in args[0] else kind_of(args[0])
+
+
+def _called(count: int) -> str:
+    return f"called {times(count)}" if count else "not called"
+
+
+def _are_sets(count: int) -> str:
+    return "is one set" if count == 1 else f"are {count or 'no'} sets"
+
+
+@rule("compiled modules are called", Stage.KIND)
+def compiled_modules_are_called(evidence: Evidence) -> Iterable[Finding]:
+    """Each module that `compile` gave is called once, with as many values as its graph takes."""
+    if not evidence.has_graph:
+        return
+    value = evidence.outcome.value
+    rows, compiled = value["graph_module"]["nodes"], value["compiled"]
+    calls = [row for row in rows if row["op"] == "call_module" and row["target"] in compiled]
+    taken = next((row for row in calls if _was_there(evidence, row["target"])), None)
+    if taken is not None:
+        yield evidence.finding(
+            "name-taken",
+            f"The given module has something of its own under the name `{taken['target']}`; in "
+            "your result this is what `compile` gave.",
+            "Which names are free in the module? `hasattr` knows.",
+            (taken["name"],),
+        )
+        return
+    for number, piece in enumerate(value["pieces"]):
+        mine = [row for row in calls if compiled[row["target"]] == number]
+        if len(mine) != 1:
+            yield evidence.finding(
+                "compiled-count",
+                f"What `compile` gave in call number {number + 1} is {_called(len(mine))} in your "
+                f"result{', not once' if mine else ''}.",
+                "What `compile` returns goes into the result, and not what it was given. All that "
+                "read a value of a set read it from one call.",
+                tuple(row["name"] for row in mine),
+            )
+            return
+        (call,) = mine
+        given = call["args"].get("tuple", ())
+        inputs = [row for row in piece["graph_module"]["nodes"] if row["op"] == "placeholder"]
+        text = ""
+        if call["kwargs"]["dict"] or not all(_is_node(each) for each in given):
+            text = f"`{call['name']}` has arguments that are keywords, or no nodes."
+        elif len(given) != len(inputs):
+            text = f"`{call['name']}` gives {_values(len(given))} to a graph that takes "
+            text += f"{_values(len(inputs))}."
+        if text:
+            yield evidence.finding(
+                "call-arguments",
+                text,
+                "It gives the values that come in, one by one, in the order of the placeholders.",
+                (call["name"],),
+            )
+            return
+
+
+def _values(count: int) -> str:
+    return "one value" if count == 1 else f"{count or 'no'} values"
+
+
+def _is_node(data: Plain) -> bool:
+    return isinstance(data, dict) and type(data.get("node")) is int
+
+
+def _was_there(evidence: Evidence, path: str) -> bool:
+    """Whether a node that is in no set calls or reads what has this name in the given module."""
+    gm, parts, _ = evidence.trial.args
+    inside = set().union(*parts)
+    return any(
+        node.target == path
+        for node in gm.graph.nodes
+        if node.op in ("call_module", "get_attr") and node.name not in inside
+    )
+
+
+# ------------------------------------------------------------------ form
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The evidence about one graph that was compiled, for rules about one graph."""
+
+    whole: Evidence
+    number: int
+
+    @property
+    def graph(self) -> Plain:
+        """The description of this graph."""
+        return self.whole.outcome.value["pieces"][self.number]["graph_module"]
+
+    @property
+    def form(self) -> Form:
+        """Its form, as the judge works it out from its rows."""
+        return self.whole.form_of(self.graph)
+
+    @property
+    def exercise(self) -> Exercise:
+        """The exercise, which says what own code may be."""
+        return self.whole.exercise
+
+    def finding(self, *args: Any, **kwargs: Any) -> Finding:
+        """A finding whose message says which graph it is about."""
+        found = self.whole.finding(*args, **kwargs)
+        words = f"In the graph of call number {self.number + 1} of `compile`: "
+        return replace(found, message=words + found.message)
+
+
+@rule("wellformed pieces", Stage.FORM)
+def wellformed_pieces(evidence: Evidence) -> Iterable[Finding]:
+    """What was compiled is well formed, too."""
+    for number in range(len(evidence.outcome.value["pieces"])):
+        part: Any = _Part(evidence, number)
+        found = list(wellformed.find(part))
+        if part.graph["codegen"] != "CodeGen":
+            text = f"its code is written by `{part.graph['codegen']}`, not by FX itself."
+            found = [part.finding("no-code", text, "What changes how code is written?")]
+        if found:
+            yield from found
+            return
+
+
+@rule("a module of its own", Stage.FORM)
+def module_of_its_own(evidence: Evidence) -> Iterable[Finding]:
+    """The result is another module than the given one, with a graph of its own."""
+    if not evidence.outcome.value["new"]:
+        yield evidence.finding(
+            "not-new",
+            f"What {evidence.you} returned has the graph of the module that it was given.",
+            "A module of its own is asked for, also where there are no sets.",
+        )
+
+
+KEY = AnswerKey(
+    (
+        returns_graph_module,
+        compile_is_called,
+        compiled_modules_are_called,
+        caller_untouched,
+        wellformed,
+        wellformed_pieces,
+        known_targets,
+        module_of_its_own,
+        signature_kept,
+        nodes_in_their_places,
+        what_comes_in,
+        what_goes_out,
+        examples,
+        attributes,
+        meta_kept,
+        runs,
+        same_result,
+        copies,
+    ),
+    model_itself,
+)
+
+TRAP = """\
+The place of the call. At the first member of a set, what a later member reads may not be there yet;
+at the last one, a reader in between comes too early; and there are graphs in which neither place
+will do. Take each set for one node and put these into an order: whatever can run, runs next. If
+nothing can and something is left, sets wait for one another."""
+"""What many answers get wrong; told after a pass."""

@@ -1,0 +1,1 @@
+"""The optional part of chapter 14, about pairs that share a scale: one folder an exercise."""

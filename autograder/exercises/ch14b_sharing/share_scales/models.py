@@ -1,0 +1,284 @@
+"""Graphs in which pairs are around calls that only move values: for `share_scales`."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101, D102
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import torch
+import torch.nn.functional as F
+from torch import fx, nn
+
+from autograder.core.exercise import Trial
+from autograder.exercises.ch14_quantization.models import GIVEN, mark, traced
+from autograder.given import dequantize, quantize
+from autograder.models.renaming import renamed
+
+
+def through(x, scale):
+    """Through eight bits and back."""
+    return dequantize(quantize(x, scale), scale)
+
+
+def forked(x, y):
+    """What was quantized once is dequantized twice, and joined with something else each time."""
+    q = quantize(x, 0.1)
+    a, b, c = dequantize(q, 0.1), dequantize(q, 0.1), through(y, 0.1)
+    first, second = torch.cat([a, c], dim=0), torch.cat((b, x * 2), dim=0)
+    return through(first, 0.1)[:1] + through(first, 0.1)[-1:], through(second, 0.1)[:1]
+
+
+# ------------------------------------------------------------------ one operation
+
+
+class Joined(nn.Module):
+    """The second of three scales is the largest."""
+
+    def forward(self, x):
+        a, b = through(torch.sin(x), 0.01), through(torch.exp(x), 0.04)
+        return through(torch.cat([a, b], dim=1), 0.02).neg()
+
+
+class ResultIsLargest(nn.Module):
+    def forward(self, x):
+        a, b = through(torch.sin(x), 0.01), through(torch.cos(x), 0.02)
+        return through(torch.cat((a, b)), 0.05)
+
+
+class FirstIsLargest(nn.Module):
+    def forward(self, x):
+        a, b, c = through(torch.exp(x), 0.07), through(torch.cos(x), 0.02), through(x, 0.03)
+        return through(torch.cat([a, b, c], -1), 0.05)
+
+
+class Pooled(nn.Module):
+    def forward(self, x):
+        y = F.max_pool2d(through(x, 0.02), 2)
+        z = F.max_pool2d(through(torch.exp(x), 0.01), kernel_size=3, stride=1, padding=1)
+        return through(y, 0.01), through(z, 0.03)
+
+
+class EachMethod(nn.Module):
+    def forward(self, x):
+        a = through(through(torch.sin(x), 0.01).reshape(-1), 0.02)
+        b = through(through(torch.exp(x), 0.03).flatten(1), 0.02)
+        c = through(through(torch.cos(x), 0.04).transpose(0, 1), 0.05)
+        d = through(through(torch.tanh(x), 0.07).permute(1, 2, 0), 0.06)
+        return a, b, c, d
+
+
+class Keywords(nn.Module):
+    def forward(self, x):
+        a, b = through(torch.sin(x), 0.01), through(torch.exp(x), 0.04)
+        c = through(torch.cat(tensors=[a, b], dim=0), 0.02)
+        return through(c.transpose(dim0=0, dim1=1), 0.08), c.neg()
+
+
+class Repeated(nn.Module):
+    """One value is joined with itself, and another one alone."""
+
+    def forward(self, x):
+        a, b = through(torch.sin(x), 0.01), through(torch.exp(x), 0.04)
+        return through(torch.cat([a, a]), 0.02), through(torch.cat([b]), 0.03)
+
+
+class EqualScales(nn.Module):
+    """Nothing is to be changed."""
+
+    def forward(self, x):
+        a, b = through(torch.sin(x), 0.02), through(torch.exp(x), 0.02)
+        return through(torch.cat([a, b]), 0.02) * 2
+
+
+class WholeNumbers(nn.Module):
+    def forward(self, x):
+        a, b = through(x * 9, 1), through(x * 90, 2.0)
+        return through(torch.cat([a, b]), 1.0), through(through(x * 20, 3).flatten(), 3.0)
+
+
+# ------------------------------------------------------------------ in each call
+
+
+class ManyReaders(nn.Module):
+    """A value of eight bits is dequantized several times, and goes out as it is."""
+
+    def forward(self, x):
+        q = quantize(torch.sin(x), 0.01)
+        a, b = dequantize(q, 0.01), dequantize(q, 0.01)
+        p = quantize(a.flatten(), 0.03)
+        return b.neg(), dequantize(p, 0.03), dequantize(p, 0.03).exp(), p
+
+
+class QuantizedTwice(nn.Module):
+    """Two calls quantize what is joined, with different scales."""
+
+    def forward(self, x):
+        y = torch.cat([through(torch.sin(x), 0.01), through(torch.cos(x), 0.02)])
+        return through(y, 0.03).neg(), through(y, 0.05).exp(), y.sum()
+
+
+class NobodyDequantizes(nn.Module):
+    """The result goes out in eight bits."""
+
+    def forward(self, x):
+        return quantize(through(torch.sin(x), 0.04).reshape(-1), 0.01)
+
+
+# ------------------------------------------------------------------ what hangs together
+
+
+class InARow(nn.Module):
+    """Three operations, with a pair between any two."""
+
+    def forward(self, x):
+        y = torch.cat([through(torch.sin(x), 0.01), through(torch.cos(x), 0.02)], dim=1)
+        y = F.max_pool2d(through(y, 0.03), 2)
+        y = through(y, 0.04).flatten(1)
+        return through(y, 0.015) + 1
+
+
+class LargestInFront(nn.Module):
+    """The largest scale is at the beginning, or at the end."""
+
+    def forward(self, x):
+        y = through(through(torch.exp(x), 0.09).flatten(), 0.01)
+        y = through(y.reshape(2, -1), 0.02)
+        z = through(through(torch.sin(x), 0.01).flatten(), 0.02)
+        return y, through(z.reshape(2, -1), 0.08)
+
+
+class CommonInput(nn.Module):
+    """Two operations have an input in common; a third one has not."""
+
+    def forward(self, x):
+        a, b, c = through(torch.sin(x), 0.01), through(torch.cos(x), 0.02), through(x, 0.05)
+        d, e = through(torch.cat([a, b]), 0.03), through(torch.cat([b, c]), 0.04)
+        f = through(torch.cat([through(torch.exp(x), 0.06), through(torch.tanh(x), 0.07)]), 0.01)
+        return d, e, f
+
+
+class CommonQuantize(nn.Module):
+    """Three operations read what was quantized once, and dequantized three times."""
+
+    def forward(self, x):
+        q = quantize(torch.sin(x), 0.02)
+        a, b = dequantize(q, 0.02).flatten(), dequantize(q, 0.02).transpose(0, 1)
+        c = dequantize(q, 0.02).reshape(-1, 1)
+        return through(a, 0.03), through(b, 0.05), through(c, 0.01)
+
+
+class Comb(nn.Module):
+    """Inputs in common, one after the other; the largest scale is at one end."""
+
+    def forward(self, x):
+        a, b, c, d, e = (through(x * n, 0.01 * n) for n in (5, 1, 2, 3, 4))
+        return [through(torch.cat(pair), 0.02) for pair in ((d, e), (b, c), (a, b), (c, d))]
+
+
+class Inception(nn.Module):
+    """Two blocks: each joins two branches, one of which begins with a pool."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Conv2d(2, 2, 1), nn.Conv2d(2, 3, 1)
+        self.third, self.fourth = nn.Conv2d(5, 2, 1), nn.Conv2d(5, 1, 1)
+
+    def forward(self, x, factor=2.0):
+        x = through(x, 0.02)
+        a = through(self.first(x), 0.03)
+        b = through(self.second(through(F.max_pool2d(x, 3, 1, 1), 0.01)), 0.05)
+        y = through(torch.cat([a, b], 1), 0.04)
+        c = through(self.third(y), 0.06)
+        d = through(self.fourth(through(F.max_pool2d(y, 3, 1, 1), 0.08)), 0.07)
+        return through(torch.cat([c, d], 1), 0.01) * factor
+
+
+# ------------------------------------------------------------------ where nothing is shared
+
+
+class NotAllDequantized(nn.Module):
+    """One input comes as it is."""
+
+    def forward(self, x):
+        a, b = through(torch.sin(x), 0.01), through(torch.exp(x), 0.04)
+        c = through(torch.cat([a, x, b]), 0.02)
+        return c, through(torch.cat([quantize(x, 0.1), quantize(x, 0.1)]).float(), 0.3)
+
+
+class NotQuantized(nn.Module):
+    """Nobody quantizes what comes out, or only after something else."""
+
+    def forward(self, x):
+        a, b = through(torch.sin(x), 0.01), through(torch.exp(x), 0.04)
+        y = through(torch.relu(torch.cat([a, b])), 0.02)
+        return y, through(torch.cos(x), 0.03).flatten(), F.max_pool2d(through(x, 0.05), 2)
+
+
+class OtherOperations(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pool, self.flat = nn.MaxPool2d(2), nn.Flatten()
+
+    def forward(self, x):
+        a, b = through(torch.sin(x), 0.01), through(torch.exp(x), 0.04)
+        c = through(torch.stack([a, b]), 0.02), through(a + b, 0.05)
+        d = through(torch.flatten(a), 0.03), through(b.view(-1), 0.01)
+        e = through(self.pool(a), 0.02), through(self.flat(b), 0.06)
+        f = through(F.avg_pool2d(a, 2), 0.03), through(a.clone(), 0.04), through(b.abs(), 0.05)
+        return c, d, e, f, through(torch.relu(a), 0.07), through(through(b, 0.08), 0.02)
+
+
+class OnlySome(nn.Module):
+    """Some hang together, and others not."""
+
+    def forward(self, x):
+        a, b, c = through(torch.sin(x), 0.01), through(torch.cos(x), 0.02), through(x, 0.05)
+        d = through(torch.cat([a, b]), 0.03)
+        e = through(torch.cat([b, torch.relu(c)]), 0.06)
+        return through(torch.tanh(d), 0.04), e, through(c, 0.05)
+
+
+class Unread(nn.Module):
+    """Nobody reads some of these."""
+
+    def forward(self, x):
+        y = through(torch.sin(x), 0.01)
+        quantize(y.flatten(), 0.04)
+        torch.exp(x)
+        dequantize(quantize(torch.cos(x), 0.1), 0.1)
+        return y.neg()
+
+
+def odd_names() -> fx.GraphModule:
+    """A graph whose nodes have names that no trace gives them."""
+    graph = fx.Graph()
+    x = graph.create_node("placeholder", "x", name="dequantize")
+    q = graph.create_node("call_function", quantize, (x, 0.02), name="relu")
+    dq = graph.create_node("call_function", dequantize, (q, 0.02), name="flatten")
+    moved = graph.create_node("call_method", "flatten", (dq,), name="quantize")
+    again = graph.create_node("call_function", quantize, (moved, 0.05), name="x_1")
+    end = graph.create_node("call_function", dequantize, (again, 0.05), name="cat")
+    graph.output((end, moved))
+    return fx.GraphModule(nn.Module(), graph)
+
+
+# ------------------------------------------------------------------ random models
+
+
+def with_scales(trial: Trial, choice: int) -> Trial:
+    """A trial about the trace of a random model, in which each pair has a scale of its own."""
+    gm = traced(trial.model)
+    draw = random.Random(choice)
+    for node in gm.graph.nodes:
+        if node.target is quantize:
+            scale = draw.randint(1, 12) / 100
+            for call in (node, *(user for user in node.users if user.target is dequantize)):
+                call.args = (call.args[0], scale)
+    gm.recompile()
+    if choice % 3 == 0:
+        renamed(gm)
+    mark(gm)
+    return replace(trial, args=(gm,), model=gm, functions={**trial.functions, **GIVEN})
