@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import importlib
 import io
-import operator
 import pickle
 import sys
 import tempfile
@@ -24,15 +23,22 @@ from torch.fx.passes.dialect.common import cse_pass
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
 from torch.fx.passes.operator_support import create_op_support
 from torch.fx.passes.utils import fuser_utils
-from torch.nn import functional as F
 
-from autograder.hunt.behaviour import EVERYTHING, MODES, PARAMETER_GRADIENTS
+from autograder.hunt.behaviour import (
+    ARGUMENT_GRADIENTS,
+    EVERYTHING,
+    MODES,
+    PARAMETER_GRADIENTS,
+)
 from autograder.hunt.trying import Question
 
 Inputs = tuple[tuple[Any, ...], ...]
 
 MEANING = tuple(aspect for aspect in EVERYTHING if aspect != MODES)
 """What a pass keeps that makes modules of its own."""
+
+RESULTS = tuple(a for a in MEANING if a not in (ARGUMENT_GRADIENTS, PARAMETER_GRADIENTS))
+"""What a graph keeps that nobody trains any more."""
 
 VALUES = tuple(aspect for aspect in MEANING if aspect != PARAMETER_GRADIENTS)
 """What a pass keeps that makes parameters of its own."""
@@ -232,6 +238,10 @@ def _unflattened(model: nn.Module, inputs: Inputs) -> Any:
     return unflatten(export(model, copy.deepcopy(inputs[0])))
 
 
+def _unflattened_trace(model: nn.Module, inputs: Inputs) -> Any:
+    return _unflattened(fx.symbolic_trace(model), inputs)
+
+
 def _program_saved(model: nn.Module, inputs: Inputs) -> Any:
     file = io.BytesIO()
     torch.export.save(export(model, copy.deepcopy(inputs[0])), file)
@@ -255,7 +265,10 @@ def _a_trace(change: Callable[..., Any], **more: Any) -> Question:
 WITH_EFFECTS = ("effects", "records", "constants", "layers", "matmuls", "sound_dce", "equivalent")
 
 # Numbers that are drawn come in another order where calls are moved, and nobody says otherwise.
-ORDER = ("random",)
+ORDER = ("random", "random functions")
+# A Proxy says clearly that it takes no assignment to items.
+NO_ITEMS = "'Proxy' object does not support item assignment"
+
 # Only the first arguments are looked at when a program is exported: others may be refused.
 FIRST = ("names", "records")
 
@@ -271,14 +284,15 @@ SUSPECTS: tuple[Suspect, ...] = (
         "symbolic_trace of a trace",
         _a_trace(lambda gm, inputs: fx.symbolic_trace(gm)),
         ("fx/_symbolic_trace.py", "fx/proxy.py"),
+        refuses=(NO_ITEMS,),
     ),
     Suspect(
         "deepcopy",
         Question(lambda gm, inputs: copy.deepcopy(gm)),
         ("fx/graph_module.py",),
     ),
-    Suspect("pickle", Question(_pickled), ("fx/graph_module.py",)),
-    Suspect("torch.save", Question(_saved), ("fx/graph_module.py",)),
+    Suspect("pickle", Question(_pickled), ("fx/graph_module.py",), refuses=(NO_ITEMS,)),
+    Suspect("torch.save", Question(_saved), ("fx/graph_module.py",), refuses=(NO_ITEMS,)),
     Suspect("to_folder", Question(to_folder), ("fx/graph_module.py",)),
     Suspect("eliminate_dead_code", _a_trace(_in_place(_dce)), ("fx/graph.py", "fx/node.py")),
     Suspect(
@@ -300,6 +314,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         "optimization.fuse",
         Question(_fuse, aspects=VALUES, eval_only=True),
         ("fx/experimental/optimization.py", "nn/utils/fusion.py"),
+        refuses=(NO_ITEMS,),
     ),
     Suspect(
         "const_fold",
@@ -318,13 +333,13 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect("split_by_tags", _a_trace(_split_by_tags), ("fx/passes/split_utils.py",), ORDER),
     Suspect(
         "legalize_graph",
-        _a_trace(_in_place(tools_common.legalize_graph)),
+        _a_trace(_in_place(lambda gm: tools_common.legalize_graph(gm))),
         ("fx/passes/tools_common.py",),
         ORDER,
     ),
     Suspect(
         "stable_topological_sort",
-        _a_trace(_in_place(tools_common.stable_topological_sort)),
+        _a_trace(_in_place(lambda gm: tools_common.stable_topological_sort(gm))),
         ("fx/passes/tools_common.py",),
     ),
     Suspect(
@@ -342,6 +357,7 @@ SUSPECTS: tuple[Suspect, ...] = (
         _a_trace(lambda gm, inputs: merge_matmul.merge_matmul(gm)),
         ("fx/experimental/merge_matmul.py",),
         ORDER,
+        refuses=(NO_ITEMS,),
     ),
     Suspect("partitioner", _a_trace(_partitioned), ("fx/passes/infra/partitioner.py",), ORDER),
     Suspect(
@@ -364,30 +380,27 @@ SUSPECTS: tuple[Suspect, ...] = (
         _a_trace(_in_place(_with_a_buffer)),
         ("fx/subgraph_rewriter.py",),
     ),
-    Suspect("export", Question(_program, given="model", aspects=MEANING, first_only=True), leaves_out=FIRST, slow=True),
-    Suspect(
-        "export, functional",
-        Question(_functional, given="model", aspects=MEANING, first_only=True),
-        leaves_out=FIRST,
-        slow=True,
+    *(
+        Suspect(
+            name,
+            Question(change, given="model", aspects=aspects, first_only=True),
+            files,
+            leaves_out=FIRST,
+            slow=True,
+        )
+        for name, change, aspects, files in (
+            ("export", _program, MEANING, ("export/_trace.py",)),
+            ("export, functional", _functional, RESULTS, ("export/exported_program.py",)),
+            ("export, decomposed", _decomposed, RESULTS, ("export/exported_program.py",)),
+            ("export, saved", _program_saved, MEANING, ("_export/serde/serialize.py",)),
+            ("unflatten", _unflattened, MEANING, ("export/unflatten.py",)),
+            ("unflatten of a trace", _unflattened_trace, MEANING, ("export/unflatten.py",)),
+        )
     ),
     Suspect(
-        "export, decomposed",
-        Question(_decomposed, given="model", aspects=MEANING, first_only=True),
-        leaves_out=FIRST,
-        slow=True,
+        "make_fx",
+        # It runs the model while it records, so that what lasts between calls has changed.
+        Question(_recorded, given="model", aspects=RESULTS, first_only=True, eval_only=True),
+        leaves_out=(*FIRST, *WITH_EFFECTS),
     ),
-    Suspect(
-        "unflatten",
-        Question(_unflattened, given="model", aspects=MEANING, first_only=True),
-        leaves_out=FIRST,
-        slow=True,
-    ),
-    Suspect(
-        "export, saved",
-        Question(_program_saved, given="model", aspects=MEANING, first_only=True),
-        leaves_out=FIRST,
-        slow=True,
-    ),
-    Suspect("make_fx", Question(_recorded, given="model", aspects=VALUES, first_only=True), leaves_out=FIRST),
 )  # fmt: skip

@@ -158,11 +158,12 @@ class UpstreamHunt:
     def _explained(self, suspect: Suspect, model: Drawn) -> list[str] | None:
         """The known bugs without which all would be well; nothing if something is left."""
         own = [bug for bug in self.bugs if _is_about(bug, suspect)]
-        if _outcome_with(own, model, suspect.question) is not None:
-            return None
+        own.sort(key=lambda bug: -self.hits[bug.name])
         for bug in own:
             if _outcome_with([bug], model, suspect.question) is None:
                 return [bug.name]
+        if len(own) < 2 or _outcome_with(own, model, suspect.question) is not None:
+            return None
         return [bug.name for bug in own if self._is_needed(bug, own, suspect, model)]
 
     def _is_needed(self, bug: Bug, own: list[Bug], suspect: Suspect, model: Drawn) -> bool:
@@ -177,7 +178,7 @@ class UpstreamHunt:
             found = _outcome_with(own, other, suspect.question)
             return found is not None and found.kind == left.kind
 
-        small = smallest(model, fails, self.shrinking)
+        small = smallest(model, fails, self.shrinking, 40 if suspect.slow else 150)
         seen = _outcome_with(own, small, suspect.question) or left
         if _refused(suspect, seen):
             tally.refused += 1

@@ -6,6 +6,7 @@ import copy
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -103,7 +104,7 @@ def behaviour(
         args, kwargs = copy.deepcopy((call.args, dict(call.kwargs)))
         seed_all(RUN_SEED + number)
         with torch.no_grad():
-            found.rows[call.aspect, number] = _ran(encoder, lambda a=args, k=kwargs: model(*a, **k))
+            found.rows[call.aspect, number] = _ran(encoder, partial(model, *args, **kwargs))
         found.rows[ARGUMENTS, number] = {"value": encoder.encode([args, kwargs])}
         if found.error:
             break  # a model that raises is no example of anything

@@ -16,8 +16,16 @@ from autograder.fuzz.grammar import Vocabulary
 from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.recipe import Recipe
 from autograder.fuzz.sampler import drawn
-from autograder.fuzz.shrinker import shrunk
-from autograder.hunt.trying import Failure, Question, Subject, Useless, attempt, subject
+from autograder.fuzz.shrinker import MOST_TRIES, shrunk
+from autograder.hunt.trying import (
+    ENDLESS,
+    Failure,
+    Question,
+    Subject,
+    Useless,
+    attempt,
+    subject,
+)
 
 BATCH = 25
 """How many models of one vocabulary are drawn at a time."""
@@ -88,7 +96,10 @@ def models(vocabularies: Mapping[str, Vocabulary], seed: int) -> Iterator[Drawn]
 
 
 def smallest(
-    model: Drawn, fails: Callable[[Drawn], bool], cost: Shrinking | None = None, most: int = 150
+    model: Drawn,
+    fails: Callable[[Drawn], bool],
+    cost: Shrinking | None = None,
+    most: int = MOST_TRIES,
 ) -> Drawn:
     """The smallest model that still fails, on the way from one that does.
 
@@ -193,14 +204,15 @@ class Hunt:
             enough: of counterexamples.
 
         Yields:
-            The hunt itself, after each model.
+            The hunt itself, after each model. A pass that does not end ends the hunt.
         """
         start = time.perf_counter()
         for model in itertools.islice(models(self.vocabularies, self.seed), most):
             self._look_at(model)
             self.seconds = time.perf_counter() - start
             yield self
-            if len(self.found) >= enough:
+            endless = any(each.failure.aspect == ENDLESS for each in self.found)
+            if len(self.found) >= enough or endless:
                 return
 
     def _look_at(self, model: Drawn) -> None:
@@ -215,14 +227,17 @@ class Hunt:
         self.failed += 1
         if any(self._explains(known, model, failure) for known in self.found):
             return
+        question, most = self.question, MOST_TRIES
+        if failure.aspect == ENDLESS:
+            question, most = replace(question, seconds=0.5), 12
         kind = failure.kind
 
         def fails(other: Drawn) -> bool:
-            found = outcome(other, self.question)
+            found = outcome(other, question)
             return found is not None and found.kind == kind
 
-        small = smallest(model, fails, self.shrinking)
-        left = outcome(small, self.question) or failure
+        small = smallest(model, fails, self.shrinking, most)
+        left = outcome(small, question) or failure
         self.found.append(Counterexample(small, left, model))
 
     def _explains(self, known: Counterexample, model: Drawn, failure: Failure) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import copy
 import io
+import signal
+import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,6 +30,10 @@ Given = Literal["trace", "model", "program", "aten"]
 program, or its ATen graph as `make_fx` records it."""
 
 RAISES = "the pass raises"
+ENDLESS = "the pass does not end"
+
+LONGEST = 5.0
+"""Seconds of processor time that a pass may take for one of these small models."""
 
 Change = Callable[[Any, tuple[tuple[Any, ...], ...]], Callable[..., Any]]
 Oracle = Callable[[nn.Module], Callable[..., Any]]
@@ -48,6 +54,7 @@ class Question:
             model says nothing about the pass.
         first_only: whether models are compared on their first arguments alone, where what comes
             out of the pass is made for these.
+        seconds: how long the pass may take for one model.
     """
 
     change: Change
@@ -57,6 +64,7 @@ class Question:
     eval_only: bool = False
     sound_by: Literal["forward", "interpreter"] = "forward"
     first_only: bool = False
+    seconds: float = LONGEST
 
     @property
     def setting(self) -> tuple[object, ...]:
@@ -88,18 +96,28 @@ class Useless(Exception):
     """A model that says nothing about a pass: it raises, or cannot be traced, or not rightly."""
 
 
+class Misused(Exception):
+    """The pass was asked in a way that no model is needed to see."""
+
+
+class TooLong(BaseException):
+    """A pass takes too long. No pass that catches exceptions catches this one."""
+
+
 @dataclass
 class Subject:
     """A model that is fit to try passes on.
 
     Attributes:
-        trial: its inputs, and the model as it was made.
+        model: the model as it was made.
+        inputs: its arguments, a tuple for each call.
         calls: the calls on which models are compared.
         want: what the model itself does.
         given: what passes are given; each gets a copy.
     """
 
-    trial: Trial
+    model: nn.Module
+    inputs: tuple[tuple[Any, ...], ...]
     calls: list[Call]
     want: Behaviour
     given: Any
@@ -123,43 +141,66 @@ def subject(make: Callable[[], Trial], question: Question) -> Subject:
         trial, traced = make(), make()
     except Exception as error:
         raise Useless(f"it cannot be made: {first_line(error)}") from None
+    model, another = trial.model, traced.model
+    if model is None or another is None:
+        raise Useless("there is no model")
     if question.eval_only:
-        trial.model.eval()
-        traced.model.eval()
+        model.eval()
+        another.eval()
     inputs = trial.inputs[:1] if question.first_only else trial.inputs
-    calls = calls_of(trial.model, inputs)
+    calls = calls_of(model, inputs)
     if question.first_only:
         calls = [call for call in calls if not call.kwargs]
     with quiet():
-        want = behaviour(copy.deepcopy(trial.model), calls)
+        want = behaviour(copy.deepcopy(model), calls)
         if want.error or not calls:
             raise Useless(want.error or "no inputs")
-        given = _given(traced.model, trial.inputs, question.given)
+        given = _given(another, trial.inputs, question.given)
         if isinstance(given, fx.GraphModule):
             _demand_sound(given, calls, want, question)
-    return Subject(trial, calls, want, given)
+    return Subject(model, trial.inputs, calls, want, given)
 
 
 def attempt(subject: Subject, question: Question) -> Failure | None:
-    """Try the pass on a model."""
+    """Try the pass on a model.
+
+    Raises:
+        Useless: the oracle has no answer here.
+        Misused: the pass or the oracle cannot be used.
+    """
     with quiet():
         want = subject.want
         if question.oracle is not None:
-            right = question.oracle(copy.deepcopy(subject.trial.model))
-            want = behaviour(right, subject.calls, question.aspects)
-            if want.error:
-                return None  # the oracle has no answer here
+            want = _said_by(question.oracle, subject, question)
         try:
-            changed = question.change(subject.own(), subject.trial.inputs)
+            with limited(question.seconds):
+                changed = question.change(subject.own(), subject.inputs)
+                got = behaviour(changed, subject.calls, question.aspects)
+        except TooLong:
+            return Failure(ENDLESS, "the pass does not come to an end, or takes seconds")
+        except Misused:
+            raise
         except Exception as error:
             says = f"the pass raises `{type(error).__name__}: {first_line(error)}`"
             return Failure(RAISES, says, type(error).__name__)
-        got = behaviour(changed, subject.calls, question.aspects)
     found = unlike(got, want, question.aspects)
     if found is None:
         return None
     aspect, says = found
     return Failure(aspect, says, got.error.partition(":")[0].strip("`"))
+
+
+def _said_by(oracle: Oracle, subject: Subject, question: Question) -> Behaviour:
+    try:
+        right = oracle(copy.deepcopy(subject.model))
+    except Misused:
+        raise
+    except Exception as error:
+        raise Useless(f"the oracle raises: {first_line(error)}") from None
+    want = behaviour(right, subject.calls, question.aspects)
+    if want.error:
+        raise Useless(f"what the oracle gives raises: {want.error}")
+    return want
 
 
 def _given(model: nn.Module, inputs: tuple[tuple[Any, ...], ...], given: Given) -> Any:
@@ -197,8 +238,37 @@ def first_line(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Stop what uses more processor time, where that is possible: not on Windows, nor in a thread.
+
+    Raises:
+        TooLong: it did.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(number: int, frame: object) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+@contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Keep from the terminal what FX prints about a graph that raises, and all warnings."""
-    with contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
+    """Keep from the terminal what passes print, FX about a graph that raises, and all warnings."""
+    nowhere = io.StringIO()
+    with (
+        contextlib.redirect_stdout(nowhere),
+        contextlib.redirect_stderr(nowhere),
+        warnings.catch_warnings(),
+    ):
         warnings.simplefilter("ignore")
         yield

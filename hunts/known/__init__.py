@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from hunts.bug import Bug
-from hunts.known import codegen, effects, folding, fusion, rewriting, splitting, transports
+from hunts.known import (
+    captured,
+    codegen,
+    effects,
+    folding,
+    fusion,
+    rewriting,
+    splitting,
+    transports,
+)
 
 BUGS: tuple[Bug, ...] = (
     *codegen.BUGS,
@@ -13,5 +22,6 @@ BUGS: tuple[Bug, ...] = (
     *fusion.BUGS,
     *splitting.BUGS,
     *rewriting.BUGS,
+    *captured.BUGS,
 )
 """In the order of the page."""

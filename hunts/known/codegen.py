@@ -109,6 +109,7 @@ class Model(nn.Module):
         show="f(x, x)",
         variants=(
             Variant(code=returning("torch.where(x > 1, x, float('nan'))", "x, nan")),
+            Variant(code=returning("x.to(torch.device('cpu'))", "x, device"), raises=True),
             Variant(code=returning("x[1:]", "x, slice"), raises=True),
         ),
         why="Generated code writes the number infinity as the global name `inf`, and the parameter "
@@ -159,8 +160,8 @@ gm = fx.GraphModule(nn.Module(), graph)
         inputs="x = torch.zeros(2)",
         change="gm",
         right_is="fx.Interpreter(gm).run",
-        why="The code of `operator.iadd(size, 10)` is `size += 10`. A tensor is changed in place by "
-        "that; a number is not, and the name `size` stands for another one from there on. "
+        why="The code of `operator.iadd(size, 10)` is `size += 10`. A tensor is changed in place "
+        "by that; a number is not, and the name `size` stands for another one from there on. "
         "An `Interpreter` calls the function, and is right.",
         file="fx/graph.py",
         line='"iadd": "{} += {}",',

@@ -13,19 +13,14 @@ from torch.fx.passes.utils import fuser_utils
 
 from hunts.bug import Bug, Variant, returning
 from hunts.known.mending import (
+    draws,
+    has_effect,
     instead,
-    writes,
+    nodes_are,
     writing_function,
     writing_method,
     writing_module,
 )
-
-_DRAWING = frozenset({"dropout", "alpha_dropout", "feature_alpha_dropout", "rrelu"})
-
-
-def _draws(node: fx.Node) -> bool:
-    name = getattr(node.target, "__name__", "")
-    return node.op == "call_function" and name in _DRAWING
 
 
 def _knows(effect: Callable[[fx.Node], bool]) -> Any:
@@ -39,28 +34,24 @@ def _knows(effect: Callable[[fx.Node], bool]) -> Any:
 
 
 def _methods(node: fx.Node) -> bool:
-    return writing_method(node) or (node.op == "call_method" and node.target == "bernoulli")
+    return writing_method(node) or (node.op == "call_method" and draws(node))
 
 
 def _functions(node: fx.Node) -> bool:
-    return writing_function(node) or _draws(node)
+    return writing_function(node) or (node.op == "call_function" and draws(node))
 
 
-def _between(nodes: Any, place: dict[fx.Node, int], written: list[int]) -> bool:
-    first, last = min(place[n] for n in nodes), max(place[n] for n in nodes)
-    inside = {place[n] for n in nodes}
-    return any(first < number < last and number not in inside for number in written)
+def _modules(node: fx.Node) -> bool:
+    return writing_module(node) or (node.op == "call_module" and draws(node))
 
 
 @contextmanager
-def _whole_runs() -> Iterator[None]:
-    """Partitions that a write falls into are left as they were."""
+def _nothing_fused_over_effects() -> Iterator[None]:
+    """Where something is written or drawn, nothing is fused."""
 
     def make(original: Any) -> Any:
         def fused(gm: fx.GraphModule, partitions: Any, *args: Any, **kwargs: Any) -> Any:
-            place = {node: number for number, node in enumerate(gm.graph.nodes)}
-            written = [place[node] for node in gm.graph.nodes if writes(node)]
-            kept = [nodes for nodes in partitions if not _between(nodes, place, written)]
+            kept = [] if nodes_are(gm, has_effect) else partitions
             return original(gm, kept, *args, **kwargs)
 
         return fused
@@ -110,7 +101,7 @@ class Model(nn.Module):
         "an effect. Constant folding believes it, too: what it folds is run once, "
         "and never again.",
         file="fx/node.py",
-        line="if self.op in {\"placeholder\", \"output\"}:",
+        line='if self.op in {"placeholder", "output"}:',
         issues=(68301,),
         instead="Pass `is_impure_node=`, a function that knows the names that end in `_`.",
         says=UNSOUND,
@@ -137,9 +128,9 @@ class Model(nn.Module):
             ),
         ),
         why="`is_impure` asks the schema of an ATen operator, and looks all others up in a list "
-        "of random ones. A function of `torch` or of `torch.nn.functional` has no schema: `torch.relu_(x)`, `F.relu(x, inplace=True)` and what "
-        "has `out=` count as pure. So does `F.dropout`, which draws random numbers: the next "
-        "one who draws gets others.",
+        "of random ones. A function of `torch` or of `torch.nn.functional` has no schema: "
+        "`torch.relu_(x)`, `F.relu(x, inplace=True)` and what has `out=` count as pure. So does "
+        "`F.dropout`, which draws random numbers: the next one who draws gets others.",
         file="_library/utils.py",
         line="if op in _RANDOM_FUNCTIONS:",
         instead="Pass `is_impure_node=`, or assign and return: `x = torch.mul(x, 10)`.",
@@ -166,7 +157,7 @@ class Model(nn.Module):
         line='return getattr(target_mod, "_is_impure", False)',
         instead="Set `module._is_impure = True` on such layers.",
         says=UNSOUND,
-        mend=lambda: _knows(writing_module),
+        mend=lambda: _knows(_modules),
     ),
     Bug(
         name="legalized-before-a-write",
@@ -219,6 +210,6 @@ EXP = create_op_support(lambda modules, node: node.target is torch.exp)
         issues=(81244,),
         instead="Give the partitioner functional graphs, such as those of "
         "`ep.run_decompositions({})`.",
-        mend=_whole_runs,
+        mend=_nothing_fused_over_effects,
     ),
 )

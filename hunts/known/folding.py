@@ -120,8 +120,8 @@ class Model(nn.Module):
         change=FOLDED,
         show="[f(x).tolist() for _ in range(3)]",
         imports=FOLD,
-        why="`self.start + 0` is a new tensor at each call. Folded, it is one tensor, and each call "
-        "adds to it.",
+        why="`self.start + 0` is a new tensor at each call. Folded, it is one tensor, and each "
+        "call adds to it.",
         file="fx/experimental/const_fold.py",
         line="i.detach().clone()",
         instead="Pass `skip_folding_node_fn=`, a function that says yes where a user of the node "

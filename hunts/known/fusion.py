@@ -117,16 +117,16 @@ BUGS = (
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
-        self.conv, self.norm = nn.Conv1d(1, 1, 1), nn.BatchNorm1d(1, eps=3.0)
+        self.conv, self.norm = nn.Conv2d(1, 1, 1), nn.BatchNorm2d(1, eps=3.0)
     def forward(self, x):
         return self.norm(self.conv(x)), self.conv(x)
 """,
-        inputs="x = torch.ones(1, 1, 2)",
+        inputs="x = torch.ones(1, 1, 1, 1)",
         change=FUSED,
-        show="f(x)[1].tolist()",
+        show="f(x)[1].item()",
         imports=FUSE,
-        why="The fused layer takes the place of the old one under its name. Whoever calls that name "
-        "elsewhere, or reads its weight, gets the BatchNorm as well.",
+        why="The fused layer takes the place of the old one under its name. Whoever calls that "
+        "name elsewhere, or reads its weight, gets the BatchNorm as well.",
         file="fx/experimental/optimization.py",
         line="replace_node_module(node.args[0], modules, fused_layer)",
         issues=(197539, 104593),
@@ -175,12 +175,12 @@ class Model(nn.Sequential):
         code="""
 class Model(nn.Sequential):
     def __init__(self):
-        super().__init__(nn.Linear(1, 1), nn.BatchNorm1d(1))
+        super().__init__(nn.Conv2d(1, 1, 1), nn.BatchNorm2d(1))
         self[1].register_forward_hook(lambda module, args, out: out * 10)
 """,
-        inputs="x = torch.ones(1, 1)",
+        inputs="x = torch.ones(1, 1, 1, 1)",
         change=FUSED,
-        show="f(x).tolist()",
+        show="f(x).item()",
         imports=FUSE,
         why="The BatchNorm is gone, and with it a hook that changes what comes out of it. Hooks of "
         "the first layer are run on what is already the result of both.",
@@ -198,8 +198,10 @@ class Model(nn.Sequential):
         change="CSEPass()(gm).graph_module",
         imports=CSE,
         variants=(
-            Variant(code=returning("(x + 1, x + True, x * 0.0 + 1.0)"),
-                    show="[value.dtype for value in f(x > 0)]"),
+            Variant(
+                code=returning("(x + 1, x + True, x * 0.0 + 1.0)"),
+                show="[value.dtype for value in f(x > 0)]",
+            ),
             Variant(
                 code=returning("(1 / (x * 0.0), 1 / (x * -0.0))"), inputs="x = torch.tensor(1.0)"
             ),
@@ -221,9 +223,7 @@ class Model(nn.Sequential):
         change="CSEPass(get_CSE_banned_ops())(make_fx(model)(x)).graph_module",
         show="torch.equal(*f(x))",
         imports=CSE + "\nfrom torch.fx.experimental.proxy_tensor import make_fx",
-        variants=(
-            Variant(code=returning("torch.randint_like(x, 99), torch.randint_like(x, 99)")),
-        ),
+        variants=(Variant(code=returning("torch.randint_like(x, 99), torch.randint_like(x, 99)")),),
         why="PyTorch's own list of operations that must not be merged has `rand_like`, and neither "
         "`randn_like` nor `randint_like`.",
         file="fx/passes/dialect/common/cse_pass.py",

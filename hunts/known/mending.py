@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
-from torch import fx
+from torch import fx, nn
+
+from autograder.core.torch_private import BatchNorm
 
 
 @contextmanager
@@ -25,6 +27,27 @@ def nodes_are(gm: fx.GraphModule, test: Callable[[fx.Node], bool]) -> bool:
 
 
 _WRITING_FUNCTIONS = frozenset({"setitem", "iadd", "isub", "imul", "itruediv", "ior", "iand"})
+
+
+_DRAWING = frozenset(
+    "rand rand_like randn randn_like randint randint_like bernoulli normal poisson multinomial "
+    "dropout alpha_dropout feature_alpha_dropout dropout1d dropout2d dropout3d rrelu".split()
+)
+_DRAWING_LAYERS = (nn.modules.dropout._DropoutNd, nn.RReLU)
+
+
+def draws(node: fx.Node) -> bool:
+    """Whether a call draws random numbers."""
+    if node.op == "call_module":
+        module = _module_of(node)
+        return isinstance(module, _DRAWING_LAYERS) and module.training
+    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    return node.op in ("call_function", "call_method") and name in _DRAWING
+
+
+def has_effect(node: fx.Node) -> bool:
+    """Whether it matters when a call is made."""
+    return writes(node) or draws(node)
 
 
 def writes(node: fx.Node) -> bool:
@@ -57,10 +80,13 @@ def writing_function(node: fx.Node) -> bool:
     )
 
 
+def _module_of(node: fx.Node) -> nn.Module | None:
+    owner = node.graph.owning_module
+    return owner.get_submodule(str(node.target)) if node.op == "call_module" and owner else None
+
+
 def writing_module(node: fx.Node) -> bool:
     """Whether a module writes: in place, or to its statistics."""
-    if node.op != "call_module" or node.graph.owning_module is None:
-        return False
-    module = node.graph.owning_module.get_submodule(str(node.target))
-    statistics = getattr(module, "track_running_stats", False) and module.training
+    module = _module_of(node)
+    statistics = isinstance(module, BatchNorm) and module.track_running_stats and module.training
     return getattr(module, "inplace", False) is True or bool(statistics)

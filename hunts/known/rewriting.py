@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import torch
 from torch import fx
 from torch.fx import subgraph_rewriter
 
@@ -42,8 +41,8 @@ def _lists_followed() -> Iterator[None]:
     became: dict[fx.Node, fx.Node] = {}
 
     def follow(node: fx.Node) -> fx.Node:
-        while node in became:
-            node = became[node]
+        for _ in became:
+            node = became.get(node, node)
         return node
 
     def uses(original: Any) -> Any:
@@ -73,7 +72,9 @@ def _names_that_are_free() -> Any:
     """Attributes of the replacement get names that nobody has."""
 
     def make(original: Any) -> Any:
-        def replaced(gm: Any, pattern: Any, replacement: Any = None, *args: Any, **kwargs: Any) -> Any:
+        def replaced(
+            gm: Any, pattern: Any, replacement: Any = None, *args: Any, **kwargs: Any
+        ) -> Any:
             if isinstance(replacement, fx.GraphModule):
                 replacement = copy.deepcopy(replacement)
                 for number, node in enumerate(replacement.graph.nodes):
@@ -107,8 +108,8 @@ def replaced(gm):
     fx.replace_pattern(gm, lambda a: torch.relu(a), lambda a: torch.clamp(a, min=0))
     return gm
 """,
-        why="The new nodes stand in front of the first one that reads the result, and not where the "
-        "old ones were. What they read may have been changed in between.",
+        why="The new nodes stand in front of the first one that reads the result, and not where "
+        "the old ones were. What they read may have been changed in between.",
         file="fx/subgraph_rewriter.py",
         line="first_user_node if first_user_node is not None else first_next_node",
         instead="Use `replace_pattern_with_filters`, with a filter that refuses such matches.",
@@ -130,12 +131,12 @@ def replaced(gm):
     fx.replace_pattern(gm, lambda a: torch.cat(a), lambda a: torch.concat(a))
     return gm
 """,
-        why="If an input of a match was replaced by the match before, it is looked up. If it stands "
-        "in a list, it is not.",
+        why="If an input of a match was replaced by the match before, it is looked up. If it "
+        "stands in a list, it is not.",
         file="fx/subgraph_rewriter.py",
         line="val_map[rn] = gn",
         issues=(159613,),
-        instead="Call `replace_pattern` with one match at a time, by a filter, until there is none.",
+        instead="Replace one match at a time, by a filter, until there is none.",
         raises=True,
         mend=_lists_followed,
     ),

@@ -11,7 +11,7 @@ from torch.fx.experimental import const_fold
 from torch.fx.passes import split_module, split_utils
 
 from hunts.bug import Bug, Variant, returning
-from hunts.known.mending import instead, nodes_are, writes
+from hunts.known.mending import has_effect, instead, nodes_are
 
 
 @contextmanager
@@ -37,11 +37,11 @@ def _no_two_alike() -> Iterator[None]:
 
 
 def _in_the_order_that_there_was() -> Any:
-    """Where something is written, parts are what is next to one another, and stay in order."""
+    """Where something is written or drawn, parts are neighbours, and stay in order."""
 
     def make(original: Any) -> Any:
         def split(m: fx.GraphModule, root_m: Any, callback: Any, *args: Any, **kwargs: Any) -> Any:
-            if not nodes_are(m, writes):
+            if not nodes_are(m, has_effect):
                 return original(m, root_m, callback, *args, **kwargs)
             parts, last = {}, (0, None)
             for node in m.graph.nodes:
@@ -97,8 +97,8 @@ class Model(nn.Module):
         inputs="x = torch.tensor([-1.0, 2.0])",
         change="split_module.split_module(gm, gm, lambda node: 0)",
         imports="from torch.fx.passes import split_module",
-        why="Within a part, the module `act.0` is called `act_0`. If there is a module of that name "
-        "already, one of the two takes the place of the other.",
+        why="Within a part, the module `act.0` is called `act_0`. If there is a module of that "
+        "name already, one of the two takes the place of the other.",
         file="fx/passes/split_module.py",
         line='target = node.target.replace(".", "_")',
         instead="Rename one of them first.",
@@ -117,8 +117,8 @@ class Model(nn.Module):
         inputs="x = torch.ones(2)",
         change='split_module.split_module(gm, gm, lambda node: int(node.name == "add"))',
         imports="from torch.fx.passes import split_module",
-        why="Parts are ordered by who reads whom, the last of those that are free first. The second "
-        "part does not read what `mul_` returns, and so it is run first.",
+        why="Parts are ordered by who reads whom, the last of those that are free first. The "
+        "second part does not read what `mul_` returns, and so it is run first.",
         file="fx/passes/split_module.py",
         line="root_partition = root_partitions.pop()",
         instead="Pass `keep_original_order=True`, and number parts in the order of the graph.",

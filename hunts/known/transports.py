@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import copy
+import re
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import torch
 from torch import fx
 from torch.fx import graph as fx_graph
 
@@ -52,37 +55,29 @@ def _written(change: Any) -> Any:
             original(self, folder, module_name)
             file = folder / "module.py"
             text = file.read_text(encoding="utf-8")
-            file.write_text(change(self, text), encoding="utf-8")
+            file.write_text(change(self, text, folder), encoding="utf-8")
 
         return to_folder
 
     return instead(fx.GraphModule, "to_folder", make)
 
 
-def _as_they_were(gm: fx.GraphModule, text: str) -> str:
-    modes = {name: part.training for name, part in gm.named_modules()}
-    dtypes = {name: str(value.dtype) for name, value in gm.state_dict().items()}
-    text = _before_loading(
-        text,
-        "for name, value in [*self.named_parameters(), *self.named_buffers()]: "
-        f"value.data = value.data.to(eval({dtypes!r}.get(name, str(value.dtype))))",
-    )
-    return _after_loading(
-        text, f"for name, part in self.named_modules(): part.training = {modes!r}.get(name, True)"
-    )
-
-
-def _before_loading(text: str, line: str) -> str:
-    return text.replace("        self.load_state_dict(", f"        {line}\n        self.load_state_dict(")
-
-
-def _after_loading(text: str, line: str) -> str:
+def _as_they_were(gm: fx.GraphModule, text: str, folder: Path) -> str:
+    """Every layer is loaded from a file of its own, and none is built anew."""
     lines = text.splitlines()
-    place = next(i for i, each in enumerate(lines) if "self.load_state_dict(" in each)
-    return "\n".join([*lines[: place + 1], f"        {line}", *lines[place + 1 :]]) + "\n"
+    for place, line in enumerate(lines):
+        found = re.match(r" *setattr\(self, '(\w+)', (?!torch\.)", line)
+        if found:
+            file = folder / f"{found[1]}.pt"
+            torch.save(gm.get_submodule(found[1]), file)
+            load = f"torch.load({str(file)!r}, weights_only=False)"
+            lines[place] = f"        setattr(self, {found[1]!r}, {load})"
+        if "self.load_state_dict(" in line:
+            lines[place] += f"\n        self.training = {gm.training}"
+    return "\n".join(lines) + "\n"
 
 
-def _with_names(gm: fx.GraphModule, text: str) -> str:
+def _with_names(gm: fx.GraphModule, text: str, folder: Path) -> str:
     code = gm.graph.python_code("self")
     imports = []
     for name, value in code.globals.items():
@@ -98,7 +93,13 @@ BUGS = (
     Bug(
         name="pickled-operator-in-place",
         title="pickle turns `operator.iadd` into `operator.add`",
-        suspects=("pickle", "torch.save", "symbolic_trace of a trace"),
+        suspects=(
+            "pickle",
+            "torch.save",
+            "symbolic_trace of a trace",
+            "optimization.fuse",
+            "merge_matmul",
+        ),  # fmt: skip
         code="""
 graph = fx.Graph()
 x = graph.placeholder("x")
@@ -178,8 +179,8 @@ class Model(nn.Module):
         inputs="x = torch.tensor([-1.0, 2.0])",
         change="to_folder(gm, ())",
         imports=FOLDER,
-        why="Generated code calls functions by global names, such as `_operator_abs`. The file gets "
-        "the code, and of these names only those that every graph has.",
+        why="Generated code calls functions by global names, such as `_operator_abs`. The file "
+        "gets the code, and of these names only those that every graph has.",
         file="fx/graph_module.py",
         line='custom_builtins = "\\n".join([v.import_str for v in _custom_builtins.values()])',
         instead="Use `torch.save`, which imports what it needs.",
