@@ -350,6 +350,59 @@ def grade(
     progress_report.print_summary(summary, out)
 
 
+@app.command()
+def hunt(
+    words: Annotated[
+        str,
+        typer.Argument(metavar="MODULE:PASS", help="Your pass: my_passes:fold, or file.py:fold."),
+    ],
+    oracle: Annotated[
+        str, typer.Option(metavar="MODULE:FUNCTION", help="What must come out; the model itself.")
+    ] = "",
+    given: Annotated[
+        str, typer.Option(help="What the pass is given: trace, model, program or aten.")
+    ] = "trace",
+    models: Annotated[int, typer.Option("-n", "--models", min=1, help="How many models.")] = 500,
+    seed: Annotated[int, typer.Option(help="Where to begin.")] = 0,
+    kinds: Annotated[
+        str, typer.Option(help="Kinds of models, with commas between; `all`; `help` lists them.")
+    ] = "",
+    ignore: Annotated[
+        str,
+        typer.Option(help="What it may change: gradients, arguments, keywords, modes, state."),
+    ] = "",
+    eval_only: Annotated[
+        bool, typer.Option("--eval", help="No model is in training mode.")
+    ] = False,
+    enough: Annotated[
+        int, typer.Option(min=1, help="Stop after so many different counterexamples.")
+    ] = 3,
+    html: Annotated[Path | None, typer.Option(help="Write the card to this file.")] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the smallest model to this file, as a test.")
+    ] = None,
+) -> None:
+    """Try a pass of yours on random models. Ends with 0 if it held, with 1 if it did not."""
+    from autograder.hunt import command
+
+    if kinds == "help":
+        out.print(command.kinds_text(), markup=False)
+        return
+    try:
+        wanted = command.wanted(
+            words, oracle=oracle, given=given, models=models, seed=seed, kinds=kinds,
+            ignore=ignore, eval_only=eval_only, enough=enough, page=html, save=save,
+        )  # fmt: skip
+        status = command.run(wanted, out, err)
+    except command.UNFIT as error:
+        err.print(f"[red]Nothing was tried.[/red] {escape(str(error))}")
+        raise typer.Exit(command.UNUSABLE) from None
+    except KeyboardInterrupt:
+        err.print("Stopped.")
+        raise typer.Exit(130) from None
+    raise typer.Exit(status)
+
+
 def _pass_on(name: str, module: str, help: str) -> None:
     """Mount a typer app that lives in another module, and import it only when it is called."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import keyword
 import operator
 import re
 from collections.abc import Sequence
@@ -80,7 +81,8 @@ def program_of(recipe: Recipe, vocabulary: Vocabulary) -> Program:
     """The program that a recipe stands for."""
     shape = vocabulary.shapes[recipe.shape % len(vocabulary.shapes)]
     kind = vocabulary.inputs[recipe.inputs % len(vocabulary.inputs)]
-    tensor = "y" if recipe.returns % 3 or not vocabulary.namesakes else vocabulary.namesakes[0]
+    misleading = next((name for name in vocabulary.namesakes if not keyword.iskeyword(name)), "y")
+    tensor = "y" if recipe.returns % 3 else misleading
     named = {"tensor": tensor, "row": tensor, "default": "k=2.0", "star": "*rest"}
     second = named.get(kind, kind)
     writer = _Writer(vocabulary, shape)
@@ -152,24 +154,30 @@ class _Writer:
         called = text.count("{") == 1 and any(f"[{layer}]({{{x}}})" in text for x in "abcxy")
         same = [name for name, code in into.attributes.items() if code == made]
         if (step.layer == 2 or layer.startswith("=")) and same:
-            return f"self.{same[-1]}"
+            return _self(same[-1])
         # A buffer under a second name would be a plain attribute, which `.to()` passes over.
         if step.layer == 3 and same and self.second_names and not made.startswith("buffer"):
-            made = f"self.{same[0]}"
+            made = _self(same[0])
         elif step.layer == 4 and called:
             made = f"nn.Sequential({made})"
-        name = _attribute_name(self._sizes(layer) if made.startswith("self.") else made)
+        tied = made.startswith(("self.", "getattr("))
+        name = _attribute_name(self._sizes(layer) if tied else made)
         if step.layer == 5 and self.namesakes:
             name = self.namesakes[step.number % len(self.namesakes)]
         free = (f"{name}_{i}" if i else name for i in itertools.count())
         name = next(other for other in free if other not in into.attributes)
         into.attributes[name] = made
-        return f"self.{name}"
+        return _self(name)
 
     def _sizes(self, layer: str) -> str:
         sizes = {"D": self.shape[-1] if self.shape else 1}
         sizes["C"] = self.shape[1] if len(self.shape) > 1 else 1
         return re.sub(r"\b[CD]\b", lambda m: str(sizes[m[0]]), layer)
+
+
+def _self(name: str) -> str:
+    """The code that reads an attribute; some names can be had by `getattr` alone."""
+    return f'getattr(self, "{name}")' if keyword.iskeyword(name) else f"self.{name}"
 
 
 def _attribute_name(made: str) -> str:
@@ -223,6 +231,8 @@ def _text(name: str, parameters: list[str], written: _Class) -> str:
 def _assignment(name: str, made: str) -> str:
     if made.startswith("buffer("):
         return f'self.register_buffer("{name}", {made[len("buffer(") : -1]})'
+    if keyword.iskeyword(name):
+        return f'setattr(self, "{name}", {made})'
     return f"self.{name} = {made}"
 
 

@@ -1,0 +1,249 @@
+"""What a model does, as far as a caller can notice it, and where two models differ in it."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import torch
+from torch import nn
+
+from autograder.core.codec import Encoder, Plain
+from autograder.core.execution import RUN_SEED, error_record, seed_all
+from autograder.judge.compare import difference
+from autograder.judge.error_words import error_text
+
+RESULT = "the result"
+AGAIN = "the result of a further call"
+KEYWORDS = "the result of a call by keyword"
+ARGUMENTS = "the arguments after a call"
+STATE = "parameters and buffers after the calls"
+ARGUMENT_GRADIENTS = "the gradients of the arguments"
+PARAMETER_GRADIENTS = "the gradients of the parameters"
+MODES = "the modes of the modules"
+
+EVERYTHING = (
+    RESULT, AGAIN, KEYWORDS, ARGUMENTS, STATE, ARGUMENT_GRADIENTS, PARAMETER_GRADIENTS, MODES,
+)  # fmt: skip
+"""The aspects of what a model does. A pass may be allowed to change some, such as `MODES`."""
+
+Inputs = Sequence[tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call: what is given to it, and which aspect its result belongs to.
+
+    Attributes:
+        aspect: `RESULT`, `AGAIN` or `KEYWORDS`.
+        args: positional arguments.
+        kwargs: keyword arguments.
+    """
+
+    aspect: str
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+
+def calls_of(model: nn.Module, inputs: Inputs) -> list[Call]:
+    """The calls on which models are compared: each once, the first again, the last by keyword."""
+    calls = [Call(RESULT, args, {}) for args in inputs]
+    if not inputs:
+        return calls
+    calls.append(Call(AGAIN, inputs[0], {}))
+    named = list(inspect.signature(model.forward).parameters.values())[1 : len(inputs[-1])]
+    if len(named) == len(inputs[-1]) - 1 > 0 and all(
+        parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in named
+    ):
+        words = {p.name: value for p, value in zip(named, inputs[-1][1:], strict=True)}
+        calls.append(Call(KEYWORDS, inputs[-1][:1], words))
+    return calls
+
+
+@dataclass
+class Behaviour:
+    """What a model did.
+
+    Attributes:
+        rows: what came of it, by aspect and number.
+        tensors: the tensors that `rows` refer to.
+        start: parameters and buffers before the first call, by name.
+        end: the same after the last one.
+    """
+
+    rows: dict[tuple[str, int], Plain] = field(default_factory=dict)
+    tensors: list[torch.Tensor] = field(default_factory=list)
+    start: dict[str, torch.Tensor] = field(default_factory=dict)
+    end: dict[str, torch.Tensor] = field(default_factory=dict)
+
+    @property
+    def error(self) -> str:
+        """What the first call raised; ``""`` if it returned."""
+        first = next(iter(self.rows.values()), None)
+        return error_text(first["error"]) if first and "error" in first else ""
+
+
+def behaviour(
+    model: Callable[..., Any], calls: Sequence[Call], aspects: Sequence[str] = EVERYTHING
+) -> Behaviour:
+    """Run a model, on copies of the arguments and under fixed seeds.
+
+    Args:
+        model: anything that can be called. It is left in whatever state the calls lead to.
+        calls: in this order.
+        aspects: what is looked at.
+    """
+    encoder, found = Encoder(), Behaviour()
+    if isinstance(model, nn.Module):
+        found.start = {name: value.detach().clone() for name, value in _state(model)}
+    for number, call in enumerate(calls):
+        args, kwargs = copy.deepcopy((call.args, dict(call.kwargs)))
+        seed_all(RUN_SEED + number)
+        with torch.no_grad():
+            found.rows[call.aspect, number] = _ran(encoder, partial(model, *args, **kwargs))
+        found.rows[ARGUMENTS, number] = {"value": encoder.encode([args, kwargs])}
+        if found.error:
+            break  # a model that raises is no example of anything
+    if isinstance(model, nn.Module):
+        found.end = {name: value.detach().clone() for name, value in _state(model)}
+        # FX makes plain modules to hold others, and nobody asks these for their mode.
+        parts = [pair for pair in model.named_modules() if type(pair[1]) is not nn.Module]
+        modes = {name: part.training for name, part in parts}
+        found.rows[MODES, 0] = {"value": modes}
+    if {ARGUMENT_GRADIENTS, PARAMETER_GRADIENTS} & set(aspects) and calls and not found.error:
+        _note_gradients(model, calls[0], encoder, found)
+    found.tensors = encoder.tensors
+    return found
+
+
+def unlike(
+    got: Behaviour, want: Behaviour, aspects: Sequence[str] = EVERYTHING
+) -> tuple[str, str] | None:
+    """The first thing in which a model differs from the one that says what is right.
+
+    Returns:
+        The aspect and a clause such as ``the result has dtype float32, not float64``;
+        ``None`` if nothing differs. Where the right one raises, anything is right.
+    """
+    for (aspect, number), right in want.rows.items():
+        if aspect not in aspects or "error" in right:
+            continue
+        mine = got.rows.get((aspect, number))
+        if aspect == MODES:
+            found = _modes_differ(mine, right)
+        elif mine is None:
+            continue  # what is no module has no parameters
+        elif "error" in mine:
+            found = f"{aspect} is none: it raises {error_text(mine['error'])}"
+        elif aspect == PARAMETER_GRADIENTS:
+            found = _gradients_differ(mine, got.tensors, right, want.tensors)
+        else:
+            pair = (mine["value"], got.tensors, right["value"], want.tensors)
+            differing = difference(*pair, aspect)
+            found = differing.text if differing else ""
+        if found:
+            return aspect, found
+    if STATE in aspects:
+        for name in _written_otherwise(got, want):
+            return STATE, f"`{name}` has other values after the calls"
+    return None
+
+
+def _ran(encoder: Encoder, call: Callable[[], Any]) -> Plain:
+    try:
+        return {"value": encoder.encode(call())}
+    except Exception as error:
+        return {"error": error_record(error)}
+
+
+def _state(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    yield from model.named_parameters(remove_duplicate=False)
+    yield from model.named_buffers(remove_duplicate=False)
+
+
+def _written_otherwise(got: Behaviour, want: Behaviour) -> Iterator[str]:
+    """Names of tensors that both had, with the same values, until the calls."""
+    for name, was in want.start.items():
+        if name in got.start and _same(got.start[name], was):
+            if not _same(got.end.get(name, was), want.end[name]):
+                yield name
+
+
+def _same(a: torch.Tensor, b: torch.Tensor) -> bool:
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    return torch.equal(a, b) or torch.allclose(a, b, equal_nan=True)
+
+
+def _modes_differ(got: Plain, want: Plain) -> str:
+    for name, mode in want["value"].items():
+        if got and got["value"].get(name, mode) != mode:
+            part = f"`{name}`" if name else "the model"
+            return f"{part} is in {'eval' if mode else 'training'} mode"
+    return ""
+
+
+def _note_gradients(model: Any, call: Call, encoder: Encoder, found: Behaviour) -> None:
+    """Gradients of a weighted sum of all that comes out, by arguments and by parameters."""
+    args = copy.deepcopy(call.args)
+    inner = [t for t in _tensors(args) if t.is_floating_point()]
+    for tensor in inner:
+        tensor.requires_grad_(True)
+    named = dict(_state(model)) if isinstance(model, nn.Module) else {}
+    wanted = {name: value for name, value in named.items() if value.requires_grad}
+    seed_all(RUN_SEED)
+
+    every = [*inner, *wanted.values()]
+
+    def gradients() -> list[torch.Tensor]:
+        out = [t for t in _tensors(model(*args)) if t.is_floating_point() and t.requires_grad]
+        total = sum(((t * _weights(t)).sum() for t in out), torch.zeros(()))
+        made = torch.autograd.grad(total, every, allow_unused=True) if out else [None] * len(every)
+        # Whether what does not depend on something has no gradient or a zero one is no matter.
+        return [torch.zeros_like(v) if g is None else g for g, v in zip(made, every, strict=True)]
+
+    try:
+        with torch.enable_grad():
+            made = gradients()
+    except Exception as error:
+        # Whoever writes to an argument in place cannot be differentiated by it.
+        record = {"error": error_record(error)}
+        found.rows[ARGUMENT_GRADIENTS, 0] = found.rows[PARAMETER_GRADIENTS, 0] = record
+        return
+    own, others = made[: len(inner)], made[len(inner) :]
+    found.rows[ARGUMENT_GRADIENTS, 0] = {"value": encoder.encode(own)}
+    by_name = {n: encoder.encode(g) for n, g in zip(wanted, others, strict=True)}
+    found.rows[PARAMETER_GRADIENTS, 0] = {"value": by_name}
+
+
+def _weights(tensor: torch.Tensor) -> torch.Tensor:
+    """Weights that no two entries share, so that entries cannot be exchanged unseen."""
+    return torch.arange(1, tensor.numel() + 1, dtype=tensor.dtype).cos().reshape(tensor.shape)
+
+
+def _gradients_differ(
+    got: Plain, got_tensors: list[torch.Tensor], want: Plain, want_tensors: list[torch.Tensor]
+) -> str:
+    """A pass may fold parameters into others; those that are still there are compared."""
+    for name, right in want["value"].items():
+        if name in got["value"]:
+            words = f"the gradient of `{name}`"
+            found = difference(got["value"][name], got_tensors, right, want_tensors, words)
+            if found:
+                return found.text
+    return ""
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _tensors(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _tensors(item)

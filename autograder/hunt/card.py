@@ -1,0 +1,308 @@
+"""A counterexample as a card, in text and in HTML, and as a file that runs it again."""
+
+from __future__ import annotations
+
+import copy
+import json
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import fx
+
+from autograder.core.codec import show, show_values
+from autograder.core.verdict import Box
+from autograder.drawing import html
+from autograder.drawing.draw import Picture, pair
+from autograder.drawing.sketch import sketch
+from autograder.hunt.behaviour import AGAIN, EVERYTHING, KEYWORDS, RESULT, behaviour
+from autograder.hunt.search import Counterexample
+from autograder.hunt.trying import ENDLESS, Failure, Question, Subject, TooLong, limited, quiet
+from autograder.judge.evidence import describe_inputs
+from autograder.judge.pasteable import pasteable, piece_of
+
+WIDTH = 88
+_RED = "#b3360b"
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is shown of a counterexample.
+
+    Attributes:
+        title: what was tried, and on how many models it fails.
+        says: what is wrong, one sentence.
+        hint: where to look, if the kind of mistake is a common one.
+        source: the model.
+        facts: names and values: mode, inputs, what should come out and what does.
+        before: the graph that the pass was given.
+        after: what came out of the pass; empty if that is no graph.
+        code: its code.
+    """
+
+    title: str
+    says: str
+    hint: str
+    source: str
+    facts: tuple[tuple[str, str], ...]
+    before: tuple[Box, ...]
+    after: tuple[Box, ...]
+    code: str
+
+    @property
+    def picture(self) -> Picture | None:
+        """The graphs before and after, what differs marked."""
+        if self.before and self.after:
+            return pair(self.before, self.after)
+        return Picture([("", self.before)]) if self.before else None
+
+    def text(self) -> str:
+        """The card for a terminal."""
+        return html.clean("\n".join(self._lines()))
+
+    def _lines(self) -> Iterator[str]:
+        yield f"✗ {self.title}"
+        yield textwrap.fill(self.says, WIDTH)
+        if self.hint:
+            yield textwrap.fill(f"Where to look: {self.hint}", WIDTH)
+        yield "The smallest model that shows it:"
+        yield textwrap.indent(html.bounded(self.source, 60), "    ")
+        for name, value in self.facts:
+            lead = f"{name + ':':<11}"
+            yield lead + value.replace("\n", "\n" + " " * len(lead))
+        if self.picture is not None:
+            yield "Before and after:" if self.after else "What the pass was given:"
+            yield textwrap.indent(html.bounded(self.picture.text, 80), "    ")
+
+    def page(self) -> str:
+        """The card as a page of its own."""
+        parts = [
+            f'<div style="margin:0 0 3px 0"><span style="background:{_RED};color:#ffffff;'
+            "border-radius:11px;padding:1px 11px 1px 9px;font-weight:600;"
+            'margin-right:10px">✗</span>'
+            f"<strong>{html.rich(self.title)}</strong></div>",
+            f'<p style="font-weight:600;margin:6px 0">{html.rich(self.says)}</p>',
+        ]
+        if self.hint:
+            hint = html.rich(self.hint)
+            parts.append(f'<p style="margin:6px 0"><strong>Where to look.</strong> {hint}</p>')
+        parts += [_label("The smallest model that shows it"), html.block(self.source)]
+        for name, value in self.facts:
+            parts += [_label(name), html.block(value, lines=24)]
+        picture = self.picture
+        if picture is not None:
+            parts.append(_label("Before and after" if self.after else "What the pass was given"))
+            parts.append(picture.html())
+        if self.code:
+            parts.append(html.folded("The code of what came out", html.block(self.code, 80)))
+        body = html.framed("".join(parts), edge=_RED)
+        return (
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+            f"<title>{html.escaped(self.title)}</title></head>\n<body>{body}</body></html>\n"
+        )
+
+
+def _label(text: str) -> str:
+    return f'<div style="margin:8px 0 0 0;font-size:12.5px;font-weight:600">{text}</div>'
+
+
+def card_of(found: Counterexample, question: Question, title: str) -> Card:
+    """The card of a counterexample.
+
+    Args:
+        found: the counterexample.
+        question: what was asked.
+        title: stands above the card.
+    """
+    subject = found.model.subject(question)
+    endless = found.failure.aspect == ENDLESS
+    changed, after = (None, ()) if endless else _changed(subject, question)
+    expected, obtained = _values(subject, question, changed, found.failure)
+    facts = [("In mode", "training" if subject.model.training else "eval")]
+    described = [describe_inputs(call.args) for call in subject.calls if call.aspect == RESULT]
+    facts.append(("On inputs", "\n".join(described)))
+    if expected or obtained:
+        facts += [("Expected", expected), ("Obtained", obtained)]
+    graph = isinstance(subject.given, fx.GraphModule)
+    return Card(
+        title=title,
+        says=_sentence(found.failure.says),
+        hint=_hint(changed, found.failure),
+        source=pasteable([piece_of(subject.model)]).strip(),
+        facts=tuple(facts),
+        before=_boxes(subject.given) if graph else (),
+        after=after,
+        code=changed.code.strip() if isinstance(changed, fx.GraphModule) else "",
+    )
+
+
+def _sentence(clause: str) -> str:
+    return clause[:1].upper() + clause[1:].rstrip(".") + "."
+
+
+def _boxes(gm: fx.GraphModule) -> tuple[Box, ...]:
+    try:
+        return sketch(gm)
+    except Exception:  # a broken graph must not cost anybody the card
+        return ()
+
+
+def _changed(subject: Subject, question: Question) -> tuple[Any, tuple[Box, ...]]:
+    """What comes out of the pass, and its graph."""
+    try:
+        with quiet(), limited(question.seconds):
+            changed = question.change(subject.own(), subject.inputs)
+    except (Exception, TooLong):
+        return None, ()
+    return changed, _boxes(changed) if isinstance(changed, fx.GraphModule) else ()
+
+
+def _values(
+    subject: Subject, question: Question, changed: Any, failure: Failure
+) -> tuple[str, str]:
+    """What should come out, and what does, of the first call that shows it."""
+    if changed is None or failure.aspect not in (RESULT, AGAIN, KEYWORDS):
+        return "", ""
+    with quiet():
+        right: Any = copy.deepcopy(subject.model)
+        right = question.oracle(right) if question.oracle else right
+        want, got = (behaviour(each, subject.calls, [RESULT]) for each in (right, changed))
+    for key, row in want.rows.items():
+        mine = got.rows.get(key, {})
+        if key[0] != failure.aspect or "value" not in row or "value" not in mine:
+            continue
+        texts = [
+            show_values(each["value"], found.tensors) or show(each["value"])
+            for each, found in ((row, want), (mine, got))
+        ]
+        if texts[0] != texts[1]:
+            return texts[0], texts[1]
+    return "", ""
+
+
+def _hint(changed: Any, failure: Failure) -> str:
+    """Where to look, for mistakes that are made again and again."""
+    if failure.aspect == ENDLESS:
+        return (
+            "a loop over `graph.nodes` that inserts nodes which the loop then meets. Go through "
+            "`list(graph.nodes)`."
+        )
+    if isinstance(changed, fx.GraphModule) and failure.aspect == RESULT:
+        try:
+            fresh = changed.graph.python_code("self").src
+        except Exception:
+            return ""
+        if fresh != changed.code:
+            return (
+                "the code of what came out is not that of its graph. Call `recompile()` after the "
+                "last change."
+            )
+    if "Placeholder" in failure.says or "positional argument" in failure.says:
+        return "the parameters of what came out: their names, stars and defaults."
+    return ""
+
+
+_FILE = '''"""A model on which {words} is wrong: {says}
+
+Found by `fxcourse hunt`. Run it with pytest, or with Python: it fails until the pass is right.
+"""
+
+{imports}
+
+from autograder.hunt.replay import demand
+from autograder.models.build import randomize_
+{path}{pass_import}
+{source}
+
+
+def test_counterexample() -> None:
+    model = randomize_(Model().to({dtype}), 0).train({training})
+    inputs = [
+{inputs}
+    ]
+    demand({name}, model, inputs{more})
+
+
+if __name__ == "__main__":
+    test_counterexample()
+'''
+
+
+def file_of(
+    found: Counterexample,
+    question: Question,
+    words: str,
+    oracle: str = "",
+    aspects: Sequence[str] = EVERYTHING,
+) -> str:
+    """A file of Python that tries the pass on the counterexample again.
+
+    Args:
+        found: the counterexample.
+        question: what was asked.
+        words: what was written for the pass, such as ``my_passes:fold``.
+        oracle: what was written for the oracle, if there was one.
+        aspects: in what the two must not differ.
+    """
+    subject = found.model.subject(question)
+    source = pasteable([piece_of(subject.model)]).strip()
+    imports, name = _imported(words, "the_pass")
+    more = [f", given={question.given!r}"] if question.given != "trace" else []
+    if oracle:
+        line, its = _imported(oracle, "the_oracle")
+        imports, more = f"{imports}\n{line}", [*more, f", oracle={its}"]
+    if tuple(aspects) != EVERYTHING:
+        more.append(f", aspects={json.dumps(list(aspects))}")
+    return _FILE.format(
+        words=words,
+        says=_sentence(found.failure.says),
+        imports="import sys\n\nimport torch",
+        path=_paths([words, *([oracle] if oracle else [])]),
+        pass_import=imports + "\n",
+        source=f"\n{source}",
+        dtype=_dtype(subject),
+        training=subject.model.training,
+        inputs="\n".join(f"        {_literal(args)}," for args in subject.inputs),
+        name=name,
+        more="".join(more),
+    )
+
+
+def _paths(every: list[str]) -> str:
+    folders = {
+        str(Path(words.rpartition(":")[0]).parent.resolve() if ".py:" in words else Path.cwd())
+        for words in every
+    }
+    lines = [f"sys.path.insert(0, {folder!r})" for folder in sorted(folders)]
+    return "\n" + "\n".join(lines) + "\n"
+
+
+def _imported(words: str, own: str) -> tuple[str, str]:
+    """The import of what was written as ``MODULE:NAME``, and what it is called then."""
+    place, _, name = words.rpartition(":")
+    module = Path(place).stem if place.endswith(".py") else place
+    first, *rest = name.split(".")
+    line = f"from {module} import {first} as {own}  # noqa: E402"
+    return line, ".".join([own, *rest])
+
+
+def _dtype(subject: Subject) -> str:
+    values = [*subject.model.parameters(), *subject.model.buffers()]
+    floats = {value.dtype for value in values if value.is_floating_point()}
+    given = {arg.dtype for args in subject.inputs for arg in args if isinstance(arg, torch.Tensor)}
+    return str(next(iter(floats or given or {torch.float64})))
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, torch.Tensor):
+        return f"torch.tensor({value.tolist()!r}, dtype={value.dtype})"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_literal, value))}{',' * (len(value) == 1)})"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{k!r}: {_literal(v)}' for k, v in value.items())}}}"
+    return repr(value)

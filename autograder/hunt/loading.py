@@ -1,0 +1,160 @@
+"""From ``MODULE:NAME`` on a command line to a function, and from what a pass returns to a model."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from torch import fx, nn
+
+from autograder.hunt.trying import Change, Misused, Oracle, first_line
+
+
+class CannotLoad(Exception):
+    """There is no such function, or it cannot be used; the message says what to do."""
+
+
+def loaded(words: str, what: str) -> Callable[..., Any]:
+    """The function that is meant by ``MODULE:NAME`` or ``FILE.py:NAME``.
+
+    Args:
+        words: what somebody wrote.
+        what: what it is to be, for messages: ``the pass``, ``the oracle``.
+
+    Raises:
+        CannotLoad: there is none.
+    """
+    place, colon, name = words.rpartition(":")
+    if not colon or not place or not name:
+        raise CannotLoad(
+            f"{what.capitalize()} is written MODULE:FUNCTION, such as my_passes:fold, or "
+            f"my_passes.py:fold. This is {words!r}."
+        )
+    value: Any = _module(place, what)
+    for part in name.split("."):
+        if not hasattr(value, part):
+            raise CannotLoad(f"{place!r} has no {part!r}.{_near(part, value)}")
+        value = getattr(value, part)
+    if inspect.isclass(value):
+        raise CannotLoad(
+            f"{words!r} is a class. Give an object that can be called: in your module, write "
+            f"`run = {value.__name__}(...)`, and ask for {place}:run."
+        )
+    if not callable(value):
+        raise CannotLoad(f"{words!r} cannot be called: it is of type {type(value).__name__}.")
+    _demand_one_argument(value, words)
+    found: Callable[..., Any] = value
+    return found
+
+
+def _module(place: str, what: str) -> ModuleType:
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # as `python -m` does
+    path = Path(place)
+    if path.suffix == ".py" or os.sep in place:
+        return _from_file(path, what)
+    try:
+        return importlib.import_module(place)
+    except ModuleNotFoundError as error:
+        if error.name and (place == error.name or place.startswith(f"{error.name}.")):
+            raise CannotLoad(
+                f"There is no module {place!r} for {what}. It is looked for in this folder and "
+                f"among what is installed; a file is written with its ending: {place}.py:NAME."
+            ) from None
+        raise CannotLoad(f"{place!r} cannot be imported: {first_line(error)}.") from error
+    except Exception as error:
+        raise _raised(place, error) from error
+
+
+def _from_file(path: Path, what: str) -> ModuleType:
+    if not path.is_file():
+        raise CannotLoad(f"There is no file {str(path)!r} for {what}.")
+    if str(path.parent.resolve()) not in sys.path:
+        sys.path.insert(0, str(path.parent.resolve()))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise CannotLoad(f"{str(path)!r} is no Python file.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise _raised(str(path), error) from error
+    return module
+
+
+def _raised(place: str, error: Exception) -> CannotLoad:
+    says = f"{type(error).__name__}: {first_line(error)}"
+    return CannotLoad(f"{place!r} cannot be imported: it raises {says}.")
+
+
+def _near(name: str, value: Any) -> str:
+    near = difflib.get_close_matches(name, [n for n in dir(value) if not n.startswith("_")])
+    return f" Did you mean {', '.join(map(repr, near))}?" if near else ""
+
+
+def _demand_one_argument(function: Callable[..., Any], words: str) -> None:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return  # some functions do not say it
+    try:
+        signature.bind(object())
+    except TypeError:
+        raise CannotLoad(
+            f"{words!r} cannot be called with one argument: it is {words.rpartition(':')[2]}"
+            f"{signature}. Write a function that takes the model alone and calls it."
+        ) from None
+
+
+def as_change(function: Callable[[Any], Any]) -> Change:
+    """A pass as somebody wrote it, as a hunt calls it.
+
+    It may change what it is given and return nothing, or return a module, a `PassResult`, a graph,
+    or a pair of a module and something else.
+    """
+
+    def change(given: Any, inputs: Any) -> Callable[..., Any]:
+        result = function(given)
+        if isinstance(result, tuple) and result and isinstance(result[0], nn.Module):
+            result = result[0]
+        result = getattr(result, "graph_module", result)
+        if result is None:
+            result = given
+        if isinstance(result, fx.Graph):
+            result = fx.GraphModule(given, result)
+        if not callable(result):
+            raise Misused(
+                f"Your pass returned an object of type {type(result).__name__}. It may change "
+                "the module it is given and return nothing, or return a module, a PassResult or "
+                "a Graph."
+            )
+        changed: Callable[..., Any] = result
+        return changed
+
+    return change
+
+
+def as_oracle(function: Callable[[nn.Module], Any]) -> Oracle:
+    """An oracle as somebody wrote it; it returns what can be called in place of the model."""
+
+    def oracle(model: nn.Module) -> Callable[..., Any]:
+        right = function(model)
+        if not callable(right):
+            raise Misused(
+                f"Your oracle returned an object of type {type(right).__name__}. It is given the "
+                "model, and returns what does the right thing: a module, or a function of the "
+                "model's arguments."
+            )
+        found: Callable[..., Any] = right
+        return found
+
+    return oracle

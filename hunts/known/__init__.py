@@ -1,0 +1,27 @@
+"""What is known to be wrong with the pinned PyTorch, each with a model that shows it."""
+
+from __future__ import annotations
+
+from hunts.bug import Bug
+from hunts.known import (
+    captured,
+    codegen,
+    effects,
+    folding,
+    fusion,
+    rewriting,
+    splitting,
+    transports,
+)
+
+BUGS: tuple[Bug, ...] = (
+    *codegen.BUGS,
+    *transports.BUGS,
+    *effects.BUGS,
+    *folding.BUGS,
+    *fusion.BUGS,
+    *splitting.BUGS,
+    *rewriting.BUGS,
+    *captured.BUGS,
+)
+"""In the order of the page."""

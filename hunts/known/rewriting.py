@@ -1,0 +1,175 @@
+"""Bugs of `replace_pattern`."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from torch import fx
+from torch.fx import subgraph_rewriter
+
+from hunts.bug import Bug
+from hunts.known.mending import instead, writes
+
+
+def _nothing_written_between() -> Any:
+    """A match is left alone if something is written between it and the first who reads it."""
+
+    def fits(match: Any, graph: fx.Graph, pattern: fx.Graph) -> bool:
+        place = {node: number for number, node in enumerate(graph.nodes)}
+        inner = [n for n in match.nodes_map.values() if isinstance(n, fx.Node) and n in place]
+        own = [n for n in inner if n not in match.placeholder_nodes]
+        readers = [user for node in match.returning_nodes for user in node.users]
+        start, end = min(map(place.get, own)), min(map(place.get, readers), default=0)
+        return not any(writes(n) and start < place[n] < end for n in graph.nodes)
+
+    def make(original: Any) -> Any:
+        def replaced(gm: Any, pattern: Any, replacement: Any = None, filters: Any = None,
+                     *args: Any, **kwargs: Any) -> Any:  # fmt: skip
+            return original(gm, pattern, replacement, [*(filters or []), fits], *args, **kwargs)
+
+        return replaced
+
+    return instead(subgraph_rewriter, "_replace_pattern", make)
+
+
+@contextmanager
+def _lists_followed() -> Iterator[None]:
+    """What a list holds is looked up when it is copied: it may have been replaced since."""
+    became: dict[fx.Node, fx.Node] = {}
+
+    def follow(node: fx.Node) -> fx.Node:
+        for _ in became:
+            node = became.get(node, node)
+        return node
+
+    def uses(original: Any) -> Any:
+        def replace_all_uses_with(self: fx.Node, new: fx.Node, *args: Any, **kwargs: Any) -> Any:
+            became[self] = new
+            return original(self, new, *args, **kwargs)
+
+        return replace_all_uses_with
+
+    def copies(original: Any) -> Any:
+        def graph_copy(self: fx.Graph, g: fx.Graph, val_map: Any, *args: Any, **kwargs: Any) -> Any:
+            for key, value in list(val_map.items()):
+                if isinstance(key, fx.Node) and isinstance(value, (list, tuple)):
+                    val_map[key] = fx.node.map_arg(value, follow)
+            return original(self, g, val_map, *args, **kwargs)
+
+        return graph_copy
+
+    with (
+        instead(fx.Node, "replace_all_uses_with", uses),
+        instead(fx.Graph, "graph_copy", copies),
+    ):
+        yield
+
+
+def _names_that_are_free() -> Any:
+    """Attributes of the replacement get names that nobody has."""
+
+    def make(original: Any) -> Any:
+        def replaced(
+            gm: Any, pattern: Any, replacement: Any = None, *args: Any, **kwargs: Any
+        ) -> Any:
+            if isinstance(replacement, fx.GraphModule):
+                replacement = copy.deepcopy(replacement)
+                for number, node in enumerate(replacement.graph.nodes):
+                    if node.op == "get_attr" and hasattr(gm, node.target):
+                        free = f"free_{number}"
+                        replacement.register_buffer(free, getattr(replacement, node.target))
+                        node.target = free
+            return original(gm, pattern, replacement, *args, **kwargs)
+
+        return replaced
+
+    return instead(subgraph_rewriter, "_replace_pattern", make)
+
+
+BUGS = (
+    Bug(
+        name="replaced-after-a-write",
+        title="`replace_pattern` puts the replacement behind a write",
+        suspects=("replace_pattern",),
+        code="""
+class Model(nn.Module):
+    def forward(self, x):
+        y = torch.relu(x)
+        x.add_(10)
+        return -y
+""",
+        inputs="x = torch.ones(2)",
+        change="replaced(gm)",
+        imports="""
+def replaced(gm):
+    fx.replace_pattern(gm, lambda a: torch.relu(a), lambda a: torch.clamp(a, min=0))
+    return gm
+""",
+        why="The new nodes stand in front of the first one that reads the result, and not where "
+        "the old ones were. What they read may have been changed in between.",
+        file="fx/subgraph_rewriter.py",
+        line="first_user_node if first_user_node is not None else first_next_node",
+        instead="Use `replace_pattern_with_filters`, with a filter that refuses such matches.",
+        mend=_nothing_written_between,
+    ),
+    Bug(
+        name="replaced-in-a-list",
+        title="`replace_pattern` reads a node that it has erased",
+        suspects=("replace_pattern",),
+        code="""
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.cat([torch.cat([x, x]), x])
+""",
+        inputs="x = torch.ones(1)",
+        change="replaced(gm)",
+        imports="""
+def replaced(gm):
+    fx.replace_pattern(gm, lambda a: torch.cat(a), lambda a: torch.concat(a))
+    return gm
+""",
+        why="If an input of a match was replaced by the match before, it is looked up. If it "
+        "stands in a list, it is not.",
+        file="fx/subgraph_rewriter.py",
+        line="val_map[rn] = gn",
+        issues=(159613,),
+        instead="Replace one match at a time, by a filter, until there is none.",
+        raises=True,
+        mend=_lists_followed,
+    ),
+    Bug(
+        name="replaced-attribute",
+        title="`replace_pattern` takes an attribute of the model for the replacement's",
+        suspects=("replace_pattern, a buffer",),
+        code="""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Buffer(torch.tensor(5.0))
+    def forward(self, x):
+        return torch.neg(x) * self.scale
+""",
+        inputs="x = torch.ones(2)",
+        change="replaced(gm)",
+        imports="""
+class Minus(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Buffer(torch.tensor(-1.0))
+    def forward(self, a):
+        return a * self.scale
+def replaced(gm):
+    fx.replace_pattern(gm, lambda a: torch.neg(a), fx.symbolic_trace(Minus()))
+    return gm
+""",
+        why="Attributes of the replacement are copied over under their names. One that is there "
+        "already stays, and the replacement uses it.",
+        file="fx/subgraph_rewriter.py",
+        line="# result GraphModule. Whether or not it exists in",
+        instead="Choose names that no model has.",
+        mend=_names_that_are_free,
+    ),
+)

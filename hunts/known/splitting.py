@@ -1,0 +1,144 @@
+"""Bugs of passes that cut a module in pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from torch import fx
+from torch.fx.experimental import const_fold
+from torch.fx.passes import split_module, split_utils
+
+from hunts.bug import Bug, Variant, returning
+from hunts.known.mending import has_effect, instead, nodes_are
+
+
+@contextmanager
+def _no_two_alike() -> Iterator[None]:
+    """Each module has a name that stays its own when dots become underscores."""
+
+    def make(original: Any) -> Any:
+        def split(m: fx.GraphModule, root_m: Any, *args: Any, **kwargs: Any) -> Any:
+            taken: dict[str, str] = {}
+            for number, node in enumerate(m.graph.nodes):
+                if node.op != "call_module":
+                    continue
+                name = str(node.target)
+                if taken.setdefault(name.replace(".", "_"), name) != name:
+                    node.target = f"renamed_{number}"
+                    m.add_submodule(node.target, m.get_submodule(name))
+            return original(m, root_m, *args, **kwargs)
+
+        return split
+
+    with instead(split_module, "split_module", make), instead(const_fold, "split_module", make):
+        yield
+
+
+def _in_the_order_that_there_was() -> Any:
+    """Where something is written or drawn, parts are neighbours, and stay in order."""
+
+    def make(original: Any) -> Any:
+        def split(m: fx.GraphModule, root_m: Any, callback: Any, *args: Any, **kwargs: Any) -> Any:
+            if not nodes_are(m, has_effect):
+                return original(m, root_m, callback, *args, **kwargs)
+            parts, last = {}, (0, None)
+            for node in m.graph.nodes:
+                if node.op not in ("placeholder", "get_attr", "output"):
+                    part = callback(node)
+                    last = (last[0] + (part != last[1]), part)
+                    parts[node] = last[0]
+            return original(m, root_m, parts.__getitem__, *args, keep_original_order=True, **kwargs)
+
+        return split
+
+    return instead(split_module, "split_module", make)
+
+
+def _parameters_kept() -> Any:
+    def make(original: Any) -> Any:
+        def split(gm: fx.GraphModule, *args: Any, **kwargs: Any) -> Any:
+            result = original(gm, *args, **kwargs)
+            made = result if isinstance(result, fx.GraphModule) else result[0]
+            old = gm.graph.find_nodes(op="placeholder")
+            for new, was in zip(made.graph.find_nodes(op="placeholder"), old, strict=True):
+                new.target, new.args = was.target, was.args
+            made.recompile()
+            return result
+
+        return split
+
+    return instead(split_utils, "split_by_tags", make)
+
+
+SPLIT = "from torch.fx.passes.split_module import split_module"
+TAGS = """
+from torch.fx.passes import split_utils
+def tagged(gm):
+    for node in gm.graph.nodes:
+        node.tag = "all"
+    return split_utils.split_by_tags(gm, ["all"])
+"""
+
+BUGS = (
+    Bug(
+        name="split-names",
+        title="`split_module` takes one submodule for another",
+        suspects=("split_module in order", "split_module by kind", "const_fold"),
+        code="""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act, self.act_0 = nn.Sequential(nn.ReLU()), nn.Tanh()
+    def forward(self, x):
+        return self.act(x), self.act_0(x)
+""",
+        inputs="x = torch.tensor([-1.0, 2.0])",
+        change="split_module.split_module(gm, gm, lambda node: 0)",
+        imports="from torch.fx.passes import split_module",
+        why="Within a part, the module `act.0` is called `act_0`. If there is a module of that "
+        "name already, one of the two takes the place of the other.",
+        file="fx/passes/split_module.py",
+        line='target = node.target.replace(".", "_")',
+        instead="Rename one of them first.",
+        mend=_no_two_alike,
+    ),
+    Bug(
+        name="split-order",
+        title="`split_module` runs the parts in another order",
+        suspects=("split_module in order", "split_module by kind"),
+        code="""
+class Model(nn.Module):
+    def forward(self, x):
+        x.mul_(10)
+        return x + 1
+""",
+        inputs="x = torch.ones(2)",
+        change='split_module.split_module(gm, gm, lambda node: int(node.name == "add"))',
+        imports="from torch.fx.passes import split_module",
+        why="Parts are ordered by who reads whom, the last of those that are free first. The "
+        "second part does not read what `mul_` returns, and so it is run first.",
+        file="fx/passes/split_module.py",
+        line="root_partition = root_partitions.pop()",
+        instead="Pass `keep_original_order=True`, and number parts in the order of the graph.",
+        mend=_in_the_order_that_there_was,
+    ),
+    Bug(
+        name="tags-and-parameters",
+        title="`split_by_tags` forgets stars and defaults of parameters",
+        suspects=("split_by_tags",),
+        code=returning("torch.neg(values[0])", "*values"),
+        inputs="x = torch.tensor([1.0, 2.0])",
+        change="tagged(gm)",
+        imports=TAGS,
+        variants=(Variant(code=returning("x * k", "x, k=2.0"), raises=True),),
+        why="The new module gets parameters by the names of nodes, without star and default. "
+        "`values` is now the tensor itself, and `values[0]` its first entry.",
+        file="fx/passes/split_utils.py",
+        line="main_remapping[node] = main_g.placeholder(node.name, type_expr=node.type)",
+        instead="Set `target` and `args` of the new placeholders from the old ones, then "
+        "`recompile()`.",
+        mend=_parameters_kept,
+    ),
+)

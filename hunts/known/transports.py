@@ -1,0 +1,190 @@
+"""Bugs of what carries a graph module elsewhere: copies, pickles, folders, traces of traces."""
+
+from __future__ import annotations
+
+import copy
+import re
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import torch
+from torch import fx
+from torch.fx import graph as fx_graph
+
+from hunts.bug import Bug, Variant
+from hunts.known.mending import instead
+
+
+def _recorded_in_place() -> Any:
+    """A Proxy that records operators in place as what they are."""
+    import operator
+
+    def recorder(function: Any) -> Any:
+        def method(self: fx.Proxy, other: Any) -> Any:
+            return self.tracer.create_proxy("call_function", function, (self, other), {})
+
+        return method
+
+    names = ("iadd", "isub", "imul", "itruediv")
+    methods = {f"__{name}__": recorder(getattr(operator, name)) for name in names}
+    return mock.patch.multiple(fx.Proxy, create=True, **methods)
+
+
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_forward_hooks_with_kwargs")
+
+
+def _hooks_copied() -> Any:
+    def make(original: Any) -> Any:
+        def copied(self: fx.GraphModule, memo: dict[int, Any]) -> fx.GraphModule:
+            result: fx.GraphModule = original(self, memo)
+            for name in _HOOKS:
+                setattr(result, name, copy.deepcopy(getattr(self, name), memo))
+            return result
+
+        return copied
+
+    return instead(fx.GraphModule, "__deepcopy__", make)
+
+
+def _written(change: Any) -> Any:
+    """`to_folder` writes, and its code is changed before anybody imports it."""
+
+    def make(original: Any) -> Any:
+        def to_folder(self: fx.GraphModule, folder: Any, module_name: str = "FxModule") -> None:
+            original(self, folder, module_name)
+            file = folder / "module.py"
+            text = file.read_text(encoding="utf-8")
+            file.write_text(change(self, text, folder), encoding="utf-8")
+
+        return to_folder
+
+    return instead(fx.GraphModule, "to_folder", make)
+
+
+def _as_they_were(gm: fx.GraphModule, text: str, folder: Path) -> str:
+    """Every layer is loaded from a file of its own, and none is built anew."""
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        found = re.match(r" *setattr\(self, '(\w+)', (?!torch\.)", line)
+        if found:
+            file = folder / f"{found[1]}.pt"
+            torch.save(gm.get_submodule(found[1]), file)
+            load = f"torch.load({str(file)!r}, weights_only=False)"
+            lines[place] = f"        setattr(self, {found[1]!r}, {load})"
+        if "self.load_state_dict(" in line:
+            lines[place] += f"\n        self.training = {gm.training}"
+    return "\n".join(lines) + "\n"
+
+
+def _with_names(gm: fx.GraphModule, text: str, folder: Path) -> str:
+    code = gm.graph.python_code("self")
+    imports = []
+    for name, value in code.globals.items():
+        home, own = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+        if home and own and name not in fx_graph._custom_builtins:
+            imports.append(f"from {home} import {own} as {name}")
+    return "\n".join([*imports, text])
+
+
+FOLDER = "from hunts.suspects import to_folder"
+
+BUGS = (
+    Bug(
+        name="pickled-operator-in-place",
+        title="pickle turns `operator.iadd` into `operator.add`",
+        suspects=(
+            "pickle",
+            "torch.save",
+            "symbolic_trace of a trace",
+            "optimization.fuse",
+            "merge_matmul",
+        ),  # fmt: skip
+        code="""
+graph = fx.Graph()
+x = graph.placeholder("x")
+graph.output(graph.call_function(operator.iadd, (x, 1)))
+gm = fx.GraphModule(nn.Module(), graph)
+""",
+        inputs="x = torch.zeros(2)",
+        change="pickle.loads(pickle.dumps(gm))",
+        show="(f(x), x)",
+        variants=(Variant(change="fx.symbolic_trace(gm)"),),
+        why="A pickle holds the code, and whoever loads it traces that code. A `Proxy` knows no "
+        "operators in place, so that `x += 1` is traced as `operator.add`, and the argument is "
+        "no longer changed. `torch.save`, and `fx.symbolic_trace` of a graph module, do the same.",
+        file="fx/graph_module.py",
+        line="graph = KeepModules().trace(com, **tracer_extras)",
+        issues=(198077,),
+        instead="Record `torch.Tensor.add_` as a method: `graph.call_method('add_', (x, 1))`. "
+        "`copy.deepcopy` does not trace, and is right.",
+        mend=_recorded_in_place,
+    ),
+    Bug(
+        name="hooks-of-a-copied-trace",
+        title="`copy.deepcopy` of a graph module drops its hooks",
+        suspects=("deepcopy",),
+        code="""
+class Model(nn.Module):
+    def forward(self, x):
+        return x + 1
+""",
+        inputs="x = torch.zeros(2)",
+        change="copy.deepcopy(hooked(gm))",
+        right_is="hooked(fx.symbolic_trace(model))",
+        imports="""
+import copy
+def hooked(module):
+    module.register_forward_hook(lambda module, args, out: out * 10)
+    return module
+""",
+        why="A copy is made by the constructor, which makes a module without hooks; those of "
+        "`state_dict` alone are copied over. `copy.deepcopy` of any other module keeps them all.",
+        file="fx/graph_module.py",
+        line="# hooks, to reduce bc-related issues, we can copy forward/backward related",
+        instead="Register the hooks on the copy again.",
+        mend=_hooks_copied,
+    ),
+    Bug(
+        name="folder-of-new-layers",
+        title="`to_folder` forgets the mode and the dtype of layers",
+        suspects=("to_folder",),
+        code="""
+class Model(nn.Sequential):
+    def __init__(self):
+        super().__init__(nn.BatchNorm1d(2))
+""",
+        inputs="x = torch.tensor([[0.0, 0.0], [2.0, 4.0]])",
+        change="to_folder(gm, ())",
+        show="f(x).detach()",
+        imports=FOLDER,
+        why="The code that is written builds a linear layer, a convolution or a BatchNorm anew, "
+        "from its text. A new layer is in training mode, so that this BatchNorm uses the "
+        "statistics of the batch, and changes its own. A new layer is also of float32: weights "
+        "of float64 are rounded when they are loaded.",
+        file="fx/graph_module.py",
+        line='return f"{module.__repr__()}"',
+        instead="Call `.eval()` on what was imported; where dtypes differ, use `torch.save`.",
+        mend=lambda: _written(_as_they_were),
+    ),
+    Bug(
+        name="folder-without-imports",
+        title="`to_folder` writes names that it does not import",
+        suspects=("to_folder",),
+        code="""
+class Model(nn.Module):
+    def forward(self, x):
+        return abs(x)
+""",
+        inputs="x = torch.tensor([-1.0, 2.0])",
+        change="to_folder(gm, ())",
+        imports=FOLDER,
+        why="Generated code calls functions by global names, such as `_operator_abs`. The file "
+        "gets the code, and of these names only those that every graph has.",
+        file="fx/graph_module.py",
+        line='custom_builtins = "\\n".join([v.import_str for v in _custom_builtins.values()])',
+        instead="Use `torch.save`, which imports what it needs.",
+        raises=True,
+        mend=lambda: _written(_with_names),
+    ),
+)

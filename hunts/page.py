@@ -1,0 +1,141 @@
+"""Writes ``docs/bugs_of_today.md`` from what is known: ``python -m hunts.page``; ``--check`` looks.
+
+Each result on the page is computed when the page is made, and a test computes it again.
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+
+from autograder.builder.paths import ROOT
+from hunts.bug import PRELUDE, Bug
+from hunts.known import BUGS
+
+PAGE = ROOT / "docs" / "bugs_of_today.md"
+
+HEADINGS = (
+    ("codegen", "Generated code"),
+    ("transports", "Copies, pickles and folders"),
+    ("effects", "What a call changes"),
+    ("folding", "Constants and normal forms"),
+    ("fusion", "Fusion and equal calls"),
+    ("splitting", "Cutting a module in pieces"),
+    ("rewriting", "`replace_pattern`"),
+    ("captured", "Other captures and merges"),
+)
+
+INTRODUCTION = """# Bugs of today
+
+What PyTorch {version} gets wrong about graphs, found with random models by `make hunt`: {count}
+bugs, each with a model of at most six lines. {silent} of them are silent: something is wrong, and
+nothing is raised. Two bugs are different if the fix of one leaves the other; a test tries each fix
+on all others.
+
+Every result below was computed when this page was made, and a test computes it again. When a new
+PyTorch has mended a bug, that test fails and says so.
+
+All code begins with these lines:
+
+```python
+{prelude}```
+
+| bug | what is wrong | upstream |
+|---|---|---|
+{rows}
+"""
+
+END = """## What was not counted
+
+* A pass that refuses a graph with a message that says why: `split_module` and its cycles,
+  `Proxy` and assignments to items.
+* `CSEPass` on graphs in which something is written or drawn, because its documentation excludes
+  them. The list of operations to ban, which it gives itself, does count.
+* What tracing alone changes: if the trace of a model does something else than the model, it says
+  nothing about passes.
+"""
+
+
+def text() -> str:
+    """The page."""
+    parts = [INTRODUCTION.format(
+        version=torch.__version__.partition("+")[0],
+        count=len(BUGS),
+        silent=sum(not bug.raises for bug in BUGS),
+        prelude=PRELUDE,
+        rows="\n".join(map(_row, BUGS)),
+    )]  # fmt: skip
+    for module, heading in HEADINGS:
+        parts.append(f"## {heading}\n")
+        own = [bug for bug in BUGS if bug.mend.__module__ == f"hunts.known.{module}"]
+        parts += ["\n".join(_section(bug)) for bug in own]
+    return "\n".join([*parts, END])
+
+
+def _row(bug: Bug) -> str:
+    return f"| [{bug.name}](#{bug.name}) | {bug.title} | {_issues(bug) or 'none found'} |"
+
+
+def _issues(bug: Bug) -> str:
+    address = "https://github.com/pytorch/pytorch/issues"
+    return ", ".join(f"[#{number}]({address}/{number})" for number in bug.issues)
+
+
+def _section(bug: Bug) -> Iterator[str]:
+    yield f"### {bug.name}\n"
+    yield f"**{bug.title[:1].upper()}{bug.title[1:]}.**\n"
+    yield from _shown(bug)
+    others = bug.every[1:]
+    if others:
+        yield "The same fault:\n"
+    for other in others:
+        yield from _shown(other, whole=False)
+    yield _filled(bug.why)
+    if bug.says:
+        yield _filled(bug.says)
+    yield _filled(f"**At fault:** `torch/{bug.file}`, line {bug.place}: `{bug.line}`")
+    yield _filled(f"**Instead:** {bug.instead}")
+    if bug.issues:
+        yield f"**Upstream:** {_issues(bug)}\n"
+
+
+def _shown(bug: Bug, *, whole: bool = True) -> Iterator[str]:
+    """The program, what should come out, and what does."""
+    program = bug.program.removeprefix(PRELUDE).strip()
+    if not whole:
+        lines = [bug.code.strip(), bug.inputs.strip(), f"changed = {bug.change}"]
+        program = "\n".join(line for line in lines if line)
+    yield f"```python\n{program}\n```\n"
+    right, got = bug.outcome()
+    yield "```text"
+    yield _result(bug.said_of(bug.right), right)
+    yield _result(bug.said_of("changed"), got)
+    yield "```\n"
+
+
+def _result(expression: str, value: str) -> str:
+    lead = f"{expression:<36} -> "
+    return lead + value.replace("\n", "\n" + " " * len(lead))
+
+
+def _filled(words: str) -> str:
+    return textwrap.fill(words, 104, break_long_words=False, break_on_hyphens=False) + "\n"
+
+
+def main() -> None:
+    """Write the page, or say whether it is as it should be."""
+    made = text()
+    if "--check" in sys.argv[1:]:
+        same = PAGE.exists() and PAGE.read_text(encoding="utf-8") == made
+        sys.exit(0 if same else f"{PAGE} differs; run python -m hunts.page")
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(made, encoding="utf-8")
+    print(f"wrote {Path(PAGE).relative_to(ROOT)}: {len(BUGS)} bugs")
+
+
+if __name__ == "__main__":
+    main()
