@@ -44,6 +44,7 @@ from autograder import check, draw, fails, hint, progress
 from autograder.given import dequantize, quantize
 
 torch.manual_seed(14)
+print(torch.__version__)
 
 # %% [markdown]
 # ## Two questions on earlier chapters
@@ -471,7 +472,9 @@ with torch.no_grad():
 # %% [markdown]
 # 22 calls of `quantize` and 40 of `dequantize` are gone: all 9 joins and all 13 pools move whole numbers now. The result is hardly any worse, because few scales were changed.
 #
-# Why so few? **Predict the result.** All values behind a ReLU are positive. A pool reads such a value. Before any sharing, what is true of the scale of its result?
+# Why so few?
+#
+# **Predict the result.** All values behind a ReLU are positive. A pool reads such a value. Before any sharing, what is true of the scale of its result?
 #
 # <details><summary>It is smaller, because a pool gives fewer numbers</summary>
 #
