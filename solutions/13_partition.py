@@ -756,6 +756,7 @@ progress()
 #
 # | topic | where |
 # |---|---|
+# | which parts a backend takes, and one compiled call for each of them | the optional part, notebook `13b_lowering` |
 # | cutting a model in two, and what crosses | the optional part, notebook `07b_cutting` |
 # | dead code, and nodes that write | the optional part, notebook `03b_effects` |
 # | exported programs, without writes in place | chapter 11 |

@@ -244,7 +244,9 @@ assert torch.equal(fused(entangled, left)(x, y), entangled(x, y))
 assert torch.equal(fused(entangled, right)(x, y), entangled(x, y))
 
 # %% [markdown]
-# `left` works, and `right` works. **Predict the result.** What about both at once?
+# `left` works, and `right` works.
+#
+# **Predict the result.** What about both at once?
 #
 # <details><summary>Both work: the sets have no node in common</summary>
 #

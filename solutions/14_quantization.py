@@ -862,7 +862,7 @@ with torch.no_grad():
     assert torch.equal(folded(images), got)
 
 # %% [markdown]
-# Nothing has cancelled. A pass that finds nothing is not wrong: it needs a graph in which pairs meet. Two modules that were put on eight bits one by one, and then called one after the other, are such a graph:
+# Nothing has cancelled. A pass that finds nothing is not wrong: it needs a graph in which pairs meet. (The optional part, notebook `14b_sharing`, makes scales equal around `torch.cat` and pools, so that more can go.) Two modules that were put on eight bits one by one, and then called one after the other, are such a graph:
 
 # %% uses="fold_qdq"
 head = fx.symbolic_trace(nn.Sequential(nn.Linear(4, 4), nn.ReLU()))
@@ -1023,7 +1023,9 @@ progress()
 # | topic | where |
 # |---|---|
 # | folding BatchNorms first, which quantized networks need | chapter 10 |
+# | one scale for what is only moved, and what can go then | the optional part, notebook `14b_sharing` |
 # | kernels that really compute with eight bits | [torchao](https://github.com/pytorch/ao), the library that took the place of `torch.ao.quantization` |
-# | scales for each channel, zero points, training with rounding | the same |
+# | passes that put pairs into a program of `torch.export` | pt2e, a part of torchao; the optional part says what its steps are |
+# | scales for each channel, zero points, training with rounding | torchao, too |
 #
 # In PyTorch's documentation: [Extending PyTorch](https://docs.pytorch.org/docs/stable/notes/extending.html), about `__torch_function__`.

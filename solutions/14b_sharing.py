@@ -44,6 +44,7 @@ from autograder import check, draw, fails, hint, progress
 from autograder.given import dequantize, quantize
 
 torch.manual_seed(14)
+print(torch.__version__)
 
 # %% [markdown]
 # ## Two questions on earlier chapters
@@ -134,9 +135,7 @@ assert torch.equal(quantize(a.flatten(), 0.05), quantize(a, 0.05).flatten())
 
 # %%
 image = torch.randn(1, 2, 8, 8)
-assert torch.equal(
-    quantize(F.max_pool2d(image, 2), 0.05), F.max_pool2d(quantize(image, 0.05), 2)
-)
+assert torch.equal(quantize(F.max_pool2d(image, 2), 0.05), F.max_pool2d(quantize(image, 0.05), 2))
 mean_first = quantize(F.avg_pool2d(image, 2), 0.05)  # a mean invents numbers
 assert not torch.equal(dequantize(mean_first, 0.05), F.avg_pool2d(image, 2))
 
@@ -471,7 +470,9 @@ with torch.no_grad():
 # %% [markdown]
 # 22 calls of `quantize` and 40 of `dequantize` are gone: all 9 joins and all 13 pools move whole numbers now. The result is hardly any worse, because few scales were changed.
 #
-# Why so few? **Predict the result.** All values behind a ReLU are positive. A pool reads such a value. Before any sharing, what is true of the scale of its result?
+# Why so few?
+#
+# **Predict the result.** All values behind a ReLU are positive. A pool reads such a value. Before any sharing, what is true of the scale of its result?
 #
 # <details><summary>It is smaller, because a pool gives fewer numbers</summary>
 #
@@ -509,13 +510,13 @@ assert len(unequal) == 9
 # So what you wrote by hand in chapter 14 and here are the steps of pt2e. You can see that the old place is empty:
 
 # %%
-import importlib.util
+import importlib
 
-assert importlib.util.find_spec("torch.ao.quantization") is not None
-with fails(ModuleNotFoundError):
-    from torch.ao.quantization.quantize_pt2e import convert_pt2e, prepare_pt2e
-with fails(ModuleNotFoundError):
-    from torch.ao.quantization.quantizer import SharedQuantizationSpec
+assert importlib.import_module("torch.ao.quantization")
+with fails(ModuleNotFoundError):  # prepare_pt2e and convert_pt2e were here
+    importlib.import_module("torch.ao.quantization.quantize_pt2e")
+with fails(ModuleNotFoundError):  # SharedQuantizationSpec was here
+    importlib.import_module("torch.ao.quantization.quantizer")
 
 # %% [markdown]
 # ## Common mistakes

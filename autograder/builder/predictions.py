@@ -93,6 +93,7 @@ def predictions_are_sound(cell: Cell) -> Iterator[Problem]:
     """A prediction has a question and some options, and one of them is right."""
     asked = list(_PREDICT.finditer(cell.source)) if cell.kind == "markdown" else []
     if not asked:
+        yield from _within_a_line(cell)
         return
     line = _line(cell, asked[0].start())
     options = list(_DETAILS.finditer(cell.source))
@@ -109,6 +110,14 @@ def predictions_are_sound(cell: Cell) -> Iterator[Problem]:
     yield from _between_options(cell, options)
     for option in options:
         yield from _one_option(cell, option)
+
+
+def _within_a_line(cell: Cell) -> Iterator[Problem]:
+    """A question that begins within a line is taken for prose, and its answer lies open."""
+    found = re.search(r"\*\*Predict\b", cell.source) if cell.kind == "markdown" else None
+    if found and _DETAILS.search(cell.source):
+        message = "A prediction begins in the middle of a line, and would be taken for prose."
+        yield Problem(_line(cell, found.start()), message, "Begin a line with '**Predict'.")
 
 
 def _which_is_right(cell: Cell, line: int, options: list[re.Match[str]]) -> Iterator[Problem]:

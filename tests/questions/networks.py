@@ -336,7 +336,7 @@ def a_file_of_a_graph_module() -> None:
     assert torch.equal(again(x), gm(x))
 
 
-@question(74, "pytorch#157591", "14_quantization: A worked example: a negation behind a node")
+@question(74, "pytorch#157591", "14b_sharing: In production")
 def quantization_has_moved() -> None:
     """Where is PyTorch's quantization of graphs today?"""
     import importlib

@@ -7,13 +7,31 @@ from tests.exam.submissions.exam import text_of
 
 CHAPTER = "13b_lowering"
 
-RIGHT = {"partition": text_of("partition", "levels, counted in one loop")}
-OTHERS = {"partition": text_of("partition", "run in turns, by what is ready")}
-PARTIAL = {"partition": text_of("partition", "plain recursion, from the end")}
-PARTIAL_EARNS = {"partition": all_but("partition", "long")}
+RIGHT = {
+    "partition": text_of("partition", "levels, counted in one loop"),
+    "lower": text_of("lower", "groups in rounds, whatever is ready"),
+}
+OTHERS = {
+    "partition": text_of("partition", "run in turns, by what is ready"),
+    "lower": text_of("lower", "on demand, from the output upwards"),
+}
+PARTIAL = {
+    "partition": text_of("partition", "plain recursion, from the end"),
+    "lower": text_of("lower", "a name in two sets"),
+}
+PARTIAL_EARNS = {
+    "partition": all_but("partition", "long"),
+    "lower": all_but("lower", "refused"),
+}
 
-KIND = {"partition": "def partition(gm, supported):\n    return 'relu'"}
-RAISES = {"partition": "def partition(gm, supported):\n    return gm.graph.partitions"}
+KIND = {
+    "partition": "def partition(gm, supported):\n    return 'relu'",
+    "lower": "def lower(gm, parts, compile):\n    return [compile(gm, ()) for names in parts]",
+}
+RAISES = {
+    "partition": "def partition(gm, supported):\n    return gm.graph.partitions",
+    "lower": "def lower(gm, parts, compile):\n    return gm.lowered",
+}
 
 FITTED = {
     "partition": RIGHT["partition"].replace("def partition(", "def honest(")

@@ -137,6 +137,7 @@ REFUSED = {
     "two questions": (
         "# Go on.", "# **Predict the graph.** Well?", "**Predict the graph", "a second prediction",
     ),
+    "within a line": ("# **Predict", "# Now: **Predict", "# Now: **Predict", "in the middle of a"),
     "no import": ("def predict(", "def foretell(", "# Look at this.", "needs `predict`", -1),
 }  # fmt: skip
 

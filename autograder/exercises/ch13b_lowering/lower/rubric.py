@@ -221,13 +221,13 @@ def module_of_its_own(evidence: Evidence) -> Iterable[Finding]:
 KEY = AnswerKey(
     (
         returns_graph_module,
-        compile_is_called,
-        compiled_modules_are_called,
+        compile_is_called.because("says what was given, before anything in it is looked at"),
+        compiled_modules_are_called.because("names the call, before the values of any are told"),
         caller_untouched,
         wellformed,
-        wellformed_pieces,
+        wellformed_pieces.because("says what is wrong with a graph, before its nodes are told"),
         known_targets,
-        module_of_its_own,
+        module_of_its_own.because("names what is shared, before anything in it is compared"),
         signature_kept,
         nodes_in_their_places,
         what_comes_in,
