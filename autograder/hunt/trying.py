@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any, Literal
 
 from torch import fx, nn
@@ -249,11 +250,12 @@ def limited(seconds: float) -> Iterator[None]:
         yield
         return
 
-    def stop(number: int, frame: object) -> None:
-        raise TooLong
+    def stop(number: int, frame: FrameType | None) -> None:
+        if frame is None or frame.f_code.co_name != "gc_callback":  # what it raises is ignored
+            raise TooLong
 
     before = signal.signal(signal.SIGVTALRM, stop)
-    # Again and again: the first one may fall where exceptions are ignored.
+    # Again and again: one may fall where exceptions are ignored.
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 0.1)
     try:
         yield

@@ -105,6 +105,8 @@ def test_the_page_tells_the_truth(folder: Path) -> None:
     for words, status in asked:
         code, output = _run(*words.split())
         assert code == int(status), output
+        if "freeze" in words:
+            assert "has other values" in output and "is in training mode" in output
     shown = re.search(r"```text\n(.*?)```", DOCS, re.S)
     assert shown and shown[1] in output.replace("        \n", "\n")
     code, output = _run("my_passes:freeze_exactly", "--eval", "--kinds", "convolutions", "-n", "30")
