@@ -6,6 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 PY := .venv/bin/python
 LAB_ARGS ?=
 BENCH_ARGS ?=
+HUNT_ARGS ?=
 ATTACKS_ARGS ?=
 PYTEST_ARGS ?= -n auto --dist loadgroup
 
@@ -14,7 +15,7 @@ FIND_PYTHON = for p in "$(PYTHON)" python3.11 python3.12 python3.13 python3 pyth
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
 		2>/dev/null && echo "$$p" && break; done
 
-.PHONY: help lab test test-browser test-long build solutions grade-demo attacks bench doctor
+.PHONY: help lab test test-browser test-long build solutions grade-demo attacks bench hunt doctor
 .DEFAULT_GOAL := help
 
 help:
@@ -26,6 +27,8 @@ help:
 	@echo "make build       generate course/*.ipynb from solutions/*.py"
 	@echo "make solutions   execute all chapters in solved form, into build/solutions/"
 	@echo "make bench       figures (hours); BENCH_ARGS=checks, random or grading for one part"
+	@echo "make hunt        what PyTorch's own passes get wrong, by random models (minutes);"
+	@echo "                   HUNT_ARGS=\"--minutes 30 --seed 7\""
 	@echo "make grade-demo  grade a class, and compare every score with what it must be"
 	@echo "make attacks     grade attackers, and odd but honest work; ATTACKS_ARGS=\"--only claiming\" tries some"
 
@@ -45,6 +48,9 @@ solutions: .venv/.installed
 
 bench: .venv/.installed-test
 	@OMP_NUM_THREADS=1 $(PY) -m benchmarks $(BENCH_ARGS)
+
+hunt: .venv/.installed-test
+	@OMP_NUM_THREADS=1 $(PY) -m hunts $(HUNT_ARGS)
 
 grade-demo: .venv/.installed-test
 	@echo "==> Grading a class in a temporary folder (a few minutes)"

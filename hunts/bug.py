@@ -65,6 +65,7 @@ class Bug:
         file: the file at fault, below the package torch.
         line: the line at fault.
         instead: what to do until it is mended.
+        cure: an expression in place of `change` that does so, if one is enough; it is tried, too.
         mend: a context in which PyTorch is mended.
         imports: what the code needs besides `PRELUDE`.
         issues: upstream's numbers, where there are any.
@@ -88,6 +89,7 @@ class Bug:
     instead: str
     mend: Callable[[], AbstractContextManager[Any]]
     show: str = "f(x)"
+    cure: str = ""
     imports: str = ""
     issues: tuple[int, ...] = ()
     says: str = ""
@@ -134,6 +136,11 @@ class Bug:
         with self.mend() if mended else nullcontext():
             got, _ = self._evaluated("changed")
         return right, got
+
+    @property
+    def cured(self) -> Bug:
+        """The same with what is to be done instead."""
+        return replace(self, change=self.cure, variants=())
 
     @property
     def every(self) -> tuple[Bug, ...]:

@@ -99,6 +99,8 @@ def _section(bug: Bug) -> Iterator[str]:
         yield _filled(bug.says)
     yield _filled(f"**At fault:** `torch/{bug.file}`, line {bug.place}: `{bug.line}`")
     yield _filled(f"**Instead:** {bug.instead}")
+    if bug.cure:
+        yield f"```python\nchanged = {bug.cure}\n```\n"
     if bug.issues:
         yield f"**Upstream:** {_issues(bug)}\n"
 

@@ -139,7 +139,7 @@ def operations(source: str) -> frozenset[str]:
     """The operations that a model's code is made of, as words."""
     lines = [line for line in source.splitlines() if not re.match(r" *(class|def) ", line)]
     code = re.sub(r"self\.\w+", "", "\n".join(lines))
-    return frozenset(_CALLED.findall(code))
+    return frozenset(_CALLED.findall(code)) - {"="}
 
 
 @dataclass(frozen=True)

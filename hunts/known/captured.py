@@ -163,6 +163,7 @@ class Model(nn.Sequential):
         "apart along its first dimension.",
         file="export/unflatten.py",
         line="if node_module_stack[:depth] != self.module_stack:",
+        cure="unflatten(export(model, (x,)))",
         instead="Export the model itself, and not its trace.",
         mend=_roots_noted,
     ),

@@ -92,7 +92,8 @@ class Model(nn.Module):
         file="fx/graph.py",
         line='"pow": "{} ** {}",',
         issues=(197894,),
-        instead="Write `torch.pow(-2.0, x)`: a function is called, and no operator written.",
+        cure="fx.Interpreter(gm).run",
+        instead="Run the graph by an `Interpreter`. Or write `torch.pow(-2.0, x)`: that is a call.",
         mend=_powers,
     ),
     Bug(
@@ -119,6 +120,7 @@ class Model(nn.Module):
         file="fx/graph.py",
         line='_register_custom_builtin("inf", "from math import inf", math.inf)',
         issues=(198072,),
+        cure="fx.Interpreter(gm).run",
         instead="Give the parameter another name, or run the graph by `fx.Interpreter(gm).run`.",
         mend=lambda: _interpreted(_GLOBALS),
     ),

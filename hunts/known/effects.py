@@ -64,6 +64,9 @@ def _nothing_fused_over_effects() -> Iterator[None]:
 
 
 DCE = "(gm.graph.eliminate_dead_code(), gm.recompile(), gm)[-1]"
+KNOWS = (
+    "(gm.graph.eliminate_dead_code(lambda node: node.is_impure() or {}), gm.recompile(), gm)[-1]"
+)
 UNSOUND = (
     "The documentation says that the method is not sound where operations are not functional, "
     "and takes a function `is_impure_node`."
@@ -101,15 +104,16 @@ class Model(nn.Module):
         "an effect. Constant folding believes it, too: what it folds is run once, "
         "and never again.",
         file="fx/node.py",
-        line='if self.op in {"placeholder", "output"}:',
+        line="# For call_function, delegate to the unified has_side_effects function",
         issues=(68301,),
+        cure=KNOWS.format('str(node.target).endswith("_")'),
         instead="Pass `is_impure_node=`, a function that knows the names that end in `_`.",
         says=UNSOUND,
         mend=lambda: _knows(_methods),
     ),
     Bug(
         name="dead-function-in-place",
-        title="it takes out functions that write, by name or by `out=`",
+        title="`eliminate_dead_code` takes out functions that write, by name or by `out=`",
         suspects=("eliminate_dead_code", "const_fold"),
         code="""
 class Model(nn.Module):
@@ -133,13 +137,14 @@ class Model(nn.Module):
         "`F.dropout`, which draws random numbers: the next one who draws gets others.",
         file="_library/utils.py",
         line="if op in _RANDOM_FUNCTIONS:",
+        cure=KNOWS.format('"out" in node.kwargs'),
         instead="Pass `is_impure_node=`, or assign and return: `x = torch.mul(x, 10)`.",
         says=UNSOUND,
         mend=lambda: _knows(_functions),
     ),
     Bug(
         name="dead-module-in-place",
-        title="it takes out modules that write, and BatchNorms in training mode",
+        title="`eliminate_dead_code` takes out modules that write, and BatchNorms in training mode",
         suspects=("eliminate_dead_code", "const_fold"),
         code="""
 class Model(nn.Module):
@@ -155,6 +160,7 @@ class Model(nn.Module):
         "PyTorch's own layers has one.",
         file="fx/node.py",
         line='return getattr(target_mod, "_is_impure", False)',
+        cure="(setattr(gm.relu, '_is_impure', True), gm.graph.eliminate_dead_code(), gm)[-1]",
         instead="Set `module._is_impure = True` on such layers.",
         says=UNSOUND,
         mend=lambda: _knows(_modules),
@@ -177,6 +183,7 @@ class Model(nn.Module):
         "read what `add_` returns, and comes first.",
         file="fx/passes/tools_common.py",
         line="queue.append(user)",
+        cure="tools_common.stable_topological_sort(gm)",
         instead="Use `stable_topological_sort` of the same file.",
         says="The documentation says that the order is not kept. It does not say that results "
         "may be others.",

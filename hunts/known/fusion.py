@@ -211,6 +211,7 @@ class Model(nn.Sequential):
         "sign.",
         file="fx/passes/dialect/common/cse_pass.py",
         line="if hash_val_in_hash_env and token_map[hash_val] == token:",
+        cure="CSEPass({operator.add})(gm).graph_module",
         instead="Have numbers of one type in a graph, or ban the operators that take them.",
         mend=_exact_literals,
     ),
@@ -222,12 +223,15 @@ class Model(nn.Sequential):
         inputs="x = torch.ones(2)",
         change="CSEPass(get_CSE_banned_ops())(make_fx(model)(x)).graph_module",
         show="torch.equal(*f(x))",
-        imports=CSE + "\nfrom torch.fx.experimental.proxy_tensor import make_fx",
+        imports=CSE
+        + "\nfrom torch.fx.experimental.proxy_tensor import make_fx"
+        + "\nNO_DRAWS = get_CSE_banned_ops() | {torch.ops.aten.randn_like}",
         variants=(Variant(code=returning("torch.randint_like(x, 99), torch.randint_like(x, 99)")),),
         why="PyTorch's own list of operations that must not be merged has `rand_like`, and neither "
         "`randn_like` nor `randint_like`.",
         file="fx/passes/dialect/common/cse_pass.py",
         line="aten.rand_like,",
+        cure="CSEPass(NO_DRAWS)(make_fx(model)(x)).graph_module",
         instead="Pass a list of your own, with all that draws random numbers.",
         says="The documentation says that random operations must be banned. This list is what it "
         "gives for that.",

@@ -121,6 +121,8 @@ class Model(nn.Module):
         "second part does not read what `mul_` returns, and so it is run first.",
         file="fx/passes/split_module.py",
         line="root_partition = root_partitions.pop()",
+        cure='split_module.split_module(gm, gm, lambda node: int(node.name == "add"), '
+        "keep_original_order=True)",
         instead="Pass `keep_original_order=True`, and number parts in the order of the graph.",
         mend=_in_the_order_that_there_was,
     ),

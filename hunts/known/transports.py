@@ -108,6 +108,7 @@ gm = fx.GraphModule(nn.Module(), graph)
 """,
         inputs="x = torch.zeros(2)",
         change="pickle.loads(pickle.dumps(gm))",
+        imports="import copy",
         show="(f(x), x)",
         variants=(Variant(change="fx.symbolic_trace(gm)"),),
         why="A pickle holds the code, and whoever loads it traces that code. A `Proxy` knows no "
@@ -116,8 +117,9 @@ gm = fx.GraphModule(nn.Module(), graph)
         file="fx/graph_module.py",
         line="graph = KeepModules().trace(com, **tracer_extras)",
         issues=(198077,),
-        instead="Record `torch.Tensor.add_` as a method: `graph.call_method('add_', (x, 1))`. "
-        "`copy.deepcopy` does not trace, and is right.",
+        cure="copy.deepcopy(gm)",
+        instead="Copy it: `copy.deepcopy` does not trace. To save it, record the method "
+        "`add_` and no operator.",
         mend=_recorded_in_place,
     ),
     Bug(
@@ -142,6 +144,7 @@ def hooked(module):
         "`state_dict` alone are copied over. `copy.deepcopy` of any other module keeps them all.",
         file="fx/graph_module.py",
         line="# hooks, to reduce bc-related issues, we can copy forward/backward related",
+        cure="hooked(copy.deepcopy(gm))",
         instead="Register the hooks on the copy again.",
         mend=_hooks_copied,
     ),
@@ -164,6 +167,7 @@ class Model(nn.Sequential):
         "of float64 are rounded when they are loaded.",
         file="fx/graph_module.py",
         line='return f"{module.__repr__()}"',
+        cure="to_folder(gm, ()).eval()",
         instead="Call `.eval()` on what was imported; where dtypes differ, use `torch.save`.",
         mend=lambda: _written(_as_they_were),
     ),
@@ -183,7 +187,8 @@ class Model(nn.Module):
         "gets the code, and of these names only those that every graph has.",
         file="fx/graph_module.py",
         line='custom_builtins = "\\n".join([v.import_str for v in _custom_builtins.values()])',
-        instead="Use `torch.save`, which imports what it needs.",
+        cure="pickle.loads(pickle.dumps(gm))",
+        instead="Use pickle or `torch.save`, which import what they need.",
         raises=True,
         mend=lambda: _written(_with_names),
     ),

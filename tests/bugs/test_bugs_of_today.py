@@ -35,6 +35,12 @@ def test_a_fix_mends_it(bug: Bug) -> None:
     assert right == got
 
 
+@pytest.mark.parametrize("bug", [bug for bug in BUGS if bug.cure], ids=lambda bug: bug.name)
+def test_what_is_to_be_done_instead_is_right(bug: Bug) -> None:
+    right, got = bug.cured.outcome()
+    assert right == got
+
+
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_no_other_fix_mends_it(bug: Bug) -> None:
     right, _ = bug.outcome()

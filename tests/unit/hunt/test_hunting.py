@@ -1,0 +1,165 @@
+"""`fxcourse hunt`: what it finds, how small, and what it says about bad input."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from torch import fx
+from typer.testing import CliRunner
+
+from autograder.builder.paths import ROOT
+from autograder.cli import app
+from autograder.fuzz.grammar import Vocabulary, ops
+from autograder.hunt import command
+from autograder.hunt.loading import CannotLoad, as_change, loaded
+from autograder.hunt.search import Hunt, operations
+from autograder.hunt.trying import ENDLESS, RAISES, Question
+
+DOCS = (ROOT / "docs" / "hunting.md").read_text(encoding="utf-8")
+
+UNFIT = """
+def two(gm, other): ...
+def number(gm): return 3
+def nothing(gm): ...
+class Pass: ...
+"""
+
+WORDS = Vocabulary(
+    ops("torch.relu({a})", "{a} + {b}", "torch.sigmoid({a})"),
+    shapes=((2, 3),),
+    traced=False,
+    most=4,
+)
+
+
+def _hunt(change: object, most: int = 40, **more: object) -> Hunt:
+    hunt = Hunt(Question(as_change(change), **more), {"words": WORDS})
+    for _ in hunt.steps(most, enough=2):
+        pass
+    return hunt
+
+
+def _retargets_relu(gm: fx.GraphModule) -> None:
+    for node in gm.graph.nodes:
+        if node.name.startswith("relu"):
+            node.replace_all_uses_with(node.args[0])
+    gm.recompile()
+
+
+def test_a_right_pass_holds_and_a_wrong_one_is_shown_by_the_smallest_model() -> None:
+    assert _hunt(lambda gm: None).found == []
+    found = _hunt(_retargets_relu).smallest
+    assert found is not None
+    assert operations(found.model.source) == {"torch.relu"}
+    assert found.model.lines == 4  # the class, forward, the call, return
+
+
+def test_the_same_seed_gives_the_same_models() -> None:
+    first, second = (_hunt(_retargets_relu, 10) for _ in range(2))
+    assert [each.first.source for each in first.found] == [e.first.source for e in second.found]
+
+
+def test_a_pass_that_raises_and_one_that_does_not_end() -> None:
+    def raises(gm: fx.GraphModule) -> None:
+        raise KeyError("sum")
+
+    def endless(gm: fx.GraphModule) -> None:
+        for node in gm.graph.nodes:
+            with gm.graph.inserting_after(node):
+                gm.graph.call_method("neg", (node,))
+
+    assert {each.failure.aspect for each in _hunt(raises).found} == {RAISES}
+    hunt = _hunt(endless, seconds=0.2)
+    assert [each.failure.aspect for each in hunt.found] == [ENDLESS]
+    assert hunt.drawn < 40  # it stops there
+
+
+# ------------------------------------------------------------------ the command
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the passes of the page, where the command is run."""
+    code = "\n\n".join(re.findall(r"```python\n(.*?)```", DOCS, re.S))
+    (tmp_path / "my_passes.py").write_text(code + UNFIT, encoding="utf-8")
+    (tmp_path / "broken.py").write_text("import nowhere_at_all\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "my_passes", raising=False)
+    return tmp_path
+
+
+def _run(*words: str) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["hunt", *words])
+    return done.exit_code, done.output
+
+
+@pytest.mark.slow
+def test_the_page_tells_the_truth(folder: Path) -> None:
+    asked = re.findall(r"`fxcourse hunt (my_passes:[^`]+)` ends with (\d)", DOCS)
+    assert len(asked) == 2
+    for words, status in asked:
+        code, output = _run(*words.split())
+        assert code == int(status), output
+        if "freeze" in words:
+            assert "has other values" in output and "is in training mode" in output
+    shown = re.search(r"```text\n(.*?)```", DOCS, re.S)
+    assert shown and shown[1] in output.replace("        \n", "\n")
+    code, output = _run("my_passes:freeze_exactly", "--eval", "--kinds", "convolutions", "-n", "30")
+    assert code == command.HOLDS, output
+
+
+def test_a_counterexample_is_written_as_page_and_as_test(folder: Path) -> None:
+    code, output = _run(
+        "my_passes.py:silu", "--oracle", "my_passes:with_silu", "--kinds", "convolutions",
+        "-n", "8", "--enough", "1", "--html", "card.html", "--save", "test_it.py",
+    )  # fmt: skip
+    assert code == command.FOUND, output
+    assert "The smallest model that shows it" in output
+    page = (folder / "card.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and "class Model" in page
+    assert "<script" not in page
+    done = subprocess.run([sys.executable, "test_it.py"], capture_output=True, text=True)
+    assert done.returncode == 1 and "AssertionError: the result" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["my_passes"], "is written MODULE:FUNCTION"),
+        (["my_passes:frezze"], "Did you mean 'freeze'"),
+        (["nowhere:freeze"], "There is no module 'nowhere' for the pass"),
+        (["nowhere.py:freeze"], "There is no file 'nowhere.py' for the pass"),
+        (["broken:freeze"], "No module named 'nowhere_at_all'"),
+        (["my_passes:two"], "takes the model alone"),
+        (["my_passes:Pass"], "is a class"),
+        (["my_passes:number", "-n", "3"], "returned an object of type int"),
+        (["my_passes:nothing", "--kinds", "birds"], "There is no kind of models 'birds'"),
+        (["my_passes:nothing", "--ignore", "dtypes"], "what a pass may change 'dtypes'"),
+        (["my_passes:nothing", "--given", "code"], "cannot be given 'code'"),
+        (["my_passes:nothing", "--html", "no/card.html"], "There is no folder 'no'"),
+        (["my_passes:nothing", "--oracle", "my_passes:number", "-n", "3"], "Your oracle returned"),
+    ],
+)
+def test_bad_input_gets_an_error_that_says_what_to_do(
+    folder: Path, words: list[str], says: str
+) -> None:
+    code, output = _run(*words)
+    assert code == command.UNUSABLE
+    assert says in " ".join(output.split())
+
+
+def test_the_kinds_are_listed() -> None:
+    code, output = _run("any:thing", "--kinds", "help")
+    assert code == 0
+    assert "convolutions" in output
+
+
+def test_a_function_is_found_by_its_dotted_name() -> None:
+    assert loaded("os.path:join", "the pass")
+    with pytest.raises(CannotLoad, match="cannot be called"):
+        loaded("os:sep", "the pass")
