@@ -45,6 +45,19 @@ def rounds(a, b, inputs, repeats=20):
     return tuple(table.double().quantile(0.5, dim=0).tolist())
 
 
+@right("PyTorch's median, the lower one of two")
+def lower_median(a, b, inputs, repeats=20):
+    found = {}
+    with torch.no_grad():
+        for number in range(repeats + 1):
+            for name, f in (("a", a), ("b", b)):
+                start = time.perf_counter_ns()
+                f(*inputs)
+                if number:
+                    found.setdefault(name, []).append((time.perf_counter_ns() - start) / 1e9)
+    return tuple(torch.tensor(found[name]).median().item() for name in "ab")
+
+
 @torch.no_grad()
 def _measure(functions, inputs, rounds):
     found = {f: [] for f in functions}
@@ -143,6 +156,11 @@ def the_ratio(a, b, inputs, repeats=20):
 @wrong("tensors", "wrong-kind")
 def tensors(a, b, inputs, repeats=20):
     return tuple(torch.tensor(t) for t in Compare()(a, b, inputs, repeats))
+
+
+@wrong("twenty calls at most", "too-few-calls", clause="repeats")
+def twenty_at_most(a, b, inputs, repeats=20):
+    return two_lists(a, b, inputs, min(repeats, 20))
 
 
 @wrong("the mean", "wrong-time", clause="median")

@@ -346,6 +346,36 @@ def in_float32(conv, bn):
     return Fold(work=torch.float32)(conv, bn)
 
 
+@wrong("the root is rounded to float32", "wrong-result", clause="float64")
+def root_in_float32(conv, bn):
+    refuse(conv, bn)
+    other = copy.deepcopy(bn)
+    root = (bn.running_var + bn.eps).sqrt().float().to(bn.running_var.dtype)
+    other.running_var = root**2 - bn.eps
+    return Fold()(conv, other)
+
+
+@wrong("no bias where neither has one", "wrong-result", clause="no-bias")
+def no_bias_at_all(conv, bn):
+    new = Fold()(conv, bn)
+    if conv.bias is None and bn.bias is None:
+        new.bias = None
+    return new
+
+
+@wrong("variances of a tenth at least", "wrong-result", clause="value")
+def a_tenth_at_least(conv, bn):
+    refuse(conv, bn)
+    other = copy.deepcopy(bn)
+    other.running_var = bn.running_var.clamp(min=0.1)
+    return Fold()(conv, other)
+
+
+@wrong("one number for the stride", "wrong-shape", clause="stride")
+def one_stride(conv, bn):
+    return Fold(settings={"stride": lambda conv: conv.stride[:1] * len(conv.stride)})(conv, bn)
+
+
 @wrong("rounded to three digits", "wrong-result")
 def rounded(conv, bn):
     new = Fold()(conv, bn)

@@ -389,6 +389,17 @@ def assertions(gm, bad):
     return minimizer(ask=ask)(gm, bad)
 
 
+def exactly_true(bad, module):
+    try:
+        return bad(module) is True
+    except Exception:
+        return False
+
+
+wrong("only True is true", "crashed")(minimizer(ask=exactly_true))
+wrong("the result in eval mode", "caller-changed", clause="unchanged")(
+    minimizer(result=lambda gm, graph: fx.GraphModule(gm, graph).eval())
+)
 wrong("no question at first", "should-raise", clause="value-error")(minimizer(first=False))
 
 
@@ -620,6 +631,27 @@ wrong("readers read anything that comes before", "rewired", clause="one-of-its-i
 )
 
 
+wrong("who reads a call without inputs reads the argument", "rewired", clause="one-of-its-inputs")(
+    minimizer(
+        instead=lambda node: node.all_input_nodes or list(node.graph.find_nodes(op="placeholder"))
+    )
+)
+
+
+@wrong("readers are tried one by one", "rewired", clause="all-readers")
+def one_by_one(gm, bad):
+    graph = copy.deepcopy(minimizer()(gm, bad).graph)
+    for node in in_order(graph):
+        for which in range(4):
+            smaller = copy.deepcopy(graph)
+            read = next(n for n in smaller.nodes if n.name == node)
+            if len(read.users) > which and read.all_input_nodes:
+                list(read.users)[which].replace_input_with(read, read.all_input_nodes[0])
+                if asked(bad, fx.GraphModule(gm, smaller)):
+                    graph = smaller
+    return fx.GraphModule(gm, graph)
+
+
 @wrong("each reader reads another input", "rewired", clause="all-readers")
 def each_reader(gm, bad):
     made = minimizer()(gm, bad)
@@ -733,6 +765,9 @@ def stub(gm, bad):
 _TRUE = "the question is true of every random model, and asks for kinds of calls or for shapes"
 
 BEYOND = {
+    "who reads a call without inputs reads the argument": "in a random model each call has inputs",
+    "only True is true": "questions about random models are answered by True or False",
+    "the result in eval mode": "random models are in eval mode",
     "one round, from the end": _TRUE,
     "what raises is bad": "where a random model cannot run, its smaller copies run no better",
     "what raises is bad, after the first question": "as above",

@@ -260,6 +260,22 @@ def emptied(model):
     return Lasting.found
 
 
+@wrong("the model is put into eval mode", "caller-changed", clause="common.caller-modes")
+def put_into_eval(model):
+    found = {}
+
+    class Sources(fx.Tracer):
+        def create_node(self, kind, *args, **kwargs):
+            node = super().create_node(kind, *args, **kwargs)
+            if kind in CALLS:
+                frames = (f for f in frames_from(sys._getframe(1)) if not of_torch(f))
+                found[node.name] = place_of(next(frames))
+            return node
+
+    Sources().trace(model.eval())
+    return found
+
+
 @wrong("the source of the class", "missing-node")
 def of_the_class(model):
     lines = {}
@@ -284,6 +300,7 @@ def stub(model):
 _OTHERS = "a random model has no helpers, and nothing else from other files"
 
 BEYOND = {
+    "the model is put into eval mode": "a random model is in eval mode",
     "the name of the file alone": "the file of a random model is no path",
     "torchvision is taken for torch": _OTHERS,
     "all of site-packages is left out": _OTHERS,

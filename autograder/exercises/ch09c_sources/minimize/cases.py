@@ -51,10 +51,11 @@ def asked(
     *about: Any,
     inputs: tuple[Any, ...] = (X,),
     hidden: bool = False,
+    training: bool = False,
     expect: Expect = Expect(trace=models.itself),  # noqa: B008 - it is frozen
 ) -> Case:
     """A case: a model, and the question whether a graph module is bad; see `models.Asked`."""
-    return Case(name, aspect, models.Asked(make, kind, about, inputs), hidden, expect)
+    return Case(name, aspect, models.Asked(make, kind, about, inputs, training), hidden, expect)
 
 
 REFUSED = Expect(
@@ -97,6 +98,9 @@ EXERCISE = Exercise(
         asked("the second of a list", "inputs", models.Inside, models.Depends, "neg", "cos"),
         asked("a keyword", "inputs", models.Inside, models.Depends, "neg"),
         asked("several readers", "inputs", models.Skips, models.Depends, "sin", "where"),
+        asked("two readers of one value", "inputs", models.Fork, models.Depends,
+              "sin", "cos", "exp"),
+        asked("an input that has none", "inputs", models.made, models.Depends, "add"),
         asked("an input that was made", "inputs", models.made, models.Depends, "zeros"),
         asked("none of its own inputs", "inputs", models.Four, models.Detour,
               "sin", "cos", "exp", "tanh"),
@@ -118,7 +122,8 @@ EXERCISE = Exercise(
         asked("arguments that nobody reads", "kept", models.Unused, models.Calls, "sin", 1,
               inputs=(X, X)),
         asked("a layer called twice", "kept", models.Layers, models.Calls, "Linear", 1),
-        asked("both calls of a layer", "kept", models.Layers, models.Reads, "relu", "Linear"),
+        asked("both calls of a layer", "kept", models.Layers, models.Reads, "relu", "Linear",
+              training=True),
         asked("parameters that are read", "kept", models.Weighted, models.Depends, "mul", "sub"),
         asked("parameters that are not", "kept", models.Weighted, models.Depends, "sin"),
         asked("what no trace gives", "kept", models.kept_whole, models.Depends, "iadd",
@@ -126,6 +131,7 @@ EXERCISE = Exercise(
         asked("it may raise", "asks", models.Early, models.Begins, "sigmoid"),
         asked("it raises after a step", "asks", models.Straight, models.Begins, "tanh"),
         asked("a module that fails", "asks", models.Shapes, models.Fails),
+        asked("a list for an answer", "asks", models.Straight, models.Listed, "relu"),
         asked("not bad at all", "asks", models.Straight, models.Calls, "cos", 1, expect=REFUSED),
         asked("it raises at once", "asks", models.Straight, models.Refuses, expect=REFUSED),
         asked("redraw: a chain", "task", models.Twins, models.Calls, "tanh", 1, hidden=True),

@@ -158,6 +158,13 @@ class Calls(Bad):
         return len(calls(gm, kind)) >= times
 
 
+class Listed(Bad):
+    """Which calls of this kind are there? An empty list is false."""
+
+    def holds(self, gm, run):
+        return calls(gm, self.about[0])
+
+
 class Depends(Bad):
     """Does the output depend on calls of all of these kinds?"""
 
@@ -305,6 +312,14 @@ class Straight(nn.Module):
 class Branches(nn.Module):
     def forward(self, x, y):
         return torch.tanh(torch.maximum(torch.sin(x), torch.cos(y)))
+
+
+class Fork(nn.Module):
+    """Two calls read one value."""
+
+    def forward(self, x):
+        y = torch.sin(x)
+        return torch.cos(y) + torch.exp(y)
 
 
 class Inside(nn.Module):
@@ -473,16 +488,18 @@ class Asked:
         kind: the question's class.
         about: what it is about.
         inputs: arguments for the model, tensors as `T`.
+        training: whether the model is in training mode.
     """
 
     make: Callable[[], nn.Module]
     kind: type[Bad]
     about: tuple[Any, ...] = ()
     inputs: tuple[Any, ...] = ()
+    training: bool = False
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
-        model = fresh(self.make, seed)
+        model = fresh(self.make, seed, training=self.training)
         gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
         generator = torch.Generator().manual_seed(seed + 1)
         return asked(gm, self.kind(*self.about), arguments(self.inputs, generator, torch.float64))

@@ -37,10 +37,11 @@ def written(
     make: object,
     *earlier: object,
     network: bool = False,
+    training: bool = False,
     hidden: bool = False,
 ) -> Case:
     """A case: a model, and models that are asked about before; see `models.Written`."""
-    return Case(name, aspect, models.Written(make, earlier, network), hidden)
+    return Case(name, aspect, models.Written(make, earlier, network, training), hidden)
 
 
 EXERCISE = Exercise(
@@ -63,7 +64,7 @@ EXERCISE = Exercise(
         written("code that is in no file", "task", models.in_a_cell),
         written("helpers and parts", "inside", models.Helped),
         written("blocks of torchvision", "inside", models.Vision, network=True),
-        written("a Sequential", "torch", models.InSequence),
+        written("a Sequential", "torch", models.InSequence, training=True),
         written("code in your own file", "torch", models.Borrowed),
         written("an attribute that is used later", "torch", models.Shapes),
         written("one model after another", "traces", models.Other, models.Lines, models.Other),

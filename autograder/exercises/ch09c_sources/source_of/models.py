@@ -163,15 +163,18 @@ class Written:
         make: builds the model.
         earlier: build the others.
         network: whether it keeps its own weights.
+        training: whether it is in training mode.
     """
 
     make: Callable[[], nn.Module]
     earlier: tuple[Callable[[], nn.Module], ...] = ()
     network: bool = False
+    training: bool = False
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
-        model = real(self.make, seed) if self.network else fresh(self.make, seed)
+        made = real(self.make, seed) if self.network else fresh(self.make, seed)
+        model = made.train(self.training)
         return Trial(
             args=(model,), model=model, watch=tuple(fresh(each, seed) for each in self.earlier)
         )

@@ -81,6 +81,7 @@ EXERCISE = Exercise(
         _case("some calls take long", "median", UNEVEN, Plan((0.5,)), repeats=5),
         _case("each call takes longer", "median", Plan((1,), step=1), FAST, repeats=1),
         _case("as often as by default", "median", Plan((0.1,)), Plan((0.2,))),
+        _case("more often than by default", "median", Plan((0.1,)), Plan((0.2,)), repeats=22),
         _case("a slow first call", "warm", Plan((1,), first=40), FAST, repeats=1),
         _case("the other one's first call", "warm", FAST, Plan((1,), first=40), repeats=1),
         _case("gradients are off", "gradients", FAST, FAST, gradients=OFF, repeats=2),

@@ -30,6 +30,7 @@ HINTS = (
     "```",
 )
 
+WIDE_PAIR = T(2, 2, 6, 5)
 LINE, IMAGE, WIDE, SPACE = T(2, 2, 7), T(1, 2, 5, 5), T(2, 4, 6, 5), T(1, 2, 3, 4, 3)
 NO_STATISTICS = Expect(
     raises="ValueError",
@@ -52,11 +53,12 @@ def _case(
     norm: dict[str, Any] | None = None,
     dtype: torch.dtype = torch.float64,
     training: bool = False,
+    variance: float = 1.0,
     expect: Expect = Expect(),  # noqa: B008 - it is frozen
     hidden: bool = False,
     **settings: Any,
 ) -> Case:
-    make = PairTrial(dims, conv, settings, norm or {}, inputs, dtype, training)
+    make = PairTrial(dims, conv, settings, norm or {}, inputs, dtype, training, variance)
     return Case(name, aspect, make, hidden, expect)
 
 
@@ -86,6 +88,10 @@ EXERCISE = Exercise(
             "each channel by itself", "settings", 2, (4, 4, 3), WIDE,
             groups=4, stride=2, dilation=2, padding=(2, 1),
         ),
+        _case(
+            "not square", "settings", 2, (2, 3, (3, 2)), WIDE_PAIR,
+            stride=(2, 1), dilation=(1, 2), padding=(1, 0),
+        ),
         _case("padding 'same'", "settings", 2, (2, 3, 2), IMAGE, padding="same"),
         _case("padding 'valid'", "settings", 2, (2, 3, (3, 2)), IMAGE, padding="valid"),
         _case("circular", "settings", 1, (2, 3, 3), LINE, padding=2, padding_mode="circular"),
@@ -95,6 +101,9 @@ EXERCISE = Exercise(
         _case("a line", "kinds", 1, (2, 3, 2), LINE),
         _case("a volume", "kinds", 3, (2, 3, 2), SPACE),
         _case("affine=False", "norm", 2, (2, 3, 1), IMAGE, norm={"affine": False}),
+        _case("neither has a bias", "norm", 2, (2, 3, 1), IMAGE, norm={"affine": False},
+              bias=False),
+        _case("small variances", "norm", 2, (2, 3, 2), IMAGE, norm={"eps": 1e-4}, variance=1e-3),
         _case("a large eps", "norm", 1, (2, 3, 2), LINE, norm={"eps": 0.5}, bias=False),
         _case("float32", "dtypes", 2, (2, 3, 3), IMAGE, dtype=torch.float32),
         _case("float16", "dtypes", 2, (2, 3, 2), IMAGE, dtype=torch.float16),

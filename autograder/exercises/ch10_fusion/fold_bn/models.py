@@ -27,6 +27,7 @@ class PairTrial:
         inputs: shapes on which the result is run.
         dtype: of parameters and inputs.
         training: the mode of both.
+        variance: what the running variances are multiplied by.
     """
 
     dims: int
@@ -36,10 +37,13 @@ class PairTrial:
     inputs: tuple[T, ...] = ()
     dtype: torch.dtype = torch.float64
     training: bool = False
+    variance: float = 1.0
 
     def __call__(self, seed: int) -> Trial:
         """A fresh pair, with random weights and statistics."""
         model = fresh(self._pair, seed, training=self.training, dtype=self.dtype)
+        if self.variance != 1.0:
+            model.get_submodule("bn").get_buffer("running_var").mul_(self.variance)
         generator = torch.Generator().manual_seed(seed + 1)
         inputs = tuple(arguments((spec,), generator, self.dtype) for spec in self.inputs)
         return Trial(

@@ -12,7 +12,7 @@ from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
 from autograder.judge.answer_key import AnswerKey
-from autograder.judge.compare import difference
+from autograder.judge.compare import Difference, difference
 from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import runs_of
 from autograder.judge.rule import Stage, rule
@@ -90,9 +90,10 @@ def same_values(evidence: Evidence) -> Iterable[Finding]:
             tables = evidence.tensors_of(how), evidence.reference.tensors
             got, table = record[how], tables[1]
             found = difference(got.get("value"), tables[0], want["value"], table)
-            if found and found.code == "wrong-result":
+            if found is None or found.code == "wrong-result":
                 entries = tables[0][got["value"]["tensor"]]
-                found = None if _close(entries, table[want["value"]["tensor"]]) else found
+                gap = _too_far(entries, table[want["value"]["tensor"]])
+                found = gap and (found or Difference("wrong-result", gap))
             where = "the input afterwards"
             found = found or difference(got.get("args"), tables[0], want["args"], table, where)
             if not found:
@@ -105,9 +106,16 @@ def same_values(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-def _close(got: torch.Tensor, want: torch.Tensor) -> bool:
+def _too_far(got: torch.Tensor, want: torch.Tensor) -> str:
+    """How far the entries are off, as a clause; ``""`` if that is within the tolerance."""
     tolerance = TOLERANCE[want.dtype]
-    return torch.allclose(got.double(), want.double(), rtol=tolerance, atol=tolerance)
+    if torch.allclose(got.double(), want.double(), rtol=tolerance, atol=tolerance):
+        return ""
+    gap = (got.double() - want.double()).abs().max().item()
+    return (
+        f"the result is off by {gap:.1e}, and more digits of its dtype "
+        f"{str(want.dtype).removeprefix('torch.')} are right if nothing is rounded on the way"
+    )
 
 
 KEY = AnswerKey(
