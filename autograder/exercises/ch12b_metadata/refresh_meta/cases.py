@@ -127,7 +127,7 @@ EXERCISE = Exercise(
         case("unsqueeze_ later", "then", models.Lengthened, X),
         case("turned later", "then", models.TurnedLater, SQUARE),
         case("terabytes", "nothing", models.Terabytes, X),
-        case("a hundred thousand images", "nothing", models.LargeAndLayers, T(1, 3, 64, 64)),
+        case("a hundred million images", "nothing", models.LargeAndLayers, T(1, 3, 64, 64)),
         case("a large value made of nothing", "nothing", models.made_of_nothing, X),
         case("training", "nothing", models.Trains, X, training=True),
         case("random numbers", "nothing", models.Draws, X),

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -15,7 +16,6 @@ from torch import fx, nn
 from torch.nn import functional as F
 
 from autograder.core.exercise import Trial
-from autograder.core.global_state import RandomState
 from autograder.core.torch_private import fake_tensor_mode, leave_modes, modes_entered
 from autograder.exercises.ch12b_metadata.models import notes_of, vals_of
 from autograder.models import fresh
@@ -66,8 +66,8 @@ def about(model: nn.Module, gm: fx.GraphModule, inputs: tuple[Any, ...]) -> Tria
     return Trial(
         args=(Asked(gm, inputs),),
         model=model,
-        inputs=(inputs,),
-        watch=(gm, inputs, RandomState()),
+        inputs=(copy.deepcopy(inputs),),
+        watch=(gm, inputs),
     )
 
 
@@ -93,7 +93,7 @@ class Asked:
 
     def __call__(self, answer: Any) -> Callable[..., Any]:
         """What is run: nothing more; the report is what it gives."""
-        entered = modes_entered()
+        entered, drawn = modes_entered(), torch.get_rng_state()
         try:
             result = answer(self.gm, *self.inputs)
         finally:
@@ -101,6 +101,7 @@ class Asked:
         found = {
             "nothing": result is None,
             "modes": left,
+            "random": torch.equal(drawn, torch.get_rng_state()),
             "vals": vals_of(self.gm),
             "notes": notes_of(self.gm),
         }
@@ -303,7 +304,7 @@ class LargeAndLayers(nn.Module):
         self.norm = nn.BatchNorm2d(64)
 
     def forward(self, x):
-        many = x.expand(100_000, -1, -1, -1)
+        many = x.expand(100_000_000, -1, -1, -1)
         return torch.relu(self.norm(self.conv(many))).flatten(1)
 
 

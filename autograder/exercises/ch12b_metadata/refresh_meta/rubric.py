@@ -64,6 +64,19 @@ def modes_are_left(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
+@rule("random state", Stage.CALLER)
+def random_state(evidence: Evidence) -> Iterable[Finding]:
+    """The next random number is the one that it would have been."""
+    got, want = said_in(evidence)
+    if got["random"] != want["random"]:
+        yield evidence.finding(
+            "random-changed",
+            f"{evidence.you} changed the global random state.",
+            "Who draws random numbers here, or sets a seed? Nothing has to be drawn: of a value "
+            "only the shape and its like are noted.",
+        )
+
+
 @rule("other entries of meta", Stage.CALLER)
 def other_entries(evidence: Evidence) -> Iterable[Finding]:
     """What else is in the `meta` of a node stays."""
@@ -97,6 +110,23 @@ def every_node(evidence: Evidence) -> Iterable[Finding]:
             "your function leave out, and why?",
             missing,
         )
+
+
+@rule("old values are replaced", Stage.STRUCTURE)
+def old_values_are_replaced(evidence: Evidence) -> Iterable[Finding]:
+    """What was noted before of another graph, or of another example, is not there any more."""
+    got, want = (_vals(each["vals"]) for each in said_in(evidence))
+    for name, old in _stale(evidence).items():
+        if want[name] is None or _differ(got[name], old) or not _differ(want[name], old):
+            continue
+        yield evidence.finding(
+            "stale-val",
+            f"The `val` of `{name}` is {words(old)}, as it was before. Its value is "
+            f"{words(want[name])}.",
+            "What was noted for another graph is of no use. Which nodes does it survive on?",
+            (name,),
+        )
+        return
 
 
 @rule("fake tensors of one mode", Stage.RUNS)
@@ -134,23 +164,18 @@ def right_values(evidence: Evidence) -> Iterable[Finding]:
     """Each `val` is what the value was when it was computed."""
     got, want = (_vals(each["vals"]) for each in said_in(evidence))
     for name in want:
-        found = None if want[name] is None else differs(got[name], want[name])
+        found = None if want[name] is None else differs(got[name], want[name], name)
         if found is None:
             continue
-        code, text, look = found.code, found.text, found.look
-        if not _differ(got[name], _stale(evidence)[name]):
-            code = "stale-val"
-            text += ". It is what was there before"
-            look = "What was noted for another graph is of no use. Which nodes does it survive on?"
-        elif not _differ(got[name], _in_the_end(evidence)[name]):
+        code, text, look = found
+        if not _differ(got[name], _in_the_end(evidence)[name]):
             code = "shows-later-change"
-            text += ". That is what it has become in the end"
+            text += " That is what has become of the value in the end."
             look = (
-                "A later node changes this value. What is noted must be another object, with "
-                "strides and all, or it changes, too."
+                "A later node changes this value. What is noted must be another object, with the "
+                "same strides, or it changes, too."
             )
-        on = evidence.inputs_text(0)
-        yield evidence.finding(code, f"In the `val` of `{name}` {text}. (On {on}.)", look, (name,))
+        yield evidence.finding(code, text, look, (name,))
         return
 
 
@@ -227,14 +252,6 @@ def words(told: Plain) -> str:
     return f"the symbol {show(more[0])}" if word == "symbol" else show(more[0], 60)
 
 
-class Found(NamedTuple):
-    """A difference: its code, a clause that says it, and where to look."""
-
-    code: str
-    text: str
-    look: str
-
-
 _LOOKS = {
     "wrong-kind": "Which kinds of values are there: tensors, numbers, several values in a tuple, "
     "list or dictionary, and `None`? What does your function make of each?",
@@ -248,72 +265,68 @@ _LOOKS = {
 }
 
 
-def differs(got: Plain, want: Plain, where: str = "") -> Found | None:
-    """The first difference between what is told of two values, modes left out."""
-    found = _difference(got, want, where)
-    return None if found is None else Found(*found, _LOOKS[found[0]])
+def differs(got: Plain, want: Plain, name: str) -> tuple[str, str, str] | None:
+    """The first difference between what is told of two values, modes left out.
+
+    Returns:
+        Its code, a sentence that says it, and where to look.
+    """
+    found = _difference(got, want, f"the `val` of `{name}`")
+    if found is None:
+        return None
+    code, text = found
+    return code, f"{text[:1].upper()}{text[1:]}.", _LOOKS[code]
 
 
 def _differ(got: Plain, want: Plain) -> bool:
     return want is None or got is None or _difference(got, want, "") is not None
 
 
-def _difference(got: Plain, want: Plain, where: str) -> tuple[str, str] | None:
+def _difference(got: Plain, want: Plain, place: str) -> tuple[str, str] | None:
     (ours, mine), (theirs, other) = _parts(got), _parts(want)
-    place = f"{where}, there" if where else "there"
+    kind = f"{place} is {words(got)}, and should be {words(want)}"
     if ours != theirs and not {ours, theirs} <= {"fake", "tensor"}:
         if theirs != "sizes" or ours not in ("list", "tuple"):
-            return "wrong-kind", f"{place} is {words(got)}, and not {words(want)}"
+            return "wrong-kind", kind
     if theirs in ("fake", "tensor"):
         return _of_tensors(_tensor(got), _tensor(want), place)
     if theirs in _SEVERAL:
-        return _of_items(mine[0]["list"], other[0]["list"], where, place, words(want))
+        pairs = [each[0]["list"] for each in (mine, other)]
+        if len(pairs[0]) != len(pairs[1]):
+            return "wrong-kind", kind
+        items = enumerate(zip(*pairs, strict=True), start=1)
+        return _first(_difference(*pair, f"the {ordinal(i)} item of {place}") for i, pair in items)
     if theirs == "dict":
-        keys = [[show(pair["tuple"][0]) for pair in each[0]["list"]] for each in (mine, other)]
-        if sorted(keys[0]) != sorted(keys[1]):
-            return "wrong-kind", f"{place} is {words(got)}, and not {words(want)}"
-        ours_by_key = dict(zip(keys[0], mine[0]["list"], strict=True))
-        for key, pair in zip(keys[1], other[0]["list"], strict=True):
-            found = _difference(
-                ours_by_key[key]["tuple"][1], pair["tuple"][1], _within(f"under {key}", where)
-            )
-            if found:
-                return found
-        return None
-    if difference(mine[0], [], other[0], []):
-        return "wrong-value", f"{place} is {words(got)}, and not {words(want)}"
-    return None
+        tables = [dict(map(_entry, each[0]["list"])) for each in (mine, other)]
+        if tables[0].keys() != tables[1].keys():
+            return "wrong-kind", kind
+        return _first(
+            _difference(tables[0][key], value, f"the entry {key} of {place}")
+            for key, value in tables[1].items()
+        )
+    return ("wrong-value", kind) if difference(mine[0], [], other[0], []) else None
 
 
-def _within(inner: str, where: str) -> str:
-    return f"{inner}, {where}" if where else inner
+def _entry(pair: Plain) -> tuple[str, Plain]:
+    key, value = pair["tuple"]
+    return show(key), value
 
 
-def _of_items(
-    mine: list[Plain], other: list[Plain], where: str, place: str, wanted: str
-) -> tuple[str, str] | None:
-    if len(mine) != len(other):
-        return "wrong-kind", f"{place} are {len(mine)} items, and not {wanted}"
-    for i, pair in enumerate(zip(mine, other, strict=True), start=1):
-        found = _difference(*pair, _within(f"as the {ordinal(i)} item", where))
-        if found:
-            return found
-    return None
+def _first(found: Iterable[tuple[str, str] | None]) -> tuple[str, str] | None:
+    return next((each for each in found if each is not None), None)
 
 
 def _of_tensors(got: Tensor, want: Tensor, place: str) -> tuple[str, str] | None:
     if got.dtype != want.dtype:
-        return "wrong-dtype", f"{place} is {got.words}, and the value is of {want.dtype}"
+        return "wrong-dtype", f"{place} is {got.words}; the value is of {want.dtype}"
     if got.sizes != want.sizes:
-        text = f"{place} is {got.words}, and the value is of shape {_shape(want.sizes)}"
-        return "wrong-shape", text
+        shape = _shape(want.sizes)
+        return "wrong-shape", f"{place} is {got.words}; the value is of shape {shape}"
     if got.device != want.device:
-        return "wrong-device", f"{place} is {got.words}, and the value is on {want.device}"
+        return "wrong-device", f"{place} is {got.words}; the value is on {want.device}"
     if got.stride_of() != want.stride_of():
-        text = f"{place} is a tensor of shape {_shape(got.sizes)} with the strides "
-        return "wrong-strides", f"{text}{_shape(got.strides)}; those of the value are " + _shape(
-            want.strides
-        )
+        strides = f"has the strides {_shape(got.strides)}; the value has {_shape(want.strides)}"
+        return "wrong-strides", f"{place}, of shape {_shape(got.sizes)}, {strides}"
     return None
 
 
@@ -398,8 +411,10 @@ KEY = AnswerKey(
         returns_nothing,
         caller_untouched,
         modes_are_left,
+        random_state,
         other_entries,
         every_node,
+        old_values_are_replaced,
         fakes_of_one_mode,
         right_values,
     ),
