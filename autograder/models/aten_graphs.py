@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import torch
@@ -39,20 +40,13 @@ def aten_graph(
         if node.op == "placeholder":
             made[node].meta["val"] = next(given)
         elif node.op == "get_attr":
-            made[node].meta["val"] = mode.from_tensor(attribute(traced, target))
+            real = operator.attrgetter(target)(traced)
+            made[node].meta["val"] = mode.from_tensor(real, static_shapes=True)
         elif node.op == "call_function":
             args, kwargs = fx.map_arg((args, kwargs), lambda n: n.meta["val"])
             with mode:
                 made[node].meta["val"] = _value(target, args, kwargs)
     return fx.GraphModule(traced, graph)
-
-
-def attribute(root: nn.Module, path: str) -> Any:
-    """What lies at a path."""
-    found: Any = root
-    for name in path.split("."):
-        found = getattr(found, name)
-    return found
 
 
 def _value(target: Any, args: Any, kwargs: Any) -> Any:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -74,3 +77,14 @@ def notes_of(gm: fx.GraphModule) -> list[dict[Any, Any]]:
         {key: value for key, value in node.meta.items() if key not in ours}
         for node in gm.graph.nodes
     ]
+
+
+@contextmanager
+def nothing_logged() -> Iterator[None]:
+    """Keep PyTorch from logging a whole traceback for each operator that fake tensors refuse."""
+    logger = logging.getLogger("torch._subclasses.fake_tensor")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before

@@ -214,9 +214,7 @@ def by_prop(gm, *inputs):
 @right("on meta tensors first, fakes are made of what they are")
 def by_meta_tensors(gm, *inputs):
     def to_meta(tensor):
-        return torch.empty_strided(
-            tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta"
-        )
+        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
 
     class OnMeta(fx.Interpreter):
         seen = {}

@@ -295,4 +295,3 @@ class Asked:
             "lint": lint_text(self.gm),
         }
         return lambda *inputs: {**found, "result": attempt(lambda: self.gm, inputs)}
-

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.codec import Encoder, Plain, show
 from autograder.core.torch_private import fake_tensor_mode, own_buffers, own_parameters
 from autograder.core.verdict import Finding
 from autograder.exercises.ch12_passes.rubric import driving, said_in
 from autograder.exercises.ch12b_metadata.models import Teller, vals_of
+from autograder.exercises.ch12b_metadata.rubric import modes_are_left
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference, ordinal
 from autograder.judge.evidence import Evidence
@@ -48,19 +49,6 @@ def returns_nothing(evidence: Evidence) -> Iterable[Finding]:
             "returns-something",
             f"{evidence.you} returned something; `None` is asked for.",
             "The graph module that is given has the new values. There is nothing to return.",
-        )
-
-
-@rule("modes are left", Stage.CALLER)
-def modes_are_left(evidence: Evidence) -> Iterable[Finding]:
-    """No mode that the answer has entered is still entered afterwards."""
-    got, want = said_in(evidence)
-    if got["modes"] != want["modes"]:
-        yield evidence.finding(
-            "mode-left",
-            f"After {evidence.you} a mode is still entered: each tensor that anybody makes from "
-            "then on is one of that mode.",
-            "Who leaves a mode that is entered by hand, and who does it when an exception comes?",
         )
 
 
