@@ -95,7 +95,7 @@ VOCABULARY = Vocabulary(
         "{x}.unsqueeze(0).expand(3, *{x}.shape)[1]",
         "torch.sort({x}.reshape(-1))[0].reshape({x}.shape)",
     )
-    + ops("[nn.LayerNorm(D)]({x})", "{x}.transpose(0, -1).transpose(0, -1)", dims=(1, 4))
+    + ops("{x}.transpose(0, -1).softmax(-1).transpose(0, -1)", dims=(1, 4))
     + COMMON,
     dtypes=(torch.float32, torch.float64),
     traced=False,
