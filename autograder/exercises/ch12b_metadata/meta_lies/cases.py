@@ -89,14 +89,16 @@ VOCABULARY = Vocabulary(
     ops(
         "{a}.relu()",
         "{a} + 1",
-        "{a}.to(torch.float32).to({a}.dtype)",
+        "{a}.to(torch.float16).to({a}.dtype)",
         "({a} > 0) * {b}",
-        "{a} - {b}.sum()",
+        "{a} - {a}.sum()",
         "{x}.unsqueeze(0).expand(3, *{x}.shape)[1]",
         "torch.sort({x}.reshape(-1))[0].reshape({x}.shape)",
     )
     + ops("{x}.transpose(0, -1).softmax(-1).transpose(0, -1)", dims=(1, 4))
     + COMMON,
+    # Of a layer and a single row `make_fx` records a call in place.
+    shapes=((2, 3), (1, 3), (2, 1, 3), (1, 2, 4, 4)),
     dtypes=(torch.float32, torch.float64),
     traced=False,
     most=6,

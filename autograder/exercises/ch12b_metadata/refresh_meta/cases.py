@@ -64,18 +64,18 @@ VOCABULARY = Vocabulary(
     ops(
         "{x}.expand_as(torch.stack([{x}, {x}, {x}]))[0]",
         LENGTHENED,
-        "{a} * {x}.dim()",
-        "{a}.to({x}.dtype)",
+        "{y} * {x}.dim()",
+        "{y}.to({x}.dtype)",
         "{a} + torch.rand_like({x})",
         "F.dropout({a}, 0.5, True)",
         "[nn.Dropout(0.3)]({a})",
-        "{a}.half().to({x}.dtype)",
-        "({a} * {x}.sum().expand(2_000_000, 4_000_000).neg()[0, 0])",
+        "{a}.half().to({a}.dtype)",
+        "{y} * {x}.sum().expand(2_000_000, 4_000_000).neg()[0, 0]",
         "[nn.Parameter(torch.ones(()))] * {a}",
         "({a} > 0) * {b}",
     )
     + ops(
-        "{a} * {x}.shape[0]",
+        "{y} * {x}.shape[0]",
         "torch.sort({x}, -1)[0]",
         "{x}.transpose(0, -1).transpose(0, -1)",
         "[nn.LayerNorm(D)]({x})",
