@@ -17,10 +17,12 @@ from tests.exam.answers import right, wrong
 
 FEW = "random models have none of these"
 BEYOND = {
-    "a symbol for each size": "a random model's sizes are told apart from symbols in other rules",
+    "parts of a tuple are not copied": FEW,
+    "the mode is not entered": "in random models each tensor is made of another one",
+    "all but None": FEW,
     "lists become tuples": FEW,
     "dictionaries are left out": FEW,
-    "parts of a tuple are not copied": FEW,
+    "nested inputs stay real": FEW,
 }
 """Wrong answers that random models cannot find, and why."""
 
@@ -489,7 +491,7 @@ def only_calls(gm, *inputs):
     refresh(gm, inputs, when=lambda n, value: n.op.startswith("call_"))
 
 
-@wrong("what nobody reads is left out", "missing-val")
+@wrong("what nobody reads is left out", "missing-val", clause="unread")
 def only_read(gm, *inputs):
     refresh(gm, inputs, when=lambda n, value: bool(n.users))
 
