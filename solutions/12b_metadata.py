@@ -115,9 +115,9 @@ new.meta["mark"] = 1
 assert old.meta["mark"] == 1 and dict(old.meta) is not old.meta
 
 # %% [markdown]
-# ## 12b.1 What goes stale (6 minutes)
+# ## 12b.1 What goes stale (5 minutes)
 #
-# An ATen graph knows its values: whoever records it runs it on fake tensors, and notes in `meta["val"]` what each operator gave. In files that use FX at work, nothing is read more often.
+# An ATen graph knows its values: whoever records it runs it on fake tensors, and notes in `meta["val"]` what each operator gave. Of files that use FX at work, three in ten read it.
 #
 # `val` is a note about the past. Nobody writes it anew when you edit the graph:
 
@@ -189,7 +189,7 @@ assert relu.meta["val"].shape[1] == 3
 assert gm(torch.ones(2, 3)).shape[1] == 1
 
 # %% [markdown]
-# ## 12b.2 Tensors without numbers (9 minutes)
+# ## 12b.2 Tensors without numbers (5 minutes)
 #
 # To write `val` anew you need fake tensors of your own. All of them belong to a `FakeTensorMode`:
 
@@ -269,7 +269,7 @@ assert copies["detach"].fake_mode is mode and copies["deepcopy"].fake_mode is no
 # `detach()` gives another tensor that shares the memory. Here there is no memory to share, but a shape and strides of its own. `clone()` is what an operator would give that copies. And `copy.deepcopy` copies the mode as well.
 
 # %% [markdown]
-# ## 12b.3 A run that computes nothing (33 minutes)
+# ## 12b.3 A run that computes nothing (31 minutes)
 #
 # If you run a whole graph on fake tensors, you know all its values, and it takes a moment. `FakeTensorProp` of section 6.4 is an Interpreter that does that. It has three gaps, and you will write one without them.
 #
@@ -424,7 +424,7 @@ print(kinds(gm))
 assert kinds(gm)["relu"] == ("bool", 2, 3)
 
 # %% [markdown]
-# ## 12b.4 Which node lies? (36 minutes)
+# ## 12b.4 Which node lies? (32 minutes)
 #
 # `refresh_meta` needs inputs. And it does not say who was wrong, because afterwards nobody is. To find the pass that forgets its notes, you want names.
 #
@@ -616,11 +616,11 @@ with nodes["relu"].meta["val"].fake_mode:
 assert meta_lies(gm) == ["relu", "tanh"]
 
 # %% [markdown]
-# ## 12b.5 A pass that cannot forget (5 minutes)
+# ## 12b.5 A pass that cannot forget (6 minutes)
 #
 # It is better if there is nothing to refresh. Think of the passes in chapter 6: a Transformer makes a new graph by running the old one. If it ran on fake tensors while it records, each new node would know its value from the beginning.
 #
-# That is the idea of `ExportPass`, the class from which most passes in ExecuTorch are made. PyTorch has an older one of its kind, which says in its name that it must not be used. A small one is short, because `make_fx` records what runs, and notes `val` as it does so:
+# That is the idea of `ExportPass`, the class from which many passes in ExecuTorch are made. PyTorch itself has none that you should use. A small one is short, because `make_fx` records what runs, and notes `val` as it does so:
 
 
 # %%
@@ -693,7 +693,7 @@ assert not any("nn_module_stack" in node.meta for node in bare_calls)
 assert all("val" in node.meta for node in bare_calls)
 
 # %% [markdown]
-# ## 12b.6 Where a node comes from (5 minutes)
+# ## 12b.6 Where a node comes from (6 minutes)
 #
 # A GELU became six operators. When one of them is slow, you want to know whose it is. Each new node says so in `from_node`:
 
@@ -732,10 +732,15 @@ with traceback.preserve_node_meta():
     marked = torch.export.export(Marked(), (sample,)).graph_module
 print(marks(marked))
 assert marks(marked) == ["head", None]
+graphs = []
+torch.compile(Marked(), backend=lambda gm, _: graphs.append(gm) or gm)(sample)
+assert marks(graphs[0]) == ["head", None]
 assert marks(torch.export.export(Marked(), (sample,)).graph_module) == [None, None]
 
 # %% [markdown]
-# **Predict the result.** The last line of the cell above exports without `preserve_node_meta()`. Dynamo, which records for `torch.compile`, needs no such line. What of a context manager of your own, or of the profiler, in a traced model?
+# `torch.compile` keeps marks by itself. An export without `preserve_node_meta()` loses them, as you see in the last lines.
+#
+# **Predict the result.** In a model, one call is in a block `with region("head"):`. This is a context manager of your own, or of the profiler. What of it is in a trace?
 #
 # <details><summary>It becomes a node when it is entered, and one when it is left</summary>
 #
@@ -788,7 +793,7 @@ torch.testing.assert_close(Entering(gm).run(sample), Timed()(sample))
 assert entered == ["head"] * 3  # traced, run by the Interpreter, run by the model itself
 
 # %% [markdown]
-# ## 12b.7 The end of the story (3 minutes)
+# ## 12b.7 The end of the story (5 minutes)
 #
 # The planner, and the pass that runs convolutions in half precision. Functionalized, the team's network writes nothing in place:
 
@@ -872,7 +877,7 @@ assert planned(traced) > 4e12 and not any(p.isnan().any() for p in network.param
 #
 # ### A real run, to be sure
 #
-# `ShapeProp` of chapter 6 computes. With terabytes it fails. With small values it works, and draws random numbers and writes into buffers as it goes:
+# `ShapeProp` of chapter 6 is an Interpreter that computes. With terabytes it fails. With small values it works, and writes into buffers as it goes:
 
 
 # %%
@@ -885,6 +890,9 @@ with fails(RuntimeError):  # not enough memory
     fx.Interpreter(fx.symbolic_trace(Outer())).run(torch.ones(1).expand(3_000_000))
 with mode:
     assert Outer()(torch.ones(3_000_000)).shape == ()
+trains = fx.symbolic_trace(Trains()).train()
+fx.Interpreter(trains).run(torch.rand(2, 3))
+assert trains.norm.num_batches_tracked == 1
 
 # %% [markdown]
 # **Right:** fake tensors, for everything.
@@ -976,7 +984,7 @@ progress()
 #
 # | topic | where |
 # |---|---|
-# | sizes that depend on data, and unbacked symbols | PyTorch's documentation of `torch.export`, which has an example of `FakeTensor` errors |
+# | sizes that depend on data | PyTorch's pages on dynamic shapes, see below |
 # | a tracer that knows shapes while it traces | the optional part, notebook `08b_shapes` |
 # | what a graph keeps in memory at one time | chapter 13 |
 #

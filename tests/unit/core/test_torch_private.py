@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import fx, nn
 from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import autograder
 from autograder.core import torch_private
@@ -29,6 +30,16 @@ class Model(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.act(x + self.weight)
+
+
+class StaysEntered(TorchDispatchMode):
+    """A mode whose end raises."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+    def __exit__(self, *_: object) -> None:
+        raise RuntimeError("not today")
 
 
 @pytest.fixture
@@ -74,6 +85,21 @@ def test_names_of_operations() -> None:
     assert "add" in torch_private.tensor_base().__dict__
     assert isinstance(torch.ops.aten.add, torch_private.OpOverloadPacket)
     assert isinstance(torch.ops.aten.add.Tensor, torch_private.OpOverload)
+
+
+def test_modes_that_stay_entered_are_left() -> None:
+    entered = torch_private.modes_entered()
+    first = torch_private.fake_tensor_mode()()
+    with first:
+        for mode in (torch_private.fake_tensor_mode()(), StaysEntered()):
+            mode.__enter__()
+        assert torch_private.modes_entered() > entered + 1
+        assert torch_private.leave_modes(entered + 1) == 1
+        assert isinstance(torch.ones(1), torch_private.fake_tensor_class())
+        assert torch.ones(1).fake_mode is first
+    assert torch_private.modes_entered() == entered
+    assert torch_private.leave_modes(entered) == 0
+    assert not isinstance(torch.ones(1), torch_private.fake_tensor_class())
 
 
 def test_fake_tensors_have_shapes_alone() -> None:
