@@ -91,6 +91,11 @@ class Asked:
 
     says = "{name}(gm, *inputs), where gm is the graph module of the model"
 
+    @property
+    def outputs(self) -> list[str]:
+        """The output, which may have a `val` or none."""
+        return [node.name for node in self.gm.graph.nodes if node.op == "output"]
+
     def __call__(self, answer: Any) -> Callable[..., Any]:
         """What is run: nothing more; the report is what it gives."""
         entered, drawn = modes_entered(), torch.get_rng_state()
@@ -102,7 +107,7 @@ class Asked:
             "nothing": result is None,
             "modes": left,
             "random": torch.equal(drawn, torch.get_rng_state()),
-            "vals": vals_of(self.gm),
+            "vals": [(name, val) for name, val in vals_of(self.gm) if name not in self.outputs],
             "notes": notes_of(self.gm),
         }
         return lambda *_: found

@@ -69,7 +69,7 @@ def random_state(evidence: Evidence) -> Iterable[Finding]:
 def other_entries(evidence: Evidence) -> Iterable[Finding]:
     """What else is in the `meta` of a node stays."""
     got, want = said_in(evidence)
-    names = [*_vals(want["vals"])]
+    names = [node.name for node in evidence.trial.args[0].gm.graph.nodes]
     for name, ours, theirs in zip(names, got["notes"]["list"], want["notes"]["list"], strict=True):
         now = {show(key): value for key, value in ours["dict"]}
         for key, value in theirs["dict"]:
@@ -88,7 +88,7 @@ def other_entries(evidence: Evidence) -> Iterable[Finding]:
 def every_node(evidence: Evidence) -> Iterable[Finding]:
     """No node but the output is without a `val`."""
     got, want = (_vals(each["vals"]) for each in said_in(evidence))
-    missing = [name for name, val in want.items() if val is not None and got[name] is None]
+    missing = [name for name in want if got[name] is None]
     if missing:
         name = missing[0]
         yield evidence.finding(
@@ -105,7 +105,7 @@ def old_values_are_replaced(evidence: Evidence) -> Iterable[Finding]:
     """What was noted before of another graph, or of another example, is not there any more."""
     got, want = (_vals(each["vals"]) for each in said_in(evidence))
     for name, old in _stale(evidence).items():
-        if want[name] is None or _differ(got[name], old) or not _differ(want[name], old):
+        if name not in want or _differ(got[name], old) or not _differ(want[name], old):
             continue
         yield evidence.finding(
             "stale-val",
@@ -123,8 +123,6 @@ def fakes_of_one_mode(evidence: Evidence) -> Iterable[Finding]:
     got, want = (_vals(each["vals"]) for each in said_in(evidence))
     modes: dict[int, str] = {}
     for name in want:
-        if want[name] is None:
-            continue
         for tensor in _tensors(got[name]):
             if tensor.kind != "fake":
                 yield evidence.finding(
@@ -152,7 +150,7 @@ def right_values(evidence: Evidence) -> Iterable[Finding]:
     """Each `val` is what the value was when it was computed."""
     got, want = (_vals(each["vals"]) for each in said_in(evidence))
     for name in want:
-        found = None if want[name] is None else differs(got[name], want[name], name)
+        found = differs(got[name], want[name], name)
         if found is None:
             continue
         code, text, look = found
@@ -206,16 +204,22 @@ def _parts(told: Plain) -> tuple[str, list[Plain]]:
 
 
 def _tensor(told: Plain) -> Tensor:
+    """What is told of a tensor.
+
+    Raises:
+        ValueError: it is not told as `Teller` tells it.
+    """
     kind, (dtype, sizes, strides, device, mode) = _parts(told)
-    return Tensor(kind, dtype, sizes["list"], strides["list"], device, mode)
+    found = Tensor(kind, dtype, sizes["list"], strides["list"], device, mode)
+    if type(mode) is not int or len(found.sizes) != len(found.strides):
+        raise ValueError(told)
+    return found
 
 
 _SEVERAL = ("list", "tuple", "sizes")
 
 
 def _tensors(told: Plain) -> list[Tensor]:
-    if told is None:
-        return []
     word, more = _parts(told)
     if word in ("fake", "tensor"):
         return [_tensor(told)]
@@ -267,7 +271,7 @@ def differs(got: Plain, want: Plain, name: str) -> tuple[str, str, str] | None:
 
 
 def _differ(got: Plain, want: Plain) -> bool:
-    return want is None or got is None or _difference(got, want, "") is not None
+    return want is None or _difference(got, want, "") is not None
 
 
 def _difference(got: Plain, want: Plain, place: str) -> tuple[str, str] | None:
