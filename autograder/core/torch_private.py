@@ -6,6 +6,7 @@ this is the file to change.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -22,7 +23,11 @@ __all__ = [
     "OpOverload",
     "OpOverloadPacket",
     "codegen_of",
+    "fake_tensor_class",
+    "fake_tensor_mode",
     "inputs_recorded_by",
+    "leave_modes",
+    "modes_entered",
     "operator_names",
     "own_buffers",
     "own_modules",
@@ -104,3 +109,29 @@ def fake_tensor_mode() -> Any:
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     return FakeTensorMode
+
+
+def fake_tensor_class() -> Any:
+    """The class of tensors that have shapes and no numbers."""
+    from torch._subclasses.fake_tensor import FakeTensor
+
+    return FakeTensor
+
+
+def modes_entered() -> int:
+    """How many modes are entered that see every operation, such as that of fake tensors."""
+    return torch._C._len_torch_dispatch_stack()
+
+
+def leave_modes(entered: int) -> int:
+    """Leave all such modes but the first ones that were entered; returns how many were left."""
+    from torch.utils._python_dispatch import _get_current_dispatch_mode_stack, _pop_mode
+
+    count = modes_entered() - entered
+    while (now := modes_entered()) > entered:
+        mode = _get_current_dispatch_mode_stack()[-1]
+        with contextlib.suppress(Exception):  # it may be a learner's own, or half entered
+            mode.__exit__(None, None, None)
+        if modes_entered() >= now:
+            _pop_mode()
+    return max(count, 0)

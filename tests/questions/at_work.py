@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager, nullcontext
+
 import pytest
 import torch
 from torch import fx, nn
+from torch.fx import traceback
 
 from tests.questions import question
 
@@ -239,3 +242,39 @@ def source_lines_in_aten_graphs() -> None:
     assert "torch.sin(x) + 1" in sin.meta["stack_trace"]
     with pytest.raises(KeyError):
         next(iter(fx.symbolic_trace(Model()).graph.nodes)).meta["stack_trace"]
+
+
+@question(29, "pytorch#139876", "12b_metadata: Marks of your own")
+def a_context_manager_in_a_model() -> None:
+    """Why is my context manager (the profiler, a lock) not in the graph?"""
+    entered = []
+
+    @contextmanager
+    def region(name):
+        entered.append(name)
+        yield
+
+    class Model(nn.Module):
+        def forward(self, x):
+            with region("head"), traceback.annotate({"part": "head"}):
+                y = torch.sin(x)
+            return torch.cos(y)
+
+    gm = fx.symbolic_trace(Model())
+    assert entered == ["head"]  # while it was traced
+    gm(torch.ones(2))
+    assert entered == ["head"]
+    assert not any(node.meta.get("custom") for node in gm.graph.nodes)
+
+    with traceback.preserve_node_meta():
+        gm = fx.symbolic_trace(Model())
+    entered.clear()
+
+    class Entering(fx.Interpreter):
+        def run_node(self, n):
+            part = n.meta.get("custom", {}).get("part")
+            with region(part) if part else nullcontext():
+                return super().run_node(n)
+
+    Entering(gm).run(torch.ones(2))
+    assert entered == ["head"]

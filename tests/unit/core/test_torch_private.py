@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import fx, nn
 from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import autograder
 from autograder.core import torch_private
@@ -29,6 +30,16 @@ class Model(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.act(x + self.weight)
+
+
+class StaysEntered(TorchDispatchMode):
+    """A mode whose end raises."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+
+    def __exit__(self, *_: object) -> None:
+        raise RuntimeError("not today")
 
 
 @pytest.fixture
@@ -76,6 +87,18 @@ def test_names_of_operations() -> None:
     assert isinstance(torch.ops.aten.add.Tensor, torch_private.OpOverload)
 
 
+def test_modes_that_stay_entered_are_left() -> None:
+    entered = torch_private.modes_entered()
+    fake = torch_private.fake_tensor_mode()
+    for mode in (fake(), fake(), StaysEntered()):  # of two fake ones, only the second is counted
+        mode.__enter__()
+    assert isinstance(torch.ones(1), torch_private.fake_tensor_class())
+    assert torch_private.leave_modes(entered) == 2
+    assert torch_private.modes_entered() == entered
+    assert not isinstance(torch.ones(1), torch_private.fake_tensor_class())
+    assert torch_private.leave_modes(entered) == 0
+
+
 def test_fake_tensors_have_shapes_alone() -> None:
     with torch_private.fake_tensor_mode()():
         assert torch.ones(2, 3).shape == (2, 3)
@@ -86,6 +109,7 @@ ELSEWHERE = {"_assert": "what FX itself records", "_exit": "of os", "_getframe":
     "_config": "of multiprocessing",
     "_lru_cache_wrapper": "of functools",
     "_unsafe_view": "an operator of ATen",
+    "_to_copy": "an operator of ATen",
     "_dynamo": "PyTorch documents it under this name: `reset`, `graph_break`, `explain`",
 }
 """Private names that are no names of PyTorch, or that it documents."""

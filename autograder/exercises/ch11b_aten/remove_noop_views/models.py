@@ -17,7 +17,6 @@ import torch
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
-from autograder.core.torch_private import OpOverload, fake_tensor_mode
 from autograder.exercises.ch11b_aten.models import (
     SameTrial,
     attempt,
@@ -26,6 +25,7 @@ from autograder.exercises.ch11b_aten.models import (
     row_of,
 )
 from autograder.models import T, fresh
+from autograder.models.aten_graphs import aten_graph, known_of
 from autograder.models.build import arguments
 
 aten = torch.ops.aten
@@ -288,62 +288,6 @@ class Graphs:
         return Trial(args=(Asked(gm),), model=model, inputs=inputs)
 
 
-def aten_graph(
-    model: nn.Module, inputs: tuple[Any, ...], symbolic: tuple[tuple[int, ...], ...]
-) -> fx.GraphModule:
-    """The graph of a module that calls ATen operators, with what each value is in its `meta`."""
-    traced = fx.symbolic_trace(model)
-    given = iter(fakes(inputs, symbolic))
-    graph = fx.Graph()
-    made: dict[fx.Node, fx.Node] = {}
-    for node in traced.graph.nodes:
-        target = node.target
-        if isinstance(target, OpOverload):
-            name = target.overloadpacket.__name__
-        else:
-            name = node.name
-        args, kwargs = fx.map_arg((node.args, node.kwargs), lambda n: made[n])
-        made[node] = graph.create_node(node.op, target, args, kwargs, name)
-        if node.op == "placeholder":
-            made[node].meta["val"] = next(given)
-        elif node.op == "call_function":
-            args, kwargs = fx.map_arg((args, kwargs), lambda n: n.meta["val"])
-            made[node].meta["val"] = _value(target, args, kwargs)
-    return fx.GraphModule(traced, graph)
-
-
-def _value(target: Any, args: Any, kwargs: Any) -> Any:
-    """What an operator gives for fake values.
-
-    A view into symbolic sizes is not run: it would ask whether they are those of the input.
-    """
-    if target in (aten.view.default, aten.reshape.default):
-        tensor, sizes = args
-        if any(isinstance(size, torch.SymInt) for size in sizes) and -1 not in map(_plain, sizes):
-            return tensor.new_empty(sizes)
-    return target(*args, **kwargs)
-
-
-def _plain(size: Any) -> Any:
-    return size if type(size) is int else None
-
-
-def fakes(inputs: tuple[Any, ...], symbolic: tuple[tuple[int, ...], ...]) -> list[Any]:
-    """Fake tensors like the inputs; some sizes are symbols, each of its own."""
-    from torch._dynamo.source import ConstantSource
-    from torch.fx.experimental import symbolic_shapes as shapes
-
-    mode = fake_tensor_mode()(shape_env=shapes.ShapeEnv(duck_shape=False))
-    found = []
-    for i, (tensor, places) in enumerate(zip(inputs, symbolic, strict=True)):
-        kinds = (shapes.DimDynamic.STATIC, shapes.DimDynamic.DYNAMIC)
-        sizes = [kinds[dim in places] for dim in range(tensor.ndim)]
-        context = shapes.StatelessSymbolicContext(sizes)  # type: ignore[arg-type]
-        source = ConstantSource(f"input_{i}")
-        found.append(mode.from_tensor(tensor, source=source, symbolic_context=context))
-    return found
-
-
 @dataclass(frozen=True, eq=False)
 class Asked:
     """Calls the answer with a graph module, and reports what has become of it."""
@@ -364,14 +308,3 @@ class Asked:
             "lint": lint_text(self.gm),
         }
         return lambda *inputs: {**found, "result": attempt(lambda: self.gm, inputs)}
-
-
-def known_of(gm: fx.GraphModule) -> list[str]:
-    """What is known about the symbolic sizes of a graph: guards, and sizes that are replaced."""
-    for node in gm.graph.nodes:
-        mode = getattr(node.meta.get("val"), "fake_mode", None)
-        env = getattr(mode, "shape_env", None)
-        if env is not None:
-            guards = [str(guard.expr) for guard in env.guards]
-            return [*guards, *(f"{old} is {new}" for old, new in env.replacements.items())]
-    return []

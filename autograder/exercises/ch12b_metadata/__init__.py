@@ -1,0 +1,1 @@
+"""Optional part of chapter 12: one folder an exercise."""

@@ -1,0 +1,1 @@
+"""The exercise `meta_lies`."""

@@ -1,0 +1,191 @@
+"""Exercise 12b.2: nodes whose metadata contradicts that of their inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch12b_metadata.meta_lies import models
+from autograder.exercises.ch12b_metadata.meta_lies.models import (
+    Dtype,
+    Edit,
+    Number,
+    Part,
+    Shape,
+    Size,
+    as_a_list,
+    elsewhere,
+    no_val,
+    one_less,
+    one_more,
+    only_first,
+    turned,
+)
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T
+
+X, BOTH, TALL, LONG = T(2, 3), (T(2, 3), T(2, 3)), T(4, 3), T(4, 6)
+SQUARES, IMAGES = (T(4, 4), T(4, 4)), T(2, 3, 8, 8)
+DOUBLE, HALF, INT = Dtype(torch.float64), Dtype(torch.float16), Dtype(torch.int64)
+
+HINTS = (
+    "**Where to look.** What does a node need to be judged? Its own `val`, what it calls, and the "
+    "`val`s of what it reads. Nothing is handed on from one node to the next.",
+    "**What to use.** `fx.map_arg` puts something in the place of each node among arguments. The "
+    "mode of a fake tensor is its `fake_mode`, and that has a `shape_env`, in which "
+    "`suppress_guards()` keeps operators from noting anything. `statically_known_true(a == b)` "
+    "compares sizes. `pytree.tree_leaves` gives what is in nested values; `gm.get_parameter` and "
+    "`gm.get_buffer` take a path, and so does `operator.attrgetter`.",
+    "**A skeleton.**\n\n"
+    "```python\n"
+    "lies = []\n"
+    "for node in gm.graph.nodes:\n"
+    "    if ...:                           # never listed\n"
+    "        continue\n"
+    "    if ...:                           # without a val\n"
+    "        ...\n"
+    "    elif ...:                         # reads one without a val\n"
+    "        continue\n"
+    "    try:\n"
+    "        found = ...                   # the attribute, or what the call gives\n"
+    "    except Exception:\n"
+    "        ...\n"
+    "    if not same(found, node.meta['val']):\n"
+    "        lies.append(node.name)\n"
+    "return lies\n"
+    "```",
+)
+
+
+def case(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    inputs: T | tuple[T, ...],
+    hidden: bool = False,
+    symbolic: tuple[tuple[int, ...], ...] = (),
+    **edits: Edit,
+) -> Case:
+    """A case with the graph of one class, in which something is done to some nodes."""
+    given = inputs if isinstance(inputs, tuple) else (inputs,)
+    build = models.Graphs(make, given, tuple(edits.items()), symbolic)
+    return Case(name, aspect, build, hidden)
+
+
+def recorded(
+    name: str, aspect: str, make: Callable[[], nn.Module], shape: T, **edits: Edit
+) -> Case:
+    """A case with what `make_fx` records of a model."""
+    return Case(name, aspect, models.Recorded(make, (shape,), tuple(edits.items())))
+
+
+ROWS, SYMBOLS, TWO = ((0,),), ((0, 1), (0,)), ((0,), (0,))
+
+VOCABULARY = Vocabulary(
+    ops(
+        "{a}.relu()",
+        "{a} + 1",
+        "{a}.to(torch.float16).to({a}.dtype)",
+        "({a} > 0) * {b}",
+        "{a} - {a}.sum()",
+        "{x}.unsqueeze(0).expand(3, *{x}.shape)[1]",
+        "torch.sort({x}.reshape(-1))[0].reshape({x}.shape)",
+    )
+    + ops("{x}.transpose(0, -1).softmax(-1).transpose(0, -1)", dims=(1, 4))
+    + COMMON,
+    # Of a layer and a single row `make_fx` records a call in place.
+    shapes=((2, 3), (1, 3), (2, 1, 3), (1, 2, 4, 4)),
+    dtypes=(torch.float32, torch.float64),
+    traced=False,
+    most=6,
+)
+
+EXERCISE = Exercise(
+    name="meta_lies",
+    number=2,
+    chapter="12b_metadata",
+    title="Nodes that contradict their inputs",
+    stars=2,
+    minutes=25,
+    points=7,
+    procedure="driven",
+    aspects=(
+        Aspect("task", 2, "a node whose shape or dtype is not what its inputs lead to"),
+        Aspect("local", 2, "each node is judged by what its inputs say, right or wrong"),
+        Aspect("several", 1, "operators with several results, and `getitem`"),
+        Aspect("attributes", 1, "`get_attr` is compared with the attribute"),
+        Aspect("missing", 1, "nodes without a `val`, and those that read one"),
+        Aspect("others", 1, "strides, devices and what is no tensor are not compared"),
+        Aspect("symbols", 2, "symbolic sizes: only what is known, and no guard"),
+    ),
+    cases=(
+        case("all is true", "task", models.Chain, X),
+        case("the shape of the last", "task", models.Chain, X, tanh=Shape(3, 2)),
+        case("the dtype of the last", "task", models.Chain, X, tanh=DOUBLE),
+        case("one dimension more", "task", models.Shapes, LONG, unsqueeze=Shape(5, 2)),
+        case("dtypes", "task", models.Kinds, X, mul=Dtype(torch.float32), add=Shape(1)),
+        case("views", "task", models.Shapes, LONG, expand=Shape(2, 3)),
+        recorded("made of nothing", "task", models.Made, X, zeros=Shape(1, 2), add_1=HALF),
+        case("nobody reads it", "task", models.Sums, BOTH, sin=DOUBLE),
+        recorded("a network", "task", models.Network, IMAGES, relu=Shape(2, 4, 8, 9)),
+        case("in the middle of a chain", "local", models.Chain, X, relu=Shape(3, 2)),
+        case("a false dtype in the middle", "local", models.Chain, X, relu=HALF),
+        case("two that agree", "local", models.Chain, X, neg=Shape(4, 2), relu=Shape(4, 2)),
+        case("a false input", "local", models.Chain, X, x=Shape(7, 5)),
+        case("a false input, and all agree", "local", models.Chain, X, x=HALF, neg=HALF,
+             relu=HALF, tanh=HALF),
+        case("cannot run", "local", models.Sums, BOTH, exp=Shape(5, 4)),
+        case("in a list", "local", models.Sums, BOTH, add=Shape(2, 4)),
+        case("products", "local", models.Products, X, t=Shape(4, 3)),
+        recorded("a network, further back", "local", models.Network, IMAGES,
+                 mean=Shape(2, 5)),
+        case("several results", "several", models.Several, LONG, max_1=Part(0, HALF),
+             split=Part(2, Shape(4, 1))),
+        case("one result less", "several", models.Several, LONG, split=one_less),
+        case("one result more", "several", models.Several, LONG, max_1=one_more),
+        case("one result alone", "several", models.Several, LONG, native_layer_norm=only_first),
+        case("a result taken out", "several", models.Several, LONG, getitem=HALF,
+             getitem_2=Shape(6)),
+        case("a false bias", "attributes", models.Products, X, layer_bias=Shape(3)),
+        case("a false mask", "attributes", models.Products, X, mask=Dtype(torch.float32)),
+        case("a weight without val", "missing", models.Products, X, layer_weight=no_val),
+        case("a call without val", "missing", models.Sums, BOTH, exp=no_val),
+        case("an input without val", "missing", models.Sums, BOTH, y=no_val, mul=DOUBLE),
+        case("the last without val", "missing", models.Chain, X, tanh=no_val),
+        case("strides", "others", models.Chain, X, relu=turned),
+        case("another device", "others", models.Sums, BOTH, sin=elsewhere),
+        case("numbers", "others", models.Sizes, TALL, sym_size=Number(9)),
+        case("another number", "others", models.Sizes, TALL, mul=Number(5), sin=DOUBLE),
+        case("a list for a tuple", "others", models.Several, LONG, max_1=as_a_list,
+             split=as_a_list),
+        case("symbols that are true", "symbols", models.Symbols, SQUARES, symbolic=SYMBOLS),
+        case("two symbols exchanged", "symbols", models.Symbols, SQUARES, symbolic=SYMBOLS,
+             relu=Shape(Size("x", 1), Size("x", 0))),
+        case("a number for a symbol", "symbols", models.Symbols, SQUARES, symbolic=SYMBOLS,
+             sin=Shape(4, Size("x", 1)), cat=Shape(8, 4)),
+        case("another symbol", "symbols", models.Symbols, SQUARES, symbolic=SYMBOLS,
+             relu_1=Shape(Size("y", 0), Size("x", 0)), slice_1=Shape(Size("x", 0), 4)),
+        case("a symbol times three", "symbols", models.OneSymbol, TALL, symbolic=ROWS,
+             relu=Shape(12)),
+        case("sums of two symbols", "symbols", models.TwoRows, (TALL, T(5, 3)), symbolic=TWO,
+             relu=Shape(Size("y", 0), 3)),
+        case("redraw: the shape", "task", models.Chain, TALL, True, tanh=Shape(4)),
+        case("redraw: the dtype", "task", models.Kinds, X, True, gt=INT),
+        case("redraw: in the middle", "local", models.Chain, TALL, True, neg=DOUBLE),
+        case("redraw: cannot run", "local", models.Sums, BOTH, True, exp=Shape(4, 4)),
+        case("redraw: several results", "several", models.Several, LONG, True,
+             split=Part(0, DOUBLE)),
+        case("redraw: a weight", "attributes", models.Products, X, True,
+             layer_weight=Shape(4, 2)),
+        case("redraw: without val", "missing", models.Sums, BOTH, True, add=no_val),
+        case("redraw: symbols", "symbols", models.Symbols, SQUARES, True, SYMBOLS,
+             relu=Shape(Size("x", 1), Size("x", 1))),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, models.of_random_model, count=12),
+)  # fmt: skip

@@ -1,0 +1,90 @@
+"""What the exercises of this part report of values in `meta`, in the same words for both sides."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import fx
+
+from autograder.core.torch_private import fake_tensor_class
+
+Told = tuple[Any, ...]
+"""What is said of a value: a word for its kind, and what belongs to it."""
+
+
+class Teller:
+    """Says of values what can be compared: of tensors everything but numbers.
+
+    Fake tensors are told by their mode, too; modes have numbers, in the order in which they come.
+    """
+
+    def __init__(self) -> None:
+        self._modes: list[Any] = []
+
+    def tell(self, value: Any) -> Told:
+        """What is said of a value, which may be nested."""
+        if isinstance(value, torch.Tensor):
+            return self._tensor(value)
+        if isinstance(value, torch.Size):
+            return "sizes", [self.tell(item) for item in value]
+        if isinstance(value, (tuple, list)):
+            word = "list" if isinstance(value, list) else "tuple"
+            return word, [self.tell(item) for item in value]
+        if isinstance(value, dict):
+            return "dict", [(key, self.tell(item)) for key, item in value.items()]
+        if isinstance(value, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+            return "symbol", str(value)
+        return "value", value
+
+    def _tensor(self, value: torch.Tensor) -> Told:
+        fake = isinstance(value, fake_tensor_class())
+        return (
+            "fake" if fake else "tensor",
+            str(value.dtype).removeprefix("torch."),
+            [*map(_size, value.shape)],
+            [*map(_size, value.stride())] if value.layout is torch.strided else [],
+            str(value.device),
+            self._number(value.fake_mode) if fake else -1,
+        )
+
+    def _number(self, mode: Any) -> int:
+        if all(mode is not known for known in self._modes):
+            self._modes.append(mode)
+        return next(i for i, known in enumerate(self._modes) if known is mode)
+
+
+def _size(size: Any) -> Any:
+    return size if type(size) is int else str(size)
+
+
+def vals_of(gm: fx.GraphModule) -> list[tuple[str, Told | None]]:
+    """The name of each node, and what its `val` is; nothing where it has none."""
+    teller = Teller()
+    return [
+        (node.name, teller.tell(node.meta["val"]) if "val" in node.meta else None)
+        for node in gm.graph.nodes
+    ]
+
+
+def notes_of(gm: fx.GraphModule) -> list[dict[Any, Any]]:
+    """What the `meta` of each node holds besides what the value is."""
+    ours = ("val", "tensor_meta")
+    return [
+        {key: value for key, value in node.meta.items() if key not in ours}
+        for node in gm.graph.nodes
+    ]
+
+
+@contextmanager
+def nothing_logged() -> Iterator[None]:
+    """Keep PyTorch from logging a whole traceback for each operator that fake tensors refuse."""
+    logger = logging.getLogger("torch._subclasses.fake_tensor")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before

@@ -1,0 +1,149 @@
+"""Exercise 12b.1: what each value is, worked out anew without computing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise
+from autograder.exercises.ch12b_metadata.refresh_meta import models
+from autograder.fuzz.grammar import COMMON, Op, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.models import T
+
+X, SQUARE, LONG = T(2, 3), T(3, 3), T(4, 2, 3)
+
+HINTS = (
+    "**Where to look.** A run of the graph on fake tensors gives everything. Three kinds of "
+    "tensors are real at first: the inputs, what a `get_attr` node fetches, and what a layer uses "
+    "when it is called. And ask of each value that you note: who holds the same object?",
+    "**What to use.** An Interpreter runs the graph; its `get_attr`, `call_module` and `run_node` "
+    "can be overridden. `mode.from_tensor` makes a fake tensor of a real one, and gives the same "
+    "one if it is asked twice. `torch.func.functional_call(module, tensors, args, kwargs)` calls a "
+    "layer with other parameters and buffers. `detach()` gives another tensor with the same "
+    "strides. `pytree.tree_map_only` reaches into nested values.",
+    "**A skeleton.**\n\n"
+    "```python\n"
+    "mode = FakeTensorMode()\n\n"
+    "def fake(value): ...                  # each tensor in it, as a fake one\n\n"
+    "class OnFakes(fx.Interpreter):\n"
+    "    def get_attr(self, target, args, kwargs):\n"
+    "        return fake(...)\n\n"
+    "    def call_module(self, target, args, kwargs):\n"
+    "        module = self.fetch_attr(target)\n"
+    "        ...                           # call it with fake parameters and buffers\n\n"
+    "    def run_node(self, n):\n"
+    "        value = super().run_node(n)\n"
+    "        n.meta['val'] = ...           # of each tensor in it, another object\n"
+    "        return value\n\n"
+    "with mode:\n"
+    "    OnFakes(gm).run(...)\n"
+    "```",
+)
+
+
+def case(
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    *inputs: Any,
+    training: bool = False,
+    prepare: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None,
+    worn: bool = False,
+    hidden: bool = False,
+) -> Case:
+    """A case with one model and its inputs."""
+    return Case(name, aspect, models.Refreshing(make, inputs, training, prepare, worn), hidden)
+
+
+LENGTHENED = "({a} + 0).unsqueeze_(0).squeeze_(0)"
+
+VOCABULARY = Vocabulary(
+    ops(
+        "{x}.expand_as(torch.stack([{x}, {x}, {x}]))[0]",
+        LENGTHENED,
+        "{y} * {x}.dim()",
+        "{y}.to({x}.dtype)",
+        "{a} + torch.rand_like({x})",
+        "F.dropout({a}, 0.5, True)",
+        "[nn.Dropout(0.3)]({a})",
+        "{a}.half().to({a}.dtype)",
+        "{y} * {x}.sum().expand(2_000_000, 4_000_000).neg()[0, 0]",
+        "[nn.Parameter(torch.ones(()))] * {a}",
+        "({a} > 0) * {b}",
+    )
+    + ops(
+        "{y} * {x}.shape[0]",
+        "torch.sort({x}, -1)[0]",
+        "{x}.transpose(0, -1).transpose(0, -1)",
+        "[nn.LayerNorm(D)]({x})",
+        dims=(1, 4),
+    )
+    + (Op("[nn.BatchNorm1d(D)]({x})", (2, 2)),)
+    + COMMON,
+    inputs=("", "tensor", "row", "default"),
+    training=True,
+    most=7,
+)
+
+EXERCISE = Exercise(
+    name="refresh_meta",
+    number=1,
+    chapter="12b_metadata",
+    title="What each value is, without computing it",
+    stars=2,
+    minutes=25,
+    points=7,
+    procedure="driven",
+    aspects=(
+        Aspect("task", 2, "every node has its value, with fake tensors of one mode"),
+        Aspect("module", 1, "parameters and buffers are fake, too"),
+        Aspect("values", 2, "numbers, `None` and nested values are as they are"),
+        Aspect("then", 2, "a value is noted as it was when it was computed, strides included"),
+        Aspect("nothing", 2, "nothing is computed for real, and nothing changes"),
+        Aspect("stays", 1, "old values are replaced, and other entries of `meta` stay"),
+    ),
+    cases=(
+        case("a layer and functions", "task", models.Layers, X),
+        case("one layer twice", "task", models.TwiceTheSame, X, X),
+        case("several dtypes", "task", models.Kinds, X),
+        case("values that nobody reads", "task", models.Unread, X),
+        case("one tensor, given twice", "task", models.TwiceTheSame, X, prepare=models.twice),
+        case("parameters and buffers", "module", models.Attributes, X),
+        case("no inputs", "module", models.of_no_inputs),
+        case("operators", "module", models.of_operators, X),
+        case("numbers", "values", models.Numbers, X),
+        case("defaults", "values", models.Defaults, X),
+        case("defaults that are given", "values", models.Defaults, X, 3, X),
+        case("several values", "values", models.Nested, LONG),
+        case("a dictionary", "values", models.in_containers, X),
+        case("a nested input", "values", models.TakesApart, X, X, X,
+             prepare=models.in_a_dictionary),
+        case("views", "then", models.Strides, X),
+        case("an input that is turned", "then", models.SumOfBoth, X, prepare=models.turned),
+        case("an input that is expanded", "then", models.SumOfBoth, X, prepare=models.expanded),
+        case("unsqueeze_ later", "then", models.Lengthened, X),
+        case("turned later", "then", models.TurnedLater, SQUARE),
+        case("terabytes", "nothing", models.Terabytes, X),
+        case("a hundred million images", "nothing", models.LargeAndLayers, T(1, 3, 64, 64)),
+        case("a large value made of nothing", "nothing", models.made_of_nothing, X),
+        case("training", "nothing", models.Trains, X, training=True),
+        case("random numbers", "nothing", models.Draws, X),
+        case("writes in place", "nothing", models.WritesInPlace, X, X),
+        case("a graph that was edited", "stays", models.Layers, X, worn=True),
+        case("values of another example", "stays", models.of_operators, X, worn=True),
+        case("all kinds of nodes, edited", "stays", models.Attributes, X, worn=True),
+        case("redraw: a layer", "task", models.Layers, T(5, 3), hidden=True),
+        case("redraw: parameters", "module", models.Attributes, T(4, 3), hidden=True),
+        case("redraw: several values", "values", models.Nested, T(3, 3, 3), hidden=True),
+        case("redraw: later", "then", models.Lengthened, T(4), hidden=True),
+        case("redraw: terabytes", "nothing", models.Terabytes, T(1, 1), hidden=True),
+        case("redraw: training", "nothing", models.Trains, T(6, 3), training=True, hidden=True),
+        case("redraw: edited", "stays", models.Layers, T(1, 3), worn=True, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, models.of_random_model, count=12),
+)  # fmt: skip

@@ -1,0 +1,412 @@
+"""Graph modules whose values are of every kind, and what is reported of `refresh_meta`."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import fx, nn
+from torch.nn import functional as F
+
+from autograder.core.exercise import Trial
+from autograder.core.torch_private import fake_tensor_mode, leave_modes, modes_entered
+from autograder.exercises.ch12b_metadata.models import notes_of, vals_of
+from autograder.models import fresh
+from autograder.models.aten_graphs import aten_graph
+from autograder.models.build import arguments
+from autograder.models.renaming import renamed
+
+Make = Callable[[], nn.Module]
+aten = torch.ops.aten
+
+
+@dataclass(frozen=True, eq=False)
+class Refreshing:
+    """Builds the objects of a case.
+
+    Attributes:
+        make: builds the model, or a graph module.
+        inputs: what the graph module is run on, tensors as `T`.
+        training: whether the model is in training mode.
+        prepare: makes other inputs of these.
+        worn: whether there is something in `meta` before.
+    """
+
+    make: Make
+    inputs: tuple[Any, ...]
+    training: bool = False
+    prepare: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None
+    worn: bool = False
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = fresh(self.make, seed, training=self.training, dtype=torch.float32)
+        generator = torch.Generator().manual_seed(seed + 1)
+        inputs = arguments(self.inputs, generator, torch.float32)
+        gm = graph_module_of(model)
+        if self.worn:
+            wear(gm, seed)
+        return about(model, gm, self.prepare(inputs) if self.prepare else inputs)
+
+
+def graph_module_of(model: nn.Module) -> fx.GraphModule:
+    """A model's trace; of a graph module, itself."""
+    return model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
+
+
+def about(model: nn.Module, gm: fx.GraphModule, inputs: tuple[Any, ...]) -> Trial:
+    """The trial of a graph module, the model that it is of, and inputs."""
+    return Trial(
+        args=(Asked(gm, inputs),),
+        model=model,
+        inputs=(copy.deepcopy(inputs),),
+        watch=(gm, inputs),
+    )
+
+
+def wear(gm: fx.GraphModule, number: int) -> None:
+    """Note something in the `meta` of each node; some have a `val` that is of no use any more."""
+    mode = fake_tensor_mode()()
+    for i, node in enumerate(gm.graph.nodes):
+        node.meta["mark"] = f"made as number {i}"
+        node.meta["custom"] = {"place": [i, node.op]}
+        if node.op != "output" and (i + number) % 2:
+            with mode:
+                node.meta["val"] = torch.empty(7, i + 1, dtype=torch.float16)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Calls the answer with a graph module and inputs, and reports what `meta` says then."""
+
+    gm: fx.GraphModule
+    inputs: tuple[Any, ...]
+
+    says = "{name}(gm, *inputs), where gm is the graph module of the model"
+
+    @property
+    def outputs(self) -> list[str]:
+        """The output, which may have a `val` or none."""
+        return [node.name for node in self.gm.graph.nodes if node.op == "output"]
+
+    def __call__(self, answer: Any) -> Callable[..., Any]:
+        """What is run: nothing more; the report is what it gives."""
+        entered, drawn = modes_entered(), torch.get_rng_state()
+        try:
+            result = answer(self.gm, *self.inputs)
+        finally:
+            left = leave_modes(entered)
+        found = {
+            "nothing": result is None,
+            "modes": left,
+            "random": torch.equal(drawn, torch.get_rng_state()),
+            "vals": [(name, val) for name, val in vals_of(self.gm) if name not in self.outputs],
+            "notes": notes_of(self.gm),
+        }
+        return lambda *_: found
+
+
+# ------------------------------------------------------------------ kinds of nodes
+
+
+class Layers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        return torch.relu(self.linear(x)).sum(dim=-1)
+
+
+class Attributes(nn.Module):
+    """Parameters and buffers are read where they lie deeper, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.block = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+        self.scale = nn.Parameter(torch.ones(3))
+        self.register_buffer("mask", torch.ones(3, dtype=torch.bool))
+
+    def forward(self, x):
+        y = F.linear(x, self.block[0].weight, self.block[0].bias)
+        return torch.where(self.mask, self.block(y) * self.scale, x)
+
+
+class TwiceTheSame(nn.Module):
+    """One layer is called twice, and once by keyword."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.same = self.layer
+
+    def forward(self, x, y):
+        return torch.add(self.same(input=self.layer(x)), other=y, alpha=2)
+
+
+class Kinds(nn.Module):
+    """Values of several dtypes."""
+
+    def forward(self, x):
+        half = x.half()
+        positive = x > 0
+        index = x.argmax(dim=-1)
+        return half * positive, index + 1, x.double(), x.to(torch.bfloat16).sum()
+
+
+class Numbers(nn.Module):
+    """Most values are no tensors."""
+
+    def forward(self, x):
+        rows, columns = x.size(0), x.shape[1]
+        kind = x.dtype
+        y = torch.arange(6, dtype=torch.float32).reshape(2, 3) * (rows / columns)
+        return y.to(kind), x.shape, x.dim() > 1, x.stride(), x.device
+
+
+class Defaults(nn.Module):
+    def forward(self, x, scale=2.0, other=None, flag=True):
+        return torch.sin(x) * scale
+
+
+class Unread(nn.Module):
+    """Nobody reads some of the values."""
+
+    def forward(self, x):
+        torch.cos(x).sum()
+        x.size(1)
+        return torch.sin(x)
+
+
+# ------------------------------------------------------------------ nested values
+
+
+class Nested(nn.Module):
+    """Several tensors at once, in tuples in tuples."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.LSTM(3, 4)
+
+    def forward(self, x):
+        y, state = self.cell(x)
+        best = torch.max(y, dim=-1)
+        left, _, right = y.split([1, 2, 1], dim=-1)
+        return best[0], torch.sort(left, stable=True), state[1] + right.sum()
+
+
+class InContainers(nn.Module):
+    """Returns tensors in a dictionary and a list, beside what is no tensor."""
+
+    def forward(self, x):
+        y = torch.sin(x)
+        return {"all": [y, (y.t(), 1.5)], "none": None, "name": "y"}
+
+
+def in_containers() -> fx.GraphModule:
+    """A layer gives a dictionary."""
+    root = nn.Module()
+    root.nested = InContainers()
+    graph = fx.Graph()
+    found = graph.call_module("nested", (graph.placeholder("x"),))
+    every = graph.call_function(operator.getitem, (found, "all"))
+    first = graph.call_function(operator.getitem, (every, 0))
+    graph.output(graph.call_function(torch.neg, (first,)))
+    return fx.GraphModule(root, graph)
+
+
+class TakesApart(nn.Module):
+    """An input is nested."""
+
+    def forward(self, x, parts):
+        return x + parts["first"].sum(), parts["more"][1] * 2
+
+
+# ------------------------------------------------------------------ strides, and what changes
+
+
+class Strides(nn.Module):
+    """Views, some of which are not contiguous."""
+
+    def forward(self, x):
+        turned = x.t()
+        wide = x.unsqueeze(0).expand(4, -1, -1)
+        part = x[:, ::2]
+        return turned + 1, wide, part, turned.contiguous(), torch.empty_like(turned)
+
+
+class SumOfBoth(nn.Module):
+    """Its input may be anything that has two dimensions."""
+
+    def forward(self, x):
+        return x * 2 + x, x.reshape(-1)
+
+
+class Lengthened(nn.Module):
+    """A value gets another shape after it was computed."""
+
+    def forward(self, x):
+        y = torch.sin(x)
+        z = y * 2
+        y.unsqueeze_(0)
+        return y + z
+
+
+class TurnedLater(nn.Module):
+    """Inputs, buffers and parts of a tuple get other shapes, more than once."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("shift", torch.ones(3))
+
+    def forward(self, x):
+        best = torch.max(x, dim=-1)
+        best[0].unsqueeze_(-1)
+        shift = self.shift
+        shift.unsqueeze_(0)
+        x.t_()
+        y = x.cos().t_()
+        return best[0] + shift, y.unsqueeze_(0).squeeze_(0)
+
+
+class WritesInPlace(nn.Module):
+    """An input and a buffer are written to."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, x, y):
+        self.calls.add_(1)
+        x.mul_(2)
+        y[0].fill_(7)
+        return x.sum() + y.sum() * self.calls
+
+
+# ------------------------------------------------------------------ nothing is computed
+
+
+class Terabytes(nn.Module):
+    """From a few numbers come many."""
+
+    def forward(self, x):
+        wide = x.sum().expand(2_000_000, 3_000_000)
+        y = wide * 2 + x[0, 0]
+        return y.sum(0) @ y.t(), y.mean()
+
+
+class LargeAndLayers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 64, 3, padding=1)
+        self.norm = nn.BatchNorm2d(64)
+
+    def forward(self, x):
+        many = x.expand(100_000_000, -1, -1, -1)
+        return torch.relu(self.norm(self.conv(many))).flatten(1)
+
+
+class Trains(nn.Module):
+    """In training mode the BatchNorm counts, and the dropout draws."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+        self.norm = nn.BatchNorm1d(4)
+        self.drop = nn.Dropout(0.3)
+
+    def forward(self, x):
+        y = self.drop(self.norm(self.linear(x)))
+        return y, F.dropout(x, 0.5, True)
+
+
+class Draws(nn.Module):
+    def forward(self, x):
+        noise = torch.rand_like(x)
+        return x + noise, torch.bernoulli(noise), x.clone().normal_()
+
+
+def made_of_nothing() -> fx.GraphModule:
+    """Some tensors are made of no other tensor."""
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    steps = graph.call_function(torch.arange, (3,), {"dtype": torch.float32})
+    many = graph.call_function(torch.zeros, (3_000_000, 2_000_000))
+    corner = graph.call_function(operator.getitem, (many, (slice(2), slice(3))))
+    both = graph.call_function(torch.add, (x, steps))
+    graph.output(graph.call_function(torch.add, (both, corner)))
+    return fx.GraphModule(nn.Module(), graph)
+
+
+class Operators(nn.Module):
+    """Calls ATen operators; `x` has the shape (2, 3)."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(4, 3))
+
+    def forward(self, x):
+        y = aten.mm.default(x, aten.t.default(self.weight))
+        values, _ = aten.max.dim(y, 1)
+        return aten.relu.default(values), aten.sum.dim_IntList(y, [0])
+
+
+def of_operators() -> fx.GraphModule:
+    """A graph of ATen operators that knows its values, but of another example."""
+    return aten_graph(Operators(), (torch.zeros(5, 3),), ((),))
+
+
+def of_no_inputs() -> fx.GraphModule:
+    """A graph module that takes nothing."""
+    root = nn.Module()
+    root.weight = nn.Parameter(torch.ones(2, 3))
+    graph = fx.Graph()
+    graph.output(graph.call_method("exp", (graph.get_attr("weight"),)))
+    return fx.GraphModule(root, graph)
+
+
+# ------------------------------------------------------------------ inputs
+
+
+def turned(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The first input, not contiguous."""
+    first, *others = inputs
+    return (first.t(), *others)
+
+
+def expanded(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The first input, with rows that are one row."""
+    first, *others = inputs
+    return (first[:1].expand(5, -1), *others)
+
+
+def twice(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The first input, for both parameters."""
+    return (inputs[0], inputs[0])
+
+
+def in_a_dictionary(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """All but the first input in a dictionary."""
+    first, second, *others = inputs
+    return (first, {"first": second, "more": [None, *others]})
+
+
+# ------------------------------------------------------------------ random models
+
+
+def of_random_model(trial: Trial, choice: int) -> Trial:
+    """The trial of a random model: its graph module, and inputs."""
+    assert trial.model is not None
+    if isinstance(trial.model, fx.GraphModule) and choice % 4 > 1:
+        renamed(trial.model)
+    gm = graph_module_of(trial.model)
+    wear(gm, choice)
+    inputs = trial.inputs[-(choice % 4 == 1)]
+    return replace(about(trial.model, gm, inputs), functions=trial.functions)

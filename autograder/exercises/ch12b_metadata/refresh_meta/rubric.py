@@ -1,0 +1,421 @@
+"""What must come of `refresh_meta`: at each node the fake value that it has when the graph runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import torch
+from torch import fx, nn
+
+from autograder.core.codec import Encoder, Plain, show
+from autograder.core.torch_private import fake_tensor_mode, own_buffers, own_parameters
+from autograder.core.verdict import Finding
+from autograder.exercises.ch12_passes.rubric import driving, said_in
+from autograder.exercises.ch12b_metadata.models import Teller, vals_of
+from autograder.exercises.ch12b_metadata.rubric import modes_are_left
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.compare import difference, ordinal
+from autograder.judge.evidence import Evidence
+from autograder.judge.findings import unrecorded
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import caller_untouched
+
+Vals = dict[str, Plain]
+
+
+def _vals(data: Plain) -> Vals:
+    """What is said of the `val` of each node, by name."""
+    return {str(row["tuple"][0]): row["tuple"][1] for row in data["list"]}
+
+
+@rule("returns nothing", Stage.KIND)
+def returns_nothing(evidence: Evidence) -> Iterable[Finding]:
+    """Nothing comes back, and what is reported is whole."""
+    got, want = said_in(evidence)
+    args = (each.runs[0] for each in (evidence.outcome, evidence.reference))
+    (ours, theirs) = (next(args)["forward"]["args"], next(args)["args"])
+    tables = evidence.outcome.tensors, evidence.reference.tensors
+    if got.keys() != want.keys() or difference(ours, tables[0], theirs, tables[1]):
+        yield unrecorded(evidence)
+    elif [*_vals(got["vals"])] != [*_vals(want["vals"])]:
+        yield evidence.finding(
+            "graph-changed",
+            f"{evidence.you} changed which nodes there are.",
+            "Only the `meta` of the nodes is written. Which line adds a node, or erases one?",
+        )
+    elif got["nothing"] is not True:
+        yield evidence.finding(
+            "returns-something",
+            f"{evidence.you} returned something; `None` is asked for.",
+            "The graph module that is given has the new values. There is nothing to return.",
+        )
+
+
+@rule("random state", Stage.CALLER)
+def random_state(evidence: Evidence) -> Iterable[Finding]:
+    """The next random number is the one that it would have been."""
+    got, want = said_in(evidence)
+    if got["random"] != want["random"]:
+        yield evidence.finding(
+            "random-changed",
+            f"{evidence.you} changed the global random state.",
+            "Who draws random numbers here, or sets a seed? Nothing has to be drawn: of a value "
+            "only the shape and its like are noted.",
+        )
+
+
+@rule("other entries of meta", Stage.CALLER)
+def other_entries(evidence: Evidence) -> Iterable[Finding]:
+    """What else is in the `meta` of a node stays."""
+    got, want = said_in(evidence)
+    names = [node.name for node in evidence.trial.args[0].gm.graph.nodes]
+    for name, ours, theirs in zip(names, got["notes"]["list"], want["notes"]["list"], strict=True):
+        now = {show(key): value for key, value in ours["dict"]}
+        for key, value in theirs["dict"]:
+            if now.get(show(key), {}) != value:
+                yield evidence.finding(
+                    "meta-lost",
+                    f"`{name}` had {show(key)} in its `meta`, and has "
+                    f"{'something else under it' if show(key) in now else 'it no more'}.",
+                    "Other tools keep their notes there. How is one entry of a dictionary set?",
+                    (name,),
+                )
+                return
+
+
+@rule("every node has a val", Stage.STRUCTURE)
+def every_node(evidence: Evidence) -> Iterable[Finding]:
+    """No node but the output is without a `val`."""
+    got, want = (_vals(each["vals"]) for each in said_in(evidence))
+    missing = [name for name in want if got[name] is None]
+    if missing:
+        name = missing[0]
+        yield evidence.finding(
+            "missing-val",
+            f"`{name}` has no `val`; its value is {words(want[name])}.",
+            "A value may also be a number, a text, `None`, or several of these. Which nodes does "
+            "your function leave out, and why?",
+            missing,
+        )
+
+
+@rule("old values are replaced", Stage.STRUCTURE)
+def old_values_are_replaced(evidence: Evidence) -> Iterable[Finding]:
+    """What was noted before of another graph, or of another example, is not there any more."""
+    got, want = (_vals(each["vals"]) for each in said_in(evidence))
+    for name, old in _stale(evidence).items():
+        if name not in want or _differ(got[name], old) or not _differ(want[name], old):
+            continue
+        yield evidence.finding(
+            "stale-val",
+            f"The `val` of `{name}` is {words(old)}, as it was before. Its value is "
+            f"{words(want[name])}.",
+            "What was noted for another graph is of no use. Which nodes does it survive on?",
+            (name,),
+        )
+        return
+
+
+@rule("fake tensors of one mode", Stage.RUNS)
+def fakes_of_one_mode(evidence: Evidence) -> Iterable[Finding]:
+    """All tensors are fake ones, and of the same mode."""
+    got, want = (_vals(each["vals"]) for each in said_in(evidence))
+    modes: dict[int, str] = {}
+    for name in want:
+        for tensor in _tensors(got[name]):
+            if tensor.kind != "fake":
+                yield evidence.finding(
+                    "not-fake",
+                    f"In the `val` of `{name}` is {tensor.words}, which is no `FakeTensor`.",
+                    "Which values come to your function as real tensors: what is given, what lies "
+                    "in the module, what is computed? At which of these places are they changed?",
+                    (name,),
+                )
+                return
+            modes.setdefault(tensor.mode, name)
+    if len(modes) > 1:
+        first, second, *_ = modes.values()
+        yield evidence.finding(
+            "two-modes",
+            f"The fake tensors of `{first}` and `{second}` belong to two modes.",
+            "Tensors of two modes cannot be used together. Where are modes made? A deep copy of a "
+            "fake tensor has a copy of its mode.",
+            (first, second),
+        )
+
+
+@rule("right values", Stage.RESULT)
+def right_values(evidence: Evidence) -> Iterable[Finding]:
+    """Each `val` is what the value was when it was computed."""
+    got, want = (_vals(each["vals"]) for each in said_in(evidence))
+    for name in want:
+        found = differs(got[name], want[name], name)
+        if found is None:
+            continue
+        code, text, look = found
+        if not _differ(got[name], _in_the_end(evidence)[name]):
+            code = "shows-later-change"
+            text += " That is what has become of the value in the end."
+            look = (
+                "A later node changes this value. What is noted must be another object, with the "
+                "same strides, or it changes, too."
+            )
+        yield evidence.finding(code, text, look, (name,))
+        return
+
+
+# ------------------------------------------------------------------ comparing what is told
+
+
+class Tensor(NamedTuple):
+    """What is told of a tensor."""
+
+    kind: str
+    dtype: str
+    sizes: list[Plain]
+    strides: list[Plain]
+    device: str
+    mode: int
+
+    @property
+    def words(self) -> str:
+        """It in words."""
+        real = {"fake": "a fake", "tensor": "a real"}[self.kind]
+        place = "" if self.device == "cpu" else f" on {self.device}"
+        return f"{real} {self.dtype} tensor of shape {_shape(self.sizes)}{place}"
+
+    def stride_of(self) -> list[tuple[int, Plain]]:
+        """The strides that say where an entry is: those of sizes larger than one."""
+        if 0 in self.sizes:
+            return []
+        pairs = zip(self.sizes, self.strides, strict=True)
+        return [(i, stride) for i, (size, stride) in enumerate(pairs) if size != 1]
+
+
+def _shape(sizes: list[Plain]) -> str:
+    return f"({', '.join(map(str, sizes))}{',' * (len(sizes) == 1)})"
+
+
+def _parts(told: Plain) -> tuple[str, list[Plain]]:
+    """The word for a value's kind, and what belongs to it."""
+    word, *more = told["tuple"]
+    return str(word), more
+
+
+def _tensor(told: Plain) -> Tensor:
+    """What is told of a tensor.
+
+    Raises:
+        ValueError: it is not told as `Teller` tells it.
+    """
+    kind, (dtype, sizes, strides, device, mode) = _parts(told)
+    found = Tensor(kind, dtype, sizes["list"], strides["list"], device, mode)
+    if type(mode) is not int or len(found.sizes) != len(found.strides):
+        raise ValueError(told)
+    return found
+
+
+_SEVERAL = ("list", "tuple", "sizes")
+
+
+def _tensors(told: Plain) -> list[Tensor]:
+    word, more = _parts(told)
+    if word in ("fake", "tensor"):
+        return [_tensor(told)]
+    if word in _SEVERAL:
+        return [tensor for item in more[0]["list"] for tensor in _tensors(item)]
+    if word == "dict":
+        return [t for pair in more[0]["list"] for t in _tensors(pair["tuple"][1])]
+    return []
+
+
+def words(told: Plain) -> str:
+    """A value in words, short ones."""
+    word, more = _parts(told)
+    if word in ("fake", "tensor"):
+        return _tensor(told).words
+    if word in _SEVERAL:
+        count = len(more[0]["list"])
+        name = "Size" if word == "sizes" else word
+        return f"a `{name}` of {count} item{'s' * (count != 1)}"
+    if word == "dict":
+        return f"a `dict` with the keys {', '.join(show(p['tuple'][0]) for p in more[0]['list'])}"
+    return f"the symbol {show(more[0])}" if word == "symbol" else show(more[0], 60)
+
+
+_LOOKS = {
+    "wrong-kind": "Which kinds of values are there: tensors, numbers, several values in a tuple, "
+    "list or dictionary, and `None`? What does your function make of each?",
+    "wrong-value": "What is no tensor is noted as it is.",
+    "wrong-dtype": "Run this node by hand on fake tensors of the right kinds. What gives it here?",
+    "wrong-shape": "Run this node by hand on fake tensors of the right shapes. What gives it here? "
+    "A shape is made of numbers, also where the inputs could be larger.",
+    "wrong-strides": "Which call makes a tensor of the same shape, and which keeps the strides? A "
+    "view or an expanded tensor is not contiguous.",
+    "wrong-device": "Fake tensors know the device of the real ones. Who changed it here?",
+}
+
+
+def differs(got: Plain, want: Plain, name: str) -> tuple[str, str, str] | None:
+    """The first difference between what is told of two values, modes left out.
+
+    Returns:
+        Its code, a sentence that says it, and where to look.
+    """
+    found = _difference(got, want, f"the `val` of `{name}`")
+    if found is None:
+        return None
+    code, text = found
+    return code, f"{text[:1].upper()}{text[1:]}.", _LOOKS[code]
+
+
+def _differ(got: Plain, want: Plain) -> bool:
+    return want is None or _difference(got, want, "") is not None
+
+
+def _difference(got: Plain, want: Plain, place: str) -> tuple[str, str] | None:
+    (ours, mine), (theirs, other) = _parts(got), _parts(want)
+    kind = f"{place} is {words(got)}, and should be {words(want)}"
+    if ours != theirs and not {ours, theirs} <= {"fake", "tensor"}:
+        if theirs != "sizes" or ours not in ("list", "tuple"):
+            return "wrong-kind", kind
+    if theirs in ("fake", "tensor"):
+        return _of_tensors(_tensor(got), _tensor(want), place)
+    if theirs in _SEVERAL:
+        pairs = [each[0]["list"] for each in (mine, other)]
+        if len(pairs[0]) != len(pairs[1]):
+            return "wrong-kind", kind
+        items = enumerate(zip(*pairs, strict=True), start=1)
+        return _first(_difference(*pair, f"the {ordinal(i)} item of {place}") for i, pair in items)
+    if theirs == "dict":
+        tables = [dict(map(_entry, each[0]["list"])) for each in (mine, other)]
+        if tables[0].keys() != tables[1].keys():
+            return "wrong-kind", kind
+        return _first(
+            _difference(tables[0][key], value, f"the entry {key} of {place}")
+            for key, value in tables[1].items()
+        )
+    return ("wrong-value", kind) if difference(mine[0], [], other[0], []) else None
+
+
+def _entry(pair: Plain) -> tuple[str, Plain]:
+    key, value = pair["tuple"]
+    return show(key), value
+
+
+def _first(found: Iterable[tuple[str, str] | None]) -> tuple[str, str] | None:
+    return next((each for each in found if each is not None), None)
+
+
+def _of_tensors(got: Tensor, want: Tensor, place: str) -> tuple[str, str] | None:
+    if got.dtype != want.dtype:
+        return "wrong-dtype", f"{place} is {got.words}; the value is of {want.dtype}"
+    if got.sizes != want.sizes:
+        shape = _shape(want.sizes)
+        return "wrong-shape", f"{place} is {got.words}; the value is of shape {shape}"
+    if got.device != want.device:
+        return "wrong-device", f"{place} is {got.words}; the value is on {want.device}"
+    if got.stride_of() != want.stride_of():
+        strides = f"has the strides {_shape(got.strides)}; the value has {_shape(want.strides)}"
+        return "wrong-strides", f"{place}, of shape {_shape(got.sizes)}, {strides}"
+    return None
+
+
+# ------------------------------------------------------------------ our own run
+
+
+class _OnFakes(fx.Interpreter):
+    """Runs a graph module on fake tensors, and says at once of each value what it is.
+
+    What the module holds is exchanged for fake tensors before, so that the graph module is of no
+    use for anything else.
+    """
+
+    def __init__(self, gm: fx.GraphModule) -> None:
+        super().__init__(gm, garbage_collect_values=False)
+        self.mode = fake_tensor_mode()()
+        self.kept: dict[fx.Node, Any] = {}
+        for module in gm.modules():
+            self._exchange(module)
+
+    def _exchange(self, module: nn.Module) -> None:
+        for store in (own_parameters(module), own_buffers(module)):
+            for name, tensor in [*store.items()]:
+                if tensor is not None:
+                    setattr(module, name, self.mode.from_tensor(tensor))
+
+    def on(self, *inputs: Any) -> None:
+        """Run it on inputs like these."""
+        given = _each_tensor(inputs, self.mode.from_tensor)
+        with self.mode, torch.no_grad():
+            self.run(*given)
+
+    def run_node(self, n: fx.Node) -> Any:
+        """Run a node, and keep its value, and a tensor like it."""
+        value = super().run_node(n)
+        self.kept[n] = value
+        if n.op != "output":
+            n.meta["val"] = _each_tensor(value, _like)
+        return value
+
+
+def _like(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.empty_strided(
+        tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device
+    )
+
+
+def _each_tensor(value: Any, change: Any) -> Any:
+    """A value with each of its tensors changed; a `Size` stays one."""
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if isinstance(value, (tuple, list)) and not isinstance(value, torch.Size):
+        items = [_each_tensor(item, change) for item in value]
+        return items if isinstance(value, list) else tuple(items)
+    if isinstance(value, dict):
+        return {key: _each_tensor(item, change) for key, item in value.items()}
+    return value
+
+
+def ours(gm: fx.GraphModule, *inputs: Any) -> None:
+    """Write down what each value is, in a graph module of which nobody wants anything else."""
+    _OnFakes(gm).on(*inputs)
+
+
+def _stale(evidence: Evidence) -> Vals:
+    """What was in `meta` before."""
+    return _vals(Encoder().encode(vals_of(evidence.trial.args[0].gm)))
+
+
+def _in_the_end(evidence: Evidence) -> Vals:
+    """What the values of our own run are when it has ended."""
+    asked = evidence.case.make(0).args[0]
+    run = _OnFakes(asked.gm)
+    run.on(*asked.inputs)
+    teller = Teller()
+    told = [(node.name, teller.tell(value)) for node, value in run.kept.items()]
+    return _vals(Encoder().encode(told))
+
+
+KEY = AnswerKey(
+    (
+        returns_nothing,
+        caller_untouched,
+        modes_are_left,
+        random_state,
+        other_entries,
+        every_node,
+        old_values_are_replaced,
+        fakes_of_one_mode,
+        right_values,
+    ),
+    driving(ours),
+    oracle_alone=True,
+)
+
+TRAP = """\
+What is noted is an object, and a later node may change it: after `y.unsqueeze_(0)` the fake tensor
+of `y` has one dimension more. `detach()` gives another one with the same strides; `clone()` does
+not keep those of an expanded tensor, and a deep copy has a mode of its own."""
+"""What many answers get wrong; told after a pass."""

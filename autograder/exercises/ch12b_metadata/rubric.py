@@ -1,0 +1,23 @@
+"""What both exercises of this part ask for: no mode stays entered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from autograder.core.verdict import Finding
+from autograder.exercises.ch12_passes.rubric import said_in
+from autograder.judge.evidence import Evidence
+from autograder.judge.rule import Stage, rule
+
+
+@rule("modes are left", Stage.CALLER)
+def modes_are_left(evidence: Evidence) -> Iterable[Finding]:
+    """No mode that the answer has entered is still entered afterwards."""
+    got, want = said_in(evidence)
+    if got["modes"] != want["modes"]:
+        yield evidence.finding(
+            "mode-left",
+            f"After {evidence.you} a mode is still entered: each tensor that anybody makes from "
+            "then on is one of that mode.",
+            "Who leaves a mode that is entered by hand, and who does it when an exception comes?",
+        )

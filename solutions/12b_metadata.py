@@ -1,0 +1,987 @@
+# %% [markdown]
+# # 12b · Metadata that stays true
+#
+# **After this part you can say what each value of a graph is without computing it, and find the nodes whose metadata is wrong.**
+#
+# | | |
+# |---|---|
+# | **You need** | chapters 1 to 4, 6 and 11: traces, editing, Interpreters, ATen graphs; chapter 12 for passes as classes |
+# | **Time** | about 100 minutes with *Common mistakes*, 50 of them for the two exercises; the minutes of a section include its exercise |
+# | **Optional** | No later chapter needs it |
+#
+# **When you are done, you can**
+#
+# 1. say what becomes of `meta` when a pass edits a node, copies one, or makes a new one;
+# 2. use fake tensors, and say in which mode a tensor is;
+# 3. note what each value is by a run that computes nothing;
+# 4. find the nodes that contradict their inputs, also where sizes are symbols;
+# 5. write a pass that cannot forget the metadata;
+# 6. mark a part of a model so that its nodes carry the mark, and say which node a new node came from.
+
+# %% [markdown]
+# ## A story
+#
+# The compiler of chapter 12 got a new part: a planner, which reserves memory before the network runs. It computes nothing. It goes through the graph, reads what each value is, and adds up the bytes.
+#
+# Since last week its plans are wrong. A pass runs the convolutions in half precision now, so they should need half of the memory. The planner asks for more than before.
+#
+# The passes are right: the results are those that they should be. But the planner does not read results. It reads `meta`, and nobody has told the passes to keep that true.
+
+# %%
+import contextlib
+import copy
+import logging
+import operator
+import warnings
+
+import torch
+from torch import fx, nn
+from torch._dynamo.source import ConstantSource
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.fx import traceback
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import (
+    DimDynamic,
+    ShapeEnv,
+    StatelessSymbolicContext,
+    statically_known_true,
+)
+from torch.fx.passes.fake_tensor_prop import FakeTensorProp
+from torch.fx.passes.infra.pass_base import PassBase, PassResult
+from torch.nn import functional as F
+from torch.utils import _pytree as pytree
+from torchvision.models import googlenet
+
+from autograder import check, draw, fails, hint, progress
+
+aten = torch.ops.aten
+# PyTorch logs a whole traceback for each operator that fake tensors refuse.
+logging.getLogger("torch._subclasses.fake_tensor").setLevel(logging.CRITICAL)
+torch.manual_seed(12)
+print(torch.__version__)
+
+# %% [markdown]
+# ## Two questions on earlier chapters
+#
+# **Predict the result.** A node's `meta["val"]` is a fake tensor of shape `(2, 3)`. How many numbers does it hold?
+#
+# <details><summary>6</summary>
+#
+# A real tensor of this shape holds 6. A fake one knows its shape, dtype, strides and device, and has no numbers at all.
+# </details>
+# <details><summary>None</summary>
+#
+# Right. That is why it costs nothing, whatever its shape. An operator that is called with it gives a fake tensor again.
+# </details>
+# <details><summary>6 random ones</summary>
+#
+# No. Nothing is drawn. There is no memory to put numbers in.
+# </details>
+
+# %%
+mode = FakeTensorMode()
+with mode:
+    large = torch.empty(1_000_000, 1_000_000)
+    sums = large.sum(dim=1)
+assert isinstance(sums, FakeTensor) and sums.shape == (1_000_000,)
+assert large.numel() * large.element_size() == 4 * 10**12  # four terabytes, if it was real
+
+# %% [markdown]
+# **Predict the result.** A pass makes a new node, and writes `new.meta = old.meta`. Later another pass writes `new.meta["mark"] = 1`. What is in `old.meta["mark"]`?
+#
+# <details><summary>Nothing: a node copies what it is given</summary>
+#
+# It does not. A node holds the dictionary that was assigned.
+# </details>
+# <details><summary>1</summary>
+#
+# Right. There is one dictionary now, and both nodes have it. <code>dict(old.meta)</code> would be another one, with the same entries.
+# </details>
+# <details><summary>An error comes: a dictionary can belong to one node only</summary>
+#
+# No. Nobody looks at that.
+# </details>
+
+
+# %%
+class Small(nn.Module):
+    def forward(self, x):
+        return torch.relu(torch.sin(x))
+
+
+gm = fx.symbolic_trace(Small())
+old, new = (node for node in gm.graph.nodes if node.op == "call_function")
+new.meta = old.meta
+new.meta["mark"] = 1
+assert old.meta["mark"] == 1 and dict(old.meta) is not old.meta
+
+# %% [markdown]
+# ## 12b.1 What goes stale (5 minutes)
+#
+# An ATen graph knows its values: whoever records it runs it on fake tensors, and notes in `meta["val"]` what each operator gave. Of files that use FX at work, three in ten read it.
+#
+# `val` is a note about the past. Nobody writes it anew when you edit the graph:
+
+
+# %%
+def recorded(model, *inputs):
+    """The ATen graph of a model, with what each value is."""
+    record = make_fx(model, tracing_mode="fake", _allow_non_fake_inputs=True)
+    with torch.no_grad():
+        return record(*inputs)
+
+
+def kinds(gm):
+    """Dtype and shape of each value that is one tensor, by name."""
+    vals = {node.name: node.meta.get("val") for node in gm.graph.nodes}
+    return {
+        name: (str(val.dtype).removeprefix("torch."), *val.shape)
+        for name, val in vals.items()
+        if isinstance(val, torch.Tensor)
+    }
+
+
+gm = recorded(Small(), torch.ones(2, 3))
+print(kinds(gm))
+sine, relu = (node for node in gm.graph.nodes if node.op == "call_function")
+relu.target = aten.isnan.default
+gm.recompile()
+assert kinds(gm)["relu"] == ("float32", 2, 3)  # what it was
+assert gm(torch.ones(2, 3)).dtype == torch.bool  # what it is
+
+# %% [markdown]
+# There are three ways to get it wrong. In the cell above, the note is **old**. If you copy the `meta` of another node, it is **somebody else's**. And a node that you make has **none**:
+
+# %%
+gm = recorded(Small(), torch.ones(2, 3))
+sine, relu = (node for node in gm.graph.nodes if node.op == "call_function")
+with gm.graph.inserting_before(relu):
+    half = gm.graph.call_function(aten._to_copy.default, (sine,), {"dtype": torch.float16})
+    total = gm.graph.call_function(aten.sum.dim_IntList, (half, [1], True))
+relu.replace_input_with(sine, total)
+half.meta = dict(sine.meta)
+gm.recompile()
+draw(gm)
+assert "val" not in total.meta
+assert half.meta["val"].dtype == torch.float32  # of `sine`
+assert relu.meta["val"].shape == (2, 3)  # of the time before
+assert gm(torch.ones(2, 3)).shape == (2, 1)
+
+# %% [markdown]
+# The graph is right: it runs, and gives what it should. Only its notes are not. So no test of results finds it.
+#
+# **Predict the result.** A later pass asks `relu.meta["val"].shape`, and leaves out a `sum` over a dimension of size 1. Which of the two sizes does it look at here?
+#
+# <details><summary>1, because the graph was recompiled</summary>
+#
+# <code>recompile</code> writes the code anew. It does not look at <code>meta</code>.
+# </details>
+# <details><summary>3, the size before the edit</summary>
+#
+# Right. The pass decides by what was true once, and keeps a <code>sum</code> that does nothing. With another edit it could as well remove one that does something.
+# </details>
+# <details><summary>Neither: it gets an error, because <code>val</code> is out of date</summary>
+#
+# Nothing marks a note as out of date.
+# </details>
+
+# %%
+assert relu.meta["val"].shape[1] == 3
+assert gm(torch.ones(2, 3)).shape[1] == 1
+
+# %% [markdown]
+# ## 12b.2 Tensors without numbers (5 minutes)
+#
+# To write `val` anew you need fake tensors of your own. All of them belong to a `FakeTensorMode`:
+
+# %%
+mode = FakeTensorMode()
+real = torch.rand(2, 3)
+fake = mode.from_tensor(real)
+product = fake @ fake.t()
+print(product)
+assert isinstance(product, FakeTensor) and product.fake_mode is mode
+assert product.shape == (2, 2) and product.device == real.device
+assert mode.from_tensor(real) is fake  # the same again, as long as both are there
+
+# %% [markdown]
+# An operator that gets a fake tensor gives one of the same mode. So what do you need `with mode:` for? For tensors that are made of nothing:
+
+# %%
+assert not isinstance(torch.zeros(2), FakeTensor)
+with mode:
+    assert isinstance(torch.zeros(2), FakeTensor)
+
+# %% [markdown]
+# Three things are refused. A real tensor beside a fake one, unless it was changed before. Fake tensors of two modes. And every question about a number, because there is none:
+
+# %%
+with fails(AssertionError):  # Please convert all Tensors to FakeTensors first
+    fake + real
+with fails(AssertionError):  # Mixing fake modes
+    fake + FakeTensorMode().from_tensor(real)
+with fails(Exception):  # DataDependentOutputException
+    fake.sum().item()
+with fails(RuntimeError):  # shapes that do not fit are noticed as ever
+    fake @ fake
+
+# %% [markdown]
+# The first rule has an exception. A mode that is made with `allow_non_fake_inputs=True` changes real tensors by itself. That is handy, and there is a trap in it, which comes in the next section.
+#
+# ### What is noted must not change any more
+#
+# A fake tensor is an object, as a real one is. Operations in place change it:
+#
+# **Predict the result.** `y = torch.sin(fake)` has the shape `(2, 3)`, and is noted: `notes["y"] = y`. Then `y.unsqueeze_(0)` is called. What is the shape of `notes["y"]`?
+#
+# <details><summary><code>(2, 3)</code>, as it was when it was noted</summary>
+#
+# That is what you want to know of this value. But the dictionary holds the object, and the object has changed.
+# </details>
+# <details><summary><code>(1, 2, 3)</code></summary>
+#
+# Right. A dictionary keeps objects, and no copies of them. So note another object that says the same.
+# </details>
+# <details><summary>It cannot be asked any more</summary>
+#
+# It can. A fake tensor never loses its shape.
+# </details>
+
+# %%
+y = torch.sin(fake)
+notes = {"y": y}
+y.unsqueeze_(0)
+assert notes["y"].shape == (1, 2, 3)
+
+# %% [markdown]
+# Which copy? It must keep all that you want to know, strides included, and it must belong to the same mode. Try three on a value whose rows are one row:
+
+# %%
+wide = fake[:1].expand(4, 3)
+with warnings.catch_warnings(action="ignore"):  # a deep copy asks where the numbers are
+    copies = {"detach": wide.detach(), "clone": wide.clone(), "deepcopy": copy.deepcopy(wide)}
+for name, other in copies.items():
+    print(f"{name:9} strides {other.stride()}  same mode: {other.fake_mode is mode}")
+assert wide.stride() == copies["detach"].stride() == (0, 1)
+assert copies["clone"].stride() == (3, 1)  # all rows have a place of their own now
+assert copies["detach"].fake_mode is mode and copies["deepcopy"].fake_mode is not mode
+
+# %% [markdown]
+# `detach()` gives another tensor that shares the memory. Here there is no memory to share, but a shape and strides of its own. `clone()` is what an operator would give that copies. And `copy.deepcopy` copies the mode as well.
+
+# %% [markdown]
+# ## 12b.3 A run that computes nothing (31 minutes)
+#
+# If you run a whole graph on fake tensors, you know all its values, and it takes a moment. `FakeTensorProp` of section 6.4 is an Interpreter that does that. It has three gaps, and you will write one without them.
+#
+# First, it needs `allow_non_fake_inputs`, because the module holds real parameters. Here is the trap: what has no fake tensor among its arguments is run for real.
+
+
+# %%
+class Trains(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3)
+
+    def forward(self, x):
+        y = self.norm(x)
+        return y, y.dtype, None
+
+
+gm = fx.symbolic_trace(Trains()).train()
+with fails(AssertionError):
+    FakeTensorProp(gm).propagate(torch.rand(2, 3))
+FakeTensorProp(gm, FakeTensorMode(allow_non_fake_inputs=True)).propagate(torch.rand(2, 3))
+print(gm.norm.num_batches_tracked)
+assert gm.norm.num_batches_tracked == 2  # nobody has trained; the run that failed counted, too
+
+# %% [markdown]
+# In training mode a BatchNorm counts its batches. The counter is a real tensor, and 1 is a number: no fake tensor takes part, so the counter was counted up.
+#
+# The cure is to call each layer with fake parameters and buffers. `torch.func.functional_call` takes a module and a dictionary of tensors, and calls the module as if it held these:
+
+# %%
+layer = nn.Linear(3, 4)
+state = {name: mode.from_tensor(tensor) for name, tensor in layer.named_parameters()}
+result = torch.func.functional_call(layer, state, (fake,))
+assert isinstance(result, FakeTensor) and result.shape == (2, 4)
+assert not isinstance(layer.weight, FakeTensor)  # the layer has its own again
+
+# %% [markdown]
+# Second, what is no tensor gets lost: `FakeTensorProp` notes tensors and numbers. But a dtype or `None` is what its value is, too. Nested values hold tensors at any depth, and `pytree` reaches all of them:
+
+# %%
+(dtype,) = (node for node in gm.graph.nodes if node.target is getattr)
+assert "val" not in dtype.meta
+nested = {"pair": (real, 3), "more": [None, real]}
+changed = pytree.tree_map_only(torch.Tensor, mode.from_tensor, nested)
+assert isinstance(changed["more"][1], FakeTensor) and changed["pair"][1] == 3
+
+
+# %% [markdown]
+# **Predict the result.** An Interpreter runs a graph on fake tensors of shape `(2, 3)`, inside `with mode:`. One node is `get_attr`, and fetches a parameter. Of which kind is its value, if nothing is overridden?
+#
+# <details><summary>A fake tensor: the mode is entered</summary>
+#
+# The mode sees operators. To fetch an attribute is no operator.
+# </details>
+# <details><summary>The real parameter</summary>
+#
+# Right. It was made before, outside of the mode. The next operator refuses it, unless you change it when it is fetched.
+# </details>
+# <details><summary>An error comes at this node</summary>
+#
+# The error comes at the node that reads it. Whoever looks for the cause there does not find it.
+# </details>
+
+
+# %%
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return x * self.scale
+
+
+scaled = fx.symbolic_trace(Scaled())
+interpreter = fx.Interpreter(scaled, garbage_collect_values=False)
+with mode, contextlib.suppress(AssertionError):
+    interpreter.run(fake)
+values = {node.name: value for node, value in interpreter.env.items()}
+assert values["scale"] is scaled.scale and "mul" not in values
+
+# %% [markdown]
+# Third, `FakeTensorProp` is one of the tools that are not promised to stay as they are. Yours is twenty lines.
+
+# %% [markdown] card="refresh_meta"
+# **Given** a graph module, and inputs for it, by position. Inputs may be nested.
+#
+# **Write** `node.meta["val"]` at every node but the output: the value that it has when the graph module runs on these inputs.
+#
+# * Tensors are noted as fake tensors with shape, dtype, strides and device of the value. All of them belong to **one** `FakeTensorMode`.
+# * What is no tensor is noted as it is: numbers, `None`, a dtype. Tuples, lists and dictionaries stay what they are; only a `torch.Size` may become a tuple or a list.
+# * A value is noted **as it was when it was computed**. A later `unsqueeze_` does not show.
+# * A `val` that was there before is replaced. All other entries of `meta` stay.
+#
+# Expect modules, methods, functions, `get_attr`, default arguments and nested values.
+#
+# **Nothing is computed for real.** Values in the middle may be of terabytes. Parameters, buffers, modes of layers, inputs, the random state and the graph stay as they are.
+#
+# **Return** nothing. Inputs with symbolic sizes and shapes that depend on data do not come.
+
+# %%
+before = fx.symbolic_trace(Scaled())
+print("refresh_meta(before, torch.ones(2, 3)) notes fake tensors: x (2, 3), scale (3,), mul (2, 3)")
+assert [node.name for node in before.graph.nodes] == ["x", "scale", "mul", "output"]
+draw(before)
+
+
+# %% solve="refresh_meta"
+def refresh_meta(gm: fx.GraphModule, *inputs) -> None:
+    """Note at each node what its value is, without computing it."""
+    ### BEGIN SOLUTION
+    mode = FakeTensorMode()
+
+    def fake(value):
+        return pytree.tree_map_only(torch.Tensor, mode.from_tensor, value)
+
+    class OnFakes(fx.Interpreter):
+        def get_attr(self, target, args, kwargs):
+            return fake(super().get_attr(target, args, kwargs))
+
+        def call_module(self, target, args, kwargs):
+            module = self.fetch_attr(target)
+            state = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+            return torch.func.functional_call(module, fake(state), args, kwargs)
+
+        def run_node(self, n):
+            value = super().run_node(n)
+            n.meta["val"] = pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, value)
+            return value
+
+    with mode, torch.no_grad():
+        OnFakes(gm).run(*fake(inputs))
+    ### END SOLUTION
+
+
+# %% check="refresh_meta"
+check(refresh_meta)
+
+# %% hint="refresh_meta"
+hint("refresh_meta")
+
+# %% [markdown]
+# The first graph of section 12b.1, whose note was old:
+
+# %% uses="refresh_meta"
+gm = recorded(Small(), torch.ones(2, 3))
+sine, relu = (node for node in gm.graph.nodes if node.op == "call_function")
+relu.target = aten.isnan.default
+gm.recompile()
+refresh_meta(gm, torch.ones(2, 3))
+print(kinds(gm))
+assert kinds(gm)["relu"] == ("bool", 2, 3)
+
+# %% [markdown]
+# ## 12b.4 Which node lies? (32 minutes)
+#
+# `refresh_meta` needs inputs. And it does not say who was wrong, because afterwards nobody is. To find the pass that forgets its notes, you want names.
+#
+# The simplest question is a local one. Take one node: what do its inputs *say* that they are? Run its operator on that. Is it what the node says?
+
+
+# %%
+class Chain(nn.Module):
+    def forward(self, x):
+        return torch.tanh(torch.relu(torch.neg(x)))
+
+
+gm = recorded(Chain(), torch.ones(2, 3))
+nodes = {node.name: node for node in gm.graph.nodes}
+with nodes["relu"].meta["val"].fake_mode:
+    nodes["relu"].meta["val"] = torch.empty(3, 2)  # a lie
+for name in ("neg", "relu", "tanh"):
+    node = nodes[name]
+    args = fx.map_arg(node.args, lambda read: read.meta["val"])
+    print(f"{name}: says {(*node.meta['val'].shape,)}, runs to {(*node.target(*args).shape,)}")
+assert nodes["neg"].target(nodes["arg0_1"].meta["val"]).shape == (2, 3)
+assert nodes["tanh"].target(nodes["relu"].meta["val"]).shape == (3, 2)
+
+# %% [markdown]
+# `fx.map_arg` goes through arguments, nested ones too, and puts something in the place of each node.
+#
+# **Predict the result.** Only the note of `relu` is false. Which nodes contradict their inputs?
+#
+# <details><summary><code>relu</code> alone</summary>
+#
+# <code>tanh</code> says (2, 3), which is true. But it reads <code>relu</code>, which says (3, 2), and these two do not fit together.
+# </details>
+# <details><summary><code>relu</code> and <code>tanh</code></summary>
+#
+# Right. A local look cannot say who of the two is wrong. It says that there is a contradiction, and where.
+# </details>
+# <details><summary>All three: the whole chain is wrong</summary>
+#
+# <code>neg</code> fits what it reads, and nobody asks it about its readers.
+# </details>
+
+# %%
+contradicts = []
+for name in ("neg", "relu", "tanh"):
+    node = nodes[name]
+    found = node.target(*fx.map_arg(node.args, lambda read: read.meta["val"]))
+    if found.shape != node.meta["val"].shape:
+        contradicts.append(name)
+print(contradicts)
+assert contradicts == ["relu", "tanh"]
+
+# %% [markdown]
+# The other side of it: if `tanh` said (3, 2), too, it would agree with its input, and only `relu` would be named. That is what you want. The first name is where the contradiction begins.
+#
+# ### Sizes that are symbols
+#
+# A graph may be for many sizes, and then a size is a `SymInt` (sections 11.6 and 11b.2). Two rules follow. Compare sizes with `statically_known_true`, which says `True` only for what is known. And add no guard.
+#
+# The second rule has a part that is easily overlooked: not only `==` adds guards. An operator that you run may ask a question by itself.
+
+
+# %%
+def two_symbolic():
+    """Two fake tensors, whose numbers of rows are symbols: 4 and 5 in the example."""
+    mode = FakeTensorMode(shape_env=ShapeEnv(duck_shape=False))
+    context = StatelessSymbolicContext([DimDynamic.DYNAMIC, DimDynamic.STATIC])
+    return tuple(
+        mode.from_tensor(torch.ones(rows, 3), source=ConstantSource(name), symbolic_context=context)
+        for rows, name in ((4, "x"), (5, "y"))
+    )
+
+
+x, y = two_symbolic()
+env = x.fake_mode.shape_env
+print(x.shape, y.shape, "guards:", len(env.guards))
+assert isinstance(x.shape[0], torch.SymInt) and not env.guards
+assert not statically_known_true(x.shape[0] == y.shape[0]) and not env.guards
+with contextlib.suppress(RuntimeError):
+    x + y  # are they of one size? The operator asks
+print("guards:", [str(guard.expr) for guard in env.guards])
+assert len(env.guards) == 1
+
+# %% [markdown]
+# In a true graph the operators have asked their questions when it was recorded, and what they ask again is known. With a false note they ask new questions. `suppress_guards` keeps the answers from being noted:
+
+# %%
+x, y = two_symbolic()
+env = x.fake_mode.shape_env
+with env.suppress_guards():
+    with fails(RuntimeError):
+        x + y
+    assert (x * 2).shape == x.shape
+assert not env.guards
+
+# %% [markdown]
+# A mode without symbols has no `ShapeEnv`: its `shape_env` may be `None`.
+
+# %% [markdown] card="meta_lies"
+# **Given** an ATen graph. Its nodes have fake values in `meta["val"]`, all of one mode. Some are false.
+#
+# **Return** a list of names, in the order of the graph: the nodes whose `val` contradicts **the `val`s of their inputs**. That is, if you run the operator on the fake values of its inputs,
+#
+# * it gives another shape or dtype than the node says, or another number of results, or
+# * it cannot run at all.
+#
+# So a true node behind a false one is listed. A false one that agrees with its false input is not.
+#
+# * A `get_attr` is compared with the attribute. Paths may have dots.
+# * A call or a `get_attr` **without** `val` is listed. A call that *reads* a node without `val` cannot be judged, and is not listed. (No call is both.)
+# * Placeholders and the output are never listed.
+# * Strides, devices, and values that are no tensors are not compared. Whether several results are in a list or in a tuple does not matter.
+# * Symbolic sizes are the same only if they are *known* to be. No guard is added, neither by you nor by an operator that you run.
+#
+# **Do not** change the graph or its `meta`. Operators in place, random ones, and those whose result depends on data do not come.
+
+# %%
+print("meta_lies(gm) on the chain above must be ['relu', 'tanh']")
+draw(gm)
+assert contradicts == ["relu", "tanh"]
+
+
+# %% solve="meta_lies"
+def meta_lies(gm: fx.GraphModule) -> list[str]:
+    """The nodes that contradict what their inputs say."""
+    ### BEGIN SOLUTION
+    vals = [node.meta.get("val") for node in gm.graph.nodes]
+    fakes = [leaf for leaf in pytree.tree_leaves(vals) if isinstance(leaf, FakeTensor)]
+    mode = fakes[0].fake_mode if fakes else FakeTensorMode()
+    env = mode.shape_env
+
+    def tensors(value):
+        return [leaf for leaf in pytree.tree_leaves(value) if isinstance(leaf, torch.Tensor)]
+
+    def alike(a, b) -> bool:
+        if a.dtype != b.dtype or a.dim() != b.dim():
+            return False
+        return all(statically_known_true(m == n) for m, n in zip(a.shape, b.shape, strict=True))
+
+    lies = []
+    for node in gm.graph.nodes:
+        if node.op in ("placeholder", "output"):
+            continue
+        if "val" not in node.meta:
+            lies.append(node.name)
+            continue
+        if any("val" not in read.meta for read in node.all_input_nodes):
+            continue
+        try:
+            if node.op == "get_attr":
+                found = operator.attrgetter(node.target)(gm)
+            else:
+                args, kwargs = fx.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
+                with mode, env.suppress_guards() if env else contextlib.nullcontext():
+                    found = node.target(*args, **kwargs)
+        except Exception:
+            lies.append(node.name)
+            continue
+        ours, theirs = tensors(found), tensors(node.meta["val"])
+        if len(ours) != len(theirs) or not all(map(alike, ours, theirs)):
+            lies.append(node.name)
+    return lies
+    ### END SOLUTION
+
+
+# %% check="meta_lies"
+check(meta_lies)
+
+# %% hint="meta_lies"
+hint("meta_lies")
+
+# %% [markdown]
+# The chain again, before and after its notes are refreshed:
+
+# %% uses="meta_lies"
+gm = recorded(Chain(), torch.ones(2, 3))
+nodes = {node.name: node for node in gm.graph.nodes}
+assert meta_lies(gm) == []
+with nodes["relu"].meta["val"].fake_mode:
+    nodes["relu"].meta["val"] = torch.empty(3, 2)
+assert meta_lies(gm) == ["relu", "tanh"]
+
+# %% [markdown]
+# ## 12b.5 A pass that cannot forget (6 minutes)
+#
+# It is better if there is nothing to refresh. Think of the passes in chapter 6: a Transformer makes a new graph by running the old one. If it ran on fake tensors while it records, each new node would know its value from the beginning.
+#
+# That is the idea of `ExportPass`, the class from which many passes in ExecuTorch are made. PyTorch itself has none that you should use. A small one is short, because `make_fx` records what runs, and notes `val` as it does so:
+
+
+# %%
+class ExportPass(PassBase):
+    """Runs a graph on its own fake values, and records what is called."""
+
+    def call_operator(self, op, args, kwargs):
+        """Called in place of each operator. Whatever is run here becomes part of the new graph."""
+        return op(*args, **kwargs)
+
+    def call(self, graph_module: fx.GraphModule) -> PassResult:
+        outer = self
+
+        class Running(fx.Interpreter):
+            def call_function(self, target, args, kwargs):
+                return outer.call_operator(target, args, kwargs)
+
+        inputs = graph_module.graph.find_nodes(op="placeholder")
+        vals = [node.meta["val"] for node in inputs]
+        with traceback.preserve_node_meta():
+            new = make_fx(Running(graph_module).run, pre_dispatch=True)(*vals)
+        for old, node in zip(inputs, new.graph.find_nodes(op="placeholder"), strict=True):
+            node.meta.update(old.meta)
+        return PassResult(new, True)
+
+
+class GeluByHand(ExportPass):
+    """Replaces each GELU by what it is made of."""
+
+    def call_operator(self, op, args, kwargs):
+        if op is not aten.gelu.default:
+            return super().call_operator(op, args, kwargs)
+        (x,) = args
+        assert isinstance(x, torch.Tensor)  # with a shape and a dtype: no Proxy
+        return x * 0.5 * (1 + torch.erf(x * 0.5**0.5))
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(3, 6), nn.Linear(6, 3)
+
+    def forward(self, x):
+        return self.down(F.gelu(self.up(x)))
+
+
+block, sample = Block(), torch.rand(2, 3)
+program = torch.export.export(block, (sample,))
+passed = GeluByHand()(program.graph_module).graph_module
+for node in passed.graph.nodes:
+    print(f"{node.name:8} {kinds(passed).get(node.name, '')}")
+assert not passed.graph.find_nodes(op="call_function", target=aten.gelu.default)
+assert all("val" in node.meta for node in passed.graph.nodes if node.op != "output")
+(result,) = passed(*block.state_dict().values(), sample)
+torch.testing.assert_close(result, block(sample))
+
+# %% [markdown]
+# The rule is ordinary code: it computes with tensors, and may ask for shapes. It does not know that it is recorded. And it cannot forget a `val`, because it never writes one.
+#
+# What about the other entries? `traceback.preserve_node_meta()` makes new nodes take over what FX knows of the node that is running: its place in the source, its module, and marks. Without it, all of that is lost:
+
+# %%
+keys = {"nn_module_stack", "stack_trace", "val"}
+made = [node for node in passed.graph.nodes if node.op == "call_function"]
+assert all(keys <= set(node.meta) for node in made)
+inputs = [node.meta["val"] for node in program.graph.find_nodes(op="placeholder")]
+bare = make_fx(fx.Interpreter(program.graph_module).run, pre_dispatch=True)(*inputs)
+bare_calls = [node for node in bare.graph.nodes if node.op == "call_function"]
+assert not any("nn_module_stack" in node.meta for node in bare_calls)
+assert all("val" in node.meta for node in bare_calls)
+
+# %% [markdown]
+# ## 12b.6 Where a node comes from (6 minutes)
+#
+# A GELU became five operators. When one of them is slow, you want to know whose it is. Each new node says so in `from_node`:
+
+# %%
+gelu = [node for node in made if node.meta["from_node"][-1].name == "gelu"]
+print([node.name for node in gelu])
+print(gelu[0].meta["from_node"][-1])
+assert [node.target for node in gelu].count(aten.mul.Tensor) == 3
+assert aten.erf.default in [node.target for node in gelu]
+table = traceback.get_graph_provenance_json(passed.graph)
+assert table["erf"][-1]["name"] == "gelu" and table["linear"][-1]["name"] == "linear"
+
+# %% [markdown]
+# An entry of `from_node` has the name of the old node, the pass that made the new one, and the old node's own history. `get_graph_provenance_json` gives it for a whole graph, as plain data.
+#
+# ### Marks of your own
+#
+# You can mark a part of a model while it is recorded. `traceback.annotate` is a context manager, and what is recorded in it carries the mark in `meta["custom"]`:
+
+
+# %%
+class Marked(nn.Module):
+    def forward(self, x):
+        with traceback.annotate({"part": "head"}):
+            y = torch.sin(x)
+        return torch.cos(y)
+
+
+def marks(gm):
+    """The mark of each call."""
+    calls = [node for node in gm.graph.nodes if node.op == "call_function"]
+    return [node.meta.get("custom", {}).get("part") for node in calls]
+
+
+with traceback.preserve_node_meta():
+    marked = torch.export.export(Marked(), (sample,)).graph_module
+print(marks(marked))
+assert marks(marked) == ["head", None]
+graphs = []
+torch.compile(Marked(), backend=lambda gm, _: graphs.append(gm) or gm)(sample)
+assert marks(graphs[0]) == ["head", None]
+assert marks(torch.export.export(Marked(), (sample,)).graph_module) == [None, None]
+
+# %% [markdown]
+# `torch.compile` keeps marks by itself. An export without `preserve_node_meta()` loses them, as you see in the last lines.
+#
+# **Predict the result.** In a model, one call is in a block `with region("head"):`. This is a context manager of your own, or of the profiler. What of it is in a trace?
+#
+# <details><summary>It becomes a node when it is entered, and one when it is left</summary>
+#
+# Nothing in it is an operation on a Proxy, so nothing is recorded.
+# </details>
+# <details><summary>It is entered once, while the model is traced, and the graph knows nothing of it</summary>
+#
+# Right. What is recorded are calls on values. A mark is what is left of such a block, and whoever runs the graph can do something about it.
+# </details>
+# <details><summary>Tracing raises an error</summary>
+#
+# No, and that is why it is easily overlooked.
+# </details>
+
+# %%
+entered = []
+
+
+@contextlib.contextmanager
+def region(name):
+    """Stands for a profiler, a lock or a stream."""
+    entered.append(name)
+    yield
+
+
+class Timed(nn.Module):
+    def forward(self, x):
+        with region("head"), traceback.annotate({"part": "head"}):
+            y = torch.sin(x)
+        return torch.cos(y)
+
+
+with traceback.preserve_node_meta():
+    gm = fx.symbolic_trace(Timed())
+assert entered == ["head"] and [node.op for node in gm.graph.nodes].count("call_function") == 2
+gm(sample)
+assert entered == ["head"]  # the code of the graph does not enter it
+
+
+class Entering(fx.Interpreter):
+    """Enters the region again around each node that carries its name."""
+
+    def run_node(self, n):
+        part = n.meta.get("custom", {}).get("part")
+        with region(part) if part else contextlib.nullcontext():
+            return super().run_node(n)
+
+
+torch.testing.assert_close(Entering(gm).run(sample), Timed()(sample))
+assert entered == ["head"] * 3  # traced, run by the Interpreter, run by the model itself
+
+# %% [markdown]
+# ## 12b.7 The end of the story (5 minutes)
+#
+# The planner, and the pass that runs convolutions in half precision. Functionalized, the team's network writes nothing in place:
+
+
+# %%
+def planned(gm: fx.GraphModule) -> int:
+    """How many bytes all computed values need, by what `meta` says of them."""
+    vals = [node.meta.get("val") for node in gm.graph.nodes if node.op.startswith("call_")]
+    tensors = [leaf for leaf in pytree.tree_leaves(vals) if isinstance(leaf, torch.Tensor)]
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+
+
+def convolutions_in_half(gm: fx.GraphModule) -> None:
+    """Casts what each convolution reads, and its result back again."""
+
+    def cast(value, dtype):
+        new = gm.graph.call_function(aten._to_copy.default, (value,), {"dtype": dtype})
+        new.meta = dict(value.meta)  # the mistake
+        return new
+
+    for node in gm.graph.find_nodes(op="call_function", target=aten.convolution.default):
+        with gm.graph.inserting_before(node):
+            node.args = fx.map_arg(node.args, lambda read: cast(read, torch.float16))
+        with gm.graph.inserting_after(node):
+            back = cast(node, torch.float32)
+        node.replace_all_uses_with(back, delete_user_cb=lambda user, back=back: user is not back)
+    gm.recompile()
+
+
+network = googlenet(weights=None, aux_logits=False, init_weights=False).eval()
+image = torch.rand(1, 3, 64, 64)
+gm = recorded(torch.func.functionalize(network), image)
+assert not gm.graph.find_nodes(op="call_function", target=aten.relu_.default)
+before = planned(gm)
+convolutions_in_half(gm)
+wrong = planned(gm)
+with torch.no_grad():
+    torch.testing.assert_close(gm(image), network(image), rtol=0.05, atol=0.05)
+print(f"{before:,} bytes before the pass, {wrong:,} after it, says `meta`")
+assert wrong > before
+
+# %% [markdown]
+# The results are right. Who is wrong?
+
+# %% uses="meta_lies"
+lies = meta_lies(gm)
+targets = {node.name: node.target for node in gm.graph.nodes}
+print(len(lies), "nodes:", lies[:4], "...")
+assert {targets[name] for name in lies} == {aten._to_copy.default}
+assert len(lies) == 2 * 57  # image and weight of each of 57 convolutions
+
+# %% [markdown]
+# The casts are named, and nothing else. The convolutions are not, although they say float32, too: they agree with what their inputs say. The pass copies `meta` to the casts. There is the mistake.
+#
+# Until its author has mended it, the pipeline can do so after each pass:
+
+# %% uses="refresh_meta"
+refresh_meta(gm, image)
+right = planned(gm)
+print(f"{right:,} bytes")
+assert right < wrong
+halves = gm.graph.find_nodes(op="call_function", target=aten.convolution.default)
+assert all(node.meta["val"].dtype == torch.float16 for node in halves)
+
+# %% [markdown]
+# The casts cost more than they save: both versions of each value are in the plan. Now the numbers say so, and the team can decide.
+#
+# And because nothing is computed, the planner can ask about any batch. A hundred thousand large images, of which only one is there:
+
+# %% uses="refresh_meta"
+traced = fx.symbolic_trace(network)
+many = torch.rand(1, 3, 224, 224).expand(100_000, -1, -1, -1)
+refresh_meta(traced, many)
+print(f"{planned(traced) / 1e12:.1f} terabytes")
+assert planned(traced) > 4e12
+
+# %% [markdown]
+# ## Common mistakes
+#
+# Here you see each of them fail. (4 minutes)
+#
+# ### A real run, to be sure
+#
+# `ShapeProp` of chapter 6 is an Interpreter that computes. With terabytes it fails. With small values it works, and writes into buffers as it goes:
+
+
+# %%
+class Outer(nn.Module):
+    def forward(self, x):
+        return torch.outer(x, x).sum()
+
+
+with fails(RuntimeError):  # not enough memory
+    fx.Interpreter(fx.symbolic_trace(Outer())).run(torch.ones(1).expand(3_000_000))
+with mode:
+    assert Outer()(torch.ones(3_000_000)).shape == ()
+trains = fx.symbolic_trace(Trains()).train()
+fx.Interpreter(trains).run(torch.rand(2, 3))
+assert trains.norm.num_batches_tracked == 1
+
+# %% [markdown]
+# **Right:** fake tensors, for everything.
+#
+# ### A mode is entered by hand
+#
+# If nobody leaves it, each tensor of the notebook is fake from then on, and the errors come much later:
+
+# %%
+mode.__enter__()
+assert isinstance(torch.ones(2), FakeTensor)
+mode.__exit__(None, None, None)
+assert not isinstance(torch.ones(2), FakeTensor)
+
+# %% [markdown]
+# **Right:** `with mode:`, which leaves it also when there is an exception.
+#
+# ### Only tensors are noted
+#
+# Of a call that gives several values, a filter by type leaves out everything:
+
+# %%
+pair = torch.max(fake, dim=1)
+assert not isinstance(pair, torch.Tensor)
+assert len(pytree.tree_leaves(tuple(pair))) == 2
+
+# %% [markdown]
+# **Right:** `pytree.tree_map_only`, which reaches into what is nested and leaves the rest as it is.
+#
+# ### `meta` is made anew
+#
+# A node's `meta` belongs to many tools. If you assign a new dictionary, you throw their notes away:
+
+# %%
+node = made[0]
+kept = dict(node.meta)
+node.meta = {"val": node.meta["val"]}
+assert "stack_trace" not in node.meta
+node.meta = kept
+node.meta["val"] = node.meta["val"].detach()
+assert "stack_trace" in node.meta
+
+# %% [markdown]
+# **Right:** set the one entry.
+#
+# ### Symbols are compared with `==`
+#
+# In a condition, `==` answers for the example and notes a guard:
+
+# %%
+x, y = two_symbolic()
+if x.shape[0] != y.shape[0]:
+    print("guards:", [str(guard.expr) for guard in x.fake_mode.shape_env.guards])
+assert len(x.fake_mode.shape_env.guards) == 1
+
+# %% [markdown]
+# **Right:** `statically_known_true(a == b)`.
+
+# %% [markdown]
+# ## Recap
+#
+# 1. `meta["val"]` is a note about the past. After an edit it is old, somebody else's, or missing, and no test of results sees it.
+# 2. A run on fake tensors tells what each value is, and computes nothing, if parameters, buffers and what is made of nothing are fake, too.
+# 3. What is noted must be an object of its own: `detach()` keeps strides and mode.
+# 4. A local look finds contradictions: run one operator on what its inputs say. With symbols, ask only for what is known, and suppress guards.
+# 5. A pass that records while it runs cannot forget `val`. `preserve_node_meta` keeps the rest, and `from_node` says where a node comes from.
+#
+# ## Cheat sheet
+#
+# | call | what it does |
+# |---|---|
+# | `FakeTensorMode()`, `mode.from_tensor(t)` | a mode, and a fake tensor like a real one |
+# | `with mode:` | what is made in it is fake |
+# | `torch.func.functional_call(module, tensors, args, kwargs)` | calls a module with other parameters and buffers |
+# | `pytree.tree_map_only(torch.Tensor, function, value)` | changes each tensor in a nested value |
+# | `fx.map_arg(args, function)` | puts something in the place of each node |
+# | `env.suppress_guards()` | what is asked in it is not noted |
+# | `traceback.preserve_node_meta()` | new nodes take over what is known of the old ones |
+# | `traceback.annotate({"part": "head"})` | marks what is recorded in it |
+# | `node.meta["from_node"]` | which node a node was made of |
+#
+# See how far you are:
+
+# %%
+progress()
+
+# %% [markdown]
+# ## What was not taught here
+#
+# | topic | where |
+# |---|---|
+# | sizes that depend on data | PyTorch's pages on dynamic shapes, see below |
+# | a tracer that knows shapes while it traces | the optional part, notebook `08b_shapes` |
+# | what a graph keeps in memory at one time | chapter 13 |
+#
+# Fake tensors lie in a module with an underscore, and `torch.fx.traceback` is not promised to stay as it is.
+# In PyTorch's documentation: [Fake tensor](https://docs.pytorch.org/docs/stable/torch.compiler_fake_tensor.html),
+# [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), and
+# [dynamic shapes](https://docs.pytorch.org/docs/stable/torch.compiler_dynamic_shapes.html).
+# ExecuTorch's [guide to passes](https://docs.pytorch.org/executorch/stable/compiler-custom-compiler-passes.html) shows `ExportPass` at work.
