@@ -316,6 +316,11 @@ def _timer(parts: _Parts) -> tuple[Check, Runs]:
     return nothing, [fields(forward=parts.record(i), timer=note) for i in (*parts.inputs, 0)]
 
 
+def _edit(parts: _Parts) -> tuple[Check, Runs]:
+    value, runs = _graph_module(parts, returned=parts.other)
+    return _with_meta(value), runs
+
+
 def _rewrite(parts: _Parts) -> tuple[Check, Runs]:
     return _transformer(parts, new=flag)
 
@@ -437,4 +442,5 @@ SCHEMAS: dict[str, Schema] = {
     "witness": _witness,
     "in place": _in_place,
     "rewrite": _rewrite,
+    "edit": _edit,
 }

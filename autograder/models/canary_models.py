@@ -42,6 +42,8 @@ def trial_for(procedure: str, seed: int) -> Trial:
     if procedure in ("interpreter", "timer", "transformer", "each node", "rewrite"):
         gm = fx.symbolic_trace(model)
         return Trial(args=(gm,), model=gm, inputs=inputs)
+    if procedure == "edit":
+        return Trial(args=(fx.symbolic_trace(model),), model=model, inputs=inputs)
     if procedure in ("traced function", "drawn twice"):
         return Trial(inputs=inputs)
     if procedure == "driven":

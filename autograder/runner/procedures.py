@@ -5,6 +5,7 @@ from __future__ import annotations
 from autograder.runner import (
     driven,
     duels,
+    edits,
     functions,
     in_place,
     interpreters,
@@ -41,4 +42,5 @@ PROCEDURES: dict[str, Procedure] = {
     "witness": duels.witness,
     "in place": in_place.in_place,
     "rewrite": rewrites.rewrite,
+    "edit": edits.edit,
 }
