@@ -139,7 +139,7 @@ EXERCISE = Exercise(
         case("two weights in a row", "weight", models.TwoWeights, X, W, W),
         case("two products", "weight", models.BothWeights, X, W, W),
         case("the weight comes later", "weight", models.WeightComesLater, X, X),
-        case("times itself", "weight", models.TimesItself, T(4)),
+        case("times itself", "weight", models.TimesItself, X),
         case("a sum", "weight", models.WeightedAdd, X, W),
         case("the square is read", "others", models.SquareIsRead, X),
         case("the mean is read", "others", models.MeanIsRead, X, W),

@@ -218,7 +218,7 @@ class WeightComesLater(nn.Module):
 
 
 class TimesItself(nn.Module):
-    """`x` has one dimension, and so has its norm."""
+    """A product of the norm with itself."""
 
     def forward(self, x):
         y = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)

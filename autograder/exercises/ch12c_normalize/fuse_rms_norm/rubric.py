@@ -173,16 +173,18 @@ def _other_argument(found: _Seen, site: Site, near: Call) -> Finding:
     call = found.want.norms[site.at]
     product = found.name(site.product)
     if near[0] != call[0]:
-        code, text = "wrong-x", f"normalizes `{found.named(near[0])}`, not `{found.name(site.x)}`"
+        mine = str(found.rows[found.mine.terms.index(near[0])]["name"])
+        code = "wrong-x"
+        text = f"normalizes the value of `{mine}` in your graph, not that of `{found.name(site.x)}`"
         look = "If `x` is cast and the product is cast back, the operator does both casts itself."
     elif near[2] != call[2]:
         code, text = "wrong-eps", f"has the eps {near[2]}, not {call[2]}"
         look = "Each norm has an eps of its own. Where in the graph is it?"
     else:
         code = "wrong-weight"
-        mine, want = (w if w is None else f"`{found.named(w)}`" for w in (near[1], call[1]))
-        text = f"has {mine or 'no weight'}, and should have {want or 'none'}"
-        text = f"{text} as its weight" if mine else text.replace("none", str(want))
+        own, want = (w if w is None else f"`{found.named(w)}`" for w in (near[1], call[1]))
+        text = f"has {own or 'no weight'}, and should have {want or 'none'}"
+        text = f"{text} as its weight" if own else text
         look = (
             "A weight is a node with one dimension, as long as the last one of `x`, and with the "
             "dtype of `x`. It goes in if the product with it is all that reads the norm."
