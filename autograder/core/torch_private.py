@@ -21,6 +21,7 @@ __all__ = [
     "BatchNorm",
     "OpOverload",
     "OpOverloadPacket",
+    "builtin_name",
     "codegen_of",
     "inputs_recorded_by",
     "operator_names",
@@ -87,6 +88,17 @@ def own_modules(module: nn.Module) -> dict[str, nn.Module | None]:
 def qualified_name(function: Callable[..., Any]) -> str:
     """The name under which FX writes a function into generated code."""
     return _get_qualified_name(function)
+
+
+def builtin_name(function: Callable[..., Any]) -> str:
+    """The name under which ATen knows a function that is built into PyTorch; ``""`` if it does not.
+
+    TorchScript has the table.
+    """
+    from torch.jit._builtins import _find_builtin
+
+    space, _, name = str(_find_builtin(function) or "").partition("::")
+    return name if space == "aten" else ""
 
 
 def operator_names() -> list[str]:

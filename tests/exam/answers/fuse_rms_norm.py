@@ -483,3 +483,278 @@ def by_inductor(gm):
         stage.apply(gm.graph)
     gm.recompile()
     return len(fused)
+
+
+# ------------------------------------------------------------------ wrong in one step
+
+LOW = (torch.float16, torch.bfloat16)
+STEPS = ("root", "add", "mean", "square")
+
+
+def dtype_of(node):
+    return node.meta["val"].dtype
+
+
+def val_of(node):
+    return node.meta["val"]
+
+
+def fits_as_weight(weight, x):
+    mine, theirs = val_of(x), val_of(weight)
+    return theirs.shape == mine.shape[-1:] and theirs.dtype is mine.dtype
+
+
+def is_float(eps):
+    return type(eps) is float
+
+
+def fuse(
+    gm,
+    *,
+    squares=("pow", "mul"),
+    power=lambda exponent: exponent == 2,
+    same=lambda factors, x: set(factors) == {x},
+    dims=lambda dims, ndim: list(dims) in ([-1], [ndim - 1]),
+    keepdim=True,
+    eps_is=is_float,
+    eps_of=lambda eps: eps,
+    single=STEPS,
+    root_at=(0, 1),
+    low=LOW,
+    casts=lambda wides: True,
+    outer=lambda x, source: x is source,
+    back=lambda product, x: len(product.users) == 1,
+    weight_at=(0, 1),
+    weight_is=fits_as_weight,
+    weight_readers=lambda last: len(last.users) == 1,
+    insert=lambda graph, product, last: graph.inserting_before(last),
+    call=None,
+    val=lambda new, last, root: val_of(last),
+    stop=lambda count: False,
+    swallow=True,
+    clean=lambda gm, last, root: gm.graph.eliminate_dead_code(),
+    recompile=True,
+    result=lambda gm, count, before: count,
+):
+    """The way of most answers, with each step open to change."""
+    aten, count = torch.ops.aten, 0
+    op = torch.ops.fxcourse.rms_norm.default
+    before = [n for n in gm.graph.nodes if n.op == "call_function"]
+
+    def source(node):
+        cast = node.target is aten._to_copy.default and dtype_of(node) is torch.float32
+        return node.args[0] if cast and dtype_of(node.args[0]) in low else node
+
+    for root in [n for n in before if n.target is aten.rsqrt.default]:
+        add = root.args[0]
+        if add.target is not aten.add.Tensor or not eps_is(add.args[1]) or stop(count):
+            continue
+        mean = add.args[0]
+        if mean.target is not aten.mean.dim or keepdim and mean.args[2:] != (True,):
+            continue
+        square = mean.args[0]
+        if not isinstance(square, fx.Node) or not dims(mean.args[1], val_of(square).ndim):
+            continue
+        if square.target is aten.pow.Tensor_Scalar and power(square.args[1]):
+            kind, factors = "pow", (square.args[0],)
+        elif square.target is aten.mul.Tensor:
+            kind, factors = "mul", square.args
+        else:
+            continue
+        parts = dict(zip(STEPS, (root, add, mean, square), strict=True))
+        if kind not in squares or any(len(parts[name].users) != 1 for name in single):
+            continue
+        product = next((u for u in root.users if u.target is aten.mul.Tensor), None)
+        if product is None or product.args.index(root) not in root_at:
+            continue
+        wide = product.args[1 - product.args.index(root)]
+        if not isinstance(wide, fx.Node) or not all(isinstance(f, fx.Node) for f in factors):
+            continue
+        x, last = source(wide), product
+        if wide is root or dtype_of(wide) is not torch.float32 or not casts((wide, *factors)):
+            continue
+        if not same([source(f) for f in factors], x) or not outer(x, source(factors[0])):
+            continue
+        if x is not wide:
+            if not back(product, x):
+                continue
+            reader = next(iter(product.users))
+            cast = reader.target is aten._to_copy.default
+            if cast and dtype_of(reader) is dtype_of(x) and swallow:
+                last = reader
+            elif swallow and back is from_the_cast:
+                pass
+            elif swallow:
+                continue
+            else:
+                x = wide
+        weight = None
+        if weight_readers(last) and last.users:
+            reader = next(iter(last.users))
+            if reader.target is aten.mul.Tensor and reader.args[0] is not reader.args[1]:
+                at = 1 - reader.args.index(last)
+                other = reader.args[at]
+                if at in weight_at and (weight_is is anything or isinstance(other, fx.Node)):
+                    if weight_is(other, x):
+                        weight, last = other, reader
+        with insert(gm.graph, product, last):
+            new = gm.graph.call_function(op, (x, weight, eps_of(add.args[1])))
+            if call is not None:
+                new.target = call
+        made = val(new, last, root)
+        if made is not None:
+            new.meta["val"] = made
+        last.replace_all_uses_with(new, delete_user_cb=lambda user, new=new: user is not new)
+        count += 1
+        clean(gm, last, root)
+    if recompile:
+        gm.recompile()
+    return result(gm, count, before)
+
+
+def anything(weight, x):
+    """Any factor, a number too, is a weight."""
+    return True
+
+
+def from_the_cast(product, x):
+    """Whether the product is cast back is not looked at."""
+    return True
+
+
+def calls_in(gm):
+    op = torch.ops.fxcourse.rms_norm.default
+    return len(gm.graph.find_nodes(op="call_function", target=op))
+
+
+def put(style, finding, clause, **how):
+    """Mark a wrong answer that differs in one step."""
+    wrong(style, finding, clause=clause)(lambda gm: fuse(gm, **how))
+
+
+def without(name):
+    return tuple(step for step in STEPS if step != name)
+
+
+def only_product(gm, last, root):
+    gm.graph.erase_node(last)
+
+
+put("powers of two alone", "missed", "product", squares=("pow",))
+put("products alone", "missed", "pow", squares=("mul",))
+put("the last dimension is -1", "missed", "number", dims=lambda dims, ndim: dims == [-1])
+put("the last dimension by its number", "missed", "minus-one",
+    dims=lambda dims, ndim: dims == [ndim - 1])  # fmt: skip
+put("any dimensions", "too-many", "dimensions", dims=lambda dims, ndim: True)
+put("the last dimension among others", "too-many", "alone",
+    dims=lambda dims, ndim: dims[-1] in (-1, ndim - 1))  # fmt: skip
+put("keepdim is not looked at", "too-many", "keepdim", keepdim=False)
+put("the value comes before the root", "missed", "factors", root_at=(1,))
+put("the weight comes behind", "wrong-weight", "weight-factors", weight_at=(1,))
+put("float32 alone", "missed", "half, bfloat16", low=())
+put("no bfloat16", "missed", "bfloat16", low=(torch.float16,))
+put("no half", "missed", "half", low=(torch.bfloat16,))
+put("one cast for all uses", "missed", "each-use", casts=lambda wides: len(set(wides)) == 1)
+put("a cast for each use", "missed", "one-cast",
+    casts=lambda wides: len(set(wides)) == len(wides) or wides[0].op == "placeholder")  # fmt: skip
+put("the cast stays", "wrong-x", "cast-back", swallow=False)
+put("without a look at the cast", "not-cast-back", "not-cast-back", back=from_the_cast)
+put("the weight stays outside", "wrong-weight", "weight", weight_at=())
+put("a second reader is not seen", "wrong-weight", "only-reader",
+    weight_readers=lambda last: True)  # fmt: skip
+put("a weight of any shape", "wrong-weight", "one-dimension",
+    weight_is=lambda w, x: dtype_of(w) is dtype_of(x) and val_of(w).shape[-1] == val_of(x).shape[-1]
+    )  # fmt: skip
+put("a weight of any length", "wrong-weight", "length",
+    weight_is=lambda w, x: dtype_of(w) is dtype_of(x) and val_of(w).ndim == 1)  # fmt: skip
+put("a weight of any dtype", "wrong-weight", "dtype",
+    weight_is=lambda w, x: val_of(w).shape == val_of(x).shape[-1:])  # fmt: skip
+put("any factor is a weight", "wrong-arguments", "another-factor", weight_is=anything)
+put("always the same eps", "wrong-eps", "eps", eps_of=lambda eps: 1e-6)
+put("an eps of any kind", "wrong-arguments", "float", eps_is=lambda eps: True)
+put("the root may be read", "too-many", "root-read", single=without("root"))
+put("the sum may be read", "too-many", "sum-read", single=without("add"))
+put("the mean may be read", "too-many", "mean-read", single=without("mean"))
+put("the square may be read", "too-many", "square-read", single=without("square"))
+put("any power", "too-many", "powers", power=lambda exponent: True)
+put("one factor of the square", "too-many", "two-values",
+    same=lambda factors, x: x in factors)  # fmt: skip
+put("whatever is multiplied", "too-many", "same-value", same=lambda factors, x: len({*factors}) == 1,
+    outer=lambda x, source: True)  # fmt: skip
+put("no val", "wrong-val", "val", val=lambda new, last, root: None)
+put("the val of the root", "wrong-val", "val", val=lambda new, last, root: val_of(root))
+put("a val of zeros", "wrong-val", "val",
+    val=lambda new, last, root: torch.zeros(val_of(last).shape, dtype=dtype_of(last)))  # fmt: skip
+put("nothing is erased", "left-behind", "gone", clean=lambda gm, last, root: None)
+put("the last step is erased", "left-behind", "gone", clean=only_product)
+put("not recompiled", "stale-code", "recompiled", recompile=False)
+put("the first one alone", "missed", "every", stop=lambda count: count == 1)
+put("where the product is", "crashed", "well-formed",
+    insert=lambda graph, product, last: graph.inserting_before(product))  # fmt: skip
+put("the packet", "wrong-target", "operator", call=torch.ops.fxcourse.rms_norm)
+put("the Python function", "crashed", "operator", call=autograder.given.rms_norm)
+put("all calls are counted", "wrong-count", "count", result=lambda gm, count, before: calls_in(gm))
+put("roots are counted", "wrong-count", "count",
+    result=lambda gm, count, before: sum(n.target is aten.rsqrt.default for n in before)
+    )  # fmt: skip
+put("whether, not how many", "wrong-kind", "number-returned",
+    result=lambda gm, count, before: count > 0)  # fmt: skip
+put("nothing is returned", "returned-none", "number-returned",
+    result=lambda gm, count, before: None)  # fmt: skip
+put("the module is returned", "wrong-kind", "number-returned",
+    result=lambda gm, count, before: gm)  # fmt: skip
+
+
+@wrong("works on a copy", "missed", clause="in-place")
+def on_a_copy(gm):
+    import copy
+
+    return fuse(copy.deepcopy(gm))
+
+
+@wrong("other squares, too", "other-nodes", clause="rest")
+def squares_everywhere(gm):
+    count = fuse(gm)
+    for node in gm.graph.find_nodes(op="call_function", target=aten.mul.Tensor):
+        if node.args[0] is node.args[1]:
+            node.target, node.args = aten.pow.Tensor_Scalar, (node.args[0], 2)
+    gm.recompile()
+    return count
+
+
+@wrong("the weight is applied twice", "other-nodes", clause="goes-in")
+def weight_twice(gm):
+    aten = torch.ops.aten
+
+    def kept(gm, last, root):
+        """A product with the weight is put behind the new node again."""
+        (new,) = [n for n in gm.graph.nodes if n.target is torch.ops.fxcourse.rms_norm.default
+                  and "seen" not in n.meta]  # fmt: skip
+        new.meta["seen"] = True
+        if new.args[1] is not None:
+            with gm.graph.inserting_after(new):
+                again = gm.graph.call_function(aten.mul.Tensor, (new, new.args[1]))
+            again.meta["val"] = new.meta["val"]
+            new.replace_all_uses_with(again, delete_user_cb=lambda user: user is not again)
+        gm.graph.eliminate_dead_code()
+
+    return fuse(gm, clean=kept)
+
+
+@wrong("the val is of a new mode", "wrong-val", clause="one-mode")
+def another_mode(gm):
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    def made(new, last, root):
+        with FakeTensorMode():
+            return torch.empty(val_of(last).shape, dtype=dtype_of(last))
+
+    return fuse(gm, val=made)
+
+
+@wrong("a new graph without its vals", "wrong-val", clause="vals")
+def new_graph(gm):
+    count = fuse(gm)
+    gm.graph = fx.Transformer(gm).transform().graph
+    gm.recompile()
+    return count

@@ -10,7 +10,7 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -42,6 +42,8 @@ class Site:
         weight: the row of the weight, if one goes in.
         eps: the number.
         square: the row of the square.
+        wide: the row that is multiplied: `x`, or a cast of it.
+        low: the row that is cast, though the product is not cast back; else that of `x`.
     """
 
     at: int
@@ -50,6 +52,8 @@ class Site:
     weight: int | None
     eps: float
     square: int
+    wide: int
+    low: int
 
 
 @dataclass
@@ -237,6 +241,11 @@ class Norms:
         found = (self._norm(i) for i in range(len(rows)))
         self.choices = [choice for choice in found if choice]
 
+    @property
+    def not_cast_back(self) -> list[Site]:
+        """Norms of a cast value whose product is not cast back."""
+        return [site for ways in self.choices for site in ways[1:2] if site is not None]
+
     def fused(self) -> Iterator[tuple[Site, ...]]:
         """Each set of norms that may be fused."""
         for chosen in itertools.product(*self.choices):
@@ -279,13 +288,13 @@ class Norms:
         source, wide = self._source(x), self._vals[x].dtype == torch.float32
         if not wide or {self._source(factor) for factor in factors} != {source}:
             return []
-        one = Site(at, at, x, None, eps, square)
+        one = Site(at, at, x, None, eps, square, x, source)
         if source == x:
             return [self._weighted(one)] if set(factors) == {x} else []
         back = self._users[at]
         dtype = self._vals[source].dtype
         if len(back) == 1 and self._cast_of(back[0]) == at and self._vals[back[0]].dtype == dtype:
-            return [self._weighted(Site(back[0], at, source, None, eps, square))]
+            return [self._weighted(replace(one, at=back[0], x=source))]
         weighted = self._weighted(one)
         return list(dict.fromkeys([None, one, weighted]))
 
@@ -300,7 +309,7 @@ class Norms:
         val, mine = self._vals[other], self._vals[site.at]
         if tuple(val.shape) != tuple(mine.shape[-1:]) or val.dtype != self._vals[site.x].dtype:
             return site
-        return Site(users[0], site.product, site.x, other, site.eps, site.square)
+        return replace(site, at=users[0], weight=other)
 
     def _source(self, row: int) -> int:
         """The value of half precision that a row casts to float32; else the row itself."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -54,8 +55,8 @@ def calls_the_operator(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "wrong-target",
                 f"`{row['name']}` calls `{name}`, not `{OPERATOR}`.",
-                "An operator is a packet of overloads, and this one has a single overload. In a "
-                "graph, calls name the overload.",
+                "An operator is a packet of overloads, even if there is one alone. An ATen graph "
+                "calls an overload; what it is called is behind the last dot.",
                 nodes=(row["name"],),
             )
             return
@@ -134,11 +135,15 @@ def norms_are_fused(evidence: Evidence) -> Iterable[Finding]:
     found = seen(evidence)
     lacking = found.want.norm_calls - found.mine.norm_calls
     extra = found.mine.norm_calls - found.want.norm_calls
+    for site, call in itertools.product(found.norms.not_cast_back, extra):
+        if call[0] == found.want.terms[site.low] and call[2] == site.eps:
+            yield _not_cast_back(found, site)
+            return
     for site in found.sites:
         call = found.want.norms[site.at]
         if call not in lacking:
             continue
-        near = next((c for c in extra if sum(map(_equal, c, call)) == len(call) - 1), None)
+        near = _nearest(found, site, extra)
         yield _missed(found, site) if near is None else _other_argument(found, site, near)
         return
     for call in extra:
@@ -152,8 +157,24 @@ def norms_are_fused(evidence: Evidence) -> Iterable[Finding]:
         return
 
 
-def _equal(one: object, other: object) -> bool:
-    return type(one) is type(other) and one == other
+def _nearest(found: _Seen, site: Site, extra: Iterable[Call]) -> Call | None:
+    """The call that is meant for a norm: the same but for one argument, or of the same value."""
+    call = found.want.norms[site.at]
+    wide = found.want.terms[site.wide]
+    alike = [c for c in extra if sum(a == b for a, b in zip(c, call, strict=True)) == 2]
+    return next(iter([*alike, *(c for c in extra if c[0] == wide and c[2] == call[2])]), None)
+
+
+def _not_cast_back(found: _Seen, site: Site) -> Finding:
+    product, low = found.name(site.product), found.name(site.low)
+    return found.evidence.finding(
+        "not-cast-back",
+        f"Your graph calls the operator with `{low}`, whose dtype is not float32. The product "
+        f"`{product}` of the given graph is float32, and is not cast back.",
+        "The operator gives back the dtype of what it is given. Who reads the product, and with "
+        "which dtype do they go on?",
+        nodes=(product,),
+    )
 
 
 def _missed(found: _Seen, site: Site) -> Finding:
