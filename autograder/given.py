@@ -1,7 +1,7 @@
 """What the course gives you to build with: modules and functions that your graphs may call.
 
-``from autograder.given import LinearReLU``, or ``import quantize, dequantize``. To import the module
-registers the operator ``torch.ops.fxcourse.rms_norm``, too.
+``from autograder.given import LinearReLU``, or ``import quantize, dequantize``. The import alone
+registers an operator, ``torch.ops.fxcourse.rms_norm``.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ _OTHER_ATTRIBUTES = {
 
 
 def operations() -> dict[str, Any]:
-    """The whole list: functions, operators, methods and attributes by their owner's kind, modules."""
+    """The whole list: functions and operators, methods and attributes by owner, modules."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return {

@@ -109,10 +109,13 @@ def _registered(name: str) -> Callable[..., Any] | None:
     """An operator that is there when its module has been imported."""
     try:
         importlib.import_module(OPERATORS[name])
-        found: Callable[..., Any] = reduce(getattr, name.split(".")[1:], torch)
+        return reduce(_attribute, name.split(".")[1:], torch)
     except (ImportError, AttributeError):
         return None
-    return found
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    return getattr(owner, name)
 
 
 def _aten(name: str, overload: str = "") -> Callable[..., Any] | None:

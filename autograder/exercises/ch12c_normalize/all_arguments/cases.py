@@ -131,6 +131,7 @@ EXERCISE = Exercise(
         case("overloads", "choice", models.Overloads),
         case("where the result is put", "choice", models.OutOf),
         case("sizes", "sizes", models.Sizes),
+        case("one size", "sizes", models.OneSize),
         case("sizes in a list", "sizes", models.SizesInAList),
         case("sizes that are nodes", "sizes", models.SizesOfNodes),
         case("no sizes", "sizes", models.NotSizes),

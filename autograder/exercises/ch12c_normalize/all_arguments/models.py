@@ -160,6 +160,13 @@ class Sizes(nn.Module):
         return a, b, x.new_zeros(2, 3), x.new_zeros(2, 3, dtype=torch.int64)
 
 
+class OneSize(nn.Module):
+    """One size by itself, which is no dtype."""
+
+    def forward(self, x):
+        return x.view(-1), x.reshape(-1), x.view(x.numel())
+
+
 class SizesInAList(nn.Module):
     """These stay as they are written."""
 
@@ -331,12 +338,8 @@ class Calls:
 def asked_about(model: nn.Module, graph: fx.Graph, root: nn.Module) -> Trial:
     """A trial that asks about each call of a graph."""
     asked = Asked(graph, root)
-    return Trial(
-        args=(asked,),
-        model=model,
-        inputs=tuple((node.name,) for node in asked.calls),
-        watch=(root,),
-    )
+    names = tuple((node.name,) for node in asked.calls)
+    return Trial(args=(asked,), model=model, inputs=names, watch=(root,))
 
 
 @dataclass(frozen=True, eq=False)
