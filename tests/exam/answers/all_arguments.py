@@ -479,11 +479,10 @@ def type_is(kind, length, value, sizes=True):
     return type(value) in kinds.get(kind, ())
 
 
-def only_sizes(argument, values, whole=True):
+def only_sizes(argument, values):
     """Whether what is left of the arguments are sizes for a parameter."""
-    kind = str(argument.real_type)
-    right_kind = kind in ("List[int]", "List[SymInt]") and (argument.N is None or not whole)
-    return right_kind and all(isinstance(v, fx.Node) or type(v) is int for v in values)
+    sizes = str(argument.real_type) in ("List[int]", "List[SymInt]") and argument.N is None
+    return sizes and all(isinstance(v, fx.Node) or type(v) is int for v in values)
 
 
 def aten_schemas(name):
@@ -520,6 +519,7 @@ def work_out(
     nothing=ValueError,
     misfit=ValueError,
     value=lambda value: value,
+    wrap=False,
     done=dict,
 ):
     """The way of most answers, with each step open to change."""
@@ -554,6 +554,8 @@ def work_out(
         for a in schema.arguments:
             name = names[a.name]
             if name in found:
+                if wrap and "List[" in str(a.real_type) and type(found[name]) is int:
+                    found[name] = [found[name]]
                 if check and not takes(str(a.real_type), a.N, found[name]):
                     return None
             elif a.has_default_value():
@@ -631,7 +633,7 @@ put("no look at types", "refused", "accept", takes=lambda kind, length, value, s
 put("a node is anything", "refused", "node-tensor",
     takes=lambda kind, length, value, sizes=True: isinstance(value, fx.Node)
     or type_is(kind, length, value))  # fmt: skip
-put("a number is a tensor", "no-error", "as-it-is",
+put("a number is a tensor", "refused", "as-it-is",
     takes=lambda kind, length, value, sizes=True: type_is(kind, length, value)
     or "Tensor" in kind and type(value) in (int, float))  # fmt: skip
 put("no nodes among sizes", "refused", "node-size",
@@ -641,8 +643,7 @@ put("sizes in a tuple", "wrong-argument", "list", gather=tuple)
 put("sizes that are numbers alone", "refused", "node-size",
     may_gather=lambda argument, values: only_sizes(argument, values)
     and all(type(v) is int for v in values))  # fmt: skip
-put("any number becomes a list", "wrong-argument", "as-they-stand",
-    may_gather=lambda argument, values: only_sizes(argument, values, whole=False))  # fmt: skip
+put("any number becomes a list", "wrong-argument", "as-they-stand", wrap=True)
 put("tuples become lists", "wrong-argument", "as-they-stand",
     value=lambda value: list(value) if type(value) is tuple else value)  # fmt: skip
 put("names in place of nodes", "wrong-argument", "as-they-stand", takes=lambda *_: True,
