@@ -516,6 +516,7 @@ def work_out(
     schema_defaults=lambda argument: argument.default_value,
     keyword_defaults=True,
     settle=None,
+    agree=True,
     nothing=ValueError,
     misfit=ValueError,
     value=lambda value: value,
@@ -574,7 +575,7 @@ def work_out(
             raise nothing(f"nothing is known of {node.target}")
         if not results:
             raise misfit(f"{node.target} does not fit")
-        if any(each != results[0] for each in results):
+        if any(each != results[0] for each in results) or not agree and len(results) > 1:
             if settle is None:
                 raise ValueError(f"{node.target}: the schemas disagree")
             return done(settle(results))
@@ -653,6 +654,7 @@ put("the first of several", "no-error", "disagree", settle=lambda results: resul
 put("the last of several", "no-error", "disagree", settle=lambda results: results[-1])
 put("the one with the most parameters", "no-error", "disagree",
     settle=lambda results: max(results, key=len))  # fmt: skip
+put("one schema must be left", "refused", "same", agree=False)
 put("too many are cut off", "no-error", "too-many", too_many=True)
 put("what is missing is None", "no-error", "missing", missing=True,
     settle=lambda results: min(results, key=lambda found: list(found.values()).count(None))
