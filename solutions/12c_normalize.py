@@ -90,17 +90,23 @@ assert len(softmax.args) == 1 and softmax.kwargs == {"dim": -1}
 # No. A match is replaced as a whole, or not at all.
 # </details>
 
+
 # %%
-gm = fx.symbolic_trace(lambda x: (torch.exp(torch.sin(x)), torch.sin(x)))
-both = fx.symbolic_trace(lambda x: (lambda s: (torch.exp(s), s))(torch.sin(x)))
+def returns_both(x):
+    sine = torch.sin(x)
+    return torch.exp(sine), sine
 
 
 def pattern(x):
     return torch.exp(torch.sin(x))
 
 
-assert len(fx.replace_pattern(gm, pattern, torch.tanh)) == 1
-assert len(fx.replace_pattern(both, pattern, torch.tanh)) == 0
+def replacement(x):
+    return torch.tanh(x)
+
+
+assert len(fx.replace_pattern(fx.symbolic_trace(pattern), pattern, replacement)) == 1
+assert len(fx.replace_pattern(fx.symbolic_trace(returns_both), pattern, replacement)) == 0
 
 # %% [markdown]
 # ## 12c.1 What was this call given? (55 minutes)
@@ -169,8 +175,15 @@ assert not dim.has_default_value() and keepdim.default_value is False
 # Read it from left to right. The first parameter of most schemas is called `self`. `int[1]? dim` is a list of whole numbers, or nothing.
 # The 1 says that a single number may be given in place of the list; that is `N`. What comes behind the star is given by keyword.
 #
-# The attribute `type` of an argument is coarser than `real_type`: it says of a dtype that it is a whole number. So ask for `real_type`.
-#
+# The attribute `type` of an argument is coarser than `real_type`: it says of a dtype that it is a whole number. So ask for `real_type`. There, a `Scalar` is called `number`:
+
+# %%
+_, dtype = aten.view.dtype._schema.arguments
+assert (str(dtype.type), str(dtype.real_type)) == ("int", "ScalarType")
+print(aten.mul.Scalar._schema)
+assert str(aten.mul.Scalar._schema.arguments[1].real_type) == "number"
+
+# %% [markdown]
 # A schema is nearly a signature. A small function makes one of it, and then it binds as any other:
 
 
@@ -215,9 +228,9 @@ assert torch._C._jit_get_schemas_for_operator("aten::polish") == []  # nobody ha
 #
 # That is the one which is meant. But to find it you need the types, and so far you have counted only.
 # </details>
-# <details><summary>13: all but those that ask for more</summary>
+# <details><summary>14: all but those that ask for more</summary>
 #
-# Right. TorchScript has schemas for the sum of two strings, of two lists, of two complex numbers and more. All of them take two arguments. Only the three schemas that want a place for the result need another one.
+# Right. TorchScript has schemas for the sum of two strings, of two lists, of two complex numbers and more. All of them take two arguments. Only the two schemas that want a place for the result need another one.
 # </details>
 # <details><summary>All 16</summary>
 #
@@ -246,7 +259,7 @@ assert len(fitting) == 14
 # Only in a list of whole numbers it must be one of these: in `x.reshape(x.size(0), -1)` the first size is a node.
 # A value of Python is what it is: 2 is a whole number, and no tensor, no dtype and no list.
 #
-# With this rule, `torch.add(x, 2)` fits one schema, the one with a `Scalar`. And `x.view(-1)` is not the view with another dtype.
+# With this rule, `torch.add(x, 2)` fits one schema, the one with a `Scalar`. And a view of the size -1 is not the view with another dtype, though both have two parameters.
 #
 # ### When nobody can know
 #
@@ -284,7 +297,7 @@ print(aten.reshape.default._schema)
 assert not binds(aten.reshape.default._schema, "x", 2, -1)
 assert binds(aten.reshape.default._schema, "x", [2, -1])
 sizes = aten.reshape.default._schema.arguments[-1]
-assert str(sizes.real_type) == "List[SymInt]" and sizes.N is None
+assert str(sizes.real_type) == "List[int]" and sizes.N is None
 x = torch.rand(3, 4)
 assert torch.equal(x.reshape(2, -1), x.reshape([2, -1]))
 
@@ -294,7 +307,7 @@ assert torch.equal(x.reshape(2, -1), x.reshape([2, -1]))
 # %% [markdown] card="all_arguments"
 # **Given** a call `node`, and the module `root` in which the path of a `call_module` node leads to its module.
 #
-# **Return** a dictionary with every argument of the call by the name of its parameter, defaults filled in. Values are given back **as they stand** in `args` and `kwargs`. The names are,
+# **Return** a dictionary with every argument of the call by the name of its parameter, defaults filled in. Values are given back **as they are** in `args` and `kwargs`. The names are,
 #
 # * of a module, the parameters of its `forward`;
 # * of a function of Python (whatever `inspect.signature` can read, `operator.add` too), its own;
@@ -514,7 +527,7 @@ assert len(root.users) == 1
 # %% [markdown]
 # ## 12c.3 The operator (4 minutes)
 #
-# The kernel stands ready as an operator of this course. A custom operator (section 12.5) is one node in every graph:
+# The kernel is an operator of this course. A custom operator (section 12.5) is one node in every graph:
 
 # %%
 rms_norm = torch.ops.fxcourse.rms_norm.default
@@ -664,7 +677,7 @@ assert (low * high).dtype == torch.float32 and rms_norm(low, None, 1e-6).dtype =
 
 # %%
 before = make_fx(one_cast, tracing_mode="fake")(low, low[0])
-after = make_fx(lambda x, w: rms_norm(x, w, 1e-6), tracing_mode="fake")(low, low[0])
+after = make_fx(lambda x, weight: rms_norm(x, weight, 1e-6), tracing_mode="fake")(low, low[0])
 assert torch.equal(before(low, low[0]), after(low, low[0]))
 display(draw.diff(before, after))
 
@@ -733,9 +746,7 @@ def fuse_rms_norm(gm: fx.GraphModule) -> int:
                 if factor.meta["val"].shape == last.meta["val"].shape[-1:]:
                     weight, last = factor, reader
         with gm.graph.inserting_before(last):
-            new = gm.graph.call_function(
-                torch.ops.fxcourse.rms_norm.default, (x, weight, eps)
-            )
+            new = gm.graph.call_function(torch.ops.fxcourse.rms_norm.default, (x, weight, eps))
         new.meta["val"] = last.meta["val"]
         last.replace_all_uses_with(new)
         count += 1
@@ -873,10 +884,14 @@ def tanh_pattern(x):
     return aten.tanh.default(aten.mul.Tensor(x, 2.0))
 
 
+def tanh_alone(x):
+    return aten.tanh.default(x)
+
+
 halves = make_fx(lambda x: torch.tanh(x * 0.5), tracing_mode="fake")(x)
 for exact, count in ((True, 0), (False, 1)):
     how = {"ignore_literals": not exact}
-    assert len(replace_pattern_with_filters(halves, tanh_pattern, torch.tanh, **how)) == count
+    assert len(replace_pattern_with_filters(halves, tanh_pattern, tanh_alone, **how)) == count
 
 # %% [markdown]
 # No matcher knows that a product may be turned round, and none of them knows a square. So normalise first, or walk.

@@ -227,7 +227,7 @@ def assigned(parameters, node, check):
             args[-1] = [args[-1]]
     if len(args) > len(places):
         return None
-    found = {p.name: value for p, value in zip(places, args)}
+    found = {p.name: value for p, value in zip(places, args, strict=False)}
     for name, value in node.kwargs.items():
         if name in found or name not in {p.name for p in parameters}:
             return None
@@ -263,7 +263,9 @@ def by_operator_schemas(node, root):
             (one,) = typing.get_args(kind)
             if isinstance(value, (list, tuple)):
                 nodes = one is int
-                return all(type_fits(one, v, "") or (nodes and isinstance(v, fx.Node)) for v in value)
+                return all(
+                    type_fits(one, v, "") or (nodes and isinstance(v, fx.Node)) for v in value
+                )
             return one is int and type(value) is int
         if name == "dtype" and value is not None:
             return is_dtype(value)
@@ -305,7 +307,9 @@ def by_operator_schemas(node, root):
         return settle([with_name(s, "input", "self") for s in signatures])
     if isinstance(node.target, torch._ops.OpOverload):
         made = operator_schemas._torchscript_schema_to_signature(node.target._schema)
-        return bind(with_name(made, "input", "self") if "self" in str(node.target._schema) else made)
+        return bind(
+            with_name(made, "input", "self") if "self" in str(node.target._schema) else made
+        )
     try:
         return bind(inspect.signature(node.target))
     except ValueError as error:
@@ -349,10 +353,10 @@ class Known:
         self.places = sum(not a.kwarg_only for a in schema.arguments)
         self.defaults = {
             name: a.default_value
-            for name, a in zip(self.names, schema.arguments)
+            for name, a in zip(self.names, schema.arguments, strict=False)
             if a.has_default_value()
         }
-        self.arguments = dict(zip(self.names, schema.arguments))
+        self.arguments = dict(zip(self.names, schema.arguments, strict=False))
 
     def is_list_of_sizes(self, name):
         kind = self.arguments[name].type
@@ -398,7 +402,7 @@ class Known:
                 args = args[: self.places - 1] + (list(more),)
         if len(args) > self.places:
             return None
-        given = dict(zip(self.names, args))
+        given = dict(zip(self.names, args, strict=False))
         if given.keys() & kwargs.keys() or not kwargs.keys() <= self.arguments.keys():
             return None
         given.update(kwargs)
@@ -545,7 +549,7 @@ def work_out(
                 args = (*args[: len(places) - 1], gather(more))
         if len(args) > len(places) and not too_many:
             return None
-        found = {names[a.name]: value(v) for a, v in zip(places, args)}
+        found = {names[a.name]: value(v) for a, v in zip(places, args, strict=False)}
         for name, v in node.kwargs.items():
             if name in found or name not in names.values():
                 if unknown:

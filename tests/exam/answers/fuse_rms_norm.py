@@ -337,8 +337,8 @@ def by_expressions(gm):
             return None
         for factor, root in (args, args[::-1]):
             match deep(root):
-                case ("aten.rsqrt.default",
-                      ("aten.add.Tensor", ("aten.mean.dim", square, dims, True), float(eps))):  # fmt: skip
+                case ("aten.rsqrt.default", ("aten.add.Tensor", tuple(mean), float(eps))):
+                    square, dims = mean[1:3] if mean[::3] == ("aten.mean.dim", True) else (0, 0)
                     x = deep(factor, 0)
                     same = square in (("aten.pow.Tensor_Scalar", x, 2), ("aten.mul.Tensor", x, x))
                     if same and last_dim(factor, dims) and root is not factor:
@@ -465,9 +465,7 @@ def by_inductor(gm):
     def handler(match, x, eps, weight=None, **others):
         node = match.output_node()
         with match.graph.inserting_before(node):
-            new = match.graph.call_function(
-                torch.ops.fxcourse.rms_norm.default, (x, weight, eps)
-            )
+            new = match.graph.call_function(torch.ops.fxcourse.rms_norm.default, (x, weight, eps))
         new.meta["val"] = node.meta["val"]
         node.replace_all_uses_with(new)
         match.erase_nodes()
@@ -679,8 +677,8 @@ put("the square may be read", "too-many", "square-read", single=without("square"
 put("any power", "too-many", "powers", power=lambda exponent: True)
 put("one factor of the square", "too-many", "two-values",
     same=lambda factors, x: x in factors)  # fmt: skip
-put("whatever is multiplied", "too-many", "same-value", same=lambda factors, x: len({*factors}) == 1,
-    outer=lambda x, source: True)  # fmt: skip
+put("whatever is multiplied", "too-many", "same-value",
+    same=lambda factors, x: len({*factors}) == 1, outer=lambda x, source: True)  # fmt: skip
 put("no val", "wrong-val", "val", val=lambda new, last, root: None)
 put("the val of the root", "wrong-val", "val", val=lambda new, last, root: val_of(root))
 put("a val of zeros", "wrong-val", "val",
