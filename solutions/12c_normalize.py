@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 2 to 4, and sections 12.3 and 12.5 of chapter 12 |
-# | **Time** | about 120 minutes with *Common mistakes*, 65 of them for the exercises; the minutes of a section include its exercise |
+# | **Time** | about 120 minutes with *Common mistakes*, 70 of them for the exercises; the minutes of a section include its exercise |
 # | **Optional** | No later chapter needs it |
 #
 # **When you are done, you can**
@@ -109,7 +109,7 @@ assert len(fx.replace_pattern(fx.symbolic_trace(pattern), pattern, replacement))
 assert len(fx.replace_pattern(fx.symbolic_trace(returns_both), pattern, replacement)) == 0
 
 # %% [markdown]
-# ## 12c.1 What was this call given? (55 minutes)
+# ## 12c.1 What was this call given? (48 minutes)
 #
 # Here is one softmax in four ways. A pass wants to know the dimension:
 
@@ -441,7 +441,7 @@ assert all_arguments(layer, four) == {"input": layer.args[0]}  # `dim` is in the
 assert dims == [-1, -1, -1] and four.layer.dim == -1
 
 # %% [markdown]
-# ## 12c.2 What an ATen graph unites (7 minutes)
+# ## 12c.2 What an ATen graph unites (5 minutes)
 #
 # The other way to make spellings alike is to record further down. `make_fx` runs a function, and records the ATen calls below it.
 # Keywords, defaults, methods and modules are gone there. What else is?
@@ -525,7 +525,7 @@ assert len(root.users) == 1
 # Whoever counts readers must know that: record under `torch.no_grad()`, or call `eliminate_dead_code()` first.
 
 # %% [markdown]
-# ## 12c.3 The operator (4 minutes)
+# ## 12c.3 The operator (3 minutes)
 #
 # The kernel is an operator of this course. A custom operator (section 12.5) is one node in every graph:
 
@@ -857,7 +857,7 @@ with torch.no_grad():
 # All five norms are the kernel, and the result is the same, bit by bit: the operator does the same steps in the same order.
 
 # %% [markdown]
-# ## 12c.5 What PyTorch's matchers see (4 minutes)
+# ## 12c.5 What PyTorch's matchers see (5 minutes)
 #
 # `replace_pattern_with_filters` and `SubgraphMatcher` can do more than `replace_pattern`. With `ignore_literals=True`, numbers in the pattern are places that match any number:
 
@@ -897,6 +897,8 @@ for exact, count in ((True, 0), (False, 1)):
 # No matcher knows that a product may be turned round, and none of them knows a square. So normalise first, or walk.
 # And with numbers ignored, a filter has to look at the number that was found, or `eps` is lost.
 #
+# Nor does any of them find an operator of yours that writes into its argument, in an exported program: there it is wrapped in another call. So write operators that return a new value.
+#
 # Inductor, the compiler behind `torch.compile`, has a matcher that counts readers, binds one name in several places, and asks a function of yours about each match. Its patterns are trees of calls. Its import takes seconds, so this cell is here to read; a test of the course runs it:
 #
 # ```python
@@ -927,7 +929,7 @@ for exact, count in ((True, 0), (False, 1)):
 # %% [markdown]
 # ## Common mistakes
 #
-# Here you see each of them fail. (7 minutes)
+# Here you see each of them fail. (5 minutes)
 #
 # ### The second argument is the dimension
 #

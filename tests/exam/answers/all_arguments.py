@@ -643,7 +643,6 @@ put("a number is a tensor", "refused", "as-it-is",
     or "Tensor" in kind and type(value) in (int, float))  # fmt: skip
 put("no nodes among sizes", "refused", "node-size",
     takes=lambda kind, length, value, sizes=True: type_is(kind, length, value, False))  # fmt: skip
-put("sizes are not gathered", "refused", "gathered", gather=None)
 put("sizes in a tuple", "wrong-argument", "list", gather=tuple)
 put("sizes that are numbers alone", "refused", "node-size",
     may_gather=lambda argument, values: only_sizes(argument, values)
@@ -667,6 +666,11 @@ put("unknown keywords are passed over", "no-error", "unknown-keyword", unknown=T
 put("a TypeError", "raised", "value-error", misfit=TypeError)
 put("a LookupError where nothing is known", "raised", "value-error", nothing=LookupError)
 put("pairs", "wrong-kind", "dictionary", done=lambda found: list(found.items()))
+
+
+@wrong("sizes are not gathered", "refused", clause="gathered")
+def not_gathered(node, root):
+    return work_out(node, root, gather=None)
 
 
 @wrong("None where nothing is known", "returned-none", clause="nothing-known")

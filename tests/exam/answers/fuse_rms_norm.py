@@ -672,7 +672,6 @@ put("always the same eps", "wrong-eps", "eps", eps_of=lambda eps: 1e-6)
 put("an eps of any kind", "wrong-arguments", "float", eps_is=lambda eps: True)
 put("the root may be read", "too-many", "root-read", single=without("root"))
 put("the sum may be read", "too-many", "sum-read", single=without("add"))
-put("the mean may be read", "too-many", "mean-read", single=without("mean"))
 put("the square may be read", "too-many", "square-read", single=without("square"))
 put("any power", "too-many", "powers", power=lambda exponent: True)
 put("one factor of the square", "too-many", "two-values",
@@ -701,6 +700,11 @@ put("nothing is returned", "returned-none", "number-returned",
     result=lambda gm, count, before: None)  # fmt: skip
 put("the module is returned", "wrong-kind", "number-returned",
     result=lambda gm, count, before: gm)  # fmt: skip
+
+
+@wrong("the mean may be read", "too-many", clause="mean-read")
+def mean_may_be_read(gm):
+    return fuse(gm, single=without("mean"))
 
 
 @wrong("works on a copy", "missed", clause="in-place")
