@@ -897,7 +897,7 @@ for exact, count in ((True, 0), (False, 1)):
 # No matcher knows that a product may be turned round, and none of them knows a square. So normalise first, or walk.
 # And with numbers ignored, a filter has to look at the number that was found, or `eps` is lost.
 #
-# Nor does any of them find an operator of yours that writes into its argument, in an exported program: there it is wrapped in another call. So write operators that return a new value.
+# If an operator of yours writes into its argument, no matcher finds it in an exported program, because there it is wrapped in another call. So write operators that return a new value.
 #
 # Inductor, the compiler behind `torch.compile`, has a matcher that counts readers, binds one name in several places, and asks a function of yours about each match. Its patterns are trees of calls. Its import takes seconds, so this cell is here to read; a test of the course runs it:
 #
