@@ -317,6 +317,8 @@ def _timer(parts: _Parts) -> tuple[Check, Runs]:
 
 
 def _edit(parts: _Parts) -> tuple[Check, Runs]:
+    if not parts.has_graph:
+        return fields(graph_module=parts.description, returned=parts.other), []
     value, runs = _graph_module(parts, returned=parts.other)
     return _with_meta(value), runs
 

@@ -17,6 +17,7 @@ from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
 from autograder.judge.error_words import came_from, error_text
 from autograder.judge.evidence import Evidence
+from autograder.judge.findings import unrecorded
 from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
 
@@ -48,6 +49,9 @@ def call_text(node: fx.Node) -> str:
 def dictionary_or_error(evidence: Evidence) -> Iterable[Finding]:
     """For each call there is a `dict`, and a `ValueError` where nothing can be said."""
     for node, got, want in _calls(evidence):
+        if got["args"] != {"tuple": [node.name]}:
+            yield unrecorded(evidence)
+            return
         error = got.get("error")
         if error is None and isinstance(got["value"], dict) and "dict" in got["value"]:
             if "value" not in want:
