@@ -105,17 +105,16 @@ def _space(name: str) -> Any:
     return reduce(getattr, rest.split(".") if rest else [], importlib.import_module(root))
 
 
-def _registered(name: str) -> Callable[..., Any] | None:
-    """An operator that is there when its module has been imported."""
+def _registered(name: str) -> Any:
+    """An operator that is there when its module has been imported; ``None`` if it is not."""
+    found: Any = torch
     try:
         importlib.import_module(OPERATORS[name])
-        return reduce(_attribute, name.split(".")[1:], torch)
+        for part in name.split(".")[1:]:
+            found = getattr(found, part)
     except (ImportError, AttributeError):
         return None
-
-
-def _attribute(owner: Any, name: str) -> Any:
-    return getattr(owner, name)
+    return found
 
 
 def _aten(name: str, overload: str = "") -> Callable[..., Any] | None:

@@ -718,7 +718,8 @@ def on_a_copy(gm):
 def squares_everywhere(gm):
     count = fuse(gm)
     for node in gm.graph.find_nodes(op="call_function", target=aten.mul.Tensor):
-        if node.args[0] is node.args[1]:
+        of_a_norm = any(reader.target is aten.mean.dim for reader in node.users)
+        if node.args[0] is node.args[1] and not of_a_norm:
             node.target, node.args = aten.pow.Tensor_Scalar, (node.args[0], 2)
     gm.recompile()
     return count
