@@ -54,7 +54,7 @@ print(torch.__version__)
 # %% [markdown]
 # ## Two questions on earlier chapters
 #
-# **Predict the number.** How many arguments has `node.args` for the softmax in this trace?
+# **Predict the number.** `x.softmax(dim=-1)` is traced. How many entries does `node.args` have?
 #
 # <details><summary>2: the input, and the dimension</summary>
 #
@@ -429,7 +429,7 @@ check(all_arguments)
 hint("all_arguments")
 
 # %% [markdown]
-# Now the pass has its dimension, in four spellings of five:
+# Now the pass has its dimension, in three ways of four. In the fourth, it belongs to the layer:
 
 # %% uses="all_arguments"
 dims = []
