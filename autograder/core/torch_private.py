@@ -30,6 +30,7 @@ __all__ = [
     "own_parameters",
     "qualified_name",
     "rename",
+    "schema_of",
     "side_effectful_functions",
     "tensor_base",
     "wrapped_functions",
@@ -99,6 +100,11 @@ def builtin_name(function: Callable[..., Any]) -> str:
 
     space, _, name = str(_find_builtin(function) or "").partition("::")
     return name if space == "aten" else ""
+
+
+def schema_of(overload: Any) -> Any:
+    """The schema of an operator's overload: its name, its parameters, and what it gives."""
+    return overload._schema
 
 
 def operator_names() -> list[str]:

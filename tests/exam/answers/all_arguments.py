@@ -489,6 +489,10 @@ def only_sizes(argument, values):
     return sizes and all(isinstance(v, fx.Node) or type(v) is int for v in values)
 
 
+def only_numbers(values):
+    return all(type(value) is int for value in values)
+
+
 def aten_schemas(name):
     return torch._C._jit_get_schemas_for_operator(f"aten::{name}")
 
@@ -645,8 +649,8 @@ put("no nodes among sizes", "refused", "node-size",
     takes=lambda kind, length, value, sizes=True: type_is(kind, length, value, False))  # fmt: skip
 put("sizes in a tuple", "wrong-argument", "list", gather=tuple)
 put("sizes that are numbers alone", "refused", "node-size",
-    may_gather=lambda argument, values: only_sizes(argument, values)
-    and all(type(v) is int for v in values))  # fmt: skip
+    may_gather=lambda argument, values: only_sizes(argument, values) and only_numbers(values)
+    )  # fmt: skip
 put("any number becomes a list", "wrong-argument", "as-they-stand", wrap=True)
 put("tuples become lists", "wrong-argument", "as-they-stand",
     value=lambda value: list(value) if type(value) is tuple else value)  # fmt: skip

@@ -625,6 +625,10 @@ def calls_in(gm):
     return len(gm.graph.find_nodes(op="call_function", target=op))
 
 
+def roots_in(nodes):
+    return [node for node in nodes if node.target is aten.rsqrt.default]
+
+
 def put(style, finding, clause, **how):
     """Mark a wrong answer that differs in one step."""
     wrong(style, finding, clause=clause)(lambda gm: fuse(gm, **how))
@@ -692,8 +696,7 @@ put("the packet", "wrong-target", "operator", call=torch.ops.fxcourse.rms_norm)
 put("the Python function", "crashed", "operator", call=autograder.given.rms_norm)
 put("all calls are counted", "wrong-count", "count", result=lambda gm, count, before: calls_in(gm))
 put("roots are counted", "wrong-count", "count",
-    result=lambda gm, count, before: sum(n.target is aten.rsqrt.default for n in before)
-    )  # fmt: skip
+    result=lambda gm, count, before: len(roots_in(before)))  # fmt: skip
 put("whether, not how many", "wrong-kind", "number-returned",
     result=lambda gm, count, before: count > 0)  # fmt: skip
 put("nothing is returned", "returned-none", "number-returned",

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.torch_private import OpOverload, builtin_name
+from autograder.core.torch_private import OpOverload, builtin_name, schema_of
 
 
 class NotKnown(ValueError):
@@ -47,7 +47,7 @@ def given(node: fx.Node, root: nn.Module) -> Given:
         schemas = list(_schemas(str(node.target)))
         return _of_schemas(schemas, args, kwargs, "self", may_gather=True)
     if isinstance(node.target, OpOverload):
-        return _of_schemas([node.target._schema], args, kwargs, "self", may_gather=False)
+        return _of_schemas([schema_of(node.target)], args, kwargs, "self", may_gather=False)
     assert callable(node.target)
     try:
         return _of_signature(node.target, args, kwargs)
@@ -79,7 +79,7 @@ def _of_signature(function: Callable[..., Any], args: Any, kwargs: Any) -> Given
 def _schemas(name: str) -> Iterator[Any]:
     packet = getattr(torch.ops.aten, name, None)
     for overload in packet.overloads() if packet is not None else ():
-        yield getattr(packet, overload)._schema
+        yield schema_of(getattr(packet, overload))
 
 
 def _of_schemas(

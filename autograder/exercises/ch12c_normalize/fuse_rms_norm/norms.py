@@ -22,7 +22,8 @@ aten = torch.ops.aten
 _NAME = Encoder().function
 POW, MUL = _NAME(aten.pow.Tensor_Scalar), _NAME(aten.mul.Tensor)
 MEAN, ADD = _NAME(aten.mean.dim), _NAME(aten.add.Tensor)
-RSQRT, CAST = _NAME(aten.rsqrt.default), _NAME(aten._to_copy.default)
+RSQRT = _NAME(aten.rsqrt.default)
+CAST: Plain = {"function": "torch.ops.aten._to_copy.default"}
 NORM: Plain = {"function": "torch.ops.fxcourse.rms_norm.default"}
 LOW = (torch.float16, torch.bfloat16)
 

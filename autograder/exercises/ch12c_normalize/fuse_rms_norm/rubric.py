@@ -10,6 +10,7 @@ import torch
 
 from autograder.core.codec import Plain, kind_of, show
 from autograder.core.fake_values import mode_of, val_text
+from autograder.core.torch_private import schema_of
 from autograder.core.verdict import Finding
 from autograder.exercises.ch12c_normalize.fuse_rms_norm.norms import (
     NORM,
@@ -67,7 +68,7 @@ def calls_the_operator(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "wrong-arguments",
                 f"`{row['name']}`, a call of the operator, {error}.",
-                f"The operator's schema is `{torch.ops.fxcourse.rms_norm.default._schema}`.",
+                f"The operator's schema is `{schema_of(torch.ops.fxcourse.rms_norm.default)}`.",
                 nodes=(row["name"],),
             )
             return
