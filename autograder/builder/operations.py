@@ -131,6 +131,10 @@ _WITH_LAYERS = (
     "autograder.models.networks",
 )
 
+_WITH_OPERATORS = "autograder.given"
+_OPERATORS = "fxcourse"
+"""The module that registers the course's own operators, and the name under which they are."""
+
 _TENSOR_ATTRIBUTES = (
     "H T data device dtype grad imag is_cpu is_leaf itemsize layout mH mT nbytes ndim real "
     "requires_grad shape"
@@ -146,12 +150,13 @@ _OTHER_ATTRIBUTES = {
 
 
 def operations() -> dict[str, Any]:
-    """The whole list: functions, methods and attributes by the kind of their owner, modules."""
+    """The whole list: functions and operators, methods and attributes by owner, modules."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return {
             "functions": sorted({*_functions(), *filter(_is_there, _PRIVATE), *_TORCHVISION}),
             "aten": sorted(_aten()),
+            "operators": dict.fromkeys(sorted(_own_operators()), _WITH_OPERATORS),
             "methods": {"Tensor": sorted(_tensor_methods())} | _split(_CONTAINERS),
             "attributes": {"Tensor": _TENSOR_ATTRIBUTES} | _split(_OTHER_ATTRIBUTES),
             "modules": sorted(_module_classes()),
@@ -238,6 +243,16 @@ def _is_core(name: str) -> bool:
     found = getattr(torch.ops.aten, packet, None)
     op = getattr(found, overload or "default", None)
     return op is not None and torch.Tag.core in op.tags
+
+
+def _own_operators() -> Iterable[str]:
+    """Operators that the course itself has registered, with their overloads."""
+    importlib.import_module(_WITH_OPERATORS)
+    for name in operator_names():
+        space, _, rest = name.partition("::")
+        if space == _OPERATORS:
+            leaf, _, overload = rest.partition(".")
+            yield f"torch.ops.{space}.{leaf}.{overload or 'default'}"
 
 
 def _tensor_methods() -> Iterable[str]:

@@ -24,6 +24,9 @@ _LISTED: dict[str, Any] = json.loads(
 )
 FUNCTIONS = frozenset(_LISTED["functions"])
 _ATEN = frozenset(_LISTED["aten"])
+OPERATORS: dict[str, str] = _LISTED["operators"]
+"""Operators of the course's own, each with the module whose import registers it."""
+
 METHODS = {kind: frozenset(names) for kind, names in _LISTED["methods"].items()}
 ATTRIBUTES = {kind: frozenset(names) for kind, names in _LISTED["attributes"].items()}
 _MODULES = frozenset(_LISTED["modules"])
@@ -79,6 +82,8 @@ def function_of(name: str) -> Callable[..., Any]:
     found = None
     if name in FUNCTIONS:
         found = getattr(_space(space), leaf, None)
+    elif name in OPERATORS:
+        found = _registered(name)
     elif name == "builtins.getattr":
         found = getattr  # what it may be asked for is looked at where it is called
     elif space in _TENSOR_SPACES and leaf in METHODS["Tensor"]:
@@ -99,6 +104,18 @@ def _space(name: str) -> Any:
     if root == "torchvision":
         return importlib.import_module(name)
     return reduce(getattr, rest.split(".") if rest else [], importlib.import_module(root))
+
+
+def _registered(name: str) -> Any:
+    """An operator that is there when its module has been imported; ``None`` if it is not."""
+    found: Any = torch
+    try:
+        importlib.import_module(OPERATORS[name])
+        for part in name.split(".")[1:]:
+            found = getattr(found, part)
+    except (ImportError, AttributeError):
+        return None
+    return found
 
 
 def _aten(name: str, overload: str = "") -> Callable[..., Any] | None:

@@ -35,7 +35,6 @@ _SPACES = {
     "torch._C._nn": "F.",
     "torch.functional": "torch.",
     "_operator": "operator.",
-    "torch._ops.aten": "aten.",
 }
 
 
@@ -102,6 +101,8 @@ def function_label(function: Any) -> str:
     module = getattr(function, "__module__", None) or ""
     if module in _SPACES:
         return _SPACES[module] + name
+    if module.startswith("torch._ops."):
+        return f"{module.removeprefix('torch._ops.')}.{name}"
     if module.startswith("torch."):
         return f"{module.removeprefix('torch._C._')}.{name}"
     if hasattr(torch.Tensor, name) and getattr(torch.Tensor, name) is function:

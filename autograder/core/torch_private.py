@@ -22,6 +22,7 @@ __all__ = [
     "BatchNorm",
     "OpOverload",
     "OpOverloadPacket",
+    "builtin_name",
     "codegen_of",
     "fake_tensor_class",
     "fake_tensor_mode",
@@ -34,6 +35,7 @@ __all__ = [
     "own_parameters",
     "qualified_name",
     "rename",
+    "schema_of",
     "side_effectful_functions",
     "tensor_base",
     "wrapped_functions",
@@ -92,6 +94,22 @@ def own_modules(module: nn.Module) -> dict[str, nn.Module | None]:
 def qualified_name(function: Callable[..., Any]) -> str:
     """The name under which FX writes a function into generated code."""
     return _get_qualified_name(function)
+
+
+def builtin_name(function: Callable[..., Any]) -> str:
+    """The name under which ATen knows a function that is built into PyTorch; ``""`` if it does not.
+
+    TorchScript has the table.
+    """
+    from torch.jit._builtins import _find_builtin
+
+    space, _, name = str(_find_builtin(function) or "").partition("::")
+    return name if space == "aten" else ""
+
+
+def schema_of(overload: Any) -> Any:
+    """The schema of an operator's overload: its name, its parameters, and what it gives."""
+    return overload._schema
 
 
 def operator_names() -> list[str]:

@@ -92,6 +92,11 @@ ADVICE = (
         r"'(immutable_dict|immutable_list|tuple|list|dict|slice)' object has no attribute '(\w+)'",
         "Here `.{2}` is asked of a `{1}`, which is a container. Arguments and values may be "
         "nested: which node of the model below has such a container among its arguments?"),
+    Row(("AttributeError",),
+        r"'CustomOpDef' object has no attribute '\w+'|'str' object has no attribute 'is_mutable'",
+        "A call in your graph has a target that is no operator. `torch.library.custom_op` gives "
+        "back an object for Python; what it registers is under `torch.ops`. Which of the two "
+        "belongs into a graph?", exercises=("fuse_rms_norm",)),
     Row(("AttributeError",), r"'str' object has no attribute '(__name__|__module__)'",
         "The target of `call_method`, `call_module` and `get_attr` is a string; only that of "
         "`call_function` is a function. Which opcode has the node that your line looks at?"),

@@ -149,6 +149,8 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
         return f"gm = fx.symbolic_trace({exercise.name}); gm(x), gm(x)"
     if exercise.procedure in ("tracer", "asked tracer"):
         return _tracers_text(exercise, trial)
+    if exercise.procedure == "edit":
+        return f"{exercise.name}(gm), where gm is the graph of the model"
     if exercise.procedure == "driven":
         return str(trial.args[0].says).format(name=exercise.name)
 

@@ -324,6 +324,13 @@ def _timer(parts: _Parts) -> tuple[Check, Runs]:
     return nothing, [fields(forward=parts.record(i), timer=note) for i in (*parts.inputs, 0)]
 
 
+def _edit(parts: _Parts) -> tuple[Check, Runs]:
+    if not parts.has_graph:
+        return fields(graph_module=parts.description, returned=parts.other), []
+    value, runs = _graph_module(parts, returned=parts.other)
+    return _with_meta(value), runs
+
+
 def _rewrite(parts: _Parts) -> tuple[Check, Runs]:
     return _transformer(parts, new=flag)
 
@@ -454,4 +461,5 @@ SCHEMAS: dict[str, Schema] = {
     "in place": _in_place,
     "rewrite": _rewrite,
     "lowering": _lowering,
+    "edit": _edit,
 }

@@ -62,6 +62,8 @@ def trial_for(procedure: str, seed: int) -> Trial:
     if procedure == "lowering":
         gm = fx.symbolic_trace(model)
         return Trial(args=(gm, [{"relu"}], compiler), model=gm, inputs=inputs)
+    if procedure == "edit":
+        return Trial(args=(fx.symbolic_trace(model),), model=model, inputs=inputs)
     if procedure in ("traced function", "drawn twice"):
         return Trial(inputs=inputs)
     if procedure == "driven":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from autograder.runner import (
     driven,
     duels,
+    edits,
     functions,
     in_place,
     interpreters,
@@ -43,4 +44,5 @@ PROCEDURES: dict[str, Procedure] = {
     "in place": in_place.in_place,
     "rewrite": rewrites.rewrite,
     "lowering": lowering.lowering,
+    "edit": edits.edit,
 }

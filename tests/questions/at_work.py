@@ -278,3 +278,102 @@ def a_context_manager_in_a_model() -> None:
 
     Entering(gm).run(torch.ones(2))
     assert entered == ["head"]
+
+
+@question(33, "forum: arguments of F.* methods", "12c_normalize: What was this call given?")
+def arguments_by_name() -> None:
+    """How do I get the arguments of a call by name, with their defaults?"""
+    import inspect
+
+    import torch.nn.functional as F
+
+    gm = fx.symbolic_trace(lambda x: (F.dropout(x, 0.1), x.softmax(dim=-1)))
+    dropout, softmax = (node for node in gm.graph.nodes if node.op.startswith("call_"))
+    with pytest.raises(IndexError):
+        _ = softmax.args[1]  # it is a keyword
+    assert softmax.normalized_arguments(gm) is None  # a method
+
+    bound = inspect.signature(F.dropout).bind(*dropout.args, **dropout.kwargs)
+    bound.apply_defaults()
+    assert bound.arguments["p"] == 0.1 and bound.arguments["inplace"] is False
+    schema = torch.ops.aten.softmax.int._schema
+    names = [argument.name for argument in schema.arguments]
+    given = dict(zip(names, softmax.args, strict=False)) | softmax.kwargs
+    assert given == {"self": softmax.args[0], "dim": -1}
+    assert schema.arguments[2].name == "dtype" and schema.arguments[2].default_value is None
+
+
+@question(47, "forum: are two nodes fusable", "12c_normalize: One norm, all spellings")
+def who_else_reads_it() -> None:
+    """How do I know whether two nodes can become one call?"""
+    from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
+
+    def both(x):
+        return torch.exp(torch.sin(x))
+
+    def read(x):
+        inner = torch.sin(x)
+        return torch.exp(inner), inner
+
+    matcher = SubgraphMatcher(fx.symbolic_trace(both).graph)
+    assert len(matcher.match(fx.symbolic_trace(both).graph)) == 1
+    graph = fx.symbolic_trace(read).graph
+    assert matcher.match(graph) == []  # somebody else reads the value in between
+    (inner,) = graph.find_nodes(op="call_function", target=torch.sin)
+    assert [user.op for user in inner.users] == ["call_function", "output"]
+
+
+@question(71, "pytorch#137229, #132867", "12c_normalize: What PyTorch's matchers see")
+def a_custom_operator_that_writes() -> None:
+    """Why does no pattern match my custom operator that writes into its argument?"""
+
+    @torch.library.custom_op("fxquestions::scale_", mutates_args=("x",))
+    def scale_(x: torch.Tensor, by: float) -> None:
+        x.mul_(by)
+
+    class Model(nn.Module):
+        def forward(self, x):
+            y = x.clone()
+            scale_(y, 2.0)
+            return y + 1
+
+    op = torch.ops.fxquestions.scale_.default
+    program = torch.export.export(Model(), (torch.ones(2),)).run_decompositions({})
+    assert not program.graph.find_nodes(op="call_function", target=op)
+    calls = [node for node in program.graph.nodes if op in node.args]
+    assert [node.target.__name__ for node in calls] == ["auto_functionalized_v2"]
+
+    @torch.library.custom_op("fxquestions::scaled", mutates_args=())
+    def scaled(x: torch.Tensor, by: float) -> torch.Tensor:
+        return x * by
+
+    scaled.register_fake(lambda x, by: torch.empty_like(x))
+
+    class Pure(nn.Module):
+        def forward(self, x):
+            return scaled(x, 2.0) + 1
+
+    program = torch.export.export(Pure(), (torch.ones(2),)).run_decompositions({})
+    target = torch.ops.fxquestions.scaled.default
+    assert len(program.graph.find_nodes(op="call_function", target=target)) == 1
+
+
+@question(72, "pytorch#148751, #162019", "12c_normalize: Where the new node goes")
+def a_replacement_in_the_wrong_place() -> None:
+    """Why does my graph read a value before it is computed, after a replacement?"""
+
+    def model(x, y):
+        a = torch.sin(x)
+        return a * torch.exp(y)
+
+    def replaced(first: bool) -> fx.GraphModule:
+        gm = fx.symbolic_trace(model)
+        _, _, sin, exp, mul, _ = gm.graph.nodes
+        with gm.graph.inserting_before(sin if first else mul):
+            new = gm.graph.call_function(torch.addcmul, (exp, sin.args[0], exp))
+        mul.replace_all_uses_with(new)
+        return gm
+
+    with pytest.raises(RuntimeError, match="used before it has been defined"):
+        replaced(first=True).graph.lint()
+    replaced(first=False).graph.lint()

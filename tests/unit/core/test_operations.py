@@ -62,6 +62,26 @@ def test_every_function_on_it_is_there_and_takes_no_callable() -> None:
         assert not operations.takes_callable(found), name
 
 
+def test_the_courses_own_operators_compute_and_write_nothing() -> None:
+    assert LISTED["operators"] == {"torch.ops.fxcourse.rms_norm.default": "autograder.given"}
+    for name in LISTED["operators"]:
+        found = allowlist.function_of(name)
+        assert allowlist.function_name(found) == name
+        assert not found._schema.is_mutable  # type: ignore[attr-defined]
+    with pytest.raises(LookupError):
+        allowlist.function_of("torch.ops.fxcourse.rms_norm")
+
+
+def test_an_operator_whose_module_is_not_there_is_no_operator(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name = "torch.ops.fxcourse.nothing.default"
+    for module in ("autograder.given", "autograder.nowhere"):
+        monkeypatch.setitem(allowlist.OPERATORS, name, module)
+        with pytest.raises(LookupError):
+            allowlist.function_of(name)
+
+
 _TYPES = {f"builtins.{name}" for name in ("bool", "float", "int", "list", "range", "tuple")}
 
 

@@ -1,0 +1,378 @@
+"""Calls of every kind, written in every way: for `all_arguments`."""
+
+# A learner sees these classes as they are written here; their names say what they are for.
+# ruff: noqa: D101
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any
+
+import torch
+from torch import fx, nn
+from torch.nn import functional as F
+
+from autograder.core.exercise import Trial
+from autograder.models import T, fresh
+from autograder.models.build import arguments
+
+
+def scaled(value, factor=2.0, *, shift=0, mode="sum"):
+    """A Python function with defaults; it is a leaf of the traces below."""
+    return value * factor + shift
+
+
+def paired(first, /, second, third=(1, 2)):
+    """The first parameter of this one has no name for callers."""
+    return first + second
+
+
+fx.wrap("scaled")
+fx.wrap("paired")
+fx.wrap("sqrt")
+
+
+# ------------------------------------------------------------------ functions of Python
+
+
+class Functions(nn.Module):
+    def forward(self, x):
+        a = F.relu(x)
+        b = F.dropout(a, 0.1, inplace=False, training=False)
+        return F.softmax(b, dim=-1), F.layer_norm(x, [3], eps=1e-6)
+
+
+class OwnFunctions(nn.Module):
+    """Functions of this file, with defaults of several kinds."""
+
+    def forward(self, x, y):
+        a = scaled(x, shift=y)
+        b = paired(a, y)
+        return scaled(b, 3, mode="mean"), paired(b, second=x, third=[a, y])
+
+
+class Operators(nn.Module):
+    def forward(self, x, y):
+        a = x + y
+        b = 2 - a
+        return b[..., 0:2], -b, a @ y.T, (x > 0) & (y != 0)
+
+
+class PythonBeforeAten(nn.Module):
+    """Functions of Python whose names ATen has, too."""
+
+    def forward(self, x):
+        return torch.split(x, 2, dim=1), torch.norm(x, dim=1), sqrt(x.size(0))
+
+
+# ------------------------------------------------------------------ modules
+
+
+class Scale(nn.Module):
+    """A module whose `forward` has defaults; the traces below keep it whole."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, value, factor=0.5, *, shift=None, flip=False):
+        return value * self.weight * factor
+
+
+class Modules(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.block = nn.Sequential(nn.ReLU(), Scale())
+
+    def forward(self, x):
+        a = self.linear(x)
+        b = self.block[1](self.linear(input=a), shift=x)
+        return self.block(b), self.block[1](factor=2, value=b, flip=True)
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(4, 2)
+
+    def forward(self, x):
+        return self.attention(x, x, value=x, need_weights=False)
+
+
+class KeepScale(fx.Tracer):
+    """Keeps `Scale` as one call."""
+
+    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        """Whether a module stays a call."""
+        return isinstance(m, Scale) or super().is_leaf_module(m, module_qualified_name)
+
+
+# ------------------------------------------------------------------ builtins and methods
+
+
+class Builtins(nn.Module):
+    def forward(self, x, y):
+        a = torch.add(x, y)
+        b = torch.add(input=a, other=y, alpha=3)
+        c = torch.sum(b, 1), torch.sum(b, dim=[0, 1], keepdim=True), torch.sum(b)
+        d = torch.cat([x, y], 1), torch.stack((a, b), dim=-1), torch.matmul(x, other=y)
+        return c, d, torch.softmax(x, -1, torch.float64), torch.relu(x), torch.permute(x, (1, 0))
+
+
+class Methods(nn.Module):
+    def forward(self, x, y):
+        a = x.add(y).mul(other=y).relu()
+        b = a.sum(1), a.sum(dim=1, keepdim=True), a.mean((0, 1)), a.max(0), a.max(y)
+        c = a.transpose(0, 1), a.unsqueeze(-1), a.flatten(1), a.chunk(3, dim=1), a.clone()
+        return b, c, a.softmax(-1), a.argmax(keepdim=True), a.topk(2), a.size(), a.size(0), a.dim()
+
+
+class Overloads(nn.Module):
+    """Which schemas accept a call depends on what its arguments are."""
+
+    def forward(self, x, y):
+        a = torch.add(x, 2), x.add(y, alpha=2), x.mul(0.5), torch.pow(x, 2), torch.pow(2.0, y)
+        b = torch.max(x, 0, True), torch.max(x, y), torch.clamp(x, 0.0), x.clamp(max=y), x.clamp()
+        c = torch.where(x > 0, x, y), torch.where(x > 0, x, 0.0), torch.where(x > 0)
+        d = x.view(torch.int64), x.masked_fill(y > 0, 1.5), torch.div(x, y, rounding_mode="floor")
+        return a, b, c, d, x.sum(dtype=torch.float64), x.sort(descending=True)
+
+
+class OutOf(nn.Module):
+    """Where the result is put says which schema it is."""
+
+    def forward(self, x, y, z):
+        return torch.add(x, y, out=z), torch.mul(x, other=y, out=z)
+
+
+# ------------------------------------------------------------------ sizes one by one
+
+
+class Sizes(nn.Module):
+    def forward(self, x):
+        a = x.reshape(2, 3), x.reshape(3, -1), x.permute(1, 0), x.view(1, 2, 3)
+        b = x.repeat(1, 2), x.flip(0, 1), x.tile(2, 2), x.expand(2, -1), x.expand(4, 2, 3)
+        return a, b, x.new_zeros(2, 3), x.new_zeros(2, 3, dtype=torch.int64)
+
+
+class OneSize(nn.Module):
+    """One size by itself, which is no dtype."""
+
+    def forward(self, x):
+        return x.view(-1), x.reshape(-1), x.view(x.numel())
+
+
+class SizesInAList(nn.Module):
+    """These stay as they are written."""
+
+    def forward(self, x):
+        a = x.reshape((3, 2)), x.reshape([3, -1]), x.permute((1, 0)), x.view(size=(1, 2, 3))
+        return a, x.repeat([1, 2]), x.expand((4, 2, 3)), torch.reshape(x, (6,))
+
+
+class SizesOfNodes(nn.Module):
+    """Some sizes are values of the graph."""
+
+    def forward(self, x, y):
+        rows, columns = x.size(0), x.size(-1)
+        a = x.reshape(rows, -1), x.view(1, rows, columns), x.expand(rows, -1)
+        return a, x.reshape([columns, rows]), x.view((rows, 1, columns)), y.repeat(1, rows)
+
+
+class NotSizes(nn.Module):
+    """Numbers that are no list of sizes."""
+
+    def forward(self, x):
+        a = x.transpose(0, 1), x.narrow(1, 0, 2), x.sum(0), x.mean(-1, True)
+        return a, x.flatten(0, 1), x.unflatten(0, (1, 2)), x.diagonal(0, 1, 0)
+
+
+# ------------------------------------------------------------------ ATen graphs
+
+
+class ForAten(nn.Module):
+    """Of this, the ATen graph is recorded."""
+
+    def forward(self, x, y):
+        a = (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)).to(torch.float32)
+        b = torch.cat([a, y.float()], dim=1).reshape(-1, 2).transpose(0, 1)
+        return b.sum(dtype=torch.float64), a.softmax(-1)[:, 1:], torch.relu(a - 1), y.half()
+
+
+class MoreAten(nn.Module):
+    """Of this, the ATen graph is recorded."""
+
+    def forward(self, x, y):
+        a = torch.addmm(x.sum(0), x.t(), y, beta=0.5)
+        b = a.clamp(min=0.0), a.std(0, correction=0), a.unsqueeze(1).expand(-1, 2, -1)
+        c = torch.topk(a, 2), F.gelu(a, approximate="tanh"), F.hardtanh(a), a.roll(1, 0)
+        return b, c, (a > 0).all()
+
+
+# ------------------------------------------------------------------ nothing to say
+
+
+class NothingKnown(nn.Module):
+    """An attribute, and methods that ATen does not have."""
+
+    def forward(self, x):
+        return x.shape, x.T.float(), x.polish(2), x.tolist()
+
+
+class Disagree(nn.Module):
+    """Several schemas accept each of these calls, and do not say the same."""
+
+    def forward(self, x, y):
+        return x.std(1), torch.var(x, 0), x.all(), torch.std(x), torch.conv2d(x, y)
+
+
+class DoNotFit(nn.Module):
+    """Too much, too little, and keywords that nobody has."""
+
+    def forward(self, x):
+        a = x.relu(1, 2), x.transpose(0), x.sum(dims=1), x.softmax(), x.unsqueeze(0, 1)
+        return a, x.add(), x.topk(2, 1, width=3), x.matmul(x, x)
+
+
+class NotTraced(nn.Module):
+    """Calls that no trace would record, because their arguments do not fit."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def calls(self, graph, x):
+        aten = torch.ops.aten
+        graph.call_function(F.relu, (x, True, 3))
+        graph.call_function(F.dropout, (), {"p": 0.5})
+        graph.call_function(operator.add, (x,))
+        graph.call_function(scaled, (x, 1, 2))
+        graph.call_function(paired, (), {"first": x, "second": x})
+        graph.call_function(torch.relu, (x, x))
+        graph.call_function(torch.add, (x,))
+        graph.call_function(torch.sum, (x,), {"dims": 1})
+        graph.call_function(aten.relu.default, (x, 1))
+        graph.call_function(aten.add.Tensor, (x,))
+        graph.call_function(aten.sum.dim_IntList, (x, [1]), {"keep": True})
+        graph.call_module("layer", (x, x))
+        graph.call_module("layer")
+        graph.call_module("layer", (x,), {"scale": 2})
+
+
+# ------------------------------------------------------------------ how graphs are made
+
+
+@dataclass(frozen=True)
+class Traced:
+    """Makes the graph of a model, as FX traces it.
+
+    Attributes:
+        owned: whether the graph belongs to a graph module; otherwise to nobody.
+    """
+
+    owned: bool = True
+
+    def __call__(self, model: nn.Module, inputs: tuple[Any, ...]) -> tuple[fx.Graph, nn.Module]:
+        """The graph, and the module in which its paths lead somewhere."""
+        if isinstance(model, fx.GraphModule):
+            return model.graph, model
+        graph = KeepScale().trace(model)
+        if not self.owned:
+            graph.owning_module = None
+            return graph, model
+        gm = fx.GraphModule(model, graph)
+        return gm.graph, gm
+
+
+@dataclass(frozen=True)
+class ByHand:
+    """Makes the graph of a module that has a method for it."""
+
+    def __call__(self, model: Any, inputs: tuple[Any, ...]) -> tuple[fx.Graph, nn.Module]:
+        """The graph, which belongs to nobody, and the module."""
+        graph = fx.Graph()
+        x = graph.placeholder("x")
+        model.calls(graph, x)
+        graph.output(x)
+        return graph, model
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Makes the ATen graph of a model."""
+
+    def __call__(self, model: nn.Module, inputs: tuple[Any, ...]) -> tuple[fx.Graph, nn.Module]:
+        """The graph, and its module."""
+        from torch.fx.experimental.proxy_tensor import make_fx
+
+        with torch.no_grad():
+            gm = make_fx(copy.deepcopy(model))(*copy.deepcopy(inputs))
+        return gm.graph, gm
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Builds the objects of a case.
+
+    Attributes:
+        make: builds the model.
+        how: makes its graph.
+        inputs: what it is recorded with, if it is.
+    """
+
+    make: Callable[[], nn.Module]
+    how: Any = Traced()
+    inputs: tuple[T, ...] = ()
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        model = fresh(self.make, seed)
+        inputs = arguments(self.inputs, torch.Generator().manual_seed(seed), torch.float64)
+        return asked_about(model, *self.how(model, inputs))
+
+
+def asked_about(model: nn.Module, graph: fx.Graph, root: nn.Module) -> Trial:
+    """A trial that asks about each call of a graph."""
+    asked = Asked(graph, root)
+    names = tuple((node.name,) for node in asked.calls)
+    return Trial(args=(asked,), model=model, inputs=names, watch=(root,))
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Asks an answer about the calls of a graph, one after the other, by their names."""
+
+    graph: fx.Graph
+    root: nn.Module
+
+    says = "{name}(node, root), for the calls in the graph of the model; root holds its modules"
+
+    @property
+    def calls(self) -> list[fx.Node]:
+        """The calls that are asked about."""
+        return [node for node in self.graph.nodes if node.op.startswith("call_") and tried(node)]
+
+    def __call__(self, answer: Callable[..., Any]) -> Callable[[str], Any]:
+        """What is run: the answer, on the call of that name."""
+        calls = {node.name: node for node in self.calls}
+        return lambda name: answer(calls[name], self.root)
+
+
+def tried(node: fx.Node) -> bool:
+    """Whether a call is asked about: none with a device among its arguments is."""
+    values = (*node.args, *node.kwargs.values())
+    return not any(isinstance(value, torch.device) for value in values)
+
+
+def of_random_model(trial: Trial, choice: int) -> Trial:
+    """A trial about the trace of a random model, or about its ATen graph."""
+    model = trial.model
+    assert model is not None
+    how = Recorded() if choice % 3 == 2 and not isinstance(model, fx.GraphModule) else Traced()
+    asked = asked_about(model, *how(model, trial.inputs[0]))
+    return replace(asked, functions=trial.functions)

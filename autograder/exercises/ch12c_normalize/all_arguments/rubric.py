@@ -1,0 +1,206 @@
+"""What must come of `all_arguments`: a dictionary for each call, or a `ValueError`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from torch import fx
+
+from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.exercise import Trial
+from autograder.core.node_label import function_label
+from autograder.core.outcome import Reference
+from autograder.core.torch_private import OpOverload
+from autograder.core.verdict import Finding
+from autograder.exercises.ch12c_normalize.all_arguments.schemas import NotKnown, given
+from autograder.judge.answer_key import AnswerKey
+from autograder.judge.compare import difference
+from autograder.judge.error_words import came_from, error_text
+from autograder.judge.evidence import Evidence
+from autograder.judge.findings import unrecorded
+from autograder.judge.rule import Stage, rule
+from autograder.rules.passes import caller_untouched
+
+Calls = Iterator[tuple[fx.Node, Plain, Plain]]
+
+
+def _calls(evidence: Evidence) -> Calls:
+    """Each call, with what is recorded of the answer, and what must come."""
+    runs = (run["forward"] for run in evidence.outcome.runs)
+    calls = evidence.trial.args[0].calls
+    yield from zip(calls, runs, evidence.reference.runs, strict=True)
+
+
+def call_text(node: fx.Node) -> str:
+    """A call in words: what is called, and with what."""
+    if node.op == "call_method":
+        what = f"the method `{node.target}`"
+    elif node.op == "call_module":
+        what = f"the module `{node.target}`"
+    elif isinstance(node.target, OpOverload):
+        what = f"`torch.ops.{node.target}`"
+    else:
+        what = f"`{function_label(node.target)}`"
+    keywords = f" and kwargs = {dict(node.kwargs)}" if node.kwargs else ""
+    return f"`{node.name}` calls {what} with args = {node.args}{keywords}"
+
+
+@rule("a dictionary or a ValueError", Stage.KIND)
+def dictionary_or_error(evidence: Evidence) -> Iterable[Finding]:
+    """For each call there is a `dict`, and a `ValueError` where nothing can be said."""
+    for node, got, want in _calls(evidence):
+        if got["args"] != {"tuple": [node.name]}:
+            yield unrecorded(evidence)
+            return
+        error = got.get("error")
+        if error is None and isinstance(got["value"], dict) and "dict" in got["value"]:
+            if "value" not in want:
+                yield evidence.finding(
+                    "no-error",
+                    f"{call_text(node)}. {evidence.you} returned {show(got['value'])} here; there "
+                    f"should be a `ValueError`: {want['why']}.",
+                    _WHY.get(want["why"], _DOES_NOT_FIT),
+                    (node.name,),
+                )
+                return
+            continue
+        if error is None:
+            yield evidence.finding(
+                "returned-none" if got["value"] is None else "wrong-kind",
+                f"{call_text(node)}. {evidence.you} returned {kind_of(got['value'])} here, not a "
+                "`dict`.",
+                "Does every path through your function end with a dictionary, or raise?",
+                (node.name,),
+            )
+            return
+        refused = "ValueError" in error["types"]
+        if refused and "value" not in want:
+            continue
+        yield evidence.finding(
+            "refused" if refused else "raised",
+            f"{call_text(node)}. {evidence.you} raised {error_text(error)} here.{came_from(error)}",
+            _look_at(want, refused),
+            (node.name,),
+            error=error,
+        )
+        return
+
+
+def _look_at(want: Plain, refused: bool) -> str:
+    if "value" not in want:
+        return f"A `ValueError` is asked for here: {want['why']}. Who raises this one?"
+    if refused:
+        return "This call is sound, and its parameters are known. Which of your steps gives up?"
+    return "Do what your function does by hand, for this call."
+
+
+_WHY = {
+    "nothing is known of it": "What does your function take for the signature of this target?",
+    "several schemas accept it, and they disagree": "Print all schemas of this name. Which of them "
+    "accept the call, and what does each of them fill in?",
+}
+_DOES_NOT_FIT = "Which parameters are there, and which of them have no default?"
+
+
+@rule("parameters", Stage.STRUCTURE)
+def parameters(evidence: Evidence) -> Iterable[Finding]:
+    """The keys are the names of all parameters."""
+    for node, got, want in _calls(evidence):
+        if "value" not in want:
+            continue
+        ours, theirs = ([show(key) for key, _ in each["value"]["dict"]] for each in (got, want))
+        missing = [name for name in theirs if name not in ours]
+        extra = [name for name in ours if name not in theirs]
+        if missing or extra:
+            what = f"has no key {missing[0]}" if missing else f"has a key {extra[0]} too many"
+            if missing and extra:
+                what += f", but {extra[0]}"
+            yield evidence.finding(
+                "wrong-parameters",
+                f"{call_text(node)}. Your dictionary {what}; all keys are {', '.join(theirs)}.",
+                _look_at_names(node),
+                (node.name,),
+            )
+            return
+
+
+def _look_at_names(node: fx.Node) -> str:
+    if node.op == "call_module":
+        return "A module is called by way of its `forward`. Whose module is it?"
+    if node.op == "call_method":
+        return "A method has the schemas of its name, with `self`. Which of them accept this call?"
+    if isinstance(node.target, OpOverload):
+        return "An overload has one schema of its own, and its names are taken as they are."
+    return (
+        "A function of Python has a signature of its own. One that is built into PyTorch has the "
+        "schemas of its name, and there `self` is called `input`. Which of them accept this call?"
+    )
+
+
+@rule("arguments", Stage.RESULT)
+def arguments(evidence: Evidence) -> Iterable[Finding]:
+    """Each parameter has its argument as it stands, or its default."""
+    for node, got, want in _calls(evidence):
+        if "value" not in want:
+            continue
+        theirs = {show(key): value for key, value in want["value"]["dict"]}
+        for key, value in got["value"]["dict"]:
+            name = show(key)
+            if name == repr(want["single"]) and value == theirs[name]["list"][0]:
+                continue  # one size alone may stay as it is
+            tables = evidence.outcome.tensors, evidence.reference.tensors
+            if difference(value, tables[0], theirs[name], tables[1]) is None:
+                continue
+            yield evidence.finding(
+                "wrong-argument",
+                f"{call_text(node)}. Your dictionary has {_text(value)} for {name}, and not "
+                f"{_text(theirs[name])}.",
+                _look_at_value(value, theirs[name], node),
+                (node.name,),
+            )
+            return
+
+
+def _text(value: Plain) -> str:
+    return f"`{show(value)}`"
+
+
+def _look_at_value(got: Plain, want: Plain, node: fx.Node) -> str:
+    values = [Encoder().encode(v) for v in (*node.args, *node.kwargs.values())]
+    if want in values:
+        return "An argument is given back as it stands in `args` or `kwargs`."
+    if isinstance(want, dict) and "list" in want and len(node.args) > 1:
+        return "These arguments are all for one parameter. What holds them, and in which order?"
+    return "This parameter was not given. What is its default, and who knows it?"
+
+
+def of_each_call(trial: Trial) -> Reference:
+    """What must come of each call: a dictionary, or why there is none."""
+    (asked,) = trial.args
+    encoder, runs = Encoder(trial.functions), []
+    for node in asked.calls:
+        try:
+            found = given(node, asked.root)
+        except NotKnown as error:
+            runs.append({"why": str(error)})
+        else:
+            runs.append({"value": encoder.encode(found.values), "single": found.single})
+    return Reference(None, runs, encoder.tensors)
+
+
+KEY = AnswerKey(
+    (
+        dictionary_or_error,
+        caller_untouched,
+        parameters.because("names what is missing, before arguments are compared"),
+        arguments,
+    ),
+    of_each_call,
+    oracle_alone=True,
+)
+
+TRAP = """\
+Which schema is it? `x.sum(1)` fits one that has a dimension, and none of the others, and
+`torch.add(x, 2)` fits the one with a number. So the arguments have to be looked at, each beside the
+type of its parameter. And `x.std(1)` fits two that fill in different things: nobody can say."""
+"""What many answers get wrong; told after a pass."""

@@ -1,0 +1,1 @@
+"""The exercise `fuse_rms_norm`."""

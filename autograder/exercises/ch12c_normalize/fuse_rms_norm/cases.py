@@ -1,0 +1,170 @@
+"""Exercise 12c.2: an RMS norm in all its spellings, as one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import nn
+
+from autograder.core.exercise import Aspect, Case, Exercise, Expect
+from autograder.exercises.ch12c_normalize.fuse_rms_norm import models
+from autograder.exercises.ch12c_normalize.fuse_rms_norm.models import BFLOAT, FLOAT, HALF
+from autograder.fuzz.codegen import program_of
+from autograder.fuzz.grammar import COMMON, Vocabulary, ops
+from autograder.fuzz.random_models import RandomModels
+from autograder.fuzz.recipe import Recipe
+from autograder.models import T
+
+HINTS = (
+    "**Where to look.** Begin at the end: which node can only be the last step of a norm, or the "
+    "one before it? Walk from there to the square, one step at a time, and write down what each "
+    "step must be: which operator, which arguments, how many readers.",
+    "**What to use.** `graph.find_nodes(op='call_function', target=...)` gives the roots. "
+    "`node.users` are the readers, the output among them. `node.meta['val']` has `ndim`, `shape` "
+    "and `dtype`. The new node goes where everything that it reads is there already: before the "
+    "node whose place it takes.",
+    "**A skeleton.**\n\n"
+    "```python\n"
+    "count = 0\n"
+    "for root in ...:                       # each call of rsqrt\n"
+    "    product = ...                      # its only reader\n"
+    "    x, eps = ...                       # or this is no norm\n"
+    "    last, weight = product, None\n"
+    "    if ...:                            # x is a cast, and last is cast back\n"
+    "        ...\n"
+    "    if ...:                            # the only reader is a product with a weight\n"
+    "        ...\n"
+    "    with gm.graph.inserting_before(last):\n"
+    "        new = ...\n"
+    "    new.meta['val'] = ...\n"
+    "    ...                                # its readers, and what nobody reads now\n"
+    "    count += 1\n"
+    "...                                    # the code\n"
+    "return count\n"
+    "```",
+)
+
+X, W, ROWS = T(2, 3), T(3), T(2, 4, 3)
+H, HW, HALVES = T(2, 3, dtype=HALF), T(3, dtype=HALF), T(4, 2, 3, dtype=HALF)
+B, BW = T(2, 3, dtype=BFLOAT), T(3, dtype=BFLOAT)
+
+
+def case(
+    name: str, aspect: str, make: Callable[[], nn.Module], *inputs: T, hidden: bool = False
+) -> Case:
+    """A case: the graph that is recorded of one class."""
+    expect = Expect(trace=models.Recorded(inputs))
+    return Case(name, aspect, models.Graphs(make, inputs), hidden, expect)
+
+
+def recorded(recipe: Recipe) -> Expect:
+    """How the graph of a random model is recorded."""
+    inputs, *_ = program_of(recipe, VOCABULARY).inputs
+    return Expect(trace=models.as_recorded(inputs))
+
+
+VOCABULARY = Vocabulary(
+    ops(
+        "{x} * torch.rsqrt({x}.pow(2).mean(-1, keepdim=True) + 1e-6)",
+        "torch.rsqrt(({x} * {x}).mean(-1, True) + 1e-5) * {x}",
+        "{y}.flatten(0, -2).sum(0) * ({x} * torch.rsqrt(({x} ** 2).mean(-1, True) + 0.01))",
+        "({x} * torch.rsqrt({x}.square().mean(-1, True) + 1e-6)) * {a}",
+        "((wide := (low := {x}.half()).float())"
+        " * torch.rsqrt(wide.pow(2).mean(-1, True) + 1e-6)).to(low).float()",
+        "(torch.rsqrt(((low := {x}.bfloat16()).float() * low.float()).mean(-1, True) + 1e-4)"
+        " * low.float()).to(low).mul({y}.flatten(0, -2).sum(0).to(low)).float()",
+        "(wide := {x}.half().float()) * torch.rsqrt((wide * wide).mean(-1, True) + 1e-6)",
+        "({x} * torch.rsqrt({x}.pow(2).mean(-1, True) + 1e-6)).half().float()",
+        "(diff := {x} - {y}) * torch.rsqrt((diff * diff).mean(-1, keepdim=True) + 1e-3)",
+        dims=(2, 4),
+    )
+    + ops(
+        "{y} * torch.rsqrt({x}.pow(2).mean(-1, keepdim=True) + 1e-6)",
+        "{x} * torch.rsqrt(({x} * {y}).abs().mean(-1, keepdim=True) + 1e-6)",
+        "{x} * (root := torch.rsqrt({x}.pow(2).mean(-1, keepdim=True) + 1e-6)) + root",
+        "(square := {x} * {x}) * torch.rsqrt(square.mean(-1, keepdim=True) + 1e-6)",
+        "{x} * torch.rsqrt({x}.pow(2).mean(0, keepdim=True) + 1e-6)",
+        "{x} * torch.rsqrt({x}.pow(4).mean(-1, keepdim=True) + 1e-6)",
+        "{x} * torch.rsqrt({x}.pow(2).mean(-1, True) + {b}.pow(2).mean())",
+        "(norm := {x} * torch.rsqrt({x}.pow(2).mean(-1, True) + 1e-6)) * {a} + norm",
+        dims=(2, 4),
+    )
+    + tuple(op for op in COMMON if not op.layers),
+    shapes=((2, 3), (4, 2, 3), (2, 2, 2, 3)),
+    inputs=("", "tensor", "row"),
+    dtypes=(FLOAT,),
+    traced=False,
+    parts=False,
+    dead=False,
+    most=6,
+)
+
+EXERCISE = Exercise(
+    name="fuse_rms_norm",
+    number=2,
+    chapter="12c_normalize",
+    title="A norm in all its spellings",
+    stars=3,
+    minutes=35,
+    points=8,
+    procedure="edit",
+    aspects=(
+        Aspect("task", 3, "every norm in float32 is one call of the operator"),
+        Aspect("casts", 2, "half precision: casts to float32, and the cast back"),
+        Aspect("weight", 2, "what is a weight goes in, and nothing else"),
+        Aspect("others", 2, "what only looks like a norm is left alone"),
+    ),
+    cases=(
+        case("one norm", "task", models.Plain, X),
+        case("a product, and a number", "task", models.Product, ROWS),
+        case("a weight in front", "task", models.Weighted, X, W),
+        case("a weight behind", "task", models.WeightBehind, W, ROWS),
+        case("a block with two norms", "task", models.Block, X, W, T(3, 3), W, T(3, 3)),
+        case("no norm", "task", models.NoNorm, X, W),
+        case("one is there already", "task", models.OneIsThere, X, W),
+        case("one dimension", "task", models.OneDimension, T(5), T(5)),
+        case("in a layer norm", "task", models.LayerNorm, X, W, W),
+        case("two norms of one value", "task", models.SameTwice, ROWS, W),
+        case("half, one cast", "casts", models.OneCast, H, HW),
+        case("half, a cast for each use", "casts", models.CastForEachUse, H, HW),
+        case("bfloat16, no weight", "casts", models.NoWeight, B),
+        case("somebody reads the cast", "casts", models.CastIsRead, B, BW),
+        case("a cast of the result", "casts", models.CastBehind, X, BW),
+        case("the weight before the cast", "casts", models.WeightBeforeCast, H, HW),
+        case("no cast back", "casts", models.StaysFloat, H),
+        case("a cast to something else", "casts", models.OtherCast, B),
+        case("no weights", "weight", models.NoWeights, X, T(2, 1), HW, T(1), X),
+        case("a wider weight", "weight", models.WiderWeight, H, W),
+        case("a second reader", "weight", models.SecondReader, X, W),
+        case("two weights in a row", "weight", models.TwoWeights, X, W, W),
+        case("two products", "weight", models.BothWeights, X, W, W),
+        case("the weight comes later", "weight", models.WeightComesLater, X, X),
+        case("times itself", "weight", models.TimesItself, X),
+        case("a sum", "weight", models.WeightedAdd, X, W),
+        case("the square is read", "others", models.SquareIsRead, X),
+        case("the mean is read", "others", models.MeanIsRead, X, W),
+        case("the sum is read", "others", models.SumIsRead, X),
+        case("the root is read", "others", models.RootIsRead, X, X),
+        case("one square, two norms", "others", models.SharedSquare, X),
+        case("other powers", "others", models.OtherPowers, X),
+        case("other dimensions", "others", models.OtherDimensions, T(3, 3)),
+        case("two values", "others", models.TwoValues, X, X),
+        case("two values, cast", "others", models.TwoCasts, H, H),
+        case("an eps that is a tensor", "others", models.EpsIsATensor, X, T()),
+        case("cousins", "others", models.Cousins, X),
+        case("redraw: a block", "task", models.Block, T(4, 5), T(5), T(5, 5), T(5), T(5, 5),
+             hidden=True),
+        case("redraw: a product", "task", models.Product, T(3, 2, 4), hidden=True),
+        case("redraw: one cast", "casts", models.OneCast, HALVES, HW, hidden=True),
+        case("redraw: a cast for each use", "casts", models.CastForEachUse, B, BW, hidden=True),
+        case("redraw: a second reader", "weight", models.SecondReader, ROWS, W, hidden=True),
+        case("redraw: the weight comes later", "weight", models.WeightComesLater, T(4, 5),
+             T(4, 5), hidden=True),
+        case("redraw: the mean is read", "others", models.MeanIsRead, ROWS, W, hidden=True),
+        case("redraw: other dimensions", "others", models.OtherDimensions, T(4, 4), hidden=True),
+        case("redraw: two values", "others", models.TwoValues, ROWS, ROWS, hidden=True),
+    ),
+    rubric=f"{__package__}.rubric",
+    hints=HINTS,
+    random=RandomModels(VOCABULARY, models.of_random_model, count=12, expect=recorded),
+)  # fmt: skip

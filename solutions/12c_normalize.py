@@ -1,0 +1,1054 @@
+# %% [markdown]
+# # 12c · Normalise, then match
+#
+# **After this part you can say what a call was given, whatever way it was written, and find one idea in all of its spellings.**
+#
+# | | |
+# |---|---|
+# | **You need** | chapters 2 to 4, and sections 12.3 and 12.5 of chapter 12 |
+# | **Time** | about 120 minutes with *Common mistakes*, 70 of them for the exercises; the minutes of a section include its exercise |
+# | **Optional** | No later chapter needs it |
+#
+# **When you are done, you can**
+#
+# 1. read the schema of an operator: its parameters, their types and defaults;
+# 2. give every argument of a call its name, for modules, functions, methods and overloads;
+# 3. say why a call fits several schemas, and when nobody can know which one is meant;
+# 4. record an ATen graph without computing anything, and say which spellings it unites;
+# 5. check an operator of your own;
+# 6. find a norm in all of its spellings, and put one call in its place;
+# 7. say what PyTorch's own matchers see of it.
+
+# %% [markdown]
+# ## A story
+#
+# The team has a new kernel. It computes a whole RMS norm in one step: a value, divided by the root of the mean of its squares, times a weight.
+# Language models are full of these norms. The team's network has five of them.
+#
+# So somebody writes a pattern, as in chapter 4, and replaces it by the kernel. It finds two of the five.
+# The other three are norms, too. But their authors wrote them in another way: another order, another square, another cast.
+#
+# There are two ways out. You can write a pattern for each spelling, and hope that nobody invents one more. Or you make the spellings alike first, and look for what they have in common.
+# At the end of this part all five are the kernel.
+
+# %%
+import inspect
+import math
+
+import torch
+from IPython.display import display
+from torch import fx, nn
+from torch.func import functional_call
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
+from torch.fx.subgraph_rewriter import replace_pattern_with_filters
+from torch.nn import functional as F
+
+import autograder.given  # its import registers the operator of this part
+from autograder import check, draw, fails, hint, progress
+
+torch.manual_seed(12)
+aten = torch.ops.aten
+print(torch.__version__)
+
+# %% [markdown]
+# ## Two questions on earlier chapters
+#
+# **Predict the number.** `x.softmax(dim=-1)` is traced. How many entries does `node.args` have?
+#
+# <details><summary>2: the input, and the dimension</summary>
+#
+# That is so if both are written by position. Here the dimension is written by keyword.
+# </details>
+# <details><summary>1: the input</summary>
+#
+# Right. What is written by keyword is in <code>kwargs</code>. A pass that reads <code>node.args[1]</code> raises an <code>IndexError</code> here.
+# </details>
+# <details><summary>3: the input, the dimension, and the dtype</summary>
+#
+# No. FX records a method call as it is written. Nobody has filled in a default.
+# </details>
+
+# %%
+gm = fx.symbolic_trace(lambda x: x.softmax(dim=-1))
+(softmax,) = gm.graph.find_nodes(op="call_method", target="softmax")
+assert len(softmax.args) == 1 and softmax.kwargs == {"dim": -1}
+
+# %% [markdown]
+# **Predict the result.** `replace_pattern` looks for `torch.exp(torch.sin(x))`. In the model, the sine is returned, too. What happens?
+#
+# <details><summary>The two calls are replaced</summary>
+#
+# Then the sine would be gone, and somebody still needs it.
+# </details>
+# <details><summary>Nothing: the sine has a second reader</summary>
+#
+# Right. A value in the middle of a match may be read by the match alone (chapter 4, rule 7). The output is a reader, too.
+# </details>
+# <details><summary>The exponential is replaced, and the sine stays</summary>
+#
+# No. A match is replaced as a whole, or not at all.
+# </details>
+
+
+# %%
+def returns_both(x):
+    sine = torch.sin(x)
+    return torch.exp(sine), sine
+
+
+def pattern(x):
+    return torch.exp(torch.sin(x))
+
+
+def replacement(x):
+    return torch.tanh(x)
+
+
+assert len(fx.replace_pattern(fx.symbolic_trace(pattern), pattern, replacement)) == 1
+assert len(fx.replace_pattern(fx.symbolic_trace(returns_both), pattern, replacement)) == 0
+
+# %% [markdown]
+# ## 12c.1 What was this call given? (48 minutes)
+#
+# Here is one softmax in four ways. A pass wants to know the dimension:
+
+
+# %%
+class FourWays(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Softmax(dim=-1)
+
+    def forward(self, x):
+        a = F.softmax(x, -1)
+        b = torch.softmax(x, dim=-1)
+        c = x.softmax(-1)
+        return a, b, c, self.layer(x)
+
+
+four = fx.symbolic_trace(FourWays())
+for node in four.graph.nodes:
+    if node.op.startswith("call_"):
+        print(f"{node.op:14} {node.args!s:8} {dict(node.kwargs)}")
+
+# %% [markdown]
+# Each kind of call has somebody else who knows its parameters:
+#
+# | call | who knows the names |
+# |---|---|
+# | a module | its `forward` |
+# | a function of Python, such as those of `torch.nn.functional` | its own signature |
+# | an overload, as in an ATen graph | its schema, and there is one |
+# | a function that is built into PyTorch, or a method | the schemas of that name, and there may be many |
+#
+# For the first two, Python does the work. A signature is **bound** to arguments, and then it fills in what was left out:
+
+# %%
+signature = inspect.signature(F.dropout)
+print(signature)
+bound = signature.bind(torch.ones(2), training=False)
+bound.apply_defaults()
+print(list(bound.arguments))
+assert bound.arguments["p"] == 0.5 and bound.arguments["training"] is False
+with fails(TypeError):
+    signature.bind(torch.ones(2), train=False)
+with fails(ValueError):
+    inspect.signature(torch.add)  # it is written in C++
+
+# %% [markdown]
+# ### Schemas
+#
+# What is written in C++ has a **schema** in place of a signature. An overload has one of its own:
+
+# %%
+schema = aten.mean.dim._schema
+print(schema)
+for argument in schema.arguments:
+    print(f"  {argument.name:8} {argument.real_type!s:21} {argument.N!s:5} {argument.kwarg_only}")
+self_, dim, keepdim, dtype = schema.arguments
+assert str(dim.real_type) == "Optional[List[int]]" and dim.N == 1
+assert dtype.kwarg_only and dtype.has_default_value() and dtype.default_value is None
+assert not dim.has_default_value() and keepdim.default_value is False
+
+# %% [markdown]
+# Read it from left to right. The first parameter of most schemas is called `self`. `int[1]? dim` is a list of whole numbers, or nothing.
+# The 1 says that a single number may be given in place of the list; that is `N`. What comes behind the star is given by keyword.
+#
+# The attribute `type` of an argument is coarser than `real_type`: it says of a dtype that it is a whole number. So ask for `real_type`. There, a `Scalar` is called `number`:
+
+# %%
+_, dtype = aten.view.dtype._schema.arguments
+assert (str(dtype.type), str(dtype.real_type)) == ("int", "ScalarType")
+print(aten.mul.Scalar._schema)
+assert str(aten.mul.Scalar._schema.arguments[1].real_type) == "number"
+
+# %% [markdown]
+# A schema is nearly a signature. A small function makes one of it, and then it binds as any other:
+
+
+# %%
+def signature_of(schema) -> inspect.Signature:
+    """The signature with the parameters of a schema."""
+    by_place, by_name = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    return inspect.Signature(
+        [
+            inspect.Parameter(
+                argument.name,
+                by_name if argument.kwarg_only else by_place,
+                default=argument.default_value
+                if argument.has_default_value()
+                else inspect.Parameter.empty,
+            )
+            for argument in schema.arguments
+        ]
+    )
+
+
+bound = signature_of(schema).bind("x", [-1], True)
+bound.apply_defaults()
+assert bound.arguments == {"self": "x", "dim": [-1], "keepdim": True, "dtype": None}
+
+# %% [markdown]
+# ### Which schema?
+#
+# A method or a builtin has all schemas of its name, and the call does not say which one is meant:
+
+# %%
+schemas = torch._C._jit_get_schemas_for_operator("aten::max")
+for each in schemas:
+    print(each)
+assert len(schemas) == 6
+assert torch._C._jit_get_schemas_for_operator("aten::polish") == []  # nobody has such a method
+
+# %% [markdown]
+# **Predict the result.** `torch.add(x, 2)` is called, and `x` is a node. Of the 16 schemas of `aten::add`, how many fit, if you look only at the number of arguments and at their names?
+#
+# <details><summary>1: the one with a tensor and a number</summary>
+#
+# That is the one which is meant. But to find it you need the types, and so far you have counted only.
+# </details>
+# <details><summary>14: all but those that ask for more</summary>
+#
+# Right. TorchScript has schemas for the sum of two strings, of two lists, of two complex numbers and more. All of them take two arguments. Only the two schemas that want a place for the result need another one.
+# </details>
+# <details><summary>All 16</summary>
+#
+# No. Some of them have a parameter <code>out</code> without a default.
+# </details>
+
+
+# %%
+def binds(schema, *args, **kwargs) -> bool:
+    """Whether arguments fit a schema by their number and names."""
+    try:
+        signature_of(schema).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+schemas = torch._C._jit_get_schemas_for_operator("aten::add")
+assert len(schemas) == 16
+fitting = [each for each in schemas if binds(each, "x", 2)]
+print(len(fitting), "of", len(schemas))
+assert len(fitting) == 14
+
+# %% [markdown]
+# So look at the types. A pass knows little of them: a node may be anything. In most calls it is a tensor, and that is a good rule.
+# Only in a list of whole numbers it must be one of these: in `x.reshape(x.size(0), -1)` the first size is a node.
+# A value of Python is what it is: 2 is a whole number, and no tensor, no dtype and no list.
+#
+# With this rule, `torch.add(x, 2)` fits one schema, the one with a `Scalar`. And a view of the size -1 is not the view with another dtype, though both have two parameters.
+#
+# ### When nobody can know
+#
+# Sometimes two schemas are left, and they fill in different things:
+
+# %%
+by_dim, by_correction = aten.std.dim._schema, aten.std.correction._schema
+found = []
+for each in (by_dim, by_correction):
+    print(each)
+    bound = signature_of(each).bind("x", 1)
+    bound.apply_defaults()
+    found.append(dict(bound.arguments))
+assert found[0] == {"self": "x", "dim": 1, "unbiased": True, "keepdim": False}
+assert found[1] == {"self": "x", "dim": 1, "correction": None, "keepdim": False}
+
+# %% [markdown]
+# `x.std(1)` accepts both. PyTorch takes the first that fits, in an order of its own. A pass should not guess that order: it says that it does not know.
+# If all that fit say the same, there is no question. `x.clamp()` fits two schemas, one with numbers and one with tensors, and in both, `min` and `max` are `None`:
+
+# %%
+with_numbers, with_tensors = aten.clamp.default._schema, aten.clamp.Tensor._schema
+both = [signature_of(each).bind("x") for each in (with_numbers, with_tensors)]
+for each in both:
+    each.apply_defaults()
+assert both[0].arguments == both[1].arguments == {"self": "x", "min": None, "max": None}
+
+# %% [markdown]
+# ### Sizes one by one
+#
+# One habit of methods is in no schema. `x.reshape(2, -1)` gives two sizes, and the schema has one list for them:
+
+# %%
+print(aten.reshape.default._schema)
+assert not binds(aten.reshape.default._schema, "x", 2, -1)
+assert binds(aten.reshape.default._schema, "x", [2, -1])
+sizes = aten.reshape.default._schema.arguments[-1]
+assert str(sizes.real_type) == "List[int]" and sizes.N is None
+x = torch.rand(3, 4)
+assert torch.equal(x.reshape(2, -1), x.reshape([2, -1]))
+
+# %% [markdown]
+# PyTorch allows that where the list is the last parameter that is given by position, and may have any length: `N` is `None` then. `x.sum(1)` is something else: there the schema has `int[1]`, and the number stays a number.
+
+# %% [markdown] card="all_arguments"
+# **Given** a call `node`, and the module `root` in which the path of a `call_module` node leads to its module.
+#
+# **Return** a dictionary with every argument of the call by the name of its parameter, defaults filled in. Values are given back **as they are** in `args` and `kwargs`. The names are,
+#
+# * of a module, the parameters of its `forward`;
+# * of a function of Python (whatever `inspect.signature` can read, `operator.add` too), its own;
+# * of an ATen overload, those of its schema, `self` among them;
+# * of a function that is built into `torch`, those of its ATen schemas, with `self` called `input`;
+# * of a method, those of its ATen schemas, with `self`.
+#
+# Where there are **several schemas**, those count that accept the arguments. A node counts as a tensor; inside a list of whole numbers, as one of them. A value of Python counts as what it is.
+# If all schemas that count give the same dictionary, return that.
+#
+# Sizes that a method is given **one by one**, as in `x.reshape(2, -1)` and `x.permute(0, 2, 1)`, are gathered in a list under their name.
+#
+# **Raise** a `ValueError` if nothing is known of the call (`getattr`, or a method that ATen does not have), if the arguments do not fit (too many, one missing, an unknown keyword), or if the schemas disagree, as for `x.std(1)`.
+#
+# Functions with `*args`, `F.max_pool2d` and its kind, builtins of `torch._C._nn`, and complex or device arguments are not tried.
+
+# %%
+print("for F.softmax(x, -1):  {'input': x, 'dim': -1, '_stacklevel': 3, 'dtype': None}")
+print("for x.softmax(-1):     {'self': x, 'dim': -1, 'dtype': None}")
+print("for x.reshape(2, -1):  {'self': x, 'shape': [2, -1]}")
+assert [*inspect.signature(F.softmax).parameters] == ["input", "dim", "_stacklevel", "dtype"]
+assert [a.name for a in aten.softmax.int._schema.arguments] == ["self", "dim", "dtype"]
+
+
+# %% solve="all_arguments"
+### BEGIN SOLUTION
+def takes(kind: str, length: int | None, value: object) -> bool:
+    """Whether a parameter of a schema takes an argument of a node."""
+    if kind.startswith("Optional["):
+        return value is None or takes(kind[len("Optional[") : -1], length, value)
+    if kind.startswith("List["):
+        item = kind[len("List[") : -1]
+        whole = item in ("int", "SymInt")
+        if not isinstance(value, (list, tuple)):
+            return whole and length is not None and type(value) is int
+        return all(takes(item, None, v) or (whole and isinstance(v, fx.Node)) for v in value)
+    types = {"Tensor": fx.Node, "int": int, "SymInt": int, "float": float, "bool": bool}
+    types |= {"str": str, "ScalarType": torch.dtype}
+    if kind in ("Scalar", "number"):
+        return type(value) in (int, float)
+    return type(value) is types.get(kind)
+
+
+def of_schema(schema, first: str, args: tuple, kwargs: dict, typed: bool) -> dict | None:
+    """The arguments by the names of a schema; nothing if it does not accept them."""
+    names = [first if a.name == "self" else a.name for a in schema.arguments]
+    places = sum(not a.kwarg_only for a in schema.arguments)
+    found = dict(zip(names[:places], args, strict=False))
+    if len(args) > places or found.keys() & kwargs.keys() or kwargs.keys() - set(names):
+        return None
+    found |= kwargs
+    for name, a in zip(names, schema.arguments, strict=True):
+        if name not in found:
+            if not a.has_default_value():
+                return None
+            found[name] = a.default_value
+        elif typed and not takes(str(a.real_type), a.N, found[name]):
+            return None
+    return found
+
+
+def one_by_one(schema, args: tuple) -> tuple:
+    """The arguments of a method, with sizes that are given one by one in a list."""
+    places = [a for a in schema.arguments if not a.kwarg_only]
+    sizes = args[len(places) - 1 :]
+    is_list = str(places[-1].real_type) in ("List[int]", "List[SymInt]") and places[-1].N is None
+    if len(places) < 2 or not is_list or not sizes:
+        return args
+    if not all(isinstance(size, fx.Node) or type(size) is int for size in sizes):
+        return args
+    return (*args[: len(places) - 1], list(sizes))
+
+
+### END SOLUTION
+
+
+def all_arguments(node: fx.Node, root: nn.Module) -> dict[str, object]:
+    """Every argument of a call by the name of its parameter."""
+    ### BEGIN SOLUTION
+    args, kwargs, first = node.args, node.kwargs, "self"
+    function, schemas = node.target, None
+    if node.op == "call_module":
+        function = root.get_submodule(node.target).forward
+    elif node.op == "call_method":
+        schemas = torch._C._jit_get_schemas_for_operator(f"aten::{node.target}")
+    elif isinstance(node.target, torch._ops.OpOverload):
+        schemas = [node.target._schema]
+    if schemas is None:
+        try:
+            signature = inspect.signature(function)
+        except ValueError:
+            name = getattr(function, "__name__", "")
+            known = getattr(torch, name, None) is function
+            schemas = torch._C._jit_get_schemas_for_operator(f"aten::{name}") if known else []
+            first = "input"
+        else:
+            try:
+                bound = signature.bind(*args, **kwargs)
+            except TypeError as error:
+                raise ValueError(f"{node}: {error}") from None
+            bound.apply_defaults()
+            return dict(bound.arguments)
+
+    found = []
+    for schema in schemas:
+        given = one_by_one(schema, args) if node.op == "call_method" else args
+        found.append(of_schema(schema, first, given, kwargs, typed=len(schemas) > 1))
+    found = [each for each in found if each is not None]
+    if not found or any(each != found[0] for each in found):
+        raise ValueError(f"{node}: {len(found)} of {len(schemas)} schemas accept this call")
+    return found[0]
+    ### END SOLUTION
+
+
+# %% check="all_arguments"
+check(all_arguments)
+
+# %% hint="all_arguments"
+hint("all_arguments")
+
+# %% [markdown]
+# Now the pass has its dimension, in three ways of four. In the fourth, it belongs to the layer:
+
+# %% uses="all_arguments"
+dims = []
+for node in four.graph.nodes:
+    if node.op in ("call_function", "call_method"):
+        dims.append(all_arguments(node, four)["dim"])
+(layer,) = four.graph.find_nodes(op="call_module", target="layer")
+assert all_arguments(layer, four) == {"input": layer.args[0]}  # `dim` is in the layer
+assert dims == [-1, -1, -1] and four.layer.dim == -1
+
+# %% [markdown]
+# ## 12c.2 What an ATen graph unites (5 minutes)
+#
+# The other way to make spellings alike is to record further down. `make_fx` runs a function, and records the ATen calls below it.
+# Keywords, defaults, methods and modules are gone there. What else is?
+#
+# **Predict the number.** A square is written in five ways: `x**2`, `x.pow(2)`, `x.square()`, `torch.pow(x, 2)`, `x * x`. How many different operators do they leave in ATen graphs?
+#
+# <details><summary>1: all of them are squares</summary>
+#
+# PyTorch does not do algebra when it records. A product of a value with itself is a product.
+# </details>
+# <details><summary>2</summary>
+#
+# Right. Four of them are the same power, and <code>x * x</code> is a product.
+# </details>
+# <details><summary>5, one for each spelling</summary>
+#
+# No. Below Python, methods, functions and operators end in the same place.
+# </details>
+
+# %%
+ways = [lambda x: x**2, lambda x: x.pow(2), torch.square, lambda x: torch.pow(x, 2)]
+targets = set()
+for square in (*ways, lambda x: x * x):
+    recorded = make_fx(square)(torch.ones(3))
+    targets |= {node.target for node in recorded.graph.nodes if node.op == "call_function"}
+assert targets == {aten.pow.Tensor_Scalar, aten.mul.Tensor}
+
+# %% [markdown]
+# So what is left to you: the order of factors, a square as a product, one cast or many, -1 or the number of the last dimension. Here are two norms as people write them:
+
+
+# %%
+def one_cast(x, weight):
+    wide = x.float()
+    wide = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-6)
+    return weight * wide.to(x.dtype)
+
+
+def many_casts(x, weight):
+    scale = torch.rsqrt((x.float() * x.float()).mean(-1, keepdim=True) + 1e-6)
+    return (x.float() * scale).type_as(x) * weight
+
+
+x, weight = torch.rand(2, 4, dtype=torch.bfloat16), torch.rand(4, dtype=torch.bfloat16)
+left, right = (make_fx(norm, tracing_mode="fake")(x, weight) for norm in (one_cast, many_casts))
+print(left.code, right.code)
+assert torch.equal(left(x, weight), right(x, weight))
+assert len(left.graph.nodes) == 11 and len(right.graph.nodes) == 13
+
+# %% [markdown]
+# In half precision, a norm is computed in float32, and then cast back. `aten._to_copy` is the cast.
+#
+# With `tracing_mode="fake"` nothing was computed. The tensors had a shape and a dtype, and no numbers; what `meta["val"]` holds is such a tensor. Two things follow from that:
+
+# %%
+(root,) = left.graph.find_nodes(op="call_function", target=aten.rsqrt.default)
+val = root.meta["val"]
+print(val)
+assert (val.dtype, tuple(val.shape)) == (torch.float32, (2, 1))
+with fails(AssertionError):  # a real parameter among fake tensors
+    make_fx(nn.Linear(4, 4), tracing_mode="fake")(torch.rand(2, 4))
+
+# %% [markdown]
+# Parameters must come in as arguments. `functional_call` runs a module with the parameters that you hand it, as section 12c.4 shows.
+#
+# And whatever ran was recorded, read or not. If gradients are on, autograd keeps values for later, and for some of them there is a node that nobody reads:
+
+# %%
+wide = torch.rand(2, 4, requires_grad=True)
+scaled = make_fx(lambda x: x * torch.rsqrt(x.pow(2).mean(-1, True) + 1e-6), tracing_mode="fake")
+with_gradient = scaled(wide)
+(root,) = with_gradient.graph.find_nodes(op="call_function", target=aten.rsqrt.default)
+print([reader.name for reader in root.users])
+assert len(root.users) == 2
+with torch.no_grad():
+    without = scaled(wide)
+(root,) = without.graph.find_nodes(op="call_function", target=aten.rsqrt.default)
+assert len(root.users) == 1
+
+# %% [markdown]
+# Whoever counts readers must know that: record under `torch.no_grad()`, or call `eliminate_dead_code()` first.
+
+# %% [markdown]
+# ## 12c.3 The operator (3 minutes)
+#
+# The kernel is an operator of this course. A custom operator (section 12.5) is one node in every graph:
+
+# %%
+rms_norm = torch.ops.fxcourse.rms_norm.default
+print(rms_norm._schema)
+x, weight = torch.rand(2, 4), torch.rand(4)
+root_of_mean = x.pow(2).mean(-1, keepdim=True).sqrt()
+torch.testing.assert_close(rms_norm(x, weight, 0.0), x / root_of_mean * weight)
+torch.testing.assert_close(rms_norm(x, None, 0.0), x / root_of_mean)
+assert rms_norm(x.half(), None, 1e-6).dtype == torch.float16
+
+# %% [markdown]
+# It computes in float32, and gives back the dtype of `x`. The weight may be `None`.
+#
+# An operator consists of promises: what its schema says, and which shape and dtype its fake version gives. `torch.library.opcheck` tries them. Here is an operator that lies about its dtype:
+
+
+# %%
+@torch.library.custom_op("fxcourse12c::halved", mutates_args=())
+def halved(x: torch.Tensor) -> torch.Tensor:
+    return x.half()
+
+
+with fails(RuntimeError):  # nobody has said what comes out
+    make_fx(halved, tracing_mode="fake")(x)
+
+
+@halved.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+lie = make_fx(lambda x: halved(x), tracing_mode="fake")(x)
+(node,) = lie.graph.find_nodes(op="call_function", target=torch.ops.fxcourse12c.halved.default)
+assert node.meta["val"].dtype == torch.float32 and lie(x).dtype == torch.float16
+with fails(Exception):
+    torch.library.opcheck(halved, (x,), test_utils="test_faketensor")
+good = torch.library.opcheck(rms_norm, (x, weight, 1e-6), test_utils="test_faketensor")
+assert good == {"test_faketensor": "SUCCESS"}
+
+# %% [markdown]
+# ## 12c.4 One norm, all spellings (46 minutes)
+#
+# A pattern with five or six steps has dozens of spellings. So do not compare graphs. Walk instead: begin at the step that has only one spelling, and ask at each step what it must be.
+# Here that is the root. Below it are the sum with `eps`, the mean and the square. Above it is the product.
+#
+# Watch such a walk on something smaller: a sigmoid, written out as `1 / (1 + exp(-x))`, becomes one call.
+
+
+# %%
+def fuse_sigmoid(gm: fx.GraphModule) -> int:
+    """Put one sigmoid in the place of each that is written out."""
+    count = 0
+    for exp in gm.graph.find_nodes(op="call_function", target=aten.exp.default):
+        (minus,) = exp.args
+        (total, *more) = exp.users
+        (last, *others) = total.users if not more else (total,)
+        steps = (minus.target, total.target, last.target)
+        if steps != (aten.neg.default, aten.add.Tensor, aten.reciprocal.default):
+            continue
+        if any(len(step.users) > 1 for step in (minus, exp, total)) or total.args[1] != 1:
+            continue
+        with gm.graph.inserting_before(last):
+            new = gm.graph.call_function(aten.sigmoid.default, minus.args)
+        new.meta["val"] = last.meta["val"]
+        last.replace_all_uses_with(new)
+        for step in (last, total, exp, minus):  # readers first
+            gm.graph.erase_node(step)
+        count += 1
+    gm.recompile()
+    return count
+
+
+x = torch.randn(3)
+written_out = make_fx(lambda x: 1 / (1 + torch.exp(-x)), tracing_mode="fake")(x)
+before = make_fx(lambda x: 1 / (1 + torch.exp(-x)), tracing_mode="fake")(x)
+calls = [node.target for node in written_out.graph.nodes if node.op == "call_function"]
+assert calls[-1] is aten.mul.Tensor  # 1 / y is the reciprocal, times 1
+assert fuse_sigmoid(written_out) == 1
+torch.testing.assert_close(written_out(x), torch.sigmoid(x))
+display(draw.diff(before, written_out))
+
+# %% [markdown]
+# Four things are in this function, and you need all of them again:
+#
+# * Each step is asked for its operator **and** for its other arguments: `1 + ...`, and nothing else.
+# * Each inner value has **one reader**. If somebody else reads it, nothing is gained by the fusion, and it must not be erased.
+# * The new node is put **in the place of the last step**, where everything that it reads is there already.
+# * It gets a `val`. Whoever comes next reads shapes there.
+#
+# **Predict the result.** The exponential is returned, too: `e = torch.exp(-x); return 1 / (1 + e), e`. What does `fuse_sigmoid` do?
+#
+# <details><summary>It returns 0, and changes nothing</summary>
+#
+# Right. The exponential has two readers. The output counts as one of them.
+# </details>
+# <details><summary>It returns 1, and the exponential stays beside the sigmoid</summary>
+#
+# That would compute the right values, with more work than before. This function leaves such a place alone.
+# </details>
+# <details><summary>It raises an error when it erases the exponential</summary>
+#
+# That is what would happen without the question about readers.
+# </details>
+
+
+# %%
+def with_reader(x):
+    e = torch.exp(-x)
+    return 1 / (1 + e), e
+
+
+read = make_fx(with_reader, tracing_mode="fake")(x)
+code = read.code
+assert fuse_sigmoid(read) == 0 and read.code == code
+(exp,) = read.graph.find_nodes(op="call_function", target=aten.exp.default)
+with fails(RuntimeError):
+    read.graph.erase_node(exp)
+
+# %% [markdown]
+# ### The weight
+#
+# Behind a norm there is mostly a product with a weight. It can go into the call, and then the product is gone, too. How do you know that a factor is a weight? By its `val`: one dimension, as long as the last one of `x`, and with the dtype of `x`.
+# In half precision, the dtype of `x` is the one before the cast. A product with something of float32 is float32, whatever the norm was:
+
+# %%
+low, high = torch.rand(2, 4).half(), torch.rand(4)
+assert (low * high).dtype == torch.float32 and rms_norm(low, None, 1e-6).dtype == torch.float16
+
+# %% [markdown] card="fuse_rms_norm"
+# **Given** an ATen graph as `make_fx(fn, tracing_mode="fake")` makes it.
+#
+# **Put** one call `torch.ops.fxcourse.rms_norm.default(x, weight, eps)` in the place of every `x * rsqrt(mean(x²) + eps)`, in `gm` itself. **Return** how many there were. These spellings come:
+#
+# * the square is `pow(x, 2)` or `x * x`;
+# * the mean is over the last dimension alone, written as -1 or as its number, with `keepdim`;
+# * `eps` is a Python float, on the right of the sum;
+# * the factors of each product are in either order;
+# * `x` is float32. Or it is half or bfloat16, is cast to float32 (`aten._to_copy`, once or for each use), and the product is cast back to the dtype of `x`: then the call gets `x` itself, and takes the place of the cast back.
+#
+# **The weight:** a product, behind the cast back if there is one, with a node of one dimension that is as long as the last dimension and has the dtype of `x`. It goes in if this product is the only reader of the norm. Otherwise the weight is `None`, and the product stays: with another factor, or if somebody else reads the norm.
+#
+# **Leave alone** a norm of which an inner value (square, mean, sum, root) is read elsewhere; other powers, other dimensions, and products of two values. What is not cast back to the dtype of `x` may be fused on its float32 value, or left.
+#
+# The new node has a right `val`. What nobody reads any more of the old spelling is gone. The module is recompiled.
+#
+# `F.rms_norm`, `1 / sqrt`, `add` with `alpha`, and float64 are not tried.
+
+# %%
+before = make_fx(one_cast, tracing_mode="fake")(low, low[0])
+after = make_fx(lambda x, weight: rms_norm(x, weight, 1e-6), tracing_mode="fake")(low, low[0])
+assert torch.equal(before(low, low[0]), after(low, low[0]))
+display(draw.diff(before, after))
+
+
+# %% solve="fuse_rms_norm"
+def fuse_rms_norm(gm: fx.GraphModule) -> int:
+    """Call the operator in the place of each RMS norm, and return how many there were."""
+    ### BEGIN SOLUTION
+    low, count = (torch.float16, torch.bfloat16), 0
+
+    def dtype(node):
+        return node.meta["val"].dtype
+
+    def before_cast(node):
+        """What a float32 node was in half precision."""
+        cast = node.target is aten._to_copy.default and dtype(node) is torch.float32
+        return node.args[0] if cast and dtype(node.args[0]) in low else node
+
+    def other(product, factor):
+        """The other factor of a product, if that is a node."""
+        if product.target is not aten.mul.Tensor or product.args[0] is product.args[1]:
+            return None
+        found = product.args[1] if product.args[0] is factor else product.args[0]
+        return found if isinstance(found, fx.Node) else None
+
+    def squared(square):
+        """What is squared, before casts: one node, if this is a square at all."""
+        if square.target is aten.pow.Tensor_Scalar and square.args[1] == 2:
+            return {before_cast(square.args[0])}
+        if square.target is aten.mul.Tensor:
+            return {before_cast(n) if isinstance(n, fx.Node) else n for n in square.args}
+        return set()
+
+    for root in gm.graph.find_nodes(op="call_function", target=aten.rsqrt.default):
+        (total,) = root.args
+        if total.target is not aten.add.Tensor or not isinstance(total.args[1], float):
+            continue
+        mean, eps = total.args
+        if mean.target is not aten.mean.dim or mean.args[2:] != (True,):
+            continue
+        square, dims, _ = mean.args
+        if list(dims) not in ([-1], [square.meta["val"].ndim - 1]):
+            continue
+        if any(len(step.users) != 1 for step in (root, total, mean, square)):
+            continue
+        (last,) = root.users
+        wide = other(last, root)
+        if wide is None or dtype(wide) is not torch.float32:
+            continue
+        x = before_cast(wide)
+        if squared(square) != {x}:
+            continue
+        if x is not wide:
+            back = next(iter(last.users))
+            if len(last.users) != 1 or back.target is not aten._to_copy.default:
+                continue
+            if dtype(back) is not dtype(x):
+                continue
+            last = back
+
+        weight = None
+        if len(last.users) == 1:
+            (reader,) = last.users
+            factor = other(reader, last)
+            if factor is not None and dtype(factor) is dtype(x):
+                if factor.meta["val"].shape == last.meta["val"].shape[-1:]:
+                    weight, last = factor, reader
+        with gm.graph.inserting_before(last):
+            new = gm.graph.call_function(torch.ops.fxcourse.rms_norm.default, (x, weight, eps))
+        new.meta["val"] = last.meta["val"]
+        last.replace_all_uses_with(new)
+        count += 1
+    gm.graph.eliminate_dead_code()
+    gm.recompile()
+    return count
+    ### END SOLUTION
+
+
+# %% check="fuse_rms_norm"
+check(fuse_rms_norm)
+
+# %% hint="fuse_rms_norm"
+hint("fuse_rms_norm")
+
+# %% [markdown]
+# ### The team's network
+#
+# Two blocks of a transformer in bfloat16, with five norms by three authors:
+
+
+# %%
+class Norm(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(size) + 0.5)
+
+    def forward(self, x):
+        return one_cast(x, self.weight)
+
+
+class OtherNorm(Norm):
+    def forward(self, x):
+        return many_casts(x, self.weight)
+
+
+class Unweighted(nn.Module):
+    def forward(self, x):
+        wide = x.to(torch.float32)
+        return (torch.rsqrt(torch.mean(wide * wide, 2, True) + 1e-5) * wide).to(x.dtype)
+
+
+class Block(nn.Module):
+    def __init__(self, size, before, behind):
+        super().__init__()
+        self.before, self.behind = before, behind
+        self.qkv, self.out = nn.Linear(size, 3 * size), nn.Linear(size, size)
+        self.up, self.down = nn.Linear(size, 2 * size), nn.Linear(2 * size, size)
+
+    def forward(self, x):
+        q, k, v = self.qkv(self.before(x)).chunk(3, dim=-1)
+        scores = q @ k.transpose(1, 2) / math.sqrt(q.shape[-1])
+        x = x + self.out(torch.softmax(scores, dim=-1) @ v)
+        return x + self.down(torch.relu(self.up(self.behind(x))))
+
+
+network = nn.Sequential(
+    Block(16, Norm(16), OtherNorm(16)), Block(16, Unweighted(), Norm(16)), OtherNorm(16)
+).bfloat16()
+names, weights = zip(*network.named_parameters(), strict=True)
+
+
+def as_function(x, *weights):
+    """The network, with its parameters as arguments."""
+    return functional_call(network, dict(zip(names, weights, strict=True)), (x,))
+
+
+tokens = torch.randn(2, 5, 16, dtype=torch.bfloat16)
+with torch.no_grad():
+    graph = make_fx(as_function, tracing_mode="fake")(tokens, *weights)
+    wanted = network(tokens)
+    assert torch.equal(graph(tokens, *weights), wanted)
+assert len(graph.graph.find_nodes(op="call_function", target=aten.rsqrt.default)) == 5
+
+# %% [markdown]
+# The first attempt of the story was a pattern:
+
+
+# %%
+def norm_pattern(x, weight):
+    wide = aten._to_copy.default(x, dtype=torch.float32)
+    mean = aten.mean.dim(aten.pow.Tensor_Scalar(wide, 2), [-1], True)
+    normed = aten.mul.Tensor(wide, aten.rsqrt.default(aten.add.Tensor(mean, 1e-6)))
+    return aten.mul.Tensor(weight, aten._to_copy.default(normed, dtype=torch.bfloat16))
+
+
+with torch.no_grad():
+    tried = make_fx(as_function, tracing_mode="fake")(tokens, *weights)
+matches = fx.replace_pattern(tried, norm_pattern, lambda x, weight: rms_norm(x, weight, 1e-6))
+assert len(matches) == 2
+
+# %% [markdown]
+# Two of five. And with your function:
+
+# %% uses="fuse_rms_norm"
+count, nodes = fuse_rms_norm(graph), len(tried.graph.nodes)
+calls = graph.graph.find_nodes(op="call_function", target=rms_norm)
+print(count, "norms;", len(graph.graph.nodes), "nodes are left")
+for call in calls:
+    print(call.format_node())
+assert count == len(calls) == 5
+assert not graph.graph.find_nodes(op="call_function", target=aten.rsqrt.default)
+assert sum(call.args[1] is None for call in calls) == 1
+with torch.no_grad():
+    assert torch.equal(graph(tokens, *weights), wanted)
+
+# %% [markdown]
+# All five norms are the kernel, and the result is the same, bit by bit: the operator does the same steps in the same order.
+
+# %% [markdown]
+# ## 12c.5 What PyTorch's matchers see (5 minutes)
+#
+# `replace_pattern_with_filters` and `SubgraphMatcher` can do more than `replace_pattern`. With `ignore_literals=True`, numbers in the pattern are places that match any number:
+
+# %%
+matcher = SubgraphMatcher(fx.symbolic_trace(norm_pattern).graph, ignore_literals=True)
+
+
+def swapped(x, weight):
+    """The same norm, with the weight behind it."""
+    wide = x.float()
+    wide = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 0.25)
+    return wide.to(x.dtype) * weight
+
+
+found = {}
+for norm in (one_cast, many_casts, swapped):
+    recorded = make_fx(norm, tracing_mode="fake")(low.bfloat16(), low.bfloat16()[0])
+    found[norm.__name__] = len(matcher.match(recorded.graph))
+print(found)
+assert found == {"one_cast": 1, "many_casts": 0, "swapped": 0}
+
+
+def tanh_pattern(x):
+    return aten.tanh.default(aten.mul.Tensor(x, 2.0))
+
+
+def tanh_alone(x):
+    return aten.tanh.default(x)
+
+
+halves = make_fx(lambda x: torch.tanh(x * 0.5), tracing_mode="fake")(x)
+for exact, count in ((True, 0), (False, 1)):
+    how = {"ignore_literals": not exact}
+    assert len(replace_pattern_with_filters(halves, tanh_pattern, tanh_alone, **how)) == count
+
+# %% [markdown]
+# No matcher knows that a product may be turned round, and none of them knows a square. So normalise first, or walk.
+# And with numbers ignored, a filter has to look at the number that was found, or `eps` is lost.
+#
+# If an operator of yours writes into its argument, no matcher finds it in an exported program, because there it is wrapped in another call. So write operators that return a new value.
+#
+# Inductor, the compiler behind `torch.compile`, has a matcher that counts readers, binds one name in several places, and asks a function of yours about each match. Its patterns are trees of calls. Its import takes seconds, so this cell is here to read; a test of the course runs it:
+#
+# ```python
+# from torch._inductor.pattern_matcher import (
+#     CallFunction, KeywordArg, PatternMatcherPass, register_graph_pattern,
+# )
+#
+# aten = torch.ops.aten
+# x, eps = KeywordArg("x"), KeywordArg("eps")
+# mean = CallFunction(aten.mean.dim, CallFunction(aten.pow.Tensor_Scalar, x, 2), [-1], True)
+# root = CallFunction(aten.rsqrt.default, CallFunction(aten.add.Tensor, mean, eps))
+# stage = PatternMatcherPass()
+#
+# @register_graph_pattern(
+#     CallFunction(aten.mul.Tensor, x, root),
+#     extra_check=lambda match: match.kwargs["x"].meta["val"].dtype == torch.float32,
+#     pass_dict=stage,
+# )
+# def fused(match, x, eps):
+#     match.replace_by_example(
+#         lambda x: torch.ops.fxcourse.rms_norm.default(x, None, eps), [x]
+#     )
+#
+# stage.apply(gm.graph)
+# gm.recompile()
+# ```
+
+# %% [markdown]
+# ## Common mistakes
+#
+# Here you see each of them fail. (5 minutes)
+#
+# ### The second argument is the dimension
+#
+# A pass that reads `node.args[1]` works until somebody writes a keyword:
+
+# %%
+gm = fx.symbolic_trace(lambda x: torch.softmax(x, dim=-1))
+(softmax,) = gm.graph.find_nodes(op="call_function", target=torch.softmax)
+with fails(IndexError):
+    softmax.args[1]
+
+# %% [markdown]
+# **Right:** ask for all arguments by name, or work on an ATen graph, where an overload has its arguments in the order of its schema.
+#
+# ### FX's names for an overload
+#
+# `normalized_arguments` gives names to the arguments of an overload, too. But it calls the first one `input`, as Python's functions do, and the operator does not know that name:
+
+# %%
+relu = make_fx(torch.relu)(torch.ones(2))
+(node,) = relu.graph.find_nodes(op="call_function", target=aten.relu.default)
+named = node.normalized_arguments(relu, normalize_to_only_use_kwargs=True)
+assert list(named.kwargs) == ["input"]
+with fails(RuntimeError):
+    aten.relu.default(input=torch.ones(2))
+assert torch.equal(aten.relu.default(self=torch.ones(2)), torch.ones(2))
+
+# %% [markdown]
+# **Right:** the schema of an overload has its names.
+#
+# ### Python's signature of an overload
+#
+# Overloads are callable, and `inspect.signature` says something about them. It is about the object that calls them:
+
+# %%
+assert list(inspect.signature(aten.add.Tensor).parameters) == ["args", "kwargs"]
+assert [a.name for a in aten.add.Tensor._schema.arguments] == ["self", "other", "alpha"]
+
+# %% [markdown]
+# **Right:** look for an overload before you ask Python.
+#
+# ### Where the new node goes
+#
+# If the new node is put where the norm began, it may read a weight that is computed only later. That happens to Inductor's users, too (issue 148751):
+
+
+# %%
+def weight_comes_later(x, y):
+    normed = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
+    return normed * torch.exp(y)
+
+
+x, y = torch.rand(2, 4), torch.rand(4)
+for first in (True, False):
+    late = make_fx(weight_comes_later, tracing_mode="fake")(x, y)
+    *_, product, exp, last, output = late.graph.nodes
+    with late.graph.inserting_before(product if first else last):
+        new = late.graph.call_function(rms_norm, (product.args[0], exp, 1e-6))
+    last.replace_all_uses_with(new)
+    if first:
+        with fails(RuntimeError):
+            late.graph.lint()
+    else:
+        late.graph.lint()
+
+# %% [markdown]
+# **Right:** in the place of the last step. Everything that the old steps read comes before it.
+#
+# ### Python's object in the graph
+#
+# `torch.library.custom_op` gives back an object for Python. A graph calls the operator:
+
+# %%
+print(type(autograder.given.rms_norm).__name__)
+wrong = make_fx(lambda x: rms_norm(x, None, 1e-6), tracing_mode="fake")(x)
+(node,) = wrong.graph.find_nodes(op="call_function", target=rms_norm)
+node.target = autograder.given.rms_norm
+with fails(AttributeError):
+    wrong.recompile()
+
+# %% [markdown]
+# **Right:** `torch.ops`, the name space, the name, and the overload.
+
+# %% [markdown]
+# ## Recap
+#
+# 1. Modules and Python's functions have a signature; overloads have a schema; methods and builtins have many.
+# 2. Of several schemas those count that accept the arguments. If they disagree, say so, and do not guess.
+# 3. An ATen graph unites methods, functions, operators and keywords. Orders, casts and algebra it leaves to you.
+# 4. Walk from the step with one spelling. At each step ask for the operator, its other arguments and its readers.
+# 5. The new node goes in the place of the last step, and has a `val`.
+#
+# ## Cheat sheet
+#
+# | call | what it does |
+# |---|---|
+# | `inspect.signature(function).bind(*args, **kwargs)` | arguments by name; `apply_defaults()` fills in the rest |
+# | `overload._schema` | the schema of an overload; its `arguments` have `name`, `real_type`, `N`, `kwarg_only` |
+# | `torch._C._jit_get_schemas_for_operator("aten::max")` | all schemas of a name |
+# | `make_fx(fn, tracing_mode="fake")(*args)` | an ATen graph, with nothing computed |
+# | `functional_call(module, parameters, args)` | runs a module with the parameters that you give |
+# | `torch.library.opcheck(operator, args)` | tries what an operator promises |
+# | `SubgraphMatcher(pattern, ignore_literals=True)` | finds a pattern, whatever its numbers are |
+#
+# Names with an underscore, `real_type`, and the matchers are not promised to stay as they are. See how far you are:
+
+# %%
+progress()
+
+# %% [markdown]
+# ## What was not taught here
+#
+# | topic | where |
+# |---|---|
+# | patterns of `replace_pattern`, and their rules | chapter 4 |
+# | passes with an honest result, and many of them in a row | chapter 12 |
+# | sizes that are symbols | the optional part, notebook `11b_aten` |
+# | which parts of a graph a device takes over | the optional part, notebook `13b_lowering` |
+#
+# In PyTorch's documentation: [torch.library](https://docs.pytorch.org/docs/stable/library.html),
+# [Custom operators](https://docs.pytorch.org/tutorials/advanced/python_custom_ops.html), and
+# [torch.func.functional_call](https://docs.pytorch.org/docs/stable/generated/torch.func.functional_call.html).
