@@ -303,26 +303,6 @@ def arguments_by_name() -> None:
     assert schema.arguments[2].name == "dtype" and schema.arguments[2].default_value is None
 
 
-@question(47, "forum: are two nodes fusable", "12c_normalize: One norm, all spellings")
-def who_else_reads_it() -> None:
-    """How do I know whether two nodes can become one call?"""
-    from torch.fx.passes.utils.matcher_utils import SubgraphMatcher
-
-    def both(x):
-        return torch.exp(torch.sin(x))
-
-    def read(x):
-        inner = torch.sin(x)
-        return torch.exp(inner), inner
-
-    matcher = SubgraphMatcher(fx.symbolic_trace(both).graph)
-    assert len(matcher.match(fx.symbolic_trace(both).graph)) == 1
-    graph = fx.symbolic_trace(read).graph
-    assert matcher.match(graph) == []  # somebody else reads the value in between
-    (inner,) = graph.find_nodes(op="call_function", target=torch.sin)
-    assert [user.op for user in inner.users] == ["call_function", "output"]
-
-
 @question(71, "pytorch#137229, #132867", "12c_normalize: What PyTorch's matchers see")
 def a_custom_operator_that_writes() -> None:
     """Why does no pattern match my custom operator that writes into its argument?"""
