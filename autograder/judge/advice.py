@@ -280,6 +280,10 @@ ADVICE = (
     Row(("RecursionError",), "",
         "A function calls itself without end. Which of your methods calls itself, directly or "
         "through the class that it is made from?"),
+    Row(("SpecViolationError",), "",
+        "A new program is looked at when it is made: its graph, its signature and its state have "
+        "to fit together. Which of them does not know of your change?",
+        exercises=("add_output",)),
     Row(("StopIteration",), "",
         "`next` found nothing more. The submodule's placeholders outnumber the positional "
         "arguments of the call: which of them get their value by keyword, or have a default?",
@@ -314,7 +318,7 @@ ADVICE = (
     Row(("KeyError",), r"^'?([\w.]+)'?$",
         "The dictionary on this line has no key `{1}`. When is it filled, and under which keys: "
         "nodes, names or targets?", where="call"),
-    Row(("RuntimeError",), r"must match the size|shapes? cannot be|size mismatch|mat1 and mat2",
+    Row(("RuntimeError",), r"must match the size|shapes? cannot be|size mismatch",
         "The operation exists, but these shapes do not go together. Write down the shape of each "
         "value, line by line; did a dimension get lost on the way?"),
     Row(("TypeError",), r"takes (?:from )?\d+ .*positional arguments? .*(?:was|were) given",

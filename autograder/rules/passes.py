@@ -57,7 +57,7 @@ def caller_untouched(evidence: Evidence) -> Iterable[Finding]:
     part = changed[0].part
     more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
     what, look = "the model it was given", _LOOK_FOR_CHANGE.get(part, _SHARED)
-    if any(is_exported(value) for value in evidence.trial.args):
+    if any(is_exported(value) for value in (*evidence.trial.args, *evidence.trial.watch)):
         what, look = "the program it was given", _OF_A_PROGRAM
     elif part in (Part.ARGUMENT, Part.TENSOR):
         what = "what it was given"

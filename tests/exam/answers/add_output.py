@@ -297,6 +297,14 @@ def cloned(ep, name):
     return new
 
 
+@wrong("dead code is removed, and its own value stays", "nodes-changed")
+def swept_afterwards(ep, name):
+    new = extended(ep, name)
+    new.graph_module.graph.eliminate_dead_code()
+    new.graph_module.recompile()
+    return new
+
+
 @wrong("dead code is removed as well", "nodes-changed")
 def tidied(ep, name):
     new = extended(ep, name)

@@ -248,6 +248,19 @@ def shared_buffers(model, args):
             parameter.grad = grads[name]
 
 
+@wrong("only what is saved is put back", "caller-changed")
+def saved_only(model, args):
+    saved = copy.deepcopy(model.state_dict())
+    grads = {name: p.grad for name, p in model.named_parameters()}
+    for parameter in model.parameters():
+        parameter.grad = None
+    result = counted(model, args, copied=lambda model: model)
+    model.load_state_dict(saved)
+    for name, parameter in model.named_parameters():
+        parameter.grad = grads[name]
+    return result
+
+
 @wrong("eval mode", "caller-changed", clause="modes")
 def in_eval(model, args):
     result = counted(model, args)

@@ -12,6 +12,7 @@ from autograder.core.exercise import Aspect, Case, Exercise, Expect
 from autograder.exercises.ch11b_aten.add_output import models
 from autograder.fuzz.grammar import COMMON, Vocabulary
 from autograder.fuzz.random_models import RandomModels
+from autograder.fuzz.recipe import Recipe
 from autograder.models import T
 
 X, ROW = T(2, 3), T(3)
@@ -55,11 +56,21 @@ def case(
     return Case(name, aspect, build, hidden, expect)
 
 
+REFUSED = Expect(
+    "ValueError",
+    "Which nodes are calls? What does your search give where there is none of that name?",
+    still=("caller untouched",),
+)
+
+
 def refused(name: str, make: Callable[[], nn.Module], args: tuple[Any, ...], node: str) -> Case:
     """A case in which the name is that of no call node."""
-    look = "Which nodes are calls? What does your search give where there is none of that name?"
-    expect = Expect("ValueError", look, still=("caller untouched",))
-    return case(name, "refused", make, args, node, expect=expect)
+    return case(name, "refused", make, args, node, expect=REFUSED)
+
+
+def of_recipe(recipe: Recipe) -> Expect:
+    """What is expected of a random model: where it does nothing, there is no call node."""
+    return Expect() if recipe.steps or recipe.part else REFUSED
 
 
 RANDOM_MODELS = RandomModels(
@@ -69,6 +80,7 @@ RANDOM_MODELS = RandomModels(
     ),
     models.of_random_model,
     count=6,
+    expect=of_recipe,
 )  # fmt: skip
 
 EXERCISE = Exercise(

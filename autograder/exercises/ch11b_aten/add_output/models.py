@@ -46,10 +46,11 @@ class Names(nn.Module):
 
 
 class Unread(nn.Module):
-    """A value that nobody reads."""
+    """Two values that nobody reads."""
 
     def forward(self, x):
         torch.tanh(x)
+        torch.neg(x)
         return x.cos().sin()
 
 

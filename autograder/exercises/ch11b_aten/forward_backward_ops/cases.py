@@ -77,7 +77,6 @@ EXERCISE = Exercise(
         case("a part in eval mode", "left", models.Norms, X, prepare=models.frozen_norm),
         case("an argument that changes", "left", models.ChangesItsInput, X, X),
         case("redraw: two layers", "task", models.TwoLayers, T(4, 3), hidden=True),
-        case("redraw: buffers", "left", models.Norms, T(5, 3), hidden=True),
     ),
     rubric=f"{__package__}.rubric",
     hints=HINTS,

@@ -62,13 +62,13 @@ class Image(nn.Module):
 
 
 class Norms(nn.Module):
-    """In training mode the BatchNorm and `calls` change."""
+    """In training mode the BatchNorm and `calls` change, which is not saved with the model."""
 
     def __init__(self):
         super().__init__()
         self.linear = nn.Linear(3, 4)
         self.norm = nn.BatchNorm1d(4)
-        self.register_buffer("calls", torch.zeros(()))
+        self.register_buffer("calls", torch.zeros(()), persistent=False)
 
     def forward(self, x):
         self.calls.add_(1)
