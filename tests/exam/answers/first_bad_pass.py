@@ -328,4 +328,9 @@ BEYOND = {
     "compared with a trace of the model": "no pass of a random model edits what is given",
     "each pass alone": "no pass of a random model depends on another",
     "dtypes are not compared": "no pass of a random model changes the dtype",
+    "exact comparison": "no pass of a random model is right within the tolerance only",
+    "a wide tolerance": "the bad passes of random models change values by much",
+    "NaN is not NaN": "random models give no NaN",
+    "sums are compared": "no pass of a random model keeps the sum and changes the values",
+    "a tuple is a list": "no pass of a random model changes the structure of the result",
 }

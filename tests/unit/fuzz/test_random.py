@@ -92,6 +92,11 @@ from torch.nn import functional as F
 """
 
 
+ABOUT_GRAPHS = {"refresh_meta", "meta_lies", "all_arguments"}
+"""Exercises whose answers read a graph that is made of a random model, and do not run it: values
+of terabytes, or arguments that are no inputs of the model."""
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")  # what PyTorch says about odd models
 @pytest.mark.parametrize("name", BY_EXERCISE)
 def test_random_models_can_be_pasted_traced_and_run(name: str) -> None:
@@ -101,6 +106,8 @@ def test_random_models_can_be_pasted_traced_and_run(name: str) -> None:
         program = program_of(case.recipe, random.vocabulary)
         exec(PASTED + program.source, scope)
         trial = case.make(0)
+        if name in ABOUT_GRAPHS:
+            continue
         if trial.kwargs:  # parameters that are to be fixed first: tracing alone cannot do it
             assert case.expect.raises or key_of(WITH[name]).reference(WITH[name], case).runs
             continue
@@ -121,7 +128,7 @@ def test_a_random_model_has_the_parameters_of_its_trace(name: str) -> None:
     """So the judge need not trace it to know them."""
     for case in WITH[name].random.cases(11):
         model = case.make(0).model
-        if model is None or case.expect.trace or case.make(0).kwargs:
+        if model is None or case.expect.trace or case.make(0).kwargs or name in ABOUT_GRAPHS:
             continue
         traced = fx.symbolic_trace(case.make(0).model)
         own, wanted = (signature_of(each, Encoder({})) for each in (model, traced))
@@ -134,7 +141,10 @@ def test_what_surrounds_a_random_model_is_the_same_without_it(name: str) -> None
     for case in WITH[name].random.cases(11):
         whole, rest = case.make(0), trial_for("results", case.make, 0)
         for some, others in zip(rest.inputs, whole.inputs, strict=True):
-            same(some, others)
+            if name == "all_arguments":  # they are names
+                assert some == others
+            else:
+                same(some, others)
         assert rest.functions.keys() == whole.functions.keys()
         assert len(rest.log) == len(whole.log)
 

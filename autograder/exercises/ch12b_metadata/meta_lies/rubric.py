@@ -230,7 +230,7 @@ def words(value: Any) -> str:
 
 KEY = AnswerKey(
     (
-        a_list_of_names,
+        a_list_of_names.because("what is no list of names differs, too: this says what it is"),
         caller_untouched,
         modes_are_left,
         no_guard,

@@ -60,19 +60,19 @@ VOCABULARY = Vocabulary(
     ops("through({a}, 0.1)", "through({x}, 0.1)")
     + ops(
         "through(torch.cat([{x}, {y}], dim=-1), 0.1).chunk(2, dim=-1)[0]",
-        "through(torch.cat(tensors=({x}, {y}, {x})), 0.1)[:1]",
+        "through(torch.cat(tensors=({x}, {y}, {x})), 0.1).chunk(3)[0]",
         "through({x}.transpose(0, -1), 0.1).transpose(0, -1)",
-        "through(torch.cat([through({x}, 0.1), through({y}, 0.1)], dim=0), 0.1)[-1:]",
-        "through(through({x}, 0.1).flatten(), 0.1).mean()",
-        "through(torch.flatten(through({x}, 0.1)), 0.1).mean()",
+        "through(torch.cat([through({x}, 0.1), through({y}, 0.1)], dim=0), 0.1).chunk(2)[1]",
+        "{x} * through(through({x}, 0.1).flatten(), 0.1).mean()",
+        "{x} * through(torch.flatten(through({x}, 0.1)), 0.1).mean()",
         "through(torch.stack([through({x}, 0.1), through({y}, 0.1)]), 0.1)[0]",
         "torch.cat([through({x}, 0.1), through({y}, 0.1)], dim=-1).chunk(2, dim=-1)[1]",
-        "through(through(through({x}, 0.1).transpose(0, -1), 0.1).flatten(), 0.1).mean()",
-        "through(torch.cat([{x}, through({y}, 0.1)], dim=0), 0.1)[:1]",
+        "{x} * through(through(through({x}, 0.1).transpose(0, -1), 0.1).flatten(), 0.1).mean()",
+        "through(torch.cat([{x}, through({y}, 0.1)], dim=0), 0.1).chunk(2)[0]",
         dims=(1, 4),
     )
     + ops("forked({x}, {y})", dims=(1, 4), outs=2)
-    + ops("through(through({x}, 0.1).permute(2, 1, 0), 0.1).mean()", dims=(3, 3))
+    + ops("{x} * through(through({x}, 0.1).permute(2, 1, 0), 0.1).mean()", dims=(3, 3))
     + ops("through(F.max_pool2d({x}, 1), 0.1)", dims=(3, 4))
     + tuple(op for op in COMMON if ".reshape" not in op.text),
     shapes=((2, 3), (3,), (2, 1, 3), (1, 2, 4, 4)),
