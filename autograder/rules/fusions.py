@@ -28,7 +28,8 @@ def kinds_of_calls(data: Plain) -> list[tuple[str, str]]:
         op, target = row["op"], row["target"]
         if op == "call_module":
             cls = classes.get(target, "")
-            kind = f"a `{cls.rpartition('.')[2]}`"
+            name = cls.rpartition(".")[2]
+            kind = f"{'an' if name[:1] in 'AEIOU' else 'a'} `{name}`"
             if cls in CLASSES:
                 kind = "a convolution" if CLASSES[cls] in CONVS else "a BatchNorm"
         elif op == "call_function":

@@ -530,6 +530,22 @@ def old_one_stays(model):
     return Fuse(erase_conv=False)(model)
 
 
+@wrong("linear layers, too", "changed-too-much", clause="exact-conv")
+def linear_layers_too(model):
+    def fold(conv, norm):
+        if type(conv) is not nn.Linear:
+            return folded(conv, norm)
+        new, norm = copy.deepcopy(conv), copy.deepcopy(norm).eval()
+        with torch.no_grad():
+            zero = norm(torch.zeros(1, norm.num_features, dtype=conv.weight.dtype)).flatten()
+            scale = norm(torch.ones(1, norm.num_features, dtype=conv.weight.dtype)) - zero
+            new.weight.mul_(scale.reshape(-1, 1))
+            new.bias.copy_(new.bias * scale.flatten() + zero)
+        return new
+
+    return Fuse(convs=(*CONVS, nn.Linear), fold=fold)(model)
+
+
 @wrong("names without a look at those that exist", "changed-too-much", clause="free-names")
 def taken_name(model):
     numbers = itertools.count()

@@ -363,6 +363,18 @@ def keywords_left(model):
     return Merge(wanted=lambda gm, node: not node.kwargs)(model)
 
 
+@wrong("a layer whose weight is tied is left", "missed-place", clause="all")
+def tied_are_left(model):
+    gm = fx.symbolic_trace(model)
+    weights = Counter(id(module.weight) for module in gm.modules() if isinstance(module, nn.Linear))
+    return Merge(wanted=lambda gm, n: weights[id(gm.get_submodule(n.target).weight)] == 1)(model)
+
+
+@wrong("values by the first word of their name", "changed-too-much", clause="other-value")
+def by_the_first_word(model):
+    return Merge(key=lambda node: node.all_input_nodes[0].name.partition("_")[0])(model)
+
+
 @wrong("names without a look at those that exist", "missed-place", clause="free-names")
 def taken_names(model):
     numbers = itertools.count()

@@ -52,6 +52,24 @@ def no_function_left(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
+@rule("new names are free", Stage.STRUCTURE)
+def new_names_are_free(evidence: Evidence) -> Iterable[Finding]:
+    """No new module takes the place of one that an earlier call of the answer has made."""
+    if evidence.trial.then is None:
+        return
+    rows = evidence.graph["nodes"]
+    called = Counter(row["target"] for row in rows if row["op"] == "call_module")
+    name, count = called.most_common(1)[0] if called else ("", 0)
+    if count > 1:
+        yield evidence.finding(
+            "overwritten-module",
+            f"{evidence.you} was given a model that it had made itself, with more to do in it. Now "
+            f"two nodes call `{name}`: a module of that name was there already.",
+            "The names of nodes and those of submodules are counted separately. Which names does "
+            "the module have already?",
+        )
+
+
 @rule("no module overwritten", Stage.STRUCTURE)
 def none_overwritten(evidence: Evidence) -> Iterable[Finding]:
     """A module that the model calls is what it was."""
@@ -73,16 +91,6 @@ def a_module_for_each_call(evidence: Evidence) -> Iterable[Finding]:
     """In the order of the graph, each call has an `nn.Dropout` of its own with its own `p`."""
     sites = [row for row in evidence.traced_graph["nodes"] if calls(row, DROPOUT)]
     new, modules = _new_calls(evidence), _modules(evidence.graph)
-    if evidence.trial.then is not None and len(set(new)) < len(new) == len(sites):
-        yield evidence.finding(
-            "overwritten-module",
-            f"{evidence.you} was given a model that it had made itself, with one more call of "
-            f"`F.dropout` in it. Now two nodes call `{new[0]}`: a module of that name was there "
-            "already.",
-            "The names of nodes and those of submodules are counted separately. Which names "
-            "does the module have already?",
-        )
-        return
     if len(new) != len(sites):
         yield evidence.finding(
             "wrong-count",
@@ -185,6 +193,7 @@ KEY = AnswerKey(
     (
         *PASS,
         no_function_left.because("names the call that was missed; others see a wrong number"),
+        new_names_are_free.because("names what was overwritten; others see one module too few"),
         none_overwritten.because("names what was overwritten; others see a wrong number"),
         a_module_for_each_call,
         modes,

@@ -92,21 +92,30 @@ class NamesTaken(nn.Module):
         super().__init__()
         self.conv = nn.Conv2d(2, 2, 1)
         self.bn = nn.BatchNorm2d(2)
-        for name in (
-            "fused",
-            "conv_fused",
-            "conv_bn",
-            "fused_0",
-            "fused_conv",
-            "conv_1",
-            "fused_1",
-        ):
+        self.names = (
+            "fused fused_0 fused_1 conv_fused fused_conv fused_conv_0 fused_conv_bn "
+            "fused_conv_bn_0 conv_bn conv_bn_0 conv_bn_fused conv_1 folded folded_0 conv_folded"
+        ).split()
+        for name in self.names:
             self.add_module(name, nn.PReLU())
 
     def forward(self, x):
-        y = self.fused(self.conv_fused(self.conv_bn(x)))
-        y = self.fused_0(self.fused_1(self.fused_conv(self.conv_1(y))))
+        y = x
+        for name in self.names:
+            y = getattr(self, name)(y)
         return self.bn(self.conv(x)) + y
+
+
+class LinearPair(nn.Module):
+    """A BatchNorm behind a linear layer, which is no convolution."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(2, 2)
+        self.bn = nn.BatchNorm1d(2)
+
+    def forward(self, x):
+        return self.bn(self.linear(x))
 
 
 class OtherReader(nn.Module):

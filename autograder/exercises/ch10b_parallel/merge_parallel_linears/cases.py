@@ -82,6 +82,7 @@ EXERCISE = Exercise(
         model_case("names that are taken", "places", models.NamesTaken, X),
         model_case("a graph module", "places", models.traced, X),
         model_case("a weight that is read", "places", models.ReadWeight, X),
+        model_case("a weight of two", "places", models.Tied, X),
         model_case("other values", "left", models.OtherValues, (T(2, 3), T(2, 3))),
         model_case("alone", "left", models.Alone, X),
         model_case("called for two values", "left", models.CalledTwice, X),

@@ -95,7 +95,10 @@ class NamesTaken(nn.Module):
         super().__init__()
         self.left = nn.Linear(3, 2)
         self.right = nn.Linear(3, 2)
-        self.names = ("merged", "merged_0", "merged_linear", "merged_1", "qkv", "fused")
+        self.names = (
+            "merged merged_0 merged_1 merged_linear merged_linear_0 merged_linears_0 linear_merged "
+            "left_merged merged_left fused fused_0 fused_linear_0 qkv parallel_0 wide"
+        ).split()
         for name in self.names:
             self.add_module(name, nn.PReLU())
 
@@ -104,6 +107,19 @@ class NamesTaken(nn.Module):
         for name in self.names:
             y = getattr(self, name)(y)
         return y
+
+
+class Tied(nn.Module):
+    """Two layers have one weight."""
+
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Linear(3, 2)
+        self.right = nn.Linear(3, 2)
+        self.right.weight = self.left.weight
+
+    def forward(self, x):
+        return self.left(x) * self.right(x)
 
 
 class OtherValues(nn.Module):
@@ -116,7 +132,8 @@ class OtherValues(nn.Module):
         self.last = nn.Linear(2, 2)
 
     def forward(self, x, y):
-        return self.last(self.left(x) * self.right(y))
+        first, second = torch.tanh(x), torch.tanh(y)
+        return self.last(self.left(first) * self.right(second))
 
 
 class Alone(nn.Module):

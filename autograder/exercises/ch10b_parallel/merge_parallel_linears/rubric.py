@@ -50,7 +50,7 @@ def layers_merged(evidence: Evidence) -> Iterable[Finding]:
     before, after = _kinds(evidence.traced_graph), _kinds(evidence.graph)
     want = before[LINEAR] - sum(len(group) - 1 for group in groups)
     if after[LINEAR] > want:
-        names = ", ".join(f"`{name}`" for name in groups[0]) if groups else ""
+        names = ", ".join(f"`{name}`" for name in _left(evidence, groups))
         text = f"Your graph runs {_layers(after[LINEAR])}; {want} would do."
         more = (
             f" In the model, {names} read the same value, with no write between." if names else ""
@@ -72,6 +72,12 @@ def layers_merged(evidence: Evidence) -> Iterable[Finding]:
                 "Only the linear layers of a group change; all else stays.",
             )
             return
+
+
+def _left(evidence: Evidence, groups: list[list[str]]) -> list[str]:
+    """The group of which most calls are there still, by their names."""
+    there = {row["name"] for row in evidence.graph["nodes"] if row["op"] == "call_module"}
+    return max(groups, key=lambda group: len(there & {*group}), default=[])
 
 
 def _layers(count: int) -> str:
