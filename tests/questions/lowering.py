@@ -153,3 +153,24 @@ def found_dependency_cycles() -> None:
     with pytest.raises(AssertionError, match="cycles"):
         fused(gm, left, right)
     assert fused(gm, {"relu", "relu_1"}, {"maximum", "maximum_1"}).graph
+
+
+@question(58, "ColossalAI PR#1480", "13_partition: Tensors and their memory")
+def memory_by_node() -> None:
+    """How much memory does each node of my graph hold?"""
+    held: dict[str, tuple[int, int]] = {}
+
+    class Memory(fx.Interpreter):
+        def run_node(self, n: fx.Node) -> object:
+            value = super().run_node(n)
+            if n.op == "call_function":
+                size = value.numel() * value.element_size()
+                held[n.name] = (size, value.untyped_storage().nbytes())
+            return value
+
+    def model(x):
+        return torch.exp(x).reshape(-1)[:1]
+
+    Memory(fx.symbolic_trace(model)).run(torch.ones(10, 100))
+    # A slice has four bytes, and keeps all 4,000 of the storage that it looks into.
+    assert held == {"exp": (4000, 4000), "getitem": (4, 4000)}
