@@ -8,6 +8,7 @@ import pytest
 
 from tests.unit.lessons.census import Api, apis, asserting_cells, coverage, places_of, table
 
+
 @pytest.mark.parametrize("api", apis(), ids=lambda api: api.name)
 def test_an_api_is_taught_or_it_is_said_why_not(api: Api) -> None:
     assert bool(places_of(api)) == (not api.why), places_of(api)
