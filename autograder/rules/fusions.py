@@ -21,6 +21,12 @@ def times(count: int) -> str:
     return {0: "not at all", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
+def kind_of_class(cls: str) -> str:
+    """A layer by the qualified name of its class, in words, such as "an `Identity`"."""
+    name = cls.rpartition(".")[2]
+    return f"{'an' if name[:1] in 'AEIOU' else 'a'} `{name}`"
+
+
 def kinds_of_calls(data: Plain) -> list[tuple[str, str]]:
     """The name of each call and what is called, in words; a convolution as module or function."""
     classes, found = classes_of(data), []
@@ -28,8 +34,7 @@ def kinds_of_calls(data: Plain) -> list[tuple[str, str]]:
         op, target = row["op"], row["target"]
         if op == "call_module":
             cls = classes.get(target, "")
-            name = cls.rpartition(".")[2]
-            kind = f"{'an' if name[:1] in 'AEIOU' else 'a'} `{name}`"
+            kind = kind_of_class(cls)
             if cls in CLASSES:
                 kind = "a convolution" if CLASSES[cls] in CONVS else "a BatchNorm"
         elif op == "call_function":

@@ -14,7 +14,7 @@ from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import without_dropout
 from autograder.judge.rule import Stage, rule
 from autograder.rules.effects import has_effect, modules_by_path, needed
-from autograder.rules.fusions import CLASSES, CONVS, NORMS, kinds_of_calls, times
+from autograder.rules.fusions import CLASSES, CONVS, NORMS, kind_of_class, kinds_of_calls, times
 from autograder.rules.passes import PASS
 from autograder.rules.replacements import (
     DROPOUT_FUNCTIONS,
@@ -139,9 +139,9 @@ def nothing_dead(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-_OF_OTHER_RULES = frozenset(
-    f"a `{cls.rpartition('.')[2]}`" for cls in (IDENTITY, *DROPOUT_MODULES)
-) | {f"`{target_text(function)}`" for function in DROPOUT_FUNCTIONS}
+_OF_OTHER_RULES = frozenset(kind_of_class(cls) for cls in (IDENTITY, *DROPOUT_MODULES)) | {
+    f"`{target_text(function)}`" for function in DROPOUT_FUNCTIONS
+}
 """Kinds of calls of which the rules about dropouts and identities speak."""
 
 
