@@ -186,7 +186,8 @@ def sound(node, found, pattern):
         weight = found["weight"].meta["val"]
         if weight.shape != x.shape[-1:] or weight.dtype != x.dtype:
             return False
-    casts = [n for n in steps_to(node, found["x"]) if n.target is aten._to_copy.default]
+    steps = steps_to(node, found["x"], found.get("weight"))
+    casts = [n for n in steps if n.target is aten._to_copy.default]
     if not casts:
         return x.dtype is torch.float32
     return x.dtype in (torch.half, torch.bfloat16) and all(
@@ -194,12 +195,12 @@ def sound(node, found, pattern):
     )
 
 
-def steps_to(node, x):
-    """The nodes between a norm and what it normalizes."""
+def steps_to(node, x, weight):
+    """The nodes between a norm and what it normalizes; how the weight came about is no step."""
     seen, todo = set(), [node]
     while todo:
         step = todo.pop()
-        if step is not x and step not in seen and step.op == "call_function":
+        if step not in (x, weight) and step not in seen and step.op == "call_function":
             seen.add(step)
             if step.target is not aten._to_copy.default or x not in step.args:
                 todo += step.all_input_nodes
