@@ -48,6 +48,19 @@ def create(
 
 
 @app.command()
+def lateness(folder: Annotated[Path, typer.Argument(help="The classroom.")]) -> None:
+    """Show who was late and what it costs, by deadlines.toml and the due dates as they are now."""
+    from autograder.classroom import lateness_preview
+
+    try:
+        text = lateness_preview.preview(folder)
+    except lateness_preview.CannotShow as error:
+        err.print(f"[red]Nothing to show.[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+    out.print(text)
+
+
+@app.command()
 def replay(
     folder: Annotated[Path, typer.Argument(help="The classroom.")],
     student: Annotated[str, typer.Argument(help="Who handed it in.")],

@@ -29,6 +29,7 @@ from autograder.classroom.gradebook_url import (
 )
 from autograder.classroom.gradebook_writer import GradebookWriter, clean_up
 from autograder.classroom.journal import Journal, digest_of
+from autograder.classroom.late_penalties import BadDeadlines, LateRow, Penalties, Stamp, read_stamp
 from autograder.classroom.preflight import RawSubmission, read_submission, students_of
 from autograder.classroom.worker_pool import grade_in_parallel
 from autograder.sandbox.client import NoBox
@@ -52,10 +53,12 @@ class Summary:
     Attributes:
         results: one for each submission.
         seconds: how long it took in all.
+        late: what being late does to each submission of these chapters that it does anything to.
     """
 
     results: tuple[Result, ...]
     seconds: float
+    late: tuple[LateRow, ...] = ()
 
 
 Tell = Callable[[Result, int, int], None]
@@ -104,6 +107,9 @@ def grade_class(
         marking = _Marking(room, sandbox=sandbox, db_url=db_url, settings=settings or {})
         try:
             results = marking.grade(chapters, jobs=jobs, force=force, cluster=cluster, say=say)
+            late = marking.late
+        except BadDeadlines as error:
+            raise CannotGrade(str(error)) from None
         except (SQLAlchemyError, InvalidEntry) as error:  # the second one stands for the first
             why = what_failed(error, marking.db_url)
             raise CannotGrade(
@@ -111,7 +117,7 @@ def grade_class(
             ) from None
         finally:
             marking.writer.close()
-    return Summary(tuple(results), time.perf_counter() - start)
+    return Summary(tuple(results), time.perf_counter() - start, late)
 
 
 class _Marking:
@@ -137,6 +143,7 @@ class _Marking:
             why = what_failed(error, self.db_url)
             raise CannotGrade(f"The gradebook cannot be used: {why}") from None
         self.journal = Journal(room / HOME / "journal.jsonl")
+        self.late: tuple[LateRow, ...] = ()
 
     def grade(
         self,
@@ -148,6 +155,7 @@ class _Marking:
         say: Tell | None,
     ) -> list[Result]:
         chosen = self._choose(chapters)
+        self.writer.penalties = Penalties(self.room, self.config, self.writer.chapters())
         if self.execute.sandbox and not cluster and (why_not := no_box()):
             raise CannotGrade(why_not)
         clean_up(self.room)
@@ -164,6 +172,8 @@ class _Marking:
                 results.append(result)
                 if say:
                     say(result, len(results), count)
+        late = self.writer.penalize()
+        self.late = tuple(row for row in late if row.chapter in chosen and row.sentence)
         return sorted(results, key=lambda result: (result.chapter, result.student))
 
     def _choose(self, chapters: Sequence[str] | None) -> list[str]:
@@ -207,7 +217,7 @@ class _Marking:
                 digest = digest_of(handed.text or b"", sorted(files.items()), key, terms)
                 before = self.journal.find(student, chapter, digest)
                 if before and student in graded_before and self._has_folder(student, chapter):
-                    old.append(before)
+                    old.append(self._as_before(before, handed))
                     continue
                 beside[student] = replace(handed, files=files), digest
                 yield Submission(student, handed.text, files, key, notes=handed.notes)
@@ -244,16 +254,29 @@ class _Marking:
         return (self.room / "autograded" / student / chapter / f"{chapter}.ipynb").is_file()
 
     def _write(self, graded: GradedNotebook, handed: RawSubmission, digest: str) -> Result:
-        stamp = handed.folder / "timestamp.txt"
-        timestamp = ""
-        if stamp.is_file() and not stamp.is_symlink() and not handed.folder.is_symlink():
-            with contextlib.suppress(OSError):
-                timestamp = stamp.read_bytes()[:200].decode(errors="replace")
-        said = (*graded.result.notes, *self.writer.write(graded, handed.files, timestamp))
-        result = replace(graded.result, notes=tuple(map(in_a_line, said)))
+        stamp = self._stamp(handed)
+        self.writer.write(graded, handed.files, stamp)
+        result = replace(graded.result, notes=tuple(map(in_a_line, graded.result.notes)))
         if graded.final:
             self.journal.add(result, digest)
-        return result
+        return _with_note(result, stamp)
+
+    def _as_before(self, result: Result, handed: RawSubmission) -> Result:
+        """The result of a submission that has not changed; when it was handed in may have."""
+        stamp = self._stamp(handed)
+        self.writer.keep_time(result, stamp)
+        return _with_note(result, stamp)
+
+    def _stamp(self, handed: RawSubmission) -> Stamp | None:
+        if self.writer.penalties is None:
+            return None
+        return read_stamp(handed.folder, self.writer.penalties.policy)
+
+
+def _with_note(result: Result, stamp: Stamp | None) -> Result:
+    """A result that says, too, what is wrong with its time; that is no part of the journal."""
+    notes = tuple(n for n in result.notes if not n.startswith("timestamp.txt "))
+    return replace(result, notes=(*notes, stamp.note) if stamp and stamp.note else notes)
 
 
 def _usable(db_url: str) -> str:

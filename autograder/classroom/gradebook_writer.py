@@ -6,15 +6,13 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 
 from nbgrader.api import Gradebook, SubmittedNotebook, TaskCell
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import AssignLatePenalties
-from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
+from autograder.classroom.late_penalties import LateRow, Penalties, Stamp, keep_time
 from autograder.classroom.released import given_out
 from autograder.submission.result import GradedNotebook, Result
 from autograder.submission.source_cells import SourceCell, source_cells_in
@@ -36,6 +34,8 @@ class GradebookWriter:
     def __init__(self, room: Path, config: Config, db_url: str, course: str) -> None:
         self.room, self.config, self.db_url = room, config, db_url
         self.gradebook = Gradebook(db_url, course)
+        self.penalties: Penalties | None = None
+        """What works out penalties for late work, once the class's policy was read."""
 
     def close(self) -> None:
         """Let go of the gradebook."""
@@ -69,43 +69,40 @@ class GradebookWriter:
         }  # fmt: skip
 
     def write(
-        self, graded: GradedNotebook, files: Mapping[str, bytes], timestamp: str
-    ) -> tuple[str, ...]:
+        self, graded: GradedNotebook, files: Mapping[str, bytes], stamp: Stamp | None
+    ) -> None:
         """Write down what became of a submission.
 
         Args:
             graded: what became of it.
             files: what lies beside the graded notebook.
-            timestamp: when it was handed in, as a file says it; may be nonsense.
-
-        Returns:
-            What was noticed, a sentence each.
+            stamp: when it was handed in, as a file says it.
         """
-        when, notes = _moment(timestamp)
-        self._write_folder(graded, files, timestamp if when else "")
-        self._write_grades(graded, when)
-        return notes
-
-    def _write_grades(self, graded: GradedNotebook, when: datetime | None) -> None:
         book, result = self.gradebook, graded.result
         book.update_or_create_student(result.student)
-        more = {"timestamp": when} if when else {}
-        submission = book.update_or_create_submission(result.chapter, result.student, **more)
+        book.update_or_create_submission(result.chapter, result.student)
+        self.keep_time(result, stamp)
+        self._write_folder(graded, files, stamp.text if stamp else "")
+        self._write_grades(graded)
+
+    def keep_time(self, result: Result, stamp: Stamp | None) -> None:
+        """Have the gradebook know when a submission was handed in."""
+        copy = self.room / "autograded" / result.student / result.chapter / "timestamp.txt"
+        keep_time(self.gradebook, result.chapter, result.student, stamp, copy)
+
+    def penalize(self) -> list[LateRow]:
+        """Work out everybody's penalties for late work, and write them down."""
+        return self.penalties.write(self.gradebook) if self.penalties else []
+
+    def _write_grades(self, graded: GradedNotebook) -> None:
+        book, result = self.gradebook, graded.result
+        submission = book.find_submission(result.chapter, result.student)
         for notebook in submission.notebooks:
             if notebook.name == result.chapter:
                 _write_notebook(notebook, graded)
         book.db.commit()
-        if when is not None and submission.total_seconds_late > 0:
-            self._penalize(result)
-
-    def _penalize(self, result: Result) -> None:
-        """Let nbgrader's plugin say what being late costs."""
-        from nbformat.v4 import new_notebook
-
-        ids = {"notebook": result.chapter, "assignment": result.chapter}
-        ids |= {"student": result.student, "db_url": self.db_url}
-        AssignLatePenalties(config=self.config).preprocess(new_notebook(), {"nbgrader": ids})
-        self.gradebook.db.expire_all()
+        if self.penalties:
+            self.penalties.write(book, [result.student])
 
     def _write_folder(
         self, graded: GradedNotebook, files: Mapping[str, bytes], timestamp: str
@@ -143,15 +140,6 @@ def _write_notebook(notebook: SubmittedNotebook, graded: GradedNotebook) -> None
     for comment in notebook.comments:
         untouched = comment.name in graded.unanswered
         comment.auto_comment = "No response." if untouched else None
-
-
-def _moment(timestamp: str) -> tuple[datetime | None, tuple[str, ...]]:
-    if not timestamp.strip():
-        return None, ()
-    try:
-        return parse_utc(timestamp.strip()[:100]), ()
-    except (ValueError, OverflowError, TypeError):
-        return None, ("timestamp.txt does not hold a time; it counts as not late.",)
 
 
 def clean_up(room: Path) -> None:

@@ -12,8 +12,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from autograder.classroom.grade_class import Summary
+from autograder.classroom.late_penalties import LateRow
 from autograder.submission.result import Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
+
+MOST_LATE = 10
+"""Lines about late work that the summary has."""
 
 
 class Watch:
@@ -80,6 +84,25 @@ def print_summary(summary: Summary, console: Console) -> None:
     rate = f", {60 * again / summary.seconds:.0f} a minute" if again and summary.seconds else ""
     before = f" {kept} had been graded before and have not changed." if kept else ""
     console.print(f"{again} submissions graded in {summary.seconds:.0f} s{rate}.{before}")
+    _print_late(summary.late, console)
+
+
+def _print_late(rows: Sequence[LateRow], console: Console) -> None:
+    """Who was late, and what it costs; the first few, where there are many."""
+    if not rows:
+        return
+    costs = sum(row.penalty > 0 for row in rows)
+    console.print(f"{len(rows)} late, of which {costs} {'loses' if costs == 1 else 'lose'} points:")
+    for row in rows[:MOST_LATE]:
+        console.print(f"  {escape(about_late(row))}")
+    if len(rows) > MOST_LATE:
+        console.print(f"  And {len(rows) - MOST_LATE} more. All: fxcourse classroom lateness DIR")
+
+
+def about_late(row: LateRow) -> str:
+    """How late a submission was, and what it costs, in a line."""
+    minus = f": -{row.penalty:.4g} of {row.score:.4g} points" if row.penalty else ": no points off"
+    return f"{in_a_line(row.student)}, {row.chapter}: {row.sentence}{minus}"
 
 
 def _columns(results: Sequence[Result], endings: Sequence[SubmissionStatus]) -> Iterator[str]:
