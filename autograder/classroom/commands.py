@@ -48,6 +48,25 @@ def create(
 
 
 @app.command()
+def undo(
+    folder: Annotated[Path, typer.Argument(help="The classroom.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Also where the gradebook has changed since.")
+    ] = False,
+) -> None:
+    """Undo the last run of `fxcourse grade` that wrote anything: gradebook and notebooks."""
+    from autograder.classroom import undo_run
+
+    try:
+        began, count = undo_run.undo(folder, force=force)
+    except undo_run.UNDOABLE as error:
+        err.print(f"[red]Nothing was undone.[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+    notebooks = "1 notebook is" if count == 1 else f"{count} notebooks are"
+    out.print(f"Undone: the run of {escape(began)}. {notebooks} as before, and the gradebook.")
+
+
+@app.command()
 def lateness(folder: Annotated[Path, typer.Argument(help="The classroom.")]) -> None:
     """Show who was late and what it costs, by deadlines.toml and the due dates as they are now."""
     from autograder.classroom import lateness_preview

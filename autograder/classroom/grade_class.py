@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +18,10 @@ from traitlets.config import Config
 
 from autograder.classroom.attached_files import files_beside
 from autograder.classroom.create import api, is_called
+from autograder.classroom.differences import Change, changes, standings
 from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.fork_servers import no_box
+from autograder.classroom.gradebook_copy import address_of, copy_to
 from autograder.classroom.gradebook_url import (
     MAX_NAME,
     NoGradebook,
@@ -28,7 +31,8 @@ from autograder.classroom.gradebook_url import (
     with_driver,
 )
 from autograder.classroom.gradebook_writer import GradebookWriter, clean_up
-from autograder.classroom.journal import Journal, digest_of
+from autograder.classroom.journal import Journal, digest_of, parts_of
+from autograder.classroom.last_run import LastRun
 from autograder.classroom.late_penalties import BadDeadlines, LateRow, Penalties, Stamp, read_stamp
 from autograder.classroom.preflight import RawSubmission, read_submission, students_of
 from autograder.classroom.worker_pool import grade_in_parallel
@@ -54,11 +58,13 @@ class Summary:
         results: one for each submission.
         seconds: how long it took in all.
         late: what being late does to each submission of these chapters that it does anything to.
+        changes: of a run that was only tried, whose score it would change.
     """
 
     results: tuple[Result, ...]
     seconds: float
     late: tuple[LateRow, ...] = ()
+    changes: tuple[Change, ...] = ()
 
 
 Tell = Callable[[Result, int, int], None]
@@ -76,6 +82,7 @@ def grade_class(
     cluster: str | None = None,
     settings: dict[str, Any] | None = None,
     say: Tell | None = None,
+    dry_run: bool = False,
 ) -> Summary:
     """Grade what a class has handed in.
 
@@ -92,6 +99,7 @@ def grade_class(
         cluster: the address of a Dask scheduler whose workers grade.
         settings: of `ExecuteChecks`, beside those in the classroom's configuration.
         say: is told of each submission.
+        dry_run: try it only: say whose score would change, and write nothing.
 
     Raises:
         CannotGrade: nothing was graded.
@@ -103,11 +111,13 @@ def grade_class(
             f"{room} is not a classroom: it has no nbgrader_config.py. "
             "Make one with: fxcourse classroom create DIR"
         )
-    with only_one(room):
-        marking = _Marking(room, sandbox=sandbox, db_url=db_url, settings=settings or {})
+    with only_one(room), _copy_if(dry_run) as copy:
+        marking = _Marking(
+            room, sandbox=sandbox, db_url=db_url, settings=settings or {}, copy=copy
+        )  # fmt: skip
         try:
             results = marking.grade(chapters, jobs=jobs, force=force, cluster=cluster, say=say)
-            late = marking.late
+            late, changed = marking.late, marking.changes()
         except BadDeadlines as error:
             raise CannotGrade(str(error)) from None
         except (SQLAlchemyError, InvalidEntry) as error:  # the second one stands for the first
@@ -117,14 +127,30 @@ def grade_class(
             ) from None
         finally:
             marking.writer.close()
-    return Summary(tuple(results), time.perf_counter() - start, late)
+    return Summary(tuple(results), time.perf_counter() - start, late, changed)
+
+
+@contextlib.contextmanager
+def _copy_if(wanted: bool) -> Iterator[Path | None]:
+    """Where a copy of the gradebook may lie for a moment, if one is wanted."""
+    if not wanted:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="fxcourse-dry-run-") as folder:
+        yield Path(folder) / "gradebook.db"
 
 
 class _Marking:
-    """One run over a classroom."""
+    """One run over a classroom; on a copy of the gradebook, where it is only tried."""
 
     def __init__(
-        self, room: Path, *, sandbox: bool, db_url: str | None, settings: dict[str, Any]
+        self,
+        room: Path,
+        *,
+        sandbox: bool,
+        db_url: str | None,
+        settings: dict[str, Any],
+        copy: Path | None = None,
     ) -> None:
         self.room = room
         self.config: Config = api(room).config
@@ -137,13 +163,21 @@ class _Marking:
         self.db_url = _usable(course.db_url)
         self.execute = ExecuteChecks(config=self.config)
         self.source = Path(course.format_path(course.source_directory, ".", "."))
+        self.last_run = None if copy else LastRun(room, room / HOME, self.db_url)
         try:
-            self.writer = GradebookWriter(room, self.config, self.db_url, course.course_id)
+            if copy:
+                copy_to(self.db_url, copy)
+                self.db_url = address_of(copy)
+            self.writer = GradebookWriter(
+                room, self.config, self.db_url, course.course_id, self.last_run
+            )
         except SQLAlchemyError as error:
             why = what_failed(error, self.db_url)
             raise CannotGrade(f"The gradebook cannot be used: {why}") from None
         self.journal = Journal(room / HOME / "journal.jsonl")
         self.late: tuple[LateRow, ...] = ()
+        self._before = standings(self.writer.gradebook) if copy else {}
+        self._why: dict[tuple[str, str], str] = {}
 
     def grade(
         self,
@@ -158,7 +192,8 @@ class _Marking:
         self.writer.penalties = Penalties(self.room, self.config, self.writer.chapters())
         if self.execute.sandbox and not cluster and (why_not := no_box()):
             raise CannotGrade(why_not)
-        clean_up(self.room)
+        if self.last_run:
+            clean_up(self.room)
         waiting = {chapter: students_of(self.room, chapter) for chapter in chosen}
         count = sum(map(len, waiting.values()))
         if not count:
@@ -174,7 +209,16 @@ class _Marking:
                     say(result, len(results), count)
         late = self.writer.penalize()
         self.late = tuple(row for row in late if row.chapter in chosen and row.sentence)
+        if self.last_run:
+            self.last_run.end()
         return sorted(results, key=lambda result: (result.chapter, result.student))
+
+    def changes(self) -> tuple[Change, ...]:
+        """Whose score this run changes, where it is only tried."""
+        if self.last_run:
+            return ()
+        after = standings(self.writer.gradebook)
+        return tuple(changes(self._before, after, lambda *which: self._why.get(which, "")))
 
     def _choose(self, chapters: Sequence[str] | None) -> list[str]:
         known = self.writer.chapters()
@@ -203,7 +247,7 @@ class _Marking:
         terms = self._terms(chapter)
         given = files_beside(self.source / chapter)
         graded_before = set() if force else self.writer.graded_students(chapter)
-        beside: dict[str, tuple[RawSubmission, str]] = {}
+        beside: dict[str, tuple[RawSubmission, str, dict[str, str]]] = {}
         old: list[Result] = []
 
         def submissions() -> Iterator[Submission]:
@@ -214,19 +258,20 @@ class _Marking:
                 handed = read_submission(self.room, student, chapter)
                 key = key_of(self.execute.secret, student)
                 files = handed.files | given  # the course's own files come last, and win
-                digest = digest_of(handed.text or b"", sorted(files.items()), key, terms)
+                depends = handed.text or b"", sorted(files.items()), key, terms
+                digest, parts = digest_of(*depends), parts_of(*depends)
                 before = self.journal.find(student, chapter, digest)
                 if before and student in graded_before and self._has_folder(student, chapter):
                     old.append(self._as_before(before, handed))
                     continue
-                beside[student] = replace(handed, files=files), digest
+                self._why[student, chapter] = self.journal.why_again(student, chapter, parts)
+                beside[student] = replace(handed, files=files), digest, parts
                 yield Submission(student, handed.text, files, key, notes=handed.notes)
 
         for graded in self._graded(submissions(), terms, min(jobs, len(students)), cluster):
             while old:
                 yield old.pop()
-            handed, digest = beside.pop(graded.result.student)
-            yield self._write(graded, handed, digest)
+            yield self._write(graded, *beside.pop(graded.result.student))
         yield from old
 
     def _graded(
@@ -253,12 +298,18 @@ class _Marking:
     def _has_folder(self, student: str, chapter: str) -> bool:
         return (self.room / "autograded" / student / chapter / f"{chapter}.ipynb").is_file()
 
-    def _write(self, graded: GradedNotebook, handed: RawSubmission, digest: str) -> Result:
+    def _write(
+        self,
+        graded: GradedNotebook,
+        handed: RawSubmission,
+        digest: str,
+        parts: dict[str, str],
+    ) -> Result:
         stamp = self._stamp(handed)
         self.writer.write(graded, handed.files, stamp)
         result = replace(graded.result, notes=tuple(map(in_a_line, graded.result.notes)))
-        if graded.final:
-            self.journal.add(result, digest)
+        if graded.final and self.last_run:
+            self.journal.add(result, digest, parts)
         return _with_note(result, stamp)
 
     def _as_before(self, result: Result, handed: RawSubmission) -> Result:

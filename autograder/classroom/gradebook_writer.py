@@ -12,6 +12,7 @@ from nbgrader.api import Gradebook, SubmittedNotebook, TaskCell
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
+from autograder.classroom.last_run import LastRun
 from autograder.classroom.late_penalties import LateRow, Penalties, Stamp, keep_time
 from autograder.classroom.released import given_out
 from autograder.submission.result import GradedNotebook, Result
@@ -29,10 +30,18 @@ class GradebookWriter:
         config: nbgrader's configuration of it.
         db_url: its gradebook.
         course: nbgrader's name of the course.
+        last_run: keeps what is replaced; without, nothing but the gradebook is written.
     """
 
-    def __init__(self, room: Path, config: Config, db_url: str, course: str) -> None:
-        self.room, self.config, self.db_url = room, config, db_url
+    def __init__(
+        self,
+        room: Path,
+        config: Config,
+        db_url: str,
+        course: str,
+        last_run: LastRun | None = None,
+    ) -> None:
+        self.room, self.config, self.db_url, self.last_run = room, config, db_url, last_run
         self.gradebook = Gradebook(db_url, course)
         self.penalties: Penalties | None = None
         """What works out penalties for late work, once the class's policy was read."""
@@ -78,21 +87,33 @@ class GradebookWriter:
             files: what lies beside the graded notebook.
             stamp: when it was handed in, as a file says it.
         """
+        self._begin()
         book, result = self.gradebook, graded.result
         book.update_or_create_student(result.student)
         book.update_or_create_submission(result.chapter, result.student)
         self.keep_time(result, stamp)
-        self._write_folder(graded, files, stamp.text if stamp else "")
+        if self.last_run:
+            self._write_folder(graded, files, stamp.text if stamp else "", self.last_run)
         self._write_grades(graded)
 
     def keep_time(self, result: Result, stamp: Stamp | None) -> None:
         """Have the gradebook know when a submission was handed in."""
         copy = self.room / "autograded" / result.student / result.chapter / "timestamp.txt"
-        keep_time(self.gradebook, result.chapter, result.student, stamp, copy)
+        keep_time(
+            self.gradebook, result.chapter, result.student, stamp, copy, self._begin,
+            keep_copy=self.last_run is not None,
+        )  # fmt: skip
+
+    def _begin(self) -> None:
+        """Keep what there is, before this run changes anything."""
+        if self.last_run:
+            self.last_run.begin()
 
     def penalize(self) -> list[LateRow]:
         """Work out everybody's penalties for late work, and write them down."""
-        return self.penalties.write(self.gradebook) if self.penalties else []
+        if self.penalties is None:
+            return []
+        return self.penalties.write(self.gradebook, begin=self._begin)
 
     def _write_grades(self, graded: GradedNotebook) -> None:
         book, result = self.gradebook, graded.result
@@ -102,10 +123,14 @@ class GradebookWriter:
                 _write_notebook(notebook, graded)
         book.db.commit()
         if self.penalties:
-            self.penalties.write(book, [result.student])
+            self.penalties.write(book, [result.student], self._begin)
 
     def _write_folder(
-        self, graded: GradedNotebook, files: Mapping[str, bytes], timestamp: str
+        self,
+        graded: GradedNotebook,
+        files: Mapping[str, bytes],
+        timestamp: str,
+        last_run: LastRun,
     ) -> None:
         chapter = graded.result.chapter
         home = self.room / "autograded" / graded.result.student
@@ -122,10 +147,8 @@ class GradebookWriter:
         if timestamp:
             (building / "timestamp.txt").write_text(timestamp, encoding="utf-8")
         building.chmod(0o755)
-        final = home / chapter
-        if final.exists():
-            shutil.rmtree(final)
-        os.replace(building, final)
+        last_run.put_away(graded.result.student, chapter)
+        os.replace(building, home / chapter)
 
 
 def _write_notebook(notebook: SubmittedNotebook, graded: GradedNotebook) -> None:

@@ -168,7 +168,7 @@ class Penalties:
         else:
             said = notebook.score * late.percent / 100
         penalty = 0.0 if said is None or math.isnan(said) else float(said)
-        return round(min(max(0.0, penalty), max(0.0, notebook.score)), 9)
+        return round(min(max(0.0, penalty), max(0.0, float(notebook.score))), 9)
 
     def _said_by_plugin(self, notebook: Any, student: str, late: Lateness) -> float | None:
         plugin = self._link.plugin_inst
@@ -182,11 +182,23 @@ class Penalties:
                 "nbgrader_config.py."
             ) from None
 
-    def write(self, book: Gradebook, students: Iterable[str] | None = None) -> list[LateRow]:
-        """Bring a gradebook's penalties up to date; returns what holds now."""
+    def write(
+        self,
+        book: Gradebook,
+        students: Iterable[str] | None = None,
+        begin: Callable[[], None] = lambda: None,
+    ) -> list[LateRow]:
+        """Bring a gradebook's penalties up to date; returns what holds now.
+
+        Args:
+            book: the gradebook.
+            students: whose; everybody's by default.
+            begin: is called before anything is written.
+        """
         rows = self.rows(book, students=students)
         for row in rows:
             if row.changes:
+                begin()
                 submission = book.find_submission(row.chapter, row.student)
                 for notebook in submission.notebooks:
                     notebook.late_submission_penalty = (
@@ -208,7 +220,16 @@ def _by_student(
     return {student: found[student] for student in sorted(found)}
 
 
-def keep_time(book: Gradebook, chapter: str, student: str, stamp: Stamp | None, copy: Path) -> None:
+def keep_time(
+    book: Gradebook,
+    chapter: str,
+    student: str,
+    stamp: Stamp | None,
+    copy: Path,
+    begin: Callable[[], None] = lambda: None,
+    *,
+    keep_copy: bool = True,
+) -> None:
     """Have a gradebook know when a submission was handed in.
 
     Args:
@@ -218,16 +239,19 @@ def keep_time(book: Gradebook, chapter: str, student: str, stamp: Stamp | None, 
         stamp: what its ``timestamp.txt`` says; without one, a time that a person has put into
             the gradebook stays.
         copy: the copy of that file beside the graded notebook, which is kept up to date.
+        begin: is called before anything is written.
+        keep_copy: whether that copy is written, too.
     """
     submission = book.find_submission(chapter, student)
     if stamp is None and not copy.is_file():
         return
     at = stamp.at if stamp else None
     if submission.timestamp != at:
+        begin()
         submission.timestamp = at
         book.db.commit()
     text = stamp.text if stamp else ""
-    if not copy.parent.is_dir():
+    if not keep_copy or not copy.parent.is_dir():
         return
     if text and (not copy.is_file() or copy.read_text(encoding="utf-8") != text):
         building = copy.with_name(".timestamp.txt")

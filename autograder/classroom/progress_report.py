@@ -87,6 +87,21 @@ def print_summary(summary: Summary, console: Console) -> None:
     _print_late(summary.late, console)
 
 
+def print_changes(summary: Summary, console: Console) -> None:
+    """Print whose score a run that was only tried would change, and why."""
+    if summary.changes:
+        table = Table("student", "chapter", "now", "would be", "why")
+        for one in summary.changes:
+            now = "" if one.before is None else f"{one.before:.4g}"
+            why = escape(in_a_line(one.why))
+            student = escape(in_a_line(one.student))
+            table.add_row(student, one.chapter, now, f"{one.after:.4g}", why)
+        console.print(table)
+    count = len(summary.changes)
+    whose = f"{count} would change." if count else "Nobody's score would change."
+    console.print(f"{whose} Nothing was written.")
+
+
 def _print_late(rows: Sequence[LateRow], console: Console) -> None:
     """Who was late, and what it costs; the first few, where there are many."""
     if not rows:
