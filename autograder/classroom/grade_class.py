@@ -21,6 +21,7 @@ from autograder.classroom.create import api, is_called
 from autograder.classroom.differences import Change, changes, standings
 from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.fork_servers import no_box
+from autograder.classroom.found_notebooks import Found, find_notebooks
 from autograder.classroom.gradebook_copy import address_of, copy_to
 from autograder.classroom.gradebook_url import (
     MAX_NAME,
@@ -34,7 +35,7 @@ from autograder.classroom.gradebook_writer import GradebookWriter, clean_up
 from autograder.classroom.journal import Journal, digest_of, parts_of
 from autograder.classroom.last_run import LastRun
 from autograder.classroom.late_penalties import BadDeadlines, LateRow, Penalties, Stamp, read_stamp
-from autograder.classroom.preflight import RawSubmission, read_submission, students_of
+from autograder.classroom.preflight import RawSubmission, read_submission
 from autograder.classroom.worker_pool import grade_in_parallel
 from autograder.sandbox.client import NoBox
 from autograder.submission.contract import GradingConfig, Submission
@@ -59,12 +60,14 @@ class Summary:
         seconds: how long it took in all.
         late: what being late does to each submission of these chapters that it does anything to.
         changes: of a run that was only tried, whose score it would change.
+        unread: notebooks below `submitted` that were not read, and why, a sentence each.
     """
 
     results: tuple[Result, ...]
     seconds: float
     late: tuple[LateRow, ...] = ()
     changes: tuple[Change, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 Tell = Callable[[Result, int, int], None]
@@ -117,7 +120,7 @@ def grade_class(
         )  # fmt: skip
         try:
             results = marking.grade(chapters, jobs=jobs, force=force, cluster=cluster, say=say)
-            late, changed = marking.late, marking.changes()
+            late, changed, unread = marking.late, marking.changes(), marking.found.unread
         except BadDeadlines as error:
             raise CannotGrade(str(error)) from None
         except (SQLAlchemyError, InvalidEntry) as error:  # the second one stands for the first
@@ -127,7 +130,7 @@ def grade_class(
             ) from None
         finally:
             marking.writer.close()
-    return Summary(tuple(results), time.perf_counter() - start, late, changed)
+    return Summary(tuple(results), time.perf_counter() - start, late, changed, tuple(unread))
 
 
 @contextlib.contextmanager
@@ -176,6 +179,7 @@ class _Marking:
             raise CannotGrade(f"The gradebook cannot be used: {why}") from None
         self.journal = Journal(room / HOME / "journal.jsonl")
         self.late: tuple[LateRow, ...] = ()
+        self.found = Found()
         self._before = standings(self.writer.gradebook) if copy else {}
         self._why: dict[tuple[str, str], str] = {}
 
@@ -194,12 +198,16 @@ class _Marking:
             raise CannotGrade(why_not)
         if self.last_run:
             clean_up(self.room)
-        waiting = {chapter: students_of(self.room, chapter) for chapter in chosen}
+        self.found = find_notebooks(
+            self.room / "submitted", self.writer.chapters(), self.writer.grade_ids
+        )
+        waiting = {chapter: self.found.students(chapter) for chapter in chosen}
         count = sum(map(len, waiting.values()))
         if not count:
+            unread = "".join(f" Not read: {one}" for one in self.found.unread[:5])
             raise CannotGrade(
                 f"Nothing was handed in. Put notebooks into "
-                f"{self.room / 'submitted'}/STUDENT/{chosen[0]}/{chosen[0]}.ipynb"
+                f"{self.room / 'submitted'}/STUDENT/{chosen[0]}/{chosen[0]}.ipynb.{unread}"
             )
         results: list[Result] = []
         for chapter in chosen:
@@ -246,6 +254,7 @@ class _Marking:
             return
         terms = self._terms(chapter)
         given = files_beside(self.source / chapter)
+        ids, places = self.writer.grade_ids(), self.found.places[chapter]
         graded_before = set() if force else self.writer.graded_students(chapter)
         beside: dict[str, tuple[RawSubmission, str, dict[str, str]]] = {}
         old: list[Result] = []
@@ -255,7 +264,7 @@ class _Marking:
                 if not is_storable(student):
                     old.append(_refused(student, chapter, _NO_NAME))
                     continue
-                handed = read_submission(self.room, student, chapter)
+                handed = read_submission(self.room, student, chapter, places[student], ids)
                 key = key_of(self.execute.secret, student)
                 files = handed.files | given  # the course's own files come last, and win
                 depends = handed.text or b"", sorted(files.items()), key, terms

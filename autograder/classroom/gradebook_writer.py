@@ -43,6 +43,7 @@ class GradebookWriter:
     ) -> None:
         self.room, self.config, self.db_url, self.last_run = room, config, db_url, last_run
         self.gradebook = Gradebook(db_url, course)
+        self._grade_ids: dict[str, set[str]] | None = None
         self.penalties: Penalties | None = None
         """What works out penalties for late work, once the class's policy was read."""
 
@@ -66,6 +67,19 @@ class GradebookWriter:
     def notebooks(self, chapter: str) -> list[str]:
         """The notebooks that an assignment has."""
         return sorted(book.name for book in self.gradebook.find_assignment(chapter).notebooks)
+
+    def grade_ids(self) -> dict[str, set[str]]:
+        """The grade ids of each chapter, as they are and as they were given out."""
+        if self._grade_ids is None:
+            course = CourseDirectory(config=self.config)
+            self._grade_ids = {
+                chapter: {cell.name for cell in given_out(course, chapter, name)}
+                | {cell.name for cell in self.gradebook.find_notebook(name, chapter).source_cells}
+                for chapter in self.chapters()
+                for name in self.notebooks(chapter)
+                if name == chapter
+            }
+        return self._grade_ids
 
     def graded_students(self, chapter: str) -> set[str]:
         """Students of whom every grade of a chapter is there."""

@@ -68,12 +68,8 @@ def _read(path: Path) -> Iterator[tuple[Result, str, dict[str, str]]]:
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             data = json.loads(line)
-            parts = data.get("parts")
-            yield (
-                Result.from_json(data),
-                str(data["digest"]),
-                parts if isinstance(parts, dict) else {},
-            )
+            result, parts = Result.from_json(data), data.get("parts")
+            yield result, str(data["digest"]), parts if isinstance(parts, dict) else {}
         except (ValueError, KeyError):
             continue  # a line that was cut off when the machine stopped
 

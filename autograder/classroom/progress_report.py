@@ -16,6 +16,9 @@ from autograder.classroom.late_penalties import LateRow
 from autograder.submission.result import Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
 
+MOST_UNREAD = 100
+"""Lines about notebooks that were not read."""
+
 MOST_LATE = 10
 """Lines about late work that the summary has."""
 
@@ -85,6 +88,10 @@ def print_summary(summary: Summary, console: Console) -> None:
     before = f" {kept} had been graded before and have not changed." if kept else ""
     console.print(f"{again} submissions graded in {summary.seconds:.0f} s{rate}.{before}")
     _print_late(summary.late, console)
+    for one in summary.unread[:MOST_UNREAD]:
+        console.print(f"[red]not read[/red]  {escape(one)}")
+    if len(summary.unread) > MOST_UNREAD:
+        console.print(f"And {len(summary.unread) - MOST_UNREAD} more notebooks were not read.")
 
 
 def print_changes(summary: Summary, console: Console) -> None:
