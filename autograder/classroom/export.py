@@ -12,6 +12,7 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.plugins import ExportPlugin
 
+from autograder.classroom.journal import JOURNAL, Journal
 from autograder.classroom.late_penalties import BadDeadlines, Penalties
 
 COLUMNS = (
@@ -27,8 +28,11 @@ COLUMNS = (
     "score",
     "max_score",
     "late",
+    "status",
+    "notes",
 )
-"""The columns of nbgrader's own export, and what there is to say of late work."""
+"""The columns of nbgrader's own export, and what there is to say of late work, how each submission
+ended, and why."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -39,14 +43,24 @@ class SafeCsvExport(ExportPlugin):
     def export(self, gradebook: Gradebook) -> None:
         """Write one row for each assignment and student."""
         path = self.to or "grades.csv"
-        late = self._late(gradebook)
+        late, ended = self._late(gradebook), self._ended()
         self.log.info("Exporting grades to %s", path)
         with open(path, "w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS)
             writer.writeheader()
             for row in self._rows(gradebook):
-                row["late"] = late.get((row["student_id"], row["assignment"]), "")
+                which = row["student_id"], row["assignment"]
+                row["late"] = late.get(which, "")
+                row["status"], row["notes"] = ended.get(which, ("", ""))
                 writer.writerow({key: safe(value) for key, value in row.items()})
+
+    def _ended(self) -> dict[tuple[str, str], tuple[str, str]]:
+        """How each submission ended, and why, as the journal of the class says."""
+        journal = Journal(Path(CourseDirectory(config=self.config).root) / JOURNAL)
+        return {
+            (one.student, one.chapter): (str(one.status), " ".join(one.notes))
+            for one in journal.results()
+        }
 
     def _late(self, gradebook: Gradebook) -> dict[tuple[str, str], str]:
         """Work out penalties once more: points may have been given by hand since the last run."""

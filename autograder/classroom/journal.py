@@ -14,6 +14,9 @@ from pathlib import Path
 import autograder
 from autograder.submission.result import Result
 
+JOURNAL = ".fxcourse/journal.jsonl"
+"""Where a classroom has its journal."""
+
 
 class Journal:
     """The journal of a classroom, in a file to which lines are only added.
@@ -23,7 +26,6 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._last = {(one.student, one.chapter): (one, at, p) for one, at, p in _read(path)}
         self._mended = False
 
@@ -36,6 +38,7 @@ class Journal:
             parts: digests of the parts of that, by what they are.
         """
         if not self._mended:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
             _mend_end(self._path)
             self._mended = True
         parts = dict(parts or {})
@@ -55,6 +58,10 @@ class Journal:
             return "the notebook or the course has changed"
         changed = [name for name, digest in parts.items() if before.get(name) != digest]
         return f"changed: {', '.join(changed)}" if changed else "graded once more"
+
+    def results(self) -> list[Result]:
+        """The last result of each submission."""
+        return [found for found, _, _ in self._last.values()]
 
     def find(self, student: str, chapter: str, digest: str) -> Result | None:
         """The result of a submission that has not changed since."""

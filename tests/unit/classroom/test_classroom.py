@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_notebook
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 

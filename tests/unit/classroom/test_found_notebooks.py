@@ -143,8 +143,8 @@ def test_class_with_notebooks_in_all_places_loses_nobody(room: Path) -> None:
     notes = {row.student: " ".join(row.notes) for row in summary.results}
     assert notes["bo"] == f"x.ipynb was read as {ONE}/{ONE}.ipynb."
     assert (
-        notes["di"]
-        == f"{ONE}.ipynb is the notebook of {TWO}, by its cells; that of {ONE} is missing."
+        notes["di"] == f"{ONE}.ipynb is the notebook of {TWO}, by its cells; that of "
+        f"{ONE} is missing."
     )
     assert notes["ed"].startswith(f"There is no {ONE}.ipynb.")
     assert f"not read  {ONE}.ipynb: It is of {ONE}, but of which student?" in said(summary)

@@ -216,6 +216,7 @@ def test_summary_and_csv_say_it(room: Path) -> None:
     ann, bo = (exported(room)[name] for name in ("ann", "bo"))
     assert (ann["score"], ann["late_submission_penalty"], ann["late"]) == ("9.0", "1.0", sentence)
     assert (bo["score"], bo["late"]) == ("8.0", "")
+    assert (bo["status"], bo["notes"]) == ("graded", "")
     rules(room, "percent_a_day = 20")
     assert exported(room)["ann"]["score"] == "6.0", "an export works it out once more"
     assert penalties(room)["ann"] == 4.0
