@@ -342,7 +342,7 @@ def grade(
         with progress_report.Watch(out) as watch:
             summary = grade_class.grade_class(
                 folder, words, jobs=jobs or os.cpu_count() or 1, sandbox=sandbox, force=force,
-                db_url=db, cluster=cluster, say=watch.tell, dry_run=dry_run,
+                db_url=db, cluster=cluster, say=watch.tell, dry_run=dry_run, warn=watch.warn,
             )  # fmt: skip
     except (grade_class.CannotGrade, grade_class.NoBox) as error:
         err.print(f"[red]Grading stopped.[/red] {escape(str(error))}")

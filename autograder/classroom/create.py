@@ -19,7 +19,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.builder import as_text, chapters, source_notebook
 from autograder.builder.problems import BuildRefused
-from autograder.classroom import deadlines
+from autograder.classroom import deadlines, versions
 from autograder.classroom.chapter_names import is_called as is_called
 from autograder.classroom.config import find_scripts
 from autograder.classroom.gradebook_url import (
@@ -147,6 +147,7 @@ def _fill(
         "README.md": README.format(chapter=first, all=", ".join(notebooks), gradebook=book),
     }
     texts[deadlines.FILE] = deadlines.TEMPLATE
+    versions.pin(folder)
     for name, notebook in notebooks.items():
         (folder / "source" / name).mkdir(parents=True)
         texts[f"source/{name}/{name}.ipynb"] = as_text(notebook)

@@ -6,8 +6,8 @@ import contextlib
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,8 @@ from autograder.classroom.journal import Journal, digest_of, parts_of
 from autograder.classroom.last_run import LastRun
 from autograder.classroom.late_penalties import BadDeadlines, LateRow, Penalties, Stamp, read_stamp
 from autograder.classroom.preflight import RawSubmission, read_submission
+from autograder.classroom.second_looks import SecondLook, still_waiting
+from autograder.classroom.versions import differences, is_pinned, pin
 from autograder.classroom.worker_pool import grade_in_parallel
 from autograder.sandbox.client import NoBox
 from autograder.submission.contract import GradingConfig, Submission
@@ -61,6 +63,8 @@ class Summary:
         late: what being late does to each submission of these chapters that it does anything to.
         changes: of a run that was only tried, whose score it would change.
         unread: notebooks below `submitted` that were not read, and why, a sentence each.
+        waiting: how many submissions of each chapter wait for a person, and how many answers.
+        again: what was graded by hand and handed in again, and waits for a person.
     """
 
     results: tuple[Result, ...]
@@ -68,6 +72,8 @@ class Summary:
     late: tuple[LateRow, ...] = ()
     changes: tuple[Change, ...] = ()
     unread: tuple[str, ...] = ()
+    waiting: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    again: tuple[SecondLook, ...] = ()
 
 
 Tell = Callable[[Result, int, int], None]
@@ -86,6 +92,7 @@ def grade_class(
     settings: dict[str, Any] | None = None,
     say: Tell | None = None,
     dry_run: bool = False,
+    warn: Callable[[str], None] = lambda sentence: None,
 ) -> Summary:
     """Grade what a class has handed in.
 
@@ -103,6 +110,7 @@ def grade_class(
         settings: of `ExecuteChecks`, beside those in the classroom's configuration.
         say: is told of each submission.
         dry_run: try it only: say whose score would change, and write nothing.
+        warn: is told first what an instructor should know before anything is graded.
 
     Raises:
         CannotGrade: nothing was graded.
@@ -119,8 +127,10 @@ def grade_class(
             room, sandbox=sandbox, db_url=db_url, settings=settings or {}, copy=copy
         )  # fmt: skip
         try:
-            results = marking.grade(chapters, jobs=jobs, force=force, cluster=cluster, say=say)
-            late, changed, unread = marking.late, marking.changes(), marking.found.unread
+            results = marking.grade(
+                chapters, jobs=jobs, force=force, cluster=cluster, say=say, warn=warn
+            )
+            told = marking.told()
         except BadDeadlines as error:
             raise CannotGrade(str(error)) from None
         except (SQLAlchemyError, InvalidEntry) as error:  # the second one stands for the first
@@ -130,7 +140,7 @@ def grade_class(
             ) from None
         finally:
             marking.writer.close()
-    return Summary(tuple(results), time.perf_counter() - start, late, changed, tuple(unread))
+    return replace(told, results=tuple(results), seconds=time.perf_counter() - start)
 
 
 @contextlib.contextmanager
@@ -180,6 +190,7 @@ class _Marking:
         self.journal = Journal(room / HOME / "journal.jsonl")
         self.late: tuple[LateRow, ...] = ()
         self.found = Found()
+        self.chosen: list[str] = []
         self._before = standings(self.writer.gradebook) if copy else {}
         self._why: dict[tuple[str, str], str] = {}
 
@@ -191,8 +202,13 @@ class _Marking:
         force: bool,
         cluster: str | None,
         say: Tell | None,
+        warn: Callable[[str], None],
     ) -> list[Result]:
-        chosen = self._choose(chapters)
+        chosen = self.chosen = self._choose(chapters)
+        for sentence in differences(self.room):
+            warn(sentence)
+        if self.last_run and not is_pinned(self.room):
+            pin(self.room)
         self.writer.penalties = Penalties(self.room, self.config, self.writer.chapters())
         if self.execute.sandbox and not cluster and (why_not := no_box()):
             raise CannotGrade(why_not)
@@ -221,7 +237,15 @@ class _Marking:
             self.last_run.end()
         return sorted(results, key=lambda result: (result.chapter, result.student))
 
-    def changes(self) -> tuple[Change, ...]:
+    def told(self) -> Summary:
+        """What there is to say of this run, besides its results."""
+        book = self.writer.gradebook
+        waiting = self.writer.waiting(self.chosen)
+        again = [one for one in still_waiting(self.room, book) if one.chapter in self.chosen]
+        unread = tuple(self.found.unread)
+        return Summary((), 0.0, self.late, self._changes(), unread, waiting, tuple(again))
+
+    def _changes(self) -> tuple[Change, ...]:
         """Whose score this run changes, where it is only tried."""
         if self.last_run:
             return ()

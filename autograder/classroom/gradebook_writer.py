@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from nbgrader.api import Gradebook, SubmittedNotebook, TaskCell
@@ -15,6 +15,7 @@ from traitlets.config import Config
 from autograder.classroom.last_run import LastRun
 from autograder.classroom.late_penalties import LateRow, Penalties, Stamp, keep_time
 from autograder.classroom.released import given_out
+from autograder.classroom.second_looks import keep, look_again
 from autograder.submission.result import GradedNotebook, Result
 from autograder.submission.source_cells import SourceCell, source_cells_in
 
@@ -107,6 +108,7 @@ class GradebookWriter:
         book.update_or_create_submission(result.chapter, result.student)
         self.keep_time(result, stamp)
         if self.last_run:
+            self._note_second_looks(graded)
             self._write_folder(graded, files, stamp.text if stamp else "", self.last_run)
         self._write_grades(graded)
 
@@ -117,6 +119,29 @@ class GradebookWriter:
             self.gradebook, result.chapter, result.student, stamp, copy, self._begin,
             keep_copy=self.last_run is not None,
         )  # fmt: skip
+
+    def _note_second_looks(self, graded: GradedNotebook) -> None:
+        """Note where a person has given points for what was handed in before."""
+        result = graded.result
+        submission = self.gradebook.find_submission(result.chapter, result.student)
+        for notebook in submission.notebooks:
+            if notebook.name == result.chapter and (
+                looks := look_again(self.room, notebook, graded)
+            ):
+                keep(self.room, looks)
+
+    def waiting(self, chapters: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """How many submissions of each chapter wait for a person, and how many answers."""
+        found = {}
+        for chapter in chapters:
+            counts = [
+                sum(grade.needs_manual_grade for book in one.notebooks for grade in book.grades)
+                for one in self.gradebook.assignment_submissions(chapter)
+                if one.needs_manual_grade
+            ]
+            if counts:
+                found[chapter] = len(counts), sum(counts)
+        return found
 
     def _begin(self) -> None:
         """Keep what there is, before this run changes anything."""

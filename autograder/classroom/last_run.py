@@ -12,6 +12,8 @@ from typing import Any
 from autograder.classroom.gradebook_copy import content_of, copy_to, restore
 
 NAME = "last_run"
+GROWING = ("journal.jsonl", "second_looks.jsonl")
+"""Files to which a run adds lines."""
 
 
 class CannotUndo(Exception):
@@ -33,7 +35,7 @@ class LastRun:
     def __init__(self, room: Path, home: Path, db_url: str) -> None:
         self.room, self.db_url = room, db_url
         self.home = home / NAME
-        self.journal = home / "journal.jsonl"
+        self.growing = [home / name for name in GROWING]
         self._began = False
 
     def begin(self) -> None:
@@ -45,9 +47,9 @@ class LastRun:
             shutil.rmtree(old, ignore_errors=True)
         building.mkdir(parents=True)
         copy_to(self.db_url, building / "gradebook.db")
-        size = self.journal.stat().st_size if self.journal.exists() else 0
+        sizes = {one.name: one.stat().st_size if one.exists() else 0 for one in self.growing}
         began = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
-        _write(building, {"journal": size, "began": began, "after": ""})
+        _write(building, {"sizes": sizes, "began": began, "after": ""})
         building.rename(self.home)
         self._began = True
 
@@ -96,8 +98,9 @@ class LastRun:
         _write(self.home, state | {"undoing": True})
         count = self._put_back()
         restore(self.home / "gradebook.db", self.db_url)
-        if self.journal.exists():
-            os.truncate(self.journal, min(int(state["journal"]), self.journal.stat().st_size))
+        for one in self.growing:
+            if one.exists():
+                os.truncate(one, min(int(state["sizes"][one.name]), one.stat().st_size))
         done = self.home.with_name(f".{NAME}-undone")
         shutil.rmtree(done, ignore_errors=True)
         self.home.rename(done)

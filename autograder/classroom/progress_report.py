@@ -56,6 +56,10 @@ class Watch:
         if result.in_this_run and not harmless:
             self._progress.console.print(line_about(result))
 
+    def warn(self, sentence: str) -> None:
+        """Show something that an instructor should know first."""
+        self._progress.console.print(f"[yellow]{escape(in_a_line(sentence))}[/yellow]")
+
 
 def line_about(result: Result) -> str:
     """One submission in a line, with what happened to it."""
@@ -88,6 +92,12 @@ def print_summary(summary: Summary, console: Console) -> None:
     before = f" {kept} had been graded before and have not changed." if kept else ""
     console.print(f"{again} submissions graded in {summary.seconds:.0f} s{rate}.{before}")
     _print_late(summary.late, console)
+    for chapter, (submissions, answers) in summary.waiting.items():
+        console.print(f"{chapter}: {submissions} wait for a person, with {answers} answers.")
+    for look in summary.again[:MOST_LATE]:
+        console.print(f"  {escape(in_a_line(look.line()))}")
+    if summary.again:
+        console.print("  Both answers of each: fxcourse classroom waiting DIR")
     for one in summary.unread[:MOST_UNREAD]:
         console.print(f"[red]not read[/red]  {escape(one)}")
     if len(summary.unread) > MOST_UNREAD:

@@ -40,7 +40,9 @@ def tree(room: Path) -> dict[str, bytes]:
     found = {
         path.relative_to(room).as_posix(): path.read_bytes()
         for path in room.rglob("*")
-        if path.is_file() and "last_run" not in path.parts and path.name not in ("lock",)
+        if path.is_file()
+        and "last_run" not in path.parts
+        and path.name not in ("lock", "versions.json")
     }
     found.pop("gradebook.db")
     found["the gradebook"] = dump(room).encode()
