@@ -59,8 +59,8 @@ def undo(
 
     try:
         began, count = undo_run.undo(folder, force=force)
-    except undo_run.UNDOABLE as error:
-        err.print(f"[red]Nothing was undone.[/red] {escape(str(error))}")
+    except (*undo_run.UNDOABLE, OSError) as error:
+        err.print(f"[red]Not undone.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None
     notebooks = "1 notebook is" if count == 1 else f"{count} notebooks are"
     out.print(f"Undone: the run of {escape(began)}. {notebooks} as before, and the gradebook.")
@@ -112,7 +112,7 @@ def forget(
         if not yes and not typer.confirm("Erase this for good?"):
             raise typer.Exit(1)
         found.erase()
-    except (forgetting.CannotForget, CannotGrade) as error:
+    except (forgetting.CannotForget, CannotGrade, OSError) as error:
         err.print(f"[red]Not erased.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None
     out.print(f"Erased: {escape(student)}. Copies elsewhere, such as backups, are not known here.")

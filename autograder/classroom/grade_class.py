@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import sys
 import tempfile
 import time
@@ -93,6 +94,7 @@ def grade_class(
     say: Tell | None = None,
     dry_run: bool = False,
     warn: Callable[[str], None] = lambda sentence: None,
+    expect: Callable[[int], None] = lambda count: None,
 ) -> Summary:
     """Grade what a class has handed in.
 
@@ -111,12 +113,49 @@ def grade_class(
         say: is told of each submission.
         dry_run: try it only: say whose score would change, and write nothing.
         warn: is told first what an instructor should know before anything is graded.
+        expect: is told how many submissions there are, as soon as that is known.
 
     Raises:
         CannotGrade: nothing was graded.
     """
-    start = time.perf_counter()
     room = room.expanduser().resolve()
+    try:
+        return _grade_class(
+            room, chapters, jobs=jobs, sandbox=sandbox, force=force, db_url=db_url,
+            cluster=cluster, settings=settings, say=say, dry_run=dry_run, warn=warn,
+            expect=expect,
+        )  # fmt: skip
+    except OSError as error:
+        raise CannotGrade(_about_files(error)) from None
+
+
+def _about_files(error: OSError) -> str:
+    """What is wrong with the disk, or a folder on it, in a sentence."""
+    where = f" ({error.filename})" if error.filename else ""
+    kept = "What is graded is kept; the same command goes on from here."
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"The disk is full{where}. Make room. {kept}"
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return f"A file cannot be written or read{where}: {error.strerror}. {kept}"
+    return f"{error.strerror or type(error).__name__}{where}. {kept}"
+
+
+def _grade_class(
+    room: Path,
+    chapters: Sequence[str] | None,
+    *,
+    jobs: int,
+    sandbox: bool,
+    force: bool,
+    db_url: str | None,
+    cluster: str | None,
+    settings: dict[str, Any] | None,
+    say: Tell | None,
+    dry_run: bool,
+    warn: Callable[[str], None],
+    expect: Callable[[int], None],
+) -> Summary:
+    start = time.perf_counter()
     if not (room / "nbgrader_config.py").is_file():
         raise CannotGrade(
             f"{room} is not a classroom: it has no nbgrader_config.py. "
@@ -128,8 +167,9 @@ def grade_class(
         )  # fmt: skip
         try:
             results = marking.grade(
-                chapters, jobs=jobs, force=force, cluster=cluster, say=say, warn=warn
-            )
+                chapters, jobs=jobs, force=force, cluster=cluster, say=say, warn=warn,
+                expect=expect,
+            )  # fmt: skip
             told = marking.told()
         except BadDeadlines as error:
             raise CannotGrade(str(error)) from None
@@ -203,6 +243,7 @@ class _Marking:
         cluster: str | None,
         say: Tell | None,
         warn: Callable[[str], None],
+        expect: Callable[[int], None],
     ) -> list[Result]:
         chosen = self.chosen = self._choose(chapters)
         for sentence in differences(self.room):
@@ -225,6 +266,7 @@ class _Marking:
                 f"Nothing was handed in. Put notebooks into "
                 f"{self.room / 'submitted'}/STUDENT/{chosen[0]}/{chosen[0]}.ipynb.{unread}"
             )
+        expect(count)
         results: list[Result] = []
         for chapter in chosen:
             for result in self._grade_chapter(chapter, waiting[chapter], jobs, force, cluster):

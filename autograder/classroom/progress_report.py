@@ -8,8 +8,16 @@ from types import TracebackType
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+)
 from rich.table import Table
+from rich.text import Text
 
 from autograder.classroom.grade_class import Summary
 from autograder.classroom.late_penalties import LateRow
@@ -23,17 +31,52 @@ MOST_LATE = 10
 """Lines about late work that the summary has."""
 
 
+class TimeLeft(ProgressColumn):
+    """How fast a run goes, and how long the rest of it will take."""
+
+    def render(self, task: Task) -> Text:
+        """The column's text."""
+        return Text(
+            time_left(
+                task.elapsed or 0.0,
+                task.fields["last"],
+                task.fields["new"],
+                int((task.total or 0) - task.completed),
+            )  # fmt: skip
+        )
+
+
+def time_left(elapsed: float, last: float, new: int, left: int) -> str:
+    """How fast a run goes, and how long the rest will take.
+
+    Args:
+        elapsed: seconds since it began.
+        last: seconds from the beginning to the last submission that was graded.
+        new: how many have been graded; those that had been graded before took no time.
+        left: how many there still are, at most.
+    """
+    if not new or not last:
+        return f"{_clock(elapsed)} so far"
+    rest = max(0.0, left * last / new - (elapsed - last))
+    return f"{60 * new / last:.3g} a minute, {_clock(rest)} left"
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
 class Watch:
     """Progress with the time that is left, and a line for each submission that needs a look."""
 
     def __init__(self, console: Console) -> None:
         self._progress = Progress(
             TextColumn("Grading"), BarColumn(), MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(compact=True), TextColumn("left"),
+            TimeLeft(),
             console=console, transient=True,
         )  # fmt: skip
-        self._task = self._progress.add_task("grading", total=None, rate="")
+        self._task = self._progress.add_task("grading", total=None, new=0, last=0.0)
 
     def __enter__(self) -> Watch:
         self._progress.start()
@@ -50,11 +93,16 @@ class Watch:
     def tell(self, result: Result, done: int, count: int) -> None:
         """Show that one more submission is done."""
         task = self._progress.tasks[0]
-        rate = f"{60 * task.speed:.0f} a minute" if task.speed else ""
-        self._progress.update(self._task, completed=done, total=count, rate=rate)
+        new = task.fields["new"] + result.in_this_run
+        last = (task.elapsed or 0.0) if result.in_this_run else task.fields["last"]
+        self._progress.update(self._task, completed=done, total=count, new=new, last=last)
         harmless = result.status is SubmissionStatus.GRADED and not result.notes
         if result.in_this_run and not harmless:
             self._progress.console.print(line_about(result))
+
+    def expect(self, count: int) -> None:
+        """Show how many submissions there are."""
+        self._progress.update(self._task, total=count)
 
     def warn(self, sentence: str) -> None:
         """Show something that an instructor should know first."""
