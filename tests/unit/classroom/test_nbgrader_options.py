@@ -16,7 +16,7 @@ from autograder.classroom.execute_checks import CannotJudge, ExecuteChecks
 from autograder.classroom.grade_class import grade_class
 from autograder.classroom.nbgrader_options import foreign_kernel
 from autograder.classroom.points_of_class import PointsOfClass
-from autograder.core.verdict import Verdict
+from autograder.core.verdict import Finding, Share, Verdict
 from autograder.submission.result import SubmissionStatus
 from autograder.submission.verdict_outputs import show_verdicts
 from tests.support import stub_class as stubs
@@ -153,9 +153,7 @@ def chapter(points: float) -> NotebookNode:
     hidden = "\n### BEGIN HIDDEN TESTS\ncheck(after, hidden=True)\n### END HIDDEN TESTS"
     return new_notebook(
         cells=[
-            new_markdown_cell(
-                "### Exercise 1.1 `after` · Next · ★ · 5 minutes · 6 points\n\nText."
-            ),
+            new_markdown_cell("### Exercise 1.1 `after` · Next · ★ · 5 minutes · 6 points\n\nText"),
             new_markdown_cell("### Exercise 1.2 `half` · Half · ★ · 5 minutes · 1 point"),
             new_code_cell(f"check(after){hidden}", metadata={"nbgrader": check}),
         ]
@@ -173,9 +171,11 @@ def test_points_of_a_class_are_in_heading_check_and_card(points: float, said: st
     assert check.startswith(f"check(after, points={points:g})\n")
     again, _ = PointsOfClass().preprocess(nb, {})
     assert again == nb
-    show_verdicts(nb, EXERCISES, {2: Verdict("after", "passed", 0.5)})
-    card = nb.cells[2].outputs[0].data["text/plain"]
-    assert f"Points: {points / 2:g} of {points:g}." in card
+    shares = (Share("one part", 1, held=True), Share("another", 1, held=False))
+    findings = (Finding("wrong", "`after` is wrong here."),)
+    show_verdicts(nb, EXERCISES, {2: Verdict("after", "failed", 0.5, findings, shares)})
+    for text in nb.cells[2].outputs[0].data.values():
+        assert f"Points: {points / 2:g} of {points:g}." in text
 
 
 def test_points_of_the_course_change_nothing() -> None:
