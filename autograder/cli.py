@@ -26,6 +26,9 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+STOPPED = 130
+"""The exit status of a command that was stopped with Ctrl-C."""
+
 out = Console(soft_wrap=True, highlight=False)
 err = Console(soft_wrap=True, highlight=False, stderr=True)
 
@@ -340,7 +343,7 @@ def grade(
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         err.print("Stopped. Nothing was graded.")
-        raise typer.Exit(130) from None
+        raise typer.Exit(STOPPED) from None
     words = [word.strip() for word in chapter.split(",")] if chapter else None
     try:
         with progress_report.Watch(out) as watch:
@@ -354,7 +357,7 @@ def grade(
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         err.print("Stopped. What is graded is kept; the same command goes on from here.")
-        raise typer.Exit(130) from None
+        raise typer.Exit(STOPPED) from None
     progress_report.print_summary(summary, out)
     if dry_run:
         progress_report.print_changes(summary, out)
@@ -409,7 +412,7 @@ def hunt(
         raise typer.Exit(command.UNUSABLE) from None
     except KeyboardInterrupt:
         err.print("Stopped.")
-        raise typer.Exit(130) from None
+        raise typer.Exit(STOPPED) from None
     raise typer.Exit(status)
 
 
@@ -514,8 +517,15 @@ def _with_scripts_on_path() -> dict[str, str]:
 
 
 def main() -> None:
-    """Run the command."""
-    app()
+    """Run the command. After a Ctrl-C the prompt is back at once."""
+    try:
+        app()
+    except SystemExit as end:
+        if end.code == STOPPED:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(STOPPED)  # tidying up what PyTorch has imported takes seconds
+        raise
 
 
 if __name__ == "__main__":
