@@ -41,7 +41,9 @@ def test_layout(room: Path) -> None:
         "nbgrader_config.py",
         "gradebook.db",
         ".fxcourse/released.jsonl",
+        ".fxcourse/versions.json",
         "README.md",
+        "deadlines.toml",
     }
     readme = (room / "README.md").read_text(encoding="utf-8")
     assert (
