@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 
@@ -11,6 +12,7 @@ Read = Callable[[], str]
 """The keys pressed since it was called last, in lower case; ``""`` where there are none."""
 
 QUIT = "q"
+_SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|O.|.)?", re.S)
 
 
 @contextlib.contextmanager
@@ -30,7 +32,7 @@ def keys() -> Iterator[Read | None]:
 
 def letters(typed: str) -> str:
     """The letters among what was typed. What a terminal sends for arrows and the like has none."""
-    return "" if typed.startswith("\x1b") else typed.lower()
+    return _SEQUENCE.sub("", typed).lower()
 
 
 def _is_terminal() -> bool:

@@ -12,7 +12,9 @@ import pytest
 from autograder.watch.keys import keys, letters
 
 
-@pytest.mark.parametrize(("typed", "said"), [("h", "h"), ("N", "n"), ("\x1b[H", ""), ("", "")])
+@pytest.mark.parametrize(
+    ("typed", "said"), [("h", "h"), ("N", "n"), ("\x1b[Hz\x1bOPd\x1b[3~", "zd"), ("", "")]
+)
 def test_arrows_and_the_like_are_no_letters(typed: str, said: str) -> None:
     assert letters(typed) == said
 
