@@ -242,6 +242,22 @@ def progress(workspace: Workspace = None) -> None:
     out.print(escape(repr(progress_so_far())))
 
 
+@app.command()
+def watch(
+    chapter: Annotated[str, typer.Argument(help="The chapter, such as 03.")],
+    folder: Workspace = None,
+) -> None:
+    """Work in your editor: a chapter's exercises as Python files, checked on every save."""
+    from autograder.watch import command
+    from autograder.workspace.given import NoNotebooks
+    from autograder.workspace.update import CannotUpdate
+
+    try:
+        command.watch(chapter, _workspace(folder))
+    except (CannotUpdate, NoNotebooks) as error:
+        raise _stopped(error) from None
+
+
 def _workspace(named: str | None) -> Path:
     """The workspace that a command is about."""
     from autograder import workspace_root
