@@ -25,6 +25,7 @@ from typing import Any
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader import utils
 from nbgrader.preprocessors import LimitOutput
 
@@ -32,11 +33,13 @@ import autograder
 from autograder.boxed.graphs_elsewhere import modules_of
 from autograder.boxed.late_imports import import_late
 from autograder.boxed.notebook_run import NotebookRun, Supply
+from autograder.core import quick_tracing
 from autograder.core.case_builder import builder_of
 from autograder.core.ending import End
 from autograder.core.exercise import Case, Exercise
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
+from autograder.drawing.style import text_width
 from autograder.judge import canary_exercises
 from autograder.judge.answer_key import module_of
 from autograder.judge.evidence import Evidence
@@ -83,6 +86,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     """
     warnings.simplefilter("ignore")  # what libraries think of a notebook's form helps nobody here
     import_late()
+    quick_tracing.install()
     for room in _ROOMS:
         _import_all(f"{autograder.__name__}.{room}")
     syllabus = importlib.import_module(config["syllabus"])
@@ -90,6 +94,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     for exercise in exercises.values():
         stored(module_of(exercise))  # which also imports the answer key
     _read_sources()
+    _rehearse()
     image = pickle.loads(blobs[0]) if blobs else None
     state = State(exercises, canary_exercises.exercises(), image)
     state.ahead = _work_ahead(list(exercises.values()))
@@ -117,6 +122,16 @@ def _read_sources() -> None:
             lines = linecache.getlines(path, vars(module))
             # Without a time of change, nobody looks whether the file is still the same.
             linecache.cache[path] = (sum(map(len, lines)), None, lines, path)
+
+
+def _rehearse() -> None:
+    """Do once what is slow the first time: measuring a text, and reading and writing a notebook."""
+    text_width("a", 10.0)
+    empty = new_notebook(cells=[new_code_cell("1"), new_markdown_cell("*a*")])
+    nb = read_forgivingly(_written(empty))
+    repair(nb, {})
+    LimitOutput().preprocess(nb, {})
+    _written(nb)
 
 
 def public(state: State) -> bytes:

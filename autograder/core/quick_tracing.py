@@ -1,12 +1,13 @@
-"""Lets FX trace as fast beside two thousand classes of modules, and torchvision, as beside none.
+"""Has FX begin and end a trace in a moment, however many classes of modules and wrapped functions
+there are.
 
 Each trace puts a `__call__` and a `__getattr__` of its own into `nn.Module`, and takes them out
-again. Each time, CPython goes through all classes that derive from it, and the tests hold the
-models of all exercises at once: that took two fifths of the exam's time. Here both methods are set
-once, and call whatever FX wants to stand there now.
+again. Each time, CPython goes through all classes that derive from it. It also makes a wrapper of
+each function that anybody gave to `fx.wrap`: torchvision gives it dozens. That is more than half of
+the time of a small model's trace. Here both methods are set once, and call whatever FX wants to
+stand there now; and each wrapper is made once, since what it does depends on its function alone.
 
-Each trace also makes a wrapper of each function that anybody gave to `fx.wrap`. torchvision gives
-it dozens. What a wrapper does depends on its function alone, so here each is made once.
+It is for processes that trace thousands of models: fork servers, and tests.
 """
 
 from __future__ import annotations
@@ -28,34 +29,38 @@ def {name}(self, *args, **kwargs):
 _wanted: dict[str, list[Callable[..., Any]]] = {name: [] for name in _METHODS}
 """What traces that are under way have put there, by the method's name; the last one counts."""
 
+_standing_in: dict[str, Callable[..., Any]] = {}
+"""The methods that were set once, by name."""
+
 
 def install() -> None:
     """Set both methods; what FX puts there from now on is noted and not set."""
-    if getattr(nn.Module, "_stands_in", False):
+    if _standing_in:
         return
     for name in _METHODS:
-        # As a line of FX itself: no line of the tests shows in a learner's traceback.
+        # As a line of FX itself: no line of the course shows in a learner's traceback.
         names: dict[str, Any] = {"wanted": _wanted[name], "original": getattr(nn.Module, name)}
         names["__name__"] = _symbolic_trace.__name__
         exec(compile(_STANDING_IN.format(name=name), _symbolic_trace.__file__, "exec"), names)
+        _standing_in[name] = names[name]
         setattr(nn.Module, name, names[name])
-    nn.Module._stands_in = True
     change = _symbolic_trace._PatchedFnSetAttr
     set_really, take_back_really = change.patch, change.revert
 
     def patch(self: Any) -> None:
-        if _is_meant(self):
+        # Where somebody else's method stands in the class, FX takes its place as ever.
+        if _is_meant(self) and vars(nn.Module).get(self.fn_name) is _standing_in[self.fn_name]:
             _wanted[self.fn_name].append(self.new_fn)
         else:
             set_really(self)
 
     def revert(self: Any) -> None:
-        if not _is_meant(self):
-            take_back_really(self)
-        elif self.new_fn in _wanted[self.fn_name]:
+        if _is_meant(self) and self.new_fn in _wanted[self.fn_name]:
             _wanted[self.fn_name].remove(self.new_fn)
+        else:
+            take_back_really(self)
 
-    change.patch, change.revert = patch, revert
+    change.patch, change.revert = patch, revert  # type: ignore[method-assign]
     _symbolic_trace._create_wrapped_func = _kept(_symbolic_trace._create_wrapped_func)
 
 
