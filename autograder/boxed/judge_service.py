@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import importlib
 import io
+import itertools
 import json
 import linecache
 import pickle
@@ -81,7 +82,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     """Import what judging needs.
 
     Args:
-        config: ``syllabus``, ``chapter``.
+        config: ``syllabus``, ``chapter``, and the number of the ``pool`` of random models.
         blobs: where there is no box, a pickled `Image` for notebooks.
     """
     warnings.simplefilter("ignore")  # what libraries think of a notebook's form helps nobody here
@@ -97,7 +98,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     _rehearse()
     image = pickle.loads(blobs[0]) if blobs else None
     state = State(exercises, canary_exercises.exercises(), image)
-    state.ahead = _work_ahead(list(exercises.values()))
+    state.ahead = _work_ahead(list(exercises.values()), config["pool"])
     return state
 
 
@@ -154,11 +155,24 @@ def idle(state: State) -> bool:
     return next(state.ahead, False) is None
 
 
-def _work_ahead(exercises: list[Exercise]) -> Iterator[None]:
+def _work_ahead(exercises: list[Exercise], pool: int) -> Iterator[None]:
+    drawing = [one.random.pool(pool) for one in exercises if one.random and pool]
+    for _ in itertools.chain(*drawing):
+        yield
     for exercise in exercises:
         for case in exercise.cases:
             _look_at(exercise, case)
             yield
+    waiting = [(one, one.random.pool(pool)) for one in exercises if one.random and pool]
+    while waiting:  # in turn: whoever comes meanwhile finds some of each
+        for pair in tuple(waiting):
+            exercise, pooled = pair
+            case = next(pooled, None)
+            if case is None:
+                waiting.remove(pair)
+            else:
+                _look_at(exercise, case)
+                yield
 
 
 def _look_at(exercise: Exercise, case: Case) -> None:

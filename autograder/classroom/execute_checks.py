@@ -24,7 +24,7 @@ from autograder.sandbox.client import ProcessLost
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission, Timeouts
 from autograder.submission.sanitize import in_a_line
-from autograder.submission.seeds import key_of
+from autograder.submission.seeds import key_of, pool_of
 from autograder.submission.source_cells import source_cells_of
 
 
@@ -119,6 +119,7 @@ class ExecuteChecks(NbGraderPreprocessor):
             imports=imports_of(Path(given) / f"{chapter}.ipynb"),
             covered=hidden_by_name(Path(course.root)),
             bounds=Bounds(memory=self.memory * MIB, wall=self.notebook),
+            pool=pool_of(self.secret, chapter),
         )
 
     def patience(self) -> Timeouts:

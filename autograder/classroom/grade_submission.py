@@ -73,7 +73,7 @@ class Boxes:
             {"imports": list(chapter.imports)},
             covered=chapter.covered,
         )
-        config = {"syllabus": chapter.syllabus, "chapter": chapter.name}
+        config = {"syllabus": chapter.syllabus, "chapter": chapter.name, "pool": chapter.pool}
         entry = {"judge": ("autograder.boxed.judge_service", JUDGE)}
         self.boxed = boxed
         self._students: ForkServer | None = None
@@ -168,7 +168,8 @@ def ask(
         if asked > MAX_PROCESSES:
             raise Untrue("a judge asked for too many processes")
         if need == "seed":
-            send(judge.talk, {"seed": seed_of(submission.key, str(head.get("code"))[:100])})
+            code = str(head.get("code"))[:100]
+            send(judge.talk, {"seed": seed_of(submission.key, code, terms.ready.pool)})
         elif need in ("student", "graphs"):
             boxes.give(judge.talk, str(need))
         else:

@@ -7,17 +7,21 @@ each function that anybody gave to `fx.wrap`: torchvision gives it dozens. That 
 the time of a small model's trace. Here both methods are set once, and call whatever FX wants to
 stand there now; and each wrapper is made once, since what it does depends on its function alone.
 
+What writes a graph's code asks for the signatures of its own methods, for each graph again; here it
+asks once for each method.
+
 It is for processes that trace thousands of models: fork servers, and tests.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 from torch import nn
-from torch.fx import _symbolic_trace
+from torch.fx import _symbolic_trace, graph
 
 _METHODS = ("__call__", "__getattr__")
 
@@ -62,6 +66,7 @@ def install() -> None:
 
     change.patch, change.revert = patch, revert  # type: ignore[method-assign]
     _symbolic_trace._create_wrapped_func = _kept(_symbolic_trace._create_wrapped_func)
+    graph.CodeGen._call_method_with_signature_check = _call_with_what_it_takes
 
 
 def _kept(wrap: Callable[..., Any]) -> Callable[..., Any]:
@@ -75,6 +80,19 @@ def _kept(wrap: Callable[..., Any]) -> Callable[..., Any]:
             return wrap(function)
 
     return wrapper_of
+
+
+@lru_cache(maxsize=256)
+def _parameters(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(inspect.signature(function).parameters)
+
+
+def _call_with_what_it_takes(
+    self: graph.CodeGen, method: Callable[..., Any], *args: Any, **kwargs: Any
+) -> Any:
+    """As FX's own: call a method with those of the keywords that it has parameters for."""
+    known = _parameters(getattr(method, "__func__", method))
+    return method(*args, **{name: value for name, value in kwargs.items() if name in known})
 
 
 def _is_meant(change: Any) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from autograder.core.exercise import RANDOM, Case, Expect, Trial
 from autograder.fuzz.codegen import program_of
 from autograder.fuzz.grammar import Vocabulary
 from autograder.fuzz.model_builder import Builder, as_it_is
-from autograder.fuzz.recipe import Recipe
+from autograder.fuzz.recipe import OWN, Recipe
 from autograder.fuzz.sampler import drawn
 from autograder.fuzz.shrinker import shrunk
 
@@ -18,6 +19,14 @@ COUNT = 20
 
 AT_HAND = 5
 """How many of them a learner waits for in a notebook."""
+
+
+SETS = 8
+"""How many times `count` models are in a pool."""
+
+_ALIKE = 192
+"""Seeds that are so far apart move choices on by the same amount (see `sampler`): a share that is
+mixed of such sets shows as much as one set does."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +47,14 @@ class RandomModels:
     count: int = COUNT
     expect: Expect | Callable[[Recipe], Expect] = Expect()
     _made: dict[tuple[int, int], tuple[Case, ...]] = field(default_factory=dict, compare=False)
+    _pooled: dict[tuple[int, int, int], Case] = field(default_factory=dict, compare=False)
 
     def cases(self, seed: int = 0, count: int | None = None) -> tuple[Case, ...]:
         """The cases of a seed; with fewer, the first of them."""
         count = count or self.count
+        pool, own = divmod(seed, OWN)
+        if pool:
+            return self._share(pool, own, count)
         if (seed, count) not in self._made:
             recipes = drawn(self.vocabulary.most, max(count, self.count), seed)[:count]
             self._made.clear()  # whoever tries many seeds shall not keep all of their models
@@ -49,6 +62,32 @@ class RandomModels:
                 self.case(recipe, f"random model {i}") for i, recipe in enumerate(recipes, start=1)
             )
         return self._made[seed, count]
+
+    def pool(self, pool: int) -> Iterator[Case]:
+        """The cases of a class's pool, each of which is made once.
+
+        Args:
+            pool: its number.
+        """
+        for number in range(SETS):
+            for place in range(self.count):
+                yield self._of_pool(pool, number, place)
+
+    def _share(self, pool: int, own: int, count: int) -> tuple[Case, ...]:
+        """A share of a pool: for each place, that of any of its sets."""
+        chooser = random.Random(own)
+        return tuple(self._of_pool(pool, chooser.randrange(SETS), place) for place in range(count))
+
+    def _of_pool(self, pool: int, number: int, place: int) -> Case:
+        key = pool, number, place
+        if key not in self._pooled:
+            if len(self._pooled) >= 2 * SETS * self.count:
+                self._pooled.clear()  # those of other pools
+            most = self.vocabulary.most
+            count = max(self.count, place + 1)
+            recipe = drawn(most, count, pool + number * _ALIKE)[place]
+            self._pooled[key] = self.case(recipe, f"random model {place + 1}")
+        return self._pooled[key]
 
     def case(self, recipe: Recipe, name: str) -> Case:
         """The case of a recipe."""

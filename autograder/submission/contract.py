@@ -52,6 +52,7 @@ class PreloadSpec:
         imports: modules that its cells import.
         covered: folders that must not be seen from inside.
         bounds: what one notebook may take.
+        pool: the number of the pool from which random models come.
     """
 
     name: str
@@ -59,6 +60,7 @@ class PreloadSpec:
     imports: tuple[str, ...] = ()
     covered: tuple[str, ...] = ()
     bounds: Bounds = Bounds()
+    pool: int = 0
 
 
 @dataclass(frozen=True)
