@@ -7,8 +7,9 @@ each function that anybody gave to `fx.wrap`: torchvision gives it dozens. That 
 the time of a small model's trace. Here both methods are set once, and call whatever FX wants to
 stand there now; and each wrapper is made once, since what it does depends on its function alone.
 
-What writes a graph's code asks for the signatures of its own methods, for each graph again; here it
-asks once for each method.
+Each trace also puts a wrapper in the place of each function of `math`, one by one; here they are
+put there together. What writes a graph's code asks for the signatures of its own methods, again for
+each graph; here it asks once for each method.
 
 It is for processes that trace thousands of models: fork servers, and tests.
 """
@@ -16,6 +17,7 @@ It is for processes that trace thousands of models: fork servers, and tests.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -30,6 +32,9 @@ def {name}(self, *args, **kwargs):
     return (wanted[-1] if wanted else original)(self, *args, **kwargs)
 """
 
+_BEHIND = 100_000
+"""More lines than FX's file has."""
+
 _wanted: dict[str, list[Callable[..., Any]]] = {name: [] for name in _METHODS}
 """What traces that are under way have put there, by the method's name; the last one counts."""
 
@@ -42,10 +47,11 @@ def install() -> None:
     if _standing_in:
         return
     for name in _METHODS:
-        # As a line of FX itself: no line of the course shows in a learner's traceback.
         names: dict[str, Any] = {"wanted": _wanted[name], "original": getattr(nn.Module, name)}
         names["__name__"] = _symbolic_trace.__name__
-        exec(compile(_STANDING_IN.format(name=name), _symbolic_trace.__file__, "exec"), names)
+        # As a line of FX itself, behind its last one: a learner's traceback shows no text for it.
+        source = _BEHIND * "\n" + _STANDING_IN.format(name=name)
+        exec(compile(source, _symbolic_trace.__file__, "exec"), names)
         _standing_in[name] = names[name]
         setattr(nn.Module, name, names[name])
     change = _symbolic_trace._PatchedFnSetAttr
@@ -66,6 +72,7 @@ def install() -> None:
 
     change.patch, change.revert = patch, revert  # type: ignore[method-assign]
     _symbolic_trace._create_wrapped_func = _kept(_symbolic_trace._create_wrapped_func)
+    _symbolic_trace._autowrap_check = _wrapping(_symbolic_trace._autowrap_check)
     graph.CodeGen._call_method_with_signature_check = _call_with_what_it_takes
 
 
@@ -80,6 +87,47 @@ def _kept(wrap: Callable[..., Any]) -> Callable[..., Any]:
             return wrap(function)
 
     return wrapper_of
+
+
+class _OfMath:
+    """The change of all of `math`'s functions, as one of those that a trace takes back."""
+
+    def __init__(self, names: dict[str, Any], wrap: Callable[..., Any]) -> None:
+        self._functions = {
+            name: value
+            for name, value in names.items()
+            if not name.startswith("_") and callable(value)
+        }
+        self._wrappers = {name: wrap(value) for name, value in self._functions.items()}
+        self._names, self._values = names, tuple(names.values())
+        self._ids = set(map(id, self._functions.values()))
+
+    def is_due(self, function_ids: set[int]) -> bool:
+        """Whether a trace wraps all of them, and nobody has changed any."""
+        return self._ids <= function_ids and tuple(self._names.values()) == self._values
+
+    def patch(self) -> None:
+        """Have the wrappers stand there."""
+        self._names.update(self._wrappers)
+
+    def revert(self) -> None:
+        """Have the functions stand there again."""
+        self._names.update(self._functions)
+
+
+def _wrapping(check: Callable[..., None]) -> Callable[..., None]:
+    """FX's search of a namespace for functions to wrap; it need not search `math`."""
+    names = vars(math)
+    change = _OfMath(names, _symbolic_trace._create_wrapped_func)
+
+    def autowrap_check(patcher: Any, frame_dict: dict[str, Any], function_ids: set[int]) -> None:
+        if frame_dict is not names or not change.is_due(function_ids):
+            check(patcher, frame_dict, function_ids)
+        elif patcher.visit_once(frame_dict):
+            patcher.patches_made.append(change)
+            change.patch()
+
+    return autowrap_check
 
 
 @lru_cache(maxsize=256)
