@@ -128,7 +128,6 @@ def _configure(control: socket.socket, entries: list[Entry]) -> None:
         take = getattr(entry.module, "configure", None)
         if take:
             take(entry.state, head, blobs)
-    gc.collect()
     gc.freeze()
     send(control, {"ready": True})
 
