@@ -167,11 +167,11 @@ def _work_ahead(exercises: list[Exercise], pool: int) -> Iterator[None]:
     while waiting:  # in turn: whoever comes meanwhile finds some of each
         for pair in tuple(waiting):
             exercise, pooled = pair
-            case = next(pooled, None)
-            if case is None:
+            following = next(pooled, None)
+            if following is None:
                 waiting.remove(pair)
             else:
-                _look_at(exercise, case)
+                _look_at(exercise, following)
                 yield
 
 

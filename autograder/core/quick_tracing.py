@@ -73,7 +73,8 @@ def install() -> None:
     change.patch, change.revert = patch, revert  # type: ignore[method-assign]
     _symbolic_trace._create_wrapped_func = _kept(_symbolic_trace._create_wrapped_func)
     _symbolic_trace._autowrap_check = _wrapping(_symbolic_trace._autowrap_check)
-    graph.CodeGen._call_method_with_signature_check = _call_with_what_it_takes
+    signatures = graph.CodeGen
+    signatures._call_method_with_signature_check = _call_with_what_it_takes  # type: ignore[method-assign]
 
 
 def _kept(wrap: Callable[..., Any]) -> Callable[..., Any]:
