@@ -73,8 +73,8 @@ def install() -> None:
     change.patch, change.revert = patch, revert  # type: ignore[method-assign]
     _symbolic_trace._create_wrapped_func = _kept(_symbolic_trace._create_wrapped_func)
     _symbolic_trace._autowrap_check = _wrapping(_symbolic_trace._autowrap_check)
-    signatures = graph.CodeGen
-    signatures._call_method_with_signature_check = _call_with_what_it_takes  # type: ignore[method-assign]
+    writer: Any = graph.CodeGen
+    writer._call_method_with_signature_check = _call_with_what_it_takes
 
 
 def _kept(wrap: Callable[..., Any]) -> Callable[..., Any]:
