@@ -98,7 +98,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     _rehearse()
     image = pickle.loads(blobs[0]) if blobs else None
     state = State(exercises, canary_exercises.exercises(), image)
-    state.ahead = _work_ahead(list(exercises.values()), config["pool"])
+    state.ahead = _work_ahead(list(exercises.values()), config.get("pool", 0))
     return state
 
 
