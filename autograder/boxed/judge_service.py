@@ -11,7 +11,6 @@ from __future__ import annotations
 import base64
 import importlib
 import io
-import itertools
 import json
 import linecache
 import pickle
@@ -19,6 +18,7 @@ import pkgutil
 import socket
 import sys
 import warnings
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -98,8 +98,18 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     _rehearse()
     image = pickle.loads(blobs[0]) if blobs else None
     state = State(exercises, canary_exercises.exercises(), image)
-    state.ahead = _work_ahead(list(exercises.values()), config.get("pool", 0))
+    pools = _pools(list(exercises.values()), config.get("pool", 0))
+    state.ahead = _work_ahead(list(exercises.values()), pools)
     return state
+
+
+Pools = list[tuple[Exercise, Iterator[Case]]]
+"""Exercises, and for each the cases of its pool that nobody has worked on."""
+
+
+def _pools(exercises: list[Exercise], pool: int) -> Pools:
+    """The pools of a chapter's exercises; they are drawn here, before any judge is forked."""
+    return [(one, one.random.pool(pool)) for one in exercises if one.random and pool]
 
 
 def _of_chapter(syllabus: ModuleType, chapter: str) -> dict[str, Exercise]:
@@ -155,24 +165,18 @@ def idle(state: State) -> bool:
     return next(state.ahead, False) is None
 
 
-def _work_ahead(exercises: list[Exercise], pool: int) -> Iterator[None]:
-    drawing = [one.random.pool(pool) for one in exercises if one.random and pool]
-    for _ in itertools.chain(*drawing):
-        yield
+def _work_ahead(exercises: list[Exercise], pools: Pools) -> Iterator[None]:
     for exercise in exercises:
         for case in exercise.cases:
             _look_at(exercise, case)
             yield
-    waiting = [(one, one.random.pool(pool)) for one in exercises if one.random and pool]
+    waiting = deque(pools)
     while waiting:  # in turn: whoever comes meanwhile finds some of each
-        for pair in tuple(waiting):
-            exercise, pooled = pair
-            following = next(pooled, None)
-            if following is None:
-                waiting.remove(pair)
-            else:
-                _look_at(exercise, following)
-                yield
+        exercise, cases = waiting.popleft()
+        if (pooled := next(cases, None)) is not None:
+            _look_at(exercise, pooled)
+            waiting.append((exercise, cases))
+            yield
 
 
 def _look_at(exercise: Exercise, case: Case) -> None:

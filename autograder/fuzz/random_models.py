@@ -21,12 +21,13 @@ AT_HAND = 5
 """How many of them a learner waits for in a notebook."""
 
 
-SETS = 8
-"""How many times `count` models are in a pool."""
+POOL = 128
+"""How many models are in a pool. Choices are moved on by an amount of its own in each of them (see
+`sampler`)."""
 
-_ALIKE = 192
-"""Seeds that are so far apart move choices on by the same amount (see `sampler`): a share that is
-mixed of such sets shows as much as one set does."""
+_ROUND = 64
+"""Models of a pool that are so far apart choose the same operation, shape and form from the same
+draw; so a share takes one of those, or the other."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class RandomModels:
     count: int = COUNT
     expect: Expect | Callable[[Recipe], Expect] = Expect()
     _made: dict[tuple[int, int], tuple[Case, ...]] = field(default_factory=dict, compare=False)
-    _pooled: dict[tuple[int, int, int], Case] = field(default_factory=dict, compare=False)
+    _pooled: dict[tuple[int, int], Case] = field(default_factory=dict, compare=False)
 
     def cases(self, seed: int = 0, count: int | None = None) -> tuple[Case, ...]:
         """The cases of a seed; with fewer, the first of them."""
@@ -64,30 +65,30 @@ class RandomModels:
         return self._made[seed, count]
 
     def pool(self, pool: int) -> Iterator[Case]:
-        """The cases of a class's pool, each of which is made once.
+        """The cases of a class's pool: drawn all at once, each made when it is first asked for.
 
         Args:
             pool: its number.
         """
-        for number in range(SETS):
-            for place in range(self.count):
-                yield self._of_pool(pool, number, place)
+        drawn(self.vocabulary.most, POOL, pool)
+        return (self._of_pool(pool, place) for place in range(POOL))
 
     def _share(self, pool: int, own: int, count: int) -> tuple[Case, ...]:
-        """A share of a pool: for each place, that of any of its sets."""
+        """A share of a pool: models whose choices are moved on by ever more, as in `drawn`."""
         chooser = random.Random(own)
-        return tuple(self._of_pool(pool, chooser.randrange(SETS), place) for place in range(count))
+        start = chooser.randrange(_ROUND)
+        places = (
+            (start + i) % _ROUND + _ROUND * chooser.randrange(POOL // _ROUND) for i in range(count)
+        )
+        return tuple(self._of_pool(pool, place) for place in places)
 
-    def _of_pool(self, pool: int, number: int, place: int) -> Case:
-        key = pool, number, place
-        if key not in self._pooled:
-            if len(self._pooled) >= 2 * SETS * self.count:
+    def _of_pool(self, pool: int, place: int) -> Case:
+        if (pool, place) not in self._pooled:
+            if len(self._pooled) >= 2 * POOL:
                 self._pooled.clear()  # those of other pools
-            most = self.vocabulary.most
-            count = max(self.count, place + 1)
-            recipe = drawn(most, count, pool + number * _ALIKE)[place]
-            self._pooled[key] = self.case(recipe, f"random model {place + 1}")
-        return self._pooled[key]
+            recipe = drawn(self.vocabulary.most, POOL, pool)[place]
+            self._pooled[pool, place] = self.case(recipe, f"random model {place + 1}")
+        return self._pooled[pool, place]
 
     def case(self, recipe: Recipe, name: str) -> Case:
         """The case of a recipe."""

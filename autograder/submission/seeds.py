@@ -34,9 +34,15 @@ def code_of(nb: NotebookNode) -> str:
     return found.hexdigest()
 
 
-def pool_of(secret: str, chapter: str) -> int:
-    """The number of the pool from which a class's random models come, in a chapter."""
-    digest = hmac.digest(secret.encode(), f"pool of {chapter}".encode(), hashlib.sha256)
+def pool_of(secret: str, chapter: str, turn: int = 0) -> int:
+    """The number of a pool from which a class's random models come, in a chapter.
+
+    Args:
+        secret: the classroom's.
+        chapter: the chapter.
+        turn: how many pools were there before this one.
+    """
+    digest = hmac.digest(secret.encode(), f"pool {turn} of {chapter}".encode(), hashlib.sha256)
     return int.from_bytes(digest[:4], "big") or 1
 
 
@@ -46,7 +52,7 @@ def seed_of(key: bytes, code: str, pool: int) -> int:
     Args:
         key: the student's; see `key_of`.
         code: of what was handed in; see `code_of`.
-        pool: the class's; see `pool_of`.
+        pool: the class's; see `pool_of`. Without one (0), models are drawn for this hand-in alone.
     """
     digest = hmac.digest(key, code.encode(), hashlib.sha256)
     return pool * OWN + int.from_bytes(digest[:8], "big") % OWN
