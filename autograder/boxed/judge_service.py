@@ -18,6 +18,7 @@ import pkgutil
 import socket
 import sys
 import warnings
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -25,6 +26,7 @@ from typing import Any
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader import utils
 from nbgrader.preprocessors import LimitOutput
 
@@ -32,11 +34,13 @@ import autograder
 from autograder.boxed.graphs_elsewhere import modules_of
 from autograder.boxed.late_imports import import_late
 from autograder.boxed.notebook_run import NotebookRun, Supply
+from autograder.core import quick_tracing
 from autograder.core.case_builder import builder_of
 from autograder.core.ending import End
 from autograder.core.exercise import Case, Exercise
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
+from autograder.drawing.style import text_width
 from autograder.judge import canary_exercises
 from autograder.judge.answer_key import module_of
 from autograder.judge.evidence import Evidence
@@ -78,11 +82,12 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     """Import what judging needs.
 
     Args:
-        config: ``syllabus``, ``chapter``.
+        config: ``syllabus``, ``chapter``, and the number of the ``pool`` of random models.
         blobs: where there is no box, a pickled `Image` for notebooks.
     """
     warnings.simplefilter("ignore")  # what libraries think of a notebook's form helps nobody here
     import_late()
+    quick_tracing.install()
     for room in _ROOMS:
         _import_all(f"{autograder.__name__}.{room}")
     syllabus = importlib.import_module(config["syllabus"])
@@ -90,10 +95,21 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     for exercise in exercises.values():
         stored(module_of(exercise))  # which also imports the answer key
     _read_sources()
+    _rehearse()
     image = pickle.loads(blobs[0]) if blobs else None
     state = State(exercises, canary_exercises.exercises(), image)
-    state.ahead = _work_ahead(list(exercises.values()))
+    pools = _pools(list(exercises.values()), config.get("pool", 0))
+    state.ahead = _work_ahead(list(exercises.values()), pools)
     return state
+
+
+Pools = list[tuple[Exercise, Iterator[Case]]]
+"""Exercises, and for each the cases of its pool that nobody has worked on."""
+
+
+def _pools(exercises: list[Exercise], pool: int) -> Pools:
+    """The pools of a chapter's exercises; they are drawn here, before any judge is forked."""
+    return [(one, one.random.pool(pool)) for one in exercises if one.random and pool]
 
 
 def _of_chapter(syllabus: ModuleType, chapter: str) -> dict[str, Exercise]:
@@ -119,6 +135,16 @@ def _read_sources() -> None:
             linecache.cache[path] = (sum(map(len, lines)), None, lines, path)
 
 
+def _rehearse() -> None:
+    """Do once what is slow the first time: measuring a text, and reading and writing a notebook."""
+    text_width("a", 10.0)
+    empty = new_notebook(cells=[new_code_cell("1"), new_markdown_cell("*a*")])
+    nb = read_forgivingly(_written(empty))
+    repair(nb, {})
+    LimitOutput().preprocess(nb, {})
+    _written(nb)
+
+
 def public(state: State) -> bytes:
     """What a student's process may know of the exercises, as JSON; see `preload.configure`."""
     known = [*state.exercises.values(), *state.canary.values()]
@@ -139,10 +165,17 @@ def idle(state: State) -> bool:
     return next(state.ahead, False) is None
 
 
-def _work_ahead(exercises: list[Exercise]) -> Iterator[None]:
+def _work_ahead(exercises: list[Exercise], pools: Pools) -> Iterator[None]:
     for exercise in exercises:
         for case in exercise.cases:
             _look_at(exercise, case)
+            yield
+    waiting = deque(pools)
+    while waiting:  # in turn: whoever comes meanwhile finds some of each
+        exercise, cases = waiting.popleft()
+        if (pooled := next(cases, None)) is not None:
+            _look_at(exercise, pooled)
+            waiting.append((exercise, cases))
             yield
 
 

@@ -45,13 +45,22 @@ COMPILERS = ("torch._dynamo", "torch.export")
 """Modules of which a chapter imports one if its answers are compiled or exported."""
 
 
+def will_compile(imports: Iterable[str]) -> bool:
+    """Whether a chapter's cells compile or export.
+
+    Args:
+        imports: the modules that they import.
+    """
+    return any(name.startswith(COMPILERS) for name in imports)
+
+
 def warm_up_compilers(imports: Iterable[str]) -> None:
     """Compile and export something small, if a chapter's cells will: the first time takes seconds.
 
     Args:
         imports: the modules that the chapter's cells import.
     """
-    if not any(name.startswith(COMPILERS) for name in imports):
+    if not will_compile(imports):
         return
     with contextlib.suppress(Exception):
         torch.export.export(_Small(), (torch.ones(2),)).run_decompositions({})

@@ -16,8 +16,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.boxed import stub_api
-from autograder.boxed.late_imports import import_late, start_autograd, warm_up_compilers
+from autograder.boxed.late_imports import (
+    import_late,
+    start_autograd,
+    warm_up_compilers,
+    will_compile,
+)
 from autograder.boxed.shell import Record, Shell, make_shell
+from autograder.core import quick_tracing
 from autograder.core.exercise import Exercise
 from autograder.runner.forbidden import install_spies
 
@@ -70,6 +76,8 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
         except Exception:  # a cell that imports it will say so
             continue
     _warm_up(made)
+    if not will_compile(config["imports"]):  # compilers look closely at what stands in a module
+        quick_tracing.install()
     warm_up_compilers(config["imports"])
     os.environ.pop("PYTHONPATH", None)
     state = State(made, record)

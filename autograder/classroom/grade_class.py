@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +30,7 @@ from autograder.classroom.gradebook_url import (
 )
 from autograder.classroom.gradebook_writer import GradebookWriter, clean_up
 from autograder.classroom.journal import Journal, digest_of
+from autograder.classroom.pools import Pools
 from autograder.classroom.preflight import RawSubmission, read_submission, students_of
 from autograder.classroom.worker_pool import grade_in_parallel
 from autograder.sandbox.client import NoBox
@@ -190,10 +192,14 @@ class _Marking:
             for student in students:
                 yield _refused(student, chapter, *why_not)
             return
-        terms = self._terms(chapter)
+        pools, terms = self.execute.pools(), self._terms(chapter)
+        pool = terms.ready.pool
+        if force:  # what is graded once more is tried on what it was tried on before
+            ready = replace(terms.ready, pool=_commonest(pools, chapter, students))
+            terms = replace(terms, ready=ready)
         given = files_beside(self.source / chapter)
         graded_before = set() if force else self.writer.graded_students(chapter)
-        beside: dict[str, tuple[RawSubmission, str]] = {}
+        beside: dict[str, tuple[RawSubmission, str, Submission]] = {}
         old: list[Result] = []
 
         def submissions() -> Iterator[Submission]:
@@ -209,13 +215,19 @@ class _Marking:
                 if before and student in graded_before and self._has_folder(student, chapter):
                     old.append(before)
                     continue
-                beside[student] = replace(handed, files=files), digest
-                yield Submission(student, handed.text, files, key, notes=handed.notes)
+                one = Submission(
+                    student, handed.text, files, key, pool=pool,
+                    pools=pools.used(student, chapter), notes=handed.notes,
+                )  # fmt: skip
+                beside[student] = replace(handed, files=files), digest, one
+                yield one
 
         for graded in self._graded(submissions(), terms, min(jobs, len(students)), cluster):
             while old:
                 yield old.pop()
-            handed, digest = beside.pop(graded.result.student)
+            handed, digest, one = beside.pop(graded.result.student)
+            if graded.code:
+                pools.note(one.student, chapter, graded.code, one.pool_for(graded.code))
             yield self._write(graded, handed, digest)
         yield from old
 
@@ -254,6 +266,12 @@ class _Marking:
         if graded.final:
             self.journal.add(result, digest)
         return result
+
+
+def _commonest(pools: Pools, chapter: str, students: Sequence[str]) -> int:
+    """The pool on which most of these students' latest hand-ins were tried."""
+    latest = [[pools.now(chapter), *pools.used(one, chapter).values()][-1] for one in students]
+    return Counter(latest).most_common(1)[0][0]
 
 
 def _usable(db_url: str) -> str:

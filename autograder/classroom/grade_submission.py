@@ -73,7 +73,7 @@ class Boxes:
             {"imports": list(chapter.imports)},
             covered=chapter.covered,
         )
-        config = {"syllabus": chapter.syllabus, "chapter": chapter.name}
+        config = {"syllabus": chapter.syllabus, "chapter": chapter.name, "pool": chapter.pool}
         entry = {"judge": ("autograder.boxed.judge_service", JUDGE)}
         self.boxed = boxed
         self._students: ForkServer | None = None
@@ -133,8 +133,9 @@ def grade_submission(submission: Submission, terms: GradingConfig, boxes: Boxes)
     how = ""
     for _ in range(2):
         try:
-            said, text = ask("grade", submission, terms, boxes)
-            return _accepted(said, text, submission, terms, time.perf_counter() - start)
+            said, text, code = ask("grade", submission, terms, boxes)
+            graded = _accepted(said, text, submission, terms, time.perf_counter() - start)
+            return replace(graded, code=code)
         except (ProcessLost, Untrue) as error:
             how = str(error)
     return failed_result(submission, terms, _LOST.format(how=_line(how)), final=True)
@@ -142,7 +143,7 @@ def grade_submission(submission: Submission, terms: GradingConfig, boxes: Boxes)
 
 def ask(
     step: str, submission: Submission, terms: GradingConfig, boxes: Boxes, nb: bytes = b""
-) -> tuple[Any, bytes]:
+) -> tuple[Any, bytes, str]:
     """Have a judge of its own do something with a submission.
 
     Args:
@@ -153,29 +154,32 @@ def ask(
         nb: the repaired notebook, as a file's text.
 
     Returns:
-        What it says, which nobody has looked at yet, and the notebook as it is then.
+        What it says, which nobody has looked at yet; the notebook as it is then; and the digest
+        of the code cells for which it asked for a seed.
 
     Raises:
         ProcessLost: the judge is gone.
         Untrue: it asks for too much.
     """
-    judge, asked = boxes.judge(), 0
+    judge, asked, code = boxes.judge(), 0, ""
 
     def tell(head: dict[str, Any], blobs: list[bytes]) -> None:
-        nonlocal asked
+        nonlocal asked, code
         asked += 1
         need = head.get("need")
         if asked > MAX_PROCESSES:
             raise Untrue("a judge asked for too many processes")
         if need == "seed":
-            send(judge.talk, {"seed": seed_of(submission.key, str(head.get("code"))[:100])})
+            code = str(head.get("code"))[:100]
+            seed = seed_of(submission.key, code, submission.pool_for(code))
+            send(judge.talk, {"seed": seed})
         elif need in ("student", "graphs"):
             boxes.give(judge.talk, str(need))
         else:
             raise Untrue("a judge asked for what there is not")
 
     told = pickle.dumps(
-        (replace(submission, key=b""), terms)
+        (replace(submission, key=b"", pool=0, pools={}), terms)
     )  # what the seed comes from stays here
     patience = terms.patience.notebook + terms.patience.trial + JUDGING
     try:
@@ -185,7 +189,7 @@ def ask(
         judge.close()
     if len(found) != 1 or len(found[0]) > MAX_NOTEBOOK:
         raise Untrue("a judge gave back no notebook")
-    return said, found[0]
+    return said, found[0], code
 
 
 def repaired(text: bytes, source_cells: Mapping[str, Any], boxes: Boxes) -> tuple[bytes, list[str]]:

@@ -45,6 +45,11 @@ CONFIGURE = 0xFF
 """The request that is followed by a frame for the entries; others are numbers of entries."""
 
 
+SELDOM = 20_000, 20, 10
+"""When a process looks for garbage in circles: a box lives for seconds, and most that it makes is
+gone by itself."""
+
+
 @dataclass
 class Entry:
     """What can be started in a box.
@@ -68,6 +73,7 @@ def main() -> None:
     sys.argv = [""]
     syscalls.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides what a Ctrl-C ends
+    gc.disable()  # what is imported stays
     head, blobs = receive(control)
     states: dict[Callable[..., Any], Any] = {}  # entries that get ready alike share what they got
     entries = []
@@ -78,6 +84,8 @@ def main() -> None:
         entries.append(_entry(module, states[module.get_ready], row, head["covered"]))
     gc.collect()
     gc.freeze()  # so that forked processes share what is here
+    gc.set_threshold(*SELDOM)
+    gc.enable()
     os.environ["HOME"] = namespaces.HOME
     tempfile.tempdir = None
     os.environ |= {"TMPDIR": "/tmp", "TORCHINDUCTOR_CACHE_DIR": namespaces.COMPILED}
@@ -120,7 +128,6 @@ def _configure(control: socket.socket, entries: list[Entry]) -> None:
         take = getattr(entry.module, "configure", None)
         if take:
             take(entry.state, head, blobs)
-    gc.collect()
     gc.freeze()
     send(control, {"ready": True})
 
@@ -131,6 +138,7 @@ def _work_ahead(control: socket.socket, entries: list[Entry]) -> None:
         idle = getattr(entry.module, "idle", None)
         while idle and not select.select([control], [], [], 0)[0]:
             if not idle(entry.state):
+                gc.freeze()
                 break
 
 

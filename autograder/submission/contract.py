@@ -52,6 +52,7 @@ class PreloadSpec:
         imports: modules that its cells import.
         covered: folders that must not be seen from inside.
         bounds: what one notebook may take.
+        pool: the number of the pool of random models that is worked out ahead.
     """
 
     name: str
@@ -59,6 +60,7 @@ class PreloadSpec:
     imports: tuple[str, ...] = ()
     covered: tuple[str, ...] = ()
     bounds: Bounds = Bounds()
+    pool: int = field(default=0, repr=False)  # it changes no grade, nor the digest of one
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,8 @@ class Submission:
         files: what lies beside it.
         key: what the seed of a hand-in comes from: this student's, not the classroom's secret.
         seed: the seed itself, where a grade is looked at again.
+        pool: the number of the pool from which random models come.
+        pools: the pools of this student's earlier hand-ins, by `code_of`: each keeps its own.
         notes: what was noticed before, a sentence each.
     """
 
@@ -102,7 +106,17 @@ class Submission:
     files: Mapping[str, bytes] = field(default_factory=dict)
     key: bytes = b""
     seed: int | None = None
+    pool: int = 0
+    pools: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def pool_for(self, code: str) -> int:
+        """The pool on which a hand-in is tried.
+
+        Args:
+            code: of the hand-in; see `code_of`.
+        """
+        return self.pools.get(code, self.pool)
 
 
 def failed_result(

@@ -140,6 +140,7 @@ class GradedNotebook:
         text: the graded notebook, as a file's text.
         scores: by grade id.
         unanswered: grade ids of answers that are as they were given out.
+        code: of what was handed in, once it was repaired; see `code_of`.
         final: whether that stays until the submission changes; the next run tries again what a
             grader could not get to the end of.
     """
@@ -149,6 +150,7 @@ class GradedNotebook:
     scores: Mapping[str, Score]
     unanswered: tuple[str, ...] = ()
     final: bool = True
+    code: str = ""
 
     @classmethod
     def of(
@@ -159,9 +161,10 @@ class GradedNotebook:
         unanswered: tuple[str, ...] = (),
         *,
         final: bool = True,
+        code: str = "",
     ) -> GradedNotebook:
         """A graded notebook whose result has the points that its cells have in all."""
         points = sum(score.points or 0.0 for score in scores.values())
         most = sum(score.max_points for score in scores.values())
         result = replace(result, points=points, max_points=most)
-        return cls(result, text, scores, unanswered, final)
+        return cls(result, text, scores, unanswered, final, code)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from autograder.core import quick_tracing
 from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
@@ -25,9 +26,8 @@ from autograder.judge import findings_of, judge
 from autograder.judge.answer_text import source_of_answer
 from autograder.judge.source_rules import source_findings
 from autograder.runner import run, run_cases
-from tests.support import fast_tracing
 
-fast_tracing.install()
+quick_tracing.install()
 
 
 @dataclass(frozen=True)

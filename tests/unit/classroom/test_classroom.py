@@ -17,10 +17,13 @@ from autograder.builder.paths import ROOT
 from autograder.classroom import create as making
 from autograder.classroom.commands import app
 from autograder.classroom.config import find_scripts
-from autograder.classroom.create import CannotCreate, choose, create
+from autograder.classroom.create import CannotCreate, api, choose, create
+from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.export import COLUMNS, safe
 from autograder.classroom.feedback import ForStudents
+from autograder.fuzz.recipe import OWN
 from autograder.submission.repair import NOTES
+from autograder.submission.seeds import noted_seed
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import edited, fill
 from tests.support import numbers_room as numbers
@@ -155,6 +158,15 @@ def test_commands_of_nbgrader(room: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert (row["score"], row["max_score"]) == ("9.0", "9.0")
     assert (row["first_name"], row["last_name"]) == ("'=1+1", "O'Neill, Jr")
 
+    # A page shows what ann was tried on: others are not. She is, if she is graded once more.
+    seed = noted_seed(rooms.autograded(room, "ann", numbers.CHAPTER))
+    pools = ExecuteChecks(config=api(room).config).pools()
+    assert list(pools.used("ann", numbers.CHAPTER).values()) == [seed // OWN]
+    assert pools.now(numbers.CHAPTER) != seed // OWN
+    run = rooms.nbgrader(room, "autograde", numbers.CHAPTER, "--force", setting)
+    assert run.returncode == 0, run.stdout
+    assert noted_seed(rooms.autograded(room, "ann", numbers.CHAPTER)) == seed
+
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", "  =1"])
 def test_formulas_stay_text(text: str) -> None:
@@ -170,6 +182,7 @@ def test_other_values_are_as_they_are(value: object) -> None:
 def test_feedback_lists_repairs_and_leaves_hidden_tests_out(room: Path) -> None:
     nb = nbformat.read(room / "source" / numbers.CHAPTER / f"{numbers.CHAPTER}.ipynb", as_version=4)
     nb.metadata[NOTES] = {"repairs": ["One thing.", "Another."]}
-    shown, _ = ForStudents().preprocess(nb, {})
+    ids = {"nbgrader": {"student": "ann", "notebook": numbers.CHAPTER}}
+    shown, _ = ForStudents(config=api(room).config).preprocess(nb, ids)
     assert "- One thing.\n- Another." in shown.cells[0].source
     assert "HIDDEN" not in as_text(shown) and "check(after)" in as_text(shown)
