@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
 
 import pytest
 
@@ -18,10 +17,9 @@ from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
 from autograder.judge import findings_of, judge
 from autograder.judge.outcome_schema import SCHEMAS, SLOWEST_LISTS
-from autograder.runner import run
 from autograder.runner.interpreters import SLOWEST_ASKED
 from autograder.runner.procedures import PROCEDURES
-from tests.exam.answers import answers_to
+from tests.exam.answers import answers_to, examine
 from tests.support.mutations import Mutation, some
 
 GRAPH = r"value\.(graph_module|tail|pieces\[\]\.graph_module)\."
@@ -105,12 +103,14 @@ def decides(exercise: Exercise, mutation: Mutation) -> bool:
     )
 
 
-@cache
+BY_EXERCISE = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in EXERCISES]
+"""The process that examines the answers to an exercise has the outcomes of a right one."""
+
+
 def right_outcome(name: str, case: str) -> Outcome:
     """What a right answer does on a case, by the case's name."""
-    exercise = EXERCISES[name]
     answer = next(answer for answer in answers_to(name) if answer.finding is None)
-    return run(exercise, answer.write, next(c for c in exercise.cases if c.name == case))
+    return next(outcome for outcome in examine(answer)[0] if outcome.case == case)
 
 
 @contextmanager
@@ -132,7 +132,7 @@ def survivors(exercise: Exercise, case: Case, count: int, seed: int) -> list[str
         ]
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+@pytest.mark.parametrize("name", BY_EXERCISE)
 def test_one_field_less_is_nothing(name: str, total: Callable[[str], None]) -> None:
     exercise = EXERCISES[name]
     assert survivors(exercise, exercise.cases[0], 60, 1) == []
@@ -140,7 +140,7 @@ def test_one_field_less_is_nothing(name: str, total: Callable[[str], None]) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EXERCISES)
+@pytest.mark.parametrize("name", BY_EXERCISE)
 @pytest.mark.parametrize("count", [12, pytest.param(60, marks=pytest.mark.long)])
 def test_one_field_less_is_nothing_on_any_case(name: str, count: int) -> None:
     exercise = EXERCISES[name]
@@ -148,6 +148,7 @@ def test_one_field_less_is_nothing_on_any_case(name: str, count: int) -> None:
     assert [text for texts in found for text in texts] == []
 
 
+@pytest.mark.xdist_group("MetaTracer")
 @pytest.mark.parametrize(
     "name", ["sizes are handed on", "comparisons are values", "layers and tensors, nothing asked"]
 )
@@ -183,7 +184,13 @@ def test_a_value_alone_is_nothing(name: str) -> None:
         assert judge(exercise, outcomes).score == 0, value
 
 
-@pytest.mark.parametrize("name", ["add_to_mul", "NegSigmSwap", "OpTimer", "node_paths", "split_at"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.xdist_group(name))
+        for name in ("add_to_mul", "NegSigmSwap", "OpTimer", "node_paths", "split_at")
+    ],
+)
 def test_a_run_less_and_a_run_more_are_unrecorded(name: str) -> None:
     exercise = EXERCISES[name]
     case = max(exercise.visible_cases()[:4], key=lambda c: len(right_outcome(name, c.name).runs))
