@@ -65,16 +65,3 @@ def test_cases_that_catch_belong_to_answers() -> None:
         styles = {a.style for a in ANSWERS if a.exercise == name and a.finding is not None}
         assert known.keys() <= styles, f"run `python -m tests.exam.caught_on {name}`"
         assert set(known.values()) <= {case.name for case in EXERCISES[name].cases}, name
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in EXERCISES]
-)
-def test_a_wrong_answer_can_be_judged_on_all_cases(name: str) -> None:
-    """Those before and behind the one that catches it, too."""
-    for answer in ANSWERS:
-        if answer.exercise == name and answer.finding is not None:
-            _, verdict = examine(answer)
-            assert not verdict.passed, answer
-            assert answer.finding in {found.code for found in verdict.findings}, answer

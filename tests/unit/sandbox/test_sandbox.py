@@ -111,12 +111,10 @@ def test_what_is_printed_in_a_box_fills_no_pipe() -> None:
 KNOWS = """
 import gc, json, os, sys
 who, chapters = sys.argv[1], sys.argv[2:]
-config = lambda chapter: {"syllabus": "autograder.exercises", "chapter": chapter}
 secret = ("autograder.rules", "autograder.judge", "autograder.grading", "autograder.builder",
           "autograder.classroom", "autograder.lessons", "tests")
 if who == "judge":
     from autograder.boxed import judge_service
-    judge_service.get_ready(config(chapters[0]), [])  # imports what judges of all chapters need
 else:
     from autograder.boxed import preload
     state = preload.get_ready({"imports": ["torch"]}, [])
@@ -126,7 +124,8 @@ def is_secret(name):
     return inside or name.endswith((".cases", ".rubric"))
 
 def public(chapter):
-    return json.loads(judge_service.public(judge_service.get_ready(config(chapter), [])))
+    config = {"syllabus": "autograder.exercises", "chapter": chapter}
+    return json.loads(judge_service.public(judge_service.get_ready(config, [])))
 
 def known(told):
     preload.configure(state, told, [])
