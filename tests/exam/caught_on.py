@@ -38,15 +38,17 @@ def known(answer: Answer) -> str:
 def found(exercise: str) -> dict[str, str]:
     """The cases that catch the wrong answers to an exercise, by style; the first case is left out.
 
+    What is stored stays as long as it is so: only other answers are tried on all cases.
+
     Args:
         exercise: the exercise's name.
     """
     from autograder.exercises import EXERCISES
-    from tests.exam.answers import answers_to, first_catch
+    from tests.exam.answers import answers_to, caught_by
 
     first = EXERCISES[exercise].cases[0].name
     wrong = [answer for answer in answers_to(exercise) if answer.finding is not None]
-    caught = {answer.style: first_catch(answer)[0] for answer in wrong}
+    caught = {answer.style: caught_by(answer)[0] for answer in wrong}
     return {style: case for style, case in caught.items() if case not in ("", first)}
 
 

@@ -103,10 +103,6 @@ def decides(exercise: Exercise, mutation: Mutation) -> bool:
     )
 
 
-BY_EXERCISE = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in EXERCISES]
-"""The process that examines the answers to an exercise has the outcomes of a right one."""
-
-
 def right_outcome(name: str, case: str) -> Outcome:
     """What a right answer does on a case, by the case's name."""
     answer = next(answer for answer in answers_to(name) if answer.finding is None)
@@ -132,7 +128,7 @@ def survivors(exercise: Exercise, case: Case, count: int, seed: int) -> list[str
         ]
 
 
-@pytest.mark.parametrize("name", BY_EXERCISE)
+@pytest.mark.parametrize("name", EXERCISES)
 def test_one_field_less_is_nothing(name: str, total: Callable[[str], None]) -> None:
     exercise = EXERCISES[name]
     assert survivors(exercise, exercise.cases[0], 60, 1) == []
@@ -140,7 +136,7 @@ def test_one_field_less_is_nothing(name: str, total: Callable[[str], None]) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BY_EXERCISE)
+@pytest.mark.parametrize("name", EXERCISES)
 @pytest.mark.parametrize("count", [12, pytest.param(60, marks=pytest.mark.long)])
 def test_one_field_less_is_nothing_on_any_case(name: str, count: int) -> None:
     exercise = EXERCISES[name]
@@ -184,13 +180,7 @@ def test_a_value_alone_is_nothing(name: str) -> None:
         assert judge(exercise, outcomes).score == 0, value
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.xdist_group(name))
-        for name in ("add_to_mul", "NegSigmSwap", "OpTimer", "node_paths", "split_at")
-    ],
-)
+@pytest.mark.parametrize("name", ["add_to_mul", "NegSigmSwap", "OpTimer", "node_paths", "split_at"])
 def test_a_run_less_and_a_run_more_are_unrecorded(name: str) -> None:
     exercise = EXERCISES[name]
     case = max(exercise.visible_cases()[:4], key=lambda c: len(right_outcome(name, c.name).runs))

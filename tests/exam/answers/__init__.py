@@ -106,11 +106,19 @@ def finding_meant_for(answer: Answer) -> Finding | None:
     """
     known = _of(answer.exercise).caught
     if answer not in known:
-        known[answer] = _finding_on(answer, caught_on.known(answer)) or first_catch(answer)[1]
+        known[answer] = caught_by(answer)[1]
     return known[answer]
 
 
-def first_catch(answer: Answer) -> tuple[str, Finding | None]:
+def caught_by(answer: Answer) -> tuple[str, Finding | None]:
+    """The case that shows the finding which a wrong answer must get, and that finding."""
+    name = caught_on.known(answer)
+    if found := _finding_on(answer, name):
+        return name, found
+    return _first_catch(answer)
+
+
+def _first_catch(answer: Answer) -> tuple[str, Finding | None]:
     """The first case that shows the finding which a wrong answer must get, and that finding.
 
     The case is ``""`` where the answer's text shows it, or nothing does.
