@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from autograder.exercises import EXERCISES
+from tests.exam import caught_on
 from tests.exam.answers import Answer, all_answers, examine, finding_meant_for
 
 ANSWERS = [a for a in all_answers() if a.exercise in EXERCISES]
@@ -56,3 +57,11 @@ def test_exam_is_large_enough(name: str) -> None:
 
 def test_every_answer_belongs_to_an_exercise() -> None:
     assert {a.exercise for a in all_answers()} <= set(EXERCISES)
+
+
+def test_cases_that_catch_belong_to_answers() -> None:
+    """Otherwise what `caught_on` holds of them says nothing any more."""
+    for name, known in caught_on.stored().items():
+        styles = {a.style for a in ANSWERS if a.exercise == name and a.finding is not None}
+        assert known.keys() <= styles, f"run `python -m tests.exam.caught_on {name}`"
+        assert set(known.values()) <= {case.name for case in EXERCISES[name].cases}, name

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
 
 import pytest
 
@@ -18,10 +17,9 @@ from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
 from autograder.judge import findings_of, judge
 from autograder.judge.outcome_schema import SCHEMAS, SLOWEST_LISTS
-from autograder.runner import run
 from autograder.runner.interpreters import SLOWEST_ASKED
 from autograder.runner.procedures import PROCEDURES
-from tests.exam.answers import answers_to
+from tests.exam.answers import answers_to, examine
 from tests.support.mutations import Mutation, some
 
 GRAPH = r"value\.(graph_module|tail|pieces\[\]\.graph_module)\."
@@ -105,12 +103,10 @@ def decides(exercise: Exercise, mutation: Mutation) -> bool:
     )
 
 
-@cache
 def right_outcome(name: str, case: str) -> Outcome:
     """What a right answer does on a case, by the case's name."""
-    exercise = EXERCISES[name]
     answer = next(answer for answer in answers_to(name) if answer.finding is None)
-    return run(exercise, answer.write, next(c for c in exercise.cases if c.name == case))
+    return next(outcome for outcome in examine(answer)[0] if outcome.case == case)
 
 
 @contextmanager
@@ -148,6 +144,7 @@ def test_one_field_less_is_nothing_on_any_case(name: str, count: int) -> None:
     assert [text for texts in found for text in texts] == []
 
 
+@pytest.mark.xdist_group("MetaTracer")
 @pytest.mark.parametrize(
     "name", ["sizes are handed on", "comparisons are values", "layers and tensors, nothing asked"]
 )

@@ -115,6 +115,9 @@ secret = ("autograder.rules", "autograder.judge", "autograder.grading", "autogra
           "autograder.classroom", "autograder.lessons", "tests")
 if who == "judge":
     from autograder.boxed import judge_service
+    judge_service.import_late()
+    for room in judge_service._ROOMS:  # what judges of all chapters import
+        judge_service._import_all(f"autograder.{room}")
 else:
     from autograder.boxed import preload
     state = preload.get_ready({"imports": ["torch"]}, [])
