@@ -342,20 +342,28 @@ def grade(
     cluster: Annotated[
         str | None, typer.Option(help="A Dask scheduler whose workers grade: tcp://HOST:8786.")
     ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show whose score would change; write nothing.")
+    ] = False,
 ) -> None:
     """Grade what a class has handed in. Stopped at any moment, it goes on where it was."""
     os.environ.update(_with_scripts_on_path())
     try:
-        from autograder.classroom import grade_class, progress_report
+        with out.status("Getting ready"):
+            from autograder.classroom import grade_class, progress_report
     except ImportError as error:
         err.print(f"[red]Nothing was graded.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None
+    except KeyboardInterrupt:
+        err.print("Stopped. Nothing was graded.")
+        raise typer.Exit(130) from None
     words = [word.strip() for word in chapter.split(",")] if chapter else None
     try:
         with progress_report.Watch(out) as watch:
             summary = grade_class.grade_class(
                 folder, words, jobs=jobs or os.cpu_count() or 1, sandbox=sandbox, force=force,
-                db_url=db, cluster=cluster, say=watch.tell,
+                db_url=db, cluster=cluster, say=watch.tell, dry_run=dry_run, warn=watch.warn,
+                expect=watch.expect,
             )  # fmt: skip
     except (grade_class.CannotGrade, grade_class.NoBox) as error:
         err.print(f"[red]Grading stopped.[/red] {escape(str(error))}")
@@ -364,6 +372,8 @@ def grade(
         err.print("Stopped. What is graded is kept; the same command goes on from here.")
         raise typer.Exit(130) from None
     progress_report.print_summary(summary, out)
+    if dry_run:
+        progress_report.print_changes(summary, out)
 
 
 @app.command()

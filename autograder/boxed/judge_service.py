@@ -52,7 +52,7 @@ from autograder.submission.repair import is_unreadable, read_forgivingly, repair
 from autograder.submission.repair_steps import Kind, Repair
 from autograder.submission.result import SubmissionStatus
 from autograder.submission.scores import auto_score
-from autograder.submission.seeds import code_of, note_seed
+from autograder.submission.seeds import NOTES, code_of, note_seed
 from autograder.submission.verdict_outputs import show_verdicts
 
 _ROOMS = (
@@ -291,14 +291,17 @@ def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]
         for cell in nb.cells
         if utils.is_grade(cell) or utils.is_task(cell)
     }
+    told = nb.metadata[NOTES]
     if submission.text is None:
         status, repairs = SubmissionStatus.REFUSED, []
+        told["refused"] = list(submission.notes)
     elif unreadable:
         # That every cell is missing, too, says nothing.
         status, repairs = SubmissionStatus.UNREADABLE, repairs[:1]
     else:
         status = _status(ends, repairs)
-    notes += [found.sentence for found in repairs]
+    told["repairs"] = [found.sentence for found in repairs]
+    notes += told["repairs"]
     said = {"status": status, "scores": scores, "unanswered": _unanswered(nb), "notes": notes}
     return said, _written(nb)
 
@@ -324,6 +327,7 @@ def _run_notebook(
     )  # fmt: skip
     shares = show_verdicts(nb, exercises, run.run())
     note_seed(nb, seed)
+    nb.metadata[NOTES]["happened"] = list(notes)
     return shares, run.ends
 
 

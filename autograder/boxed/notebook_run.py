@@ -322,8 +322,12 @@ class NotebookRun:
         child = self._parked[index].child
         if self._parked[index].state != "parked" or child is None or not self._is_open():
             return
+        told = trial.timed_out
         try:
             trial.go(child, self._in_order(exercise, cases), self.warn)
+            if trial.timed_out and not told:
+                self.ends.append(End.OUT_OF_TIME)
+                self.warn(f"{exercise.name} used up its time on a case and was stopped")
         except ProcessLost as lost:
             self._after_trial(index, lost)
 
@@ -489,6 +493,8 @@ class _Trial:
         """The cases that have had their turn."""
         self.at = ""
         """The case that is being tried."""
+        self.timed_out = False
+        """Whether it has used up its time on a case."""
 
     def go(self, child: Process, cases: Sequence[Case], warn: Callable[[str], None]) -> None:
         """Try the answer on some more cases.
@@ -531,6 +537,7 @@ class _Trial:
 
     def _is_hopeless(self, case: Case, outcome: Outcome) -> bool:
         if outcome.ended == "out of time":
+            self.timed_out = True
             self._gone.add(case.aspect)
             self._cpu, self._wall = min(self._cpu, CPU_AFTER_TIMEOUT), min(self._wall, 5.0)
             return self._exercise.aspects[0].key in self._gone

@@ -11,11 +11,16 @@ MAX_FILES = 500
 _OWN = ("timestamp.txt",)
 
 
-def files_beside(folder: Path) -> dict[str, bytes]:
-    """The files in a folder, by their paths in it; no notebooks, no links, not too many."""
+def files_beside(folder: Path, *, below: bool = True) -> dict[str, bytes]:
+    """The files in a folder, by their paths in it; no notebooks, no links, not too many.
+
+    Args:
+        folder: the folder.
+        below: whether folders in it are looked into, too.
+    """
     found: dict[str, bytes] = {}
     left = MAX_BYTES
-    for path in sorted(folder.rglob("*")):
+    for path in sorted(folder.rglob("*") if below else folder.glob("*")):
         if path.is_symlink() or not path.is_file() or _is_left_out(path.relative_to(folder)):
             continue
         size = path.stat().st_size

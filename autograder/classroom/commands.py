@@ -48,6 +48,90 @@ def create(
 
 
 @app.command()
+def undo(
+    folder: Annotated[Path, typer.Argument(help="The classroom.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Also where the gradebook has changed since.")
+    ] = False,
+) -> None:
+    """Undo the last run of `fxcourse grade` that wrote anything: gradebook and notebooks."""
+    from autograder.classroom import undo_run
+
+    try:
+        began, count = undo_run.undo(folder, force=force)
+    except (*undo_run.UNDOABLE, OSError) as error:
+        err.print(f"[red]Not undone.[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+    notebooks = "1 notebook is" if count == 1 else f"{count} notebooks are"
+    out.print(f"Undone: the run of {escape(began)}. {notebooks} as before, and the gradebook.")
+
+
+@app.command()
+def waiting(folder: Annotated[Path, typer.Argument(help="The classroom.")]) -> None:
+    """Show what was graded by hand and handed in again: old points, new verdict, both answers."""
+    from autograder.classroom import waiting as looks
+
+    try:
+        shown = looks.shown(folder)
+    except looks.CannotShow as error:
+        err.print(f"[red]Nothing to show.[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+    out.print(shown, markup=False)
+
+
+@app.command()
+def pin(folder: Annotated[Path, typer.Argument(help="The classroom.")]) -> None:
+    """Take the versions that are installed here as those of the class."""
+    from autograder.classroom import versions
+
+    if not (folder / "nbgrader_config.py").is_file():
+        err.print(f"[red]Stopped.[/red] {escape(str(folder))} is not a classroom.")
+        raise typer.Exit(1)
+    for name, number in versions.pin(folder).items():
+        out.print(f"{escape(name)}: {escape(number)}")
+
+
+@app.command()
+def forget(
+    folder: Annotated[Path, typer.Argument(help="The classroom.")],
+    student: Annotated[str, typer.Argument(help="The student's id.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Erase a student's data: from gradebook, folders and journal. Shows first what there is."""
+    from autograder.classroom import forget as forgetting
+    from autograder.classroom.grade_class import CannotGrade
+
+    try:
+        found = forgetting.Forgetting(folder, student)
+        held = found.held()
+        for line in forgetting.lines_about(held):
+            out.print(escape(line))
+        if not held:
+            out.print(f"There is nothing to erase of {escape(student)}.")
+            return
+        if not yes and not typer.confirm("Erase this for good?"):
+            raise typer.Exit(1)
+        found.erase()
+    except (forgetting.CannotForget, CannotGrade, OSError) as error:
+        err.print(f"[red]Not erased.[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+    out.print(f"Erased: {escape(student)}. Copies elsewhere, such as backups, are not known here.")
+
+
+@app.command()
+def lateness(folder: Annotated[Path, typer.Argument(help="The classroom.")]) -> None:
+    """Show who was late and what it costs, by deadlines.toml and the due dates as they are now."""
+    from autograder.classroom import lateness_preview
+
+    try:
+        text = lateness_preview.preview(folder)
+    except lateness_preview.CannotShow as error:
+        err.print(f"[red]Nothing to show.[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+    out.print(text)
+
+
+@app.command()
 def replay(
     folder: Annotated[Path, typer.Argument(help="The classroom.")],
     student: Annotated[str, typer.Argument(help="Who handed it in.")],

@@ -10,7 +10,7 @@ from typing import Any
 
 from nbgrader.converters.autograde import Autograde
 from nbgrader.converters.generate_feedback import GenerateFeedback
-from nbgrader.preprocessors import Execute, GetGrades, SaveAutoGrades
+from nbgrader.preprocessors import AssignLatePenalties, Execute, GetGrades, SaveAutoGrades
 from sqlalchemy.exc import SAWarning
 
 from autograder.builder import release
@@ -18,6 +18,7 @@ from autograder.builder import release
 _OURS = "autograder.classroom"
 EXECUTE = f"{_OURS}.execute_checks.ExecuteChecks"
 SAVE = f"{_OURS}.save_verdicts.SaveVerdicts"
+LATE = f"{_OURS}.assign_lateness.AssignLateness"
 REPAIR = f"{_OURS}.forgiving_reader.RepairNotebook"
 RELEASED = f"{_OURS}.released.KeepReleased"
 READER = f"{_OURS}.forgiving_reader.ForgivingReader"
@@ -43,7 +44,7 @@ def configure(config: Any) -> None:
         REPAIR,
         *map(_name, Autograde.sanitize_preprocessors.default()),
     ]
-    ours = {Execute: EXECUTE, SaveAutoGrades: SAVE}
+    ours = {Execute: EXECUTE, SaveAutoGrades: SAVE, AssignLatePenalties: LATE}
     config.Autograde.autograde_preprocessors = [
         ours.get(link) or _name(link) for link in Autograde.autograde_preprocessors.default()
     ]

@@ -19,6 +19,8 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.builder import as_text, chapters, source_notebook
 from autograder.builder.problems import BuildRefused
+from autograder.classroom import deadlines, versions
+from autograder.classroom.chapter_names import is_called as is_called
 from autograder.classroom.config import find_scripts
 from autograder.classroom.gradebook_url import (
     NoGradebook,
@@ -54,6 +56,7 @@ Run these commands in this folder, in the environment in which the course is ins
 4. `nbgrader generate_feedback {chapter}`: pages for the students, in `feedback/`.
 5. `nbgrader export`: all grades, in `grades.csv`.
 6. `fxcourse classroom replay . STUDENT EXERCISE`: how an answer was judged, once more.
+7. `fxcourse classroom lateness .`: who was late, and what it costs; `deadlines.toml` says how much.
 
 Chapters here: {all}. Formgrader in JupyterLab works too: run `jupyter lab` here.
 Test cells that you add yourself are run in the student's Python: who tries hard can deceive them.
@@ -89,12 +92,6 @@ def choose(wanted: str | None) -> dict[str, NotebookNode]:
         return {path.stem: source_notebook(path) for path in sorted(chosen)}
     except BuildRefused as refused:
         raise CannotCreate(str(refused)) from None
-
-
-def is_called(chapter: str, word: str) -> bool:
-    """Whether `word` means this chapter: it is its name, or its number, as in ``3`` or ``9b``."""
-    number = chapter.partition("_")[0]
-    return word == chapter or word.zfill(len(number)) == number
 
 
 def create(
@@ -149,6 +146,8 @@ def _fill(
         "nbgrader_config.py": CONFIG.format(course=course, secret=secret, database=database),
         "README.md": README.format(chapter=first, all=", ".join(notebooks), gradebook=book),
     }
+    texts[deadlines.FILE] = deadlines.TEMPLATE
+    versions.pin(folder)
     for name, notebook in notebooks.items():
         (folder / "source" / name).mkdir(parents=True)
         texts[f"source/{name}/{name}.ipynb"] = as_text(notebook)

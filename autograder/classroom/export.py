@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from nbgrader.api import Assignment, Gradebook, MissingEntry, Student
+from nbgrader.converters.base import NbGraderException
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.plugins import ExportPlugin
+
+from autograder.classroom.journal import JOURNAL, Journal
+from autograder.classroom.late_penalties import BadDeadlines, Penalties
 
 COLUMNS = (
     "assignment",
@@ -21,8 +27,12 @@ COLUMNS = (
     "late_submission_penalty",
     "score",
     "max_score",
+    "late",
+    "status",
+    "notes",
 )
-"""The columns of nbgrader's own export."""
+"""The columns of nbgrader's own export, and what there is to say of late work, how each submission
+ended, and why."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -33,12 +43,34 @@ class SafeCsvExport(ExportPlugin):
     def export(self, gradebook: Gradebook) -> None:
         """Write one row for each assignment and student."""
         path = self.to or "grades.csv"
+        late, ended = self._late(gradebook), self._ended()
         self.log.info("Exporting grades to %s", path)
         with open(path, "w", encoding="utf-8", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS)
             writer.writeheader()
             for row in self._rows(gradebook):
+                which = row["student_id"], row["assignment"]
+                row["late"] = late.get(which, "")
+                row["status"], row["notes"] = ended.get(which, ("", ""))
                 writer.writerow({key: safe(value) for key, value in row.items()})
+
+    def _ended(self) -> dict[tuple[str, str], tuple[str, str]]:
+        """How each submission ended, and why, as the journal of the class says."""
+        journal = Journal(Path(CourseDirectory(config=self.config).root) / JOURNAL)
+        return {
+            (one.student, one.chapter): (str(one.status), " ".join(one.notes))
+            for one in journal.results()
+        }
+
+    def _late(self, gradebook: Gradebook) -> dict[tuple[str, str], str]:
+        """Work out penalties once more: points may have been given by hand since the last run."""
+        room = Path(CourseDirectory(config=self.config).root)
+        chapters = [assignment.name for assignment in gradebook.assignments]
+        try:
+            rows = Penalties(room, self.config, chapters).write(gradebook)
+        except BadDeadlines as error:
+            raise NbGraderException(f"No grades were exported. {error}") from None
+        return {(row.student, row.chapter): row.sentence for row in rows}
 
     def _rows(self, gradebook: Gradebook) -> Iterator[dict[str, Any]]:
         students, assignments = set(map(str, self.student)), set(map(str, self.assignment))

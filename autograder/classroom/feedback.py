@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+from collections.abc import Mapping
 from typing import Any
 
 from nbformat.notebooknode import NotebookNode
@@ -12,9 +14,16 @@ from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.submission.seeds import NOTES
 from autograder.submission.source_cells import checked_exercise, without_hidden
 
+HEADS = {
+    "refused": "Your notebook was not graded:",
+    "happened": "When your notebook was run:",
+    "repairs": "Before your notebook was graded, it was repaired:",
+}
+"""What is noted in a graded notebook, and under which heading students read it."""
+
 
 class ForStudents(NbGraderPreprocessor):
-    """Leaves hidden tests out of a feedback page, and says what was repaired in the notebook."""
+    """Leaves hidden tests out of a feedback page, and says what happened to the notebook."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
@@ -25,9 +34,16 @@ class ForStudents(NbGraderPreprocessor):
         for cell in nb.cells:
             if checked_exercise(cell) is not None:
                 cell.source = without_hidden(cell.source).rstrip()
-        repairs = nb.metadata.get(NOTES, {}).get("repairs", [])
-        if repairs:
-            lines = ["**Before your notebook was graded, it was repaired:**", ""]
-            lines += [f"- {sentence}" for sentence in repairs]
-            nb.cells.insert(0, new_markdown_cell("\n".join(lines)))
+        if told := what_happened(nb.metadata.get(NOTES, {})):
+            lines = [
+                line
+                for head, sentences in told.items()
+                for line in (f"**{head}**", "", *(f"- {html.escape(s)}" for s in sentences), "")
+            ]
+            nb.cells.insert(0, new_markdown_cell("\n".join(lines).rstrip()))
         return nb, resources
+
+
+def what_happened(notes: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Sentences for a student about their notebook, by heading; only headings with sentences."""
+    return {head: list(notes[key]) for key, head in HEADS.items() if notes.get(key)}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,11 @@ from traitlets.config import Config
 
 from autograder.classroom.attached_files import files_beside
 from autograder.classroom.create import api, is_called
+from autograder.classroom.differences import Change, changes, standings
 from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.fork_servers import no_box
+from autograder.classroom.found_notebooks import Found, find_notebooks
+from autograder.classroom.gradebook_copy import address_of, copy_to
 from autograder.classroom.gradebook_url import (
     MAX_NAME,
     NoGradebook,
@@ -29,9 +34,13 @@ from autograder.classroom.gradebook_url import (
     with_driver,
 )
 from autograder.classroom.gradebook_writer import GradebookWriter, clean_up
-from autograder.classroom.journal import Journal, digest_of
+from autograder.classroom.journal import Journal, digest_of, parts_of
+from autograder.classroom.last_run import LastRun
+from autograder.classroom.late_penalties import BadDeadlines, LateRow, Penalties, Stamp, read_stamp
 from autograder.classroom.pools import Pools
-from autograder.classroom.preflight import RawSubmission, read_submission, students_of
+from autograder.classroom.preflight import RawSubmission, read_submission
+from autograder.classroom.second_looks import SecondLook, still_waiting
+from autograder.classroom.versions import differences, is_pinned, pin
 from autograder.classroom.worker_pool import grade_in_parallel
 from autograder.sandbox.client import NoBox
 from autograder.submission.contract import GradingConfig, Submission
@@ -54,10 +63,20 @@ class Summary:
     Attributes:
         results: one for each submission.
         seconds: how long it took in all.
+        late: what being late does to each submission of these chapters that it does anything to.
+        changes: of a run that was only tried, whose score it would change.
+        unread: notebooks below `submitted` that were not read, and why, a sentence each.
+        waiting: how many submissions of each chapter wait for a person, and how many answers.
+        again: what was graded by hand and handed in again, and waits for a person.
     """
 
     results: tuple[Result, ...]
     seconds: float
+    late: tuple[LateRow, ...] = ()
+    changes: tuple[Change, ...] = ()
+    unread: tuple[str, ...] = ()
+    waiting: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    again: tuple[SecondLook, ...] = ()
 
 
 Tell = Callable[[Result, int, int], None]
@@ -75,6 +94,9 @@ def grade_class(
     cluster: str | None = None,
     settings: dict[str, Any] | None = None,
     say: Tell | None = None,
+    dry_run: bool = False,
+    warn: Callable[[str], None] = lambda sentence: None,
+    expect: Callable[[int], None] = lambda count: None,
 ) -> Summary:
     """Grade what a class has handed in.
 
@@ -91,21 +113,68 @@ def grade_class(
         cluster: the address of a Dask scheduler whose workers grade.
         settings: of `ExecuteChecks`, beside those in the classroom's configuration.
         say: is told of each submission.
+        dry_run: try it only: say whose score would change, and write nothing.
+        warn: is told first what an instructor should know before anything is graded.
+        expect: is told how many submissions there are, as soon as that is known.
 
     Raises:
         CannotGrade: nothing was graded.
     """
-    start = time.perf_counter()
     room = room.expanduser().resolve()
+    try:
+        return _grade_class(
+            room, chapters, jobs=jobs, sandbox=sandbox, force=force, db_url=db_url,
+            cluster=cluster, settings=settings, say=say, dry_run=dry_run, warn=warn,
+            expect=expect,
+        )  # fmt: skip
+    except OSError as error:
+        raise CannotGrade(_about_files(error)) from None
+
+
+def _about_files(error: OSError) -> str:
+    """What is wrong with the disk, or a folder on it, in a sentence."""
+    where = f" ({error.filename})" if error.filename else ""
+    kept = "What is graded is kept; the same command goes on from here."
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"The disk is full{where}. Make room. {kept}"
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return f"A file cannot be written or read{where}: {error.strerror}. {kept}"
+    return f"{error.strerror or type(error).__name__}{where}. {kept}"
+
+
+def _grade_class(
+    room: Path,
+    chapters: Sequence[str] | None,
+    *,
+    jobs: int,
+    sandbox: bool,
+    force: bool,
+    db_url: str | None,
+    cluster: str | None,
+    settings: dict[str, Any] | None,
+    say: Tell | None,
+    dry_run: bool,
+    warn: Callable[[str], None],
+    expect: Callable[[int], None],
+) -> Summary:
+    start = time.perf_counter()
     if not (room / "nbgrader_config.py").is_file():
         raise CannotGrade(
             f"{room} is not a classroom: it has no nbgrader_config.py. "
             "Make one with: fxcourse classroom create DIR"
         )
-    with only_one(room):
-        marking = _Marking(room, sandbox=sandbox, db_url=db_url, settings=settings or {})
+    with only_one(room), _copy_if(dry_run) as copy:
+        marking = _Marking(
+            room, sandbox=sandbox, db_url=db_url, settings=settings or {}, copy=copy
+        )  # fmt: skip
         try:
-            results = marking.grade(chapters, jobs=jobs, force=force, cluster=cluster, say=say)
+            results = marking.grade(
+                chapters, jobs=jobs, force=force, cluster=cluster, say=say, warn=warn,
+                expect=expect,
+            )  # fmt: skip
+            told = marking.told()
+        except BadDeadlines as error:
+            raise CannotGrade(str(error)) from None
         except (SQLAlchemyError, InvalidEntry) as error:  # the second one stands for the first
             why = what_failed(error, marking.db_url)
             raise CannotGrade(
@@ -113,14 +182,30 @@ def grade_class(
             ) from None
         finally:
             marking.writer.close()
-    return Summary(tuple(results), time.perf_counter() - start)
+    return replace(told, results=tuple(results), seconds=time.perf_counter() - start)
+
+
+@contextlib.contextmanager
+def _copy_if(wanted: bool) -> Iterator[Path | None]:
+    """Where a copy of the gradebook may lie for a moment, if one is wanted."""
+    if not wanted:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="fxcourse-dry-run-") as folder:
+        yield Path(folder) / "gradebook.db"
 
 
 class _Marking:
-    """One run over a classroom."""
+    """One run over a classroom; on a copy of the gradebook, where it is only tried."""
 
     def __init__(
-        self, room: Path, *, sandbox: bool, db_url: str | None, settings: dict[str, Any]
+        self,
+        room: Path,
+        *,
+        sandbox: bool,
+        db_url: str | None,
+        settings: dict[str, Any],
+        copy: Path | None = None,
     ) -> None:
         self.room = room
         self.config: Config = api(room).config
@@ -133,12 +218,23 @@ class _Marking:
         self.db_url = _usable(course.db_url)
         self.execute = ExecuteChecks(config=self.config)
         self.source = Path(course.format_path(course.source_directory, ".", "."))
+        self.last_run = None if copy else LastRun(room, room / HOME, self.db_url)
         try:
-            self.writer = GradebookWriter(room, self.config, self.db_url, course.course_id)
+            if copy:
+                copy_to(self.db_url, copy)
+                self.db_url = address_of(copy)
+            self.writer = GradebookWriter(
+                room, self.config, self.db_url, course.course_id, self.last_run
+            )
         except SQLAlchemyError as error:
             why = what_failed(error, self.db_url)
             raise CannotGrade(f"The gradebook cannot be used: {why}") from None
         self.journal = Journal(room / HOME / "journal.jsonl")
+        self.late: tuple[LateRow, ...] = ()
+        self.found = Found()
+        self.chosen: list[str] = []
+        self._before = standings(self.writer.gradebook) if copy else {}
+        self._why: dict[tuple[str, str], str] = {}
 
     def grade(
         self,
@@ -148,25 +244,57 @@ class _Marking:
         force: bool,
         cluster: str | None,
         say: Tell | None,
+        warn: Callable[[str], None],
+        expect: Callable[[int], None],
     ) -> list[Result]:
-        chosen = self._choose(chapters)
+        chosen = self.chosen = self._choose(chapters)
+        for sentence in differences(self.room):
+            warn(sentence)
+        if self.last_run and not is_pinned(self.room):
+            pin(self.room)
+        self.writer.penalties = Penalties(self.room, self.config, self.writer.chapters())
         if self.execute.sandbox and not cluster and (why_not := no_box()):
             raise CannotGrade(why_not)
-        clean_up(self.room)
-        waiting = {chapter: students_of(self.room, chapter) for chapter in chosen}
+        if self.last_run:
+            clean_up(self.room)
+        self.found = find_notebooks(
+            self.room / "submitted", self.writer.chapters(), self.writer.grade_ids
+        )
+        waiting = {chapter: self.found.students(chapter) for chapter in chosen}
         count = sum(map(len, waiting.values()))
         if not count:
+            unread = "".join(f" Not read: {one}" for one in self.found.unread[:5])
             raise CannotGrade(
                 f"Nothing was handed in. Put notebooks into "
-                f"{self.room / 'submitted'}/STUDENT/{chosen[0]}/{chosen[0]}.ipynb"
+                f"{self.room / 'submitted'}/STUDENT/{chosen[0]}/{chosen[0]}.ipynb.{unread}"
             )
+        expect(count)
         results: list[Result] = []
         for chapter in chosen:
             for result in self._grade_chapter(chapter, waiting[chapter], jobs, force, cluster):
                 results.append(result)
                 if say:
                     say(result, len(results), count)
+        late = self.writer.penalize()
+        self.late = tuple(row for row in late if row.chapter in chosen and row.sentence)
+        if self.last_run:
+            self.last_run.end()
         return sorted(results, key=lambda result: (result.chapter, result.student))
+
+    def told(self) -> Summary:
+        """What there is to say of this run, besides its results."""
+        book = self.writer.gradebook
+        waiting = self.writer.waiting(self.chosen)
+        again = [one for one in still_waiting(self.room, book) if one.chapter in self.chosen]
+        unread = tuple(self.found.unread)
+        return Summary((), 0.0, self.late, self._changes(), unread, waiting, tuple(again))
+
+    def _changes(self) -> tuple[Change, ...]:
+        """Whose score this run changes, where it is only tried."""
+        if self.last_run:
+            return ()
+        after = standings(self.writer.gradebook)
+        return tuple(changes(self._before, after, lambda *which: self._why.get(which, "")))
 
     def _choose(self, chapters: Sequence[str] | None) -> list[str]:
         known = self.writer.chapters()
@@ -198,8 +326,9 @@ class _Marking:
             ready = replace(terms.ready, pool=_commonest(pools, chapter, students))
             terms = replace(terms, ready=ready)
         given = files_beside(self.source / chapter)
+        ids, places = self.writer.grade_ids(), self.found.places[chapter]
         graded_before = set() if force else self.writer.graded_students(chapter)
-        beside: dict[str, tuple[RawSubmission, str, Submission]] = {}
+        beside: dict[str, tuple[RawSubmission, str, dict[str, str], Submission]] = {}
         old: list[Result] = []
 
         def submissions() -> Iterator[Submission]:
@@ -207,28 +336,30 @@ class _Marking:
                 if not is_storable(student):
                     old.append(_refused(student, chapter, _NO_NAME))
                     continue
-                handed = read_submission(self.room, student, chapter)
+                handed = read_submission(self.room, student, chapter, places[student], ids)
                 key = key_of(self.execute.secret, student)
                 files = handed.files | given  # the course's own files come last, and win
-                digest = digest_of(handed.text or b"", sorted(files.items()), key, terms)
+                depends = handed.text or b"", sorted(files.items()), key, terms
+                digest, parts = digest_of(*depends), parts_of(*depends)
                 before = self.journal.find(student, chapter, digest)
                 if before and student in graded_before and self._has_folder(student, chapter):
-                    old.append(before)
+                    old.append(self._as_before(before, handed))
                     continue
+                self._why[student, chapter] = self.journal.why_again(student, chapter, parts)
                 one = Submission(
                     student, handed.text, files, key, pool=pool,
                     pools=pools.used(student, chapter), notes=handed.notes,
                 )  # fmt: skip
-                beside[student] = replace(handed, files=files), digest, one
+                beside[student] = replace(handed, files=files), digest, parts, one
                 yield one
 
         for graded in self._graded(submissions(), terms, min(jobs, len(students)), cluster):
             while old:
                 yield old.pop()
-            handed, digest, one = beside.pop(graded.result.student)
-            if graded.code:
+            handed, digest, parts, one = beside.pop(graded.result.student)
+            if graded.code and self.last_run:
                 pools.note(one.student, chapter, graded.code, one.pool_for(graded.code))
-            yield self._write(graded, handed, digest)
+            yield self._write(graded, handed, digest, parts)
         yield from old
 
     def _graded(
@@ -255,17 +386,36 @@ class _Marking:
     def _has_folder(self, student: str, chapter: str) -> bool:
         return (self.room / "autograded" / student / chapter / f"{chapter}.ipynb").is_file()
 
-    def _write(self, graded: GradedNotebook, handed: RawSubmission, digest: str) -> Result:
-        stamp = handed.folder / "timestamp.txt"
-        timestamp = ""
-        if stamp.is_file() and not stamp.is_symlink() and not handed.folder.is_symlink():
-            with contextlib.suppress(OSError):
-                timestamp = stamp.read_bytes()[:200].decode(errors="replace")
-        said = (*graded.result.notes, *self.writer.write(graded, handed.files, timestamp))
-        result = replace(graded.result, notes=tuple(map(in_a_line, said)))
-        if graded.final:
-            self.journal.add(result, digest)
-        return result
+    def _write(
+        self,
+        graded: GradedNotebook,
+        handed: RawSubmission,
+        digest: str,
+        parts: dict[str, str],
+    ) -> Result:
+        stamp = self._stamp(handed)
+        self.writer.write(graded, handed.files, stamp)
+        result = replace(graded.result, notes=tuple(map(in_a_line, graded.result.notes)))
+        if graded.final and self.last_run:
+            self.journal.add(result, digest, parts)
+        return _with_note(result, stamp)
+
+    def _as_before(self, result: Result, handed: RawSubmission) -> Result:
+        """The result of a submission that has not changed; when it was handed in may have."""
+        stamp = self._stamp(handed)
+        self.writer.keep_time(result, stamp)
+        return _with_note(result, stamp)
+
+    def _stamp(self, handed: RawSubmission) -> Stamp | None:
+        if self.writer.penalties is None:
+            return None
+        return read_stamp(handed.folder, self.writer.penalties.policy)
+
+
+def _with_note(result: Result, stamp: Stamp | None) -> Result:
+    """A result that says, too, what is wrong with its time; that is no part of the journal."""
+    notes = tuple(n for n in result.notes if not n.startswith("timestamp.txt "))
+    return replace(result, notes=(*notes, stamp.note) if stamp and stamp.note else notes)
 
 
 def _commonest(pools: Pools, chapter: str, students: Sequence[str]) -> int:

@@ -38,6 +38,9 @@ GRAPHS = Bounds(memory=2048 * MIB, disk=MIB, processes=16, cpu=60.0, wall=900.0)
 JUDGING = 900.0
 """Seconds that judging a submission may take, besides running it."""
 
+WHEN_DONE, AT_ONCE = 5.0, 0.2
+"""Seconds in which a fork server may end by itself; when all is done, and when it was stopped."""
+
 MAX_NOTEBOOK = 128 * MIB
 MAX_NOTES, MAX_NOTE = 500, 2_000
 MAX_PROCESSES = 400
@@ -90,7 +93,7 @@ class Boxes:
             self._students.wait()
             self._students.configure(json.loads(public), [])
         except BaseException:
-            self.close()
+            self.close(at_once=True)
             raise
 
     def judge(self) -> Process:
@@ -116,11 +119,17 @@ class Boxes:
         servers = (self._judges, self._students)
         return [server.pid for server in servers if isinstance(server, ForkServer)]
 
-    def close(self) -> None:
-        """End the servers, and all that they have forked."""
-        self._judges.close()
-        if self._students is not None:
-            self._students.close()
+    def close(self, *, at_once: bool = False) -> None:
+        """End the servers, and all that they have forked.
+
+        Args:
+            at_once: somebody waits for the prompt.
+        """
+        for server in (self._judges, self._students):
+            if isinstance(server, ForkServer):
+                server.close(AT_ONCE if at_once else WHEN_DONE)
+            elif server is not None:
+                server.close()
 
 
 def grade_submission(submission: Submission, terms: GradingConfig, boxes: Boxes) -> GradedNotebook:

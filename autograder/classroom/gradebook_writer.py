@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from nbgrader.api import Gradebook, SubmittedNotebook, TaskCell
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import AssignLatePenalties
-from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
+from autograder.classroom.last_run import LastRun
+from autograder.classroom.late_penalties import LateRow, Penalties, Stamp, keep_time
 from autograder.classroom.released import given_out
+from autograder.classroom.second_looks import keep, look_again
 from autograder.submission.result import GradedNotebook, Result
 from autograder.submission.source_cells import SourceCell, source_cells_in
 
@@ -31,11 +31,22 @@ class GradebookWriter:
         config: nbgrader's configuration of it.
         db_url: its gradebook.
         course: nbgrader's name of the course.
+        last_run: keeps what is replaced; without, nothing but the gradebook is written.
     """
 
-    def __init__(self, room: Path, config: Config, db_url: str, course: str) -> None:
-        self.room, self.config, self.db_url = room, config, db_url
+    def __init__(
+        self,
+        room: Path,
+        config: Config,
+        db_url: str,
+        course: str,
+        last_run: LastRun | None = None,
+    ) -> None:
+        self.room, self.config, self.db_url, self.last_run = room, config, db_url, last_run
         self.gradebook = Gradebook(db_url, course)
+        self._grade_ids: dict[str, set[str]] | None = None
+        self.penalties: Penalties | None = None
+        """What works out penalties for late work, once the class's policy was read."""
 
     def close(self) -> None:
         """Let go of the gradebook."""
@@ -58,6 +69,19 @@ class GradebookWriter:
         """The notebooks that an assignment has."""
         return sorted(book.name for book in self.gradebook.find_assignment(chapter).notebooks)
 
+    def grade_ids(self) -> dict[str, set[str]]:
+        """The grade ids of each chapter, as they are and as they were given out."""
+        if self._grade_ids is None:
+            course = CourseDirectory(config=self.config)
+            self._grade_ids = {
+                chapter: {cell.name for cell in given_out(course, chapter, name)}
+                | {cell.name for cell in self.gradebook.find_notebook(name, chapter).source_cells}
+                for chapter in self.chapters()
+                for name in self.notebooks(chapter)
+                if name == chapter
+            }
+        return self._grade_ids
+
     def graded_students(self, chapter: str) -> set[str]:
         """Students of whom every grade of a chapter is there."""
         return {
@@ -69,46 +93,83 @@ class GradebookWriter:
         }  # fmt: skip
 
     def write(
-        self, graded: GradedNotebook, files: Mapping[str, bytes], timestamp: str
-    ) -> tuple[str, ...]:
+        self, graded: GradedNotebook, files: Mapping[str, bytes], stamp: Stamp | None
+    ) -> None:
         """Write down what became of a submission.
 
         Args:
             graded: what became of it.
             files: what lies beside the graded notebook.
-            timestamp: when it was handed in, as a file says it; may be nonsense.
-
-        Returns:
-            What was noticed, a sentence each.
+            stamp: when it was handed in, as a file says it.
         """
-        when, notes = _moment(timestamp)
-        self._write_folder(graded, files, timestamp if when else "")
-        self._write_grades(graded, when)
-        return notes
-
-    def _write_grades(self, graded: GradedNotebook, when: datetime | None) -> None:
+        self._begin()
         book, result = self.gradebook, graded.result
         book.update_or_create_student(result.student)
-        more = {"timestamp": when} if when else {}
-        submission = book.update_or_create_submission(result.chapter, result.student, **more)
+        book.update_or_create_submission(result.chapter, result.student)
+        self.keep_time(result, stamp)
+        if self.last_run:
+            self._note_second_looks(graded)
+            self._write_folder(graded, files, stamp.text if stamp else "", self.last_run)
+        self._write_grades(graded)
+
+    def keep_time(self, result: Result, stamp: Stamp | None) -> None:
+        """Have the gradebook know when a submission was handed in."""
+        copy = self.room / "autograded" / result.student / result.chapter / "timestamp.txt"
+        keep_time(
+            self.gradebook, result.chapter, result.student, stamp, copy, self._begin,
+            keep_copy=self.last_run is not None,
+        )  # fmt: skip
+
+    def _note_second_looks(self, graded: GradedNotebook) -> None:
+        """Note where a person has given points for what was handed in before."""
+        result = graded.result
+        submission = self.gradebook.find_submission(result.chapter, result.student)
+        for notebook in submission.notebooks:
+            if notebook.name == result.chapter and (
+                looks := look_again(self.room, notebook, graded)
+            ):
+                keep(self.room, looks)
+
+    def waiting(self, chapters: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """How many submissions of each chapter wait for a person, and how many answers."""
+        found = {}
+        for chapter in chapters:
+            counts = [
+                sum(grade.needs_manual_grade for book in one.notebooks for grade in book.grades)
+                for one in self.gradebook.assignment_submissions(chapter)
+                if one.needs_manual_grade
+            ]
+            if counts:
+                found[chapter] = len(counts), sum(counts)
+        return found
+
+    def _begin(self) -> None:
+        """Keep what there is, before this run changes anything."""
+        if self.last_run:
+            self.last_run.begin()
+
+    def penalize(self) -> list[LateRow]:
+        """Work out everybody's penalties for late work, and write them down."""
+        if self.penalties is None:
+            return []
+        return self.penalties.write(self.gradebook, begin=self._begin)
+
+    def _write_grades(self, graded: GradedNotebook) -> None:
+        book, result = self.gradebook, graded.result
+        submission = book.find_submission(result.chapter, result.student)
         for notebook in submission.notebooks:
             if notebook.name == result.chapter:
                 _write_notebook(notebook, graded)
         book.db.commit()
-        if when is not None and submission.total_seconds_late > 0:
-            self._penalize(result)
-
-    def _penalize(self, result: Result) -> None:
-        """Let nbgrader's plugin say what being late costs."""
-        from nbformat.v4 import new_notebook
-
-        ids = {"notebook": result.chapter, "assignment": result.chapter}
-        ids |= {"student": result.student, "db_url": self.db_url}
-        AssignLatePenalties(config=self.config).preprocess(new_notebook(), {"nbgrader": ids})
-        self.gradebook.db.expire_all()
+        if self.penalties:
+            self.penalties.write(book, [result.student], self._begin)
 
     def _write_folder(
-        self, graded: GradedNotebook, files: Mapping[str, bytes], timestamp: str
+        self,
+        graded: GradedNotebook,
+        files: Mapping[str, bytes],
+        timestamp: str,
+        last_run: LastRun,
     ) -> None:
         chapter = graded.result.chapter
         home = self.room / "autograded" / graded.result.student
@@ -125,10 +186,8 @@ class GradebookWriter:
         if timestamp:
             (building / "timestamp.txt").write_text(timestamp, encoding="utf-8")
         building.chmod(0o755)
-        final = home / chapter
-        if final.exists():
-            shutil.rmtree(final)
-        os.replace(building, final)
+        last_run.put_away(graded.result.student, chapter)
+        os.replace(building, home / chapter)
 
 
 def _write_notebook(notebook: SubmittedNotebook, graded: GradedNotebook) -> None:
@@ -143,15 +202,6 @@ def _write_notebook(notebook: SubmittedNotebook, graded: GradedNotebook) -> None
     for comment in notebook.comments:
         untouched = comment.name in graded.unanswered
         comment.auto_comment = "No response." if untouched else None
-
-
-def _moment(timestamp: str) -> tuple[datetime | None, tuple[str, ...]]:
-    if not timestamp.strip():
-        return None, ()
-    try:
-        return parse_utc(timestamp.strip()[:100]), ()
-    except (ValueError, OverflowError, TypeError):
-        return None, ("timestamp.txt does not hold a time; it counts as not late.",)
 
 
 def clean_up(room: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -13,6 +13,9 @@ from pathlib import Path
 
 import autograder
 from autograder.submission.result import Result
+
+JOURNAL = ".fxcourse/journal.jsonl"
+"""Where a classroom has its journal."""
 
 
 class Journal:
@@ -23,31 +26,57 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._last = {(found.student, found.chapter): (found, at) for found, at in _read(path)}
-        _mend_end(path)
+        self._last = {(one.student, one.chapter): (one, at, p) for one, at, p in _read(path)}
+        self._mended = False
 
-    def add(self, result: Result, digest: str) -> None:
-        """Note that a submission is done; on disk when this returns."""
+    def add(self, result: Result, digest: str, parts: Mapping[str, str] | None = None) -> None:
+        """Note that a submission is done; on disk when this returns.
+
+        Args:
+            result: what became of it.
+            digest: of all that this depends on.
+            parts: digests of the parts of that, by what they are.
+        """
+        if not self._mended:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            _mend_end(self._path)
+            self._mended = True
+        parts = dict(parts or {})
         with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(result.to_json() | {"digest": digest}) + "\n")
+            line = result.to_json() | {"digest": digest, "parts": parts}
+            file.write(json.dumps(line) + "\n")
             file.flush()
             os.fsync(file.fileno())
-        self._last[result.student, result.chapter] = result, digest
+        self._last[result.student, result.chapter] = result, digest, parts
+
+    def why_again(self, student: str, chapter: str, parts: Mapping[str, str]) -> str:
+        """Why a submission is graded in this run, in words."""
+        if (student, chapter) not in self._last:
+            return "not graded before"
+        before = self._last[student, chapter][2]
+        if not before:
+            return "the notebook or the course has changed"
+        changed = [name for name, digest in parts.items() if before.get(name) != digest]
+        return f"changed: {', '.join(changed)}" if changed else "graded once more"
+
+    def results(self) -> list[Result]:
+        """The last result of each submission."""
+        return [found for found, _, _ in self._last.values()]
 
     def find(self, student: str, chapter: str, digest: str) -> Result | None:
         """The result of a submission that has not changed since."""
-        found, at = self._last.get((student, chapter), (None, ""))
+        found, at, _ = self._last.get((student, chapter), (None, "", None))
         return replace(found, in_this_run=False) if found is not None and at == digest else None
 
 
-def _read(path: Path) -> Iterator[tuple[Result, str]]:
+def _read(path: Path) -> Iterator[tuple[Result, str, dict[str, str]]]:
     if not path.exists():
         return
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             data = json.loads(line)
-            yield Result.from_json(data), str(data["digest"])
+            result, parts = Result.from_json(data), data.get("parts")
+            yield result, str(data["digest"]), parts if isinstance(parts, dict) else {}
         except (ValueError, KeyError):
             continue  # a line that was cut off when the machine stopped
 
@@ -66,6 +95,17 @@ def digest_of(*parts: object) -> str:
         data = part if isinstance(part, bytes) else repr(part).encode()
         found.update(len(data).to_bytes(8, "big") + data)
     return found.hexdigest()
+
+
+def parts_of(text: bytes, files: object, key: bytes, terms: object) -> dict[str, str]:
+    """Digests of the parts that a grade depends on, by what they are, for people."""
+    found = {
+        "the notebook": text,
+        "the files beside it": repr(files).encode(),
+        "the chapter, or how it is graded": repr((key, terms)).encode(),
+        "the course, or its libraries": course().encode(),
+    }
+    return {name: hashlib.sha256(part).hexdigest()[:16] for name, part in found.items()}
 
 
 GRADING = ("boxed", "core", "exercises", "fuzz", "judge", "models", "rules", "runner", "submission")

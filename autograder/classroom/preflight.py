@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.classroom.attached_files import files_beside
-
-MAX_NOTEBOOK = 50 * 1024 * 1024
-"""Bytes that a notebook's file may have."""
+from autograder.classroom.found_notebooks import (
+    MAX_NOTEBOOK,
+    GradeIds,
+    Place,
+    is_of_another_chapter,
+)
 
 
 @dataclass(frozen=True)
@@ -32,33 +35,43 @@ class RawSubmission:
     notes: tuple[str, ...]
 
 
-def students_of(room: Path, chapter: str) -> list[str]:
-    """Who has handed in a chapter, in order; folders with impossible names are left out."""
-    submitted = room / "submitted"
-    if not submitted.is_dir():
-        return []
-    names = [entry.name for entry in os.scandir(submitted) if entry.is_dir()]
-    return sorted(name for name in names if os.path.lexists(submitted / name / chapter))
+def read_submission(
+    room: Path, student: str, chapter: str, place: Place, ids: GradeIds
+) -> RawSubmission:
+    """Read a submission, or say why it is refused.
 
-
-def read_submission(room: Path, student: str, chapter: str) -> RawSubmission:
-    """Read a submission, or say why it is refused."""
-    folder = room / "submitted" / student / chapter
-    link = next((p for p in (folder.parent, folder) if p.is_symlink()), None)
+    Args:
+        room: the classroom.
+        student: whose it is.
+        chapter: the chapter.
+        place: where it lies.
+        ids: the grade ids of each chapter.
+    """
+    home = room / "submitted" / student
+    if place.path is None:
+        return _refused(student, home / chapter, place.note)
+    path, folder = place.path, place.path.parent
+    between = [folder, *folder.parents]
+    between = between[: between.index(home) + 1]
+    link = next((p for p in reversed(between) if p.is_symlink()), None)
     if link is not None:
         return _refused(student, folder, f"The folder {link.name} is a link; links are not read.")
     if not folder.is_dir():
         return _refused(student, folder, f"{chapter} is not a folder.")
-    path = folder / f"{chapter}.ipynb"
     why_not = _why_not(path)
     if why_not:
         return _refused(student, folder, why_not)
     try:
         text = _read(path)
-        files = files_beside(folder)
+        files = files_beside(folder, below=folder != home)
     except OSError as error:
         return _refused(student, folder, f"{path.name} could not be read: {error.strerror}.")
-    return RawSubmission(student, folder, text, files, tuple(_links_in(folder)))
+    other = is_of_another_chapter(text, chapter, ids)
+    if other:
+        why = f"{path.name} is the notebook of {other}, by its cells; that of {chapter} is missing."
+        return _refused(student, folder, why)
+    notes = ([place.note] if place.note else []) + _links_in(folder, below=folder != home)
+    return RawSubmission(student, folder, text, files, tuple(notes))
 
 
 def _refused(student: str, folder: Path, why: str) -> RawSubmission:
@@ -89,6 +102,7 @@ def _read(path: Path) -> bytes:
         return file.read(MAX_NOTEBOOK)
 
 
-def _links_in(folder: Path) -> list[str]:
-    links = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_symlink())
+def _links_in(folder: Path, *, below: bool = True) -> list[str]:
+    paths = folder.rglob("*") if below else folder.glob("*")
+    links = sorted(p.relative_to(folder).as_posix() for p in paths if p.is_symlink())
     return [f"{name!r} beside the notebook is a link; it was left out." for name in links[:20]]

@@ -8,12 +8,63 @@ from types import TracebackType
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+)
 from rich.table import Table
+from rich.text import Text
 
 from autograder.classroom.grade_class import Summary
+from autograder.classroom.late_penalties import LateRow
 from autograder.submission.result import Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
+
+MOST_UNREAD = 100
+"""Lines about notebooks that were not read."""
+
+MOST_LATE = 10
+"""Lines about late work that the summary has."""
+
+
+class TimeLeft(ProgressColumn):
+    """How fast a run goes, and how long the rest of it will take."""
+
+    def render(self, task: Task) -> Text:
+        """The column's text."""
+        return Text(
+            time_left(
+                task.elapsed or 0.0,
+                task.fields["last"],
+                task.fields["new"],
+                int((task.total or 0) - task.completed),
+            )  # fmt: skip
+        )
+
+
+def time_left(elapsed: float, last: float, new: int, left: int) -> str:
+    """How fast a run goes, and how long the rest will take.
+
+    Args:
+        elapsed: seconds since it began.
+        last: seconds from the beginning to the last submission that was graded.
+        new: how many have been graded; those that had been graded before took no time.
+        left: how many there still are, at most.
+    """
+    if not new or not last:
+        return f"{_clock(elapsed)} so far"
+    rest = max(0.0, left * last / new - (elapsed - last))
+    return f"{60 * new / last:.3g} a minute, {_clock(rest)} left"
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
 class Watch:
@@ -22,11 +73,10 @@ class Watch:
     def __init__(self, console: Console) -> None:
         self._progress = Progress(
             TextColumn("Grading"), BarColumn(), MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(compact=True), TextColumn("left"),
+            TimeLeft(),
             console=console, transient=True,
         )  # fmt: skip
-        self._task = self._progress.add_task("grading", total=None, rate="")
+        self._task = self._progress.add_task("grading", total=None, new=0, last=0.0)
 
     def __enter__(self) -> Watch:
         self._progress.start()
@@ -43,11 +93,20 @@ class Watch:
     def tell(self, result: Result, done: int, count: int) -> None:
         """Show that one more submission is done."""
         task = self._progress.tasks[0]
-        rate = f"{60 * task.speed:.0f} a minute" if task.speed else ""
-        self._progress.update(self._task, completed=done, total=count, rate=rate)
+        new = task.fields["new"] + result.in_this_run
+        last = (task.elapsed or 0.0) if result.in_this_run else task.fields["last"]
+        self._progress.update(self._task, completed=done, total=count, new=new, last=last)
         harmless = result.status is SubmissionStatus.GRADED and not result.notes
         if result.in_this_run and not harmless:
             self._progress.console.print(line_about(result))
+
+    def expect(self, count: int) -> None:
+        """Show how many submissions there are."""
+        self._progress.update(self._task, total=count)
+
+    def warn(self, sentence: str) -> None:
+        """Show something that an instructor should know first."""
+        self._progress.console.print(f"[yellow]{escape(in_a_line(sentence))}[/yellow]")
 
 
 def line_about(result: Result) -> str:
@@ -80,6 +139,50 @@ def print_summary(summary: Summary, console: Console) -> None:
     rate = f", {60 * again / summary.seconds:.0f} a minute" if again and summary.seconds else ""
     before = f" {kept} had been graded before and have not changed." if kept else ""
     console.print(f"{again} submissions graded in {summary.seconds:.0f} s{rate}.{before}")
+    _print_late(summary.late, console)
+    for chapter, (submissions, answers) in summary.waiting.items():
+        console.print(f"{chapter}: {submissions} wait for a person, with {answers} answers.")
+    for look in summary.again[:MOST_LATE]:
+        console.print(f"  {escape(in_a_line(look.line()))}")
+    if summary.again:
+        console.print("  Both answers of each: fxcourse classroom waiting DIR")
+    for one in summary.unread[:MOST_UNREAD]:
+        console.print(f"[red]not read[/red]  {escape(one)}")
+    if len(summary.unread) > MOST_UNREAD:
+        console.print(f"And {len(summary.unread) - MOST_UNREAD} more notebooks were not read.")
+
+
+def print_changes(summary: Summary, console: Console) -> None:
+    """Print whose score a run that was only tried would change, and why."""
+    if summary.changes:
+        table = Table("student", "chapter", "now", "would be", "why")
+        for one in summary.changes:
+            now = "" if one.before is None else f"{one.before:.4g}"
+            why = escape(in_a_line(one.why))
+            student = escape(in_a_line(one.student))
+            table.add_row(student, one.chapter, now, f"{one.after:.4g}", why)
+        console.print(table)
+    count = len(summary.changes)
+    whose = f"{count} would change." if count else "Nobody's score would change."
+    console.print(f"{whose} Nothing was written.")
+
+
+def _print_late(rows: Sequence[LateRow], console: Console) -> None:
+    """Who was late, and what it costs; the first few, where there are many."""
+    if not rows:
+        return
+    costs = sum(row.penalty > 0 for row in rows)
+    console.print(f"{len(rows)} late, of which {costs} {'loses' if costs == 1 else 'lose'} points:")
+    for row in rows[:MOST_LATE]:
+        console.print(f"  {escape(about_late(row))}")
+    if len(rows) > MOST_LATE:
+        console.print(f"  And {len(rows) - MOST_LATE} more. All: fxcourse classroom lateness DIR")
+
+
+def about_late(row: LateRow) -> str:
+    """How late a submission was, and what it costs, in a line."""
+    minus = f": -{row.penalty:.4g} of {row.score:.4g} points" if row.penalty else ": no points off"
+    return f"{in_a_line(row.student)}, {row.chapter}: {row.sentence}{minus}"
 
 
 def _columns(results: Sequence[Result], endings: Sequence[SubmissionStatus]) -> Iterator[str]:

@@ -83,9 +83,12 @@ def grade_in_parallel(
                 raise found
             else:
                 yield found
-    finally:
+    except BaseException:  # such as a Ctrl-C
         stop.set()
-        boxes.close()
+        boxes.close(at_once=True)
+        raise
+    stop.set()
+    boxes.close()
 
 
 def grade(submission: Submission, terms: GradingConfig, boxes: Boxes) -> GradedNotebook:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from autograder.core.codec import Encoder
 from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.global_state import preserve_global_state
-from autograder.core.limits import Limits, OutOfTime, bounded_output, time_limit
+from autograder.core.limits import Clock, Limits, OutOfTime, bounded_output, time_limit
 from autograder.core.outcome import Outcome
 from autograder.runner.call import Answer
 from autograder.runner.exceptions import is_stub, record_of
@@ -79,9 +79,12 @@ def run_trial(
         del make, seed
         encoder = Encoder(trial.functions)
         printed = stack.enter_context(bounded_output(limits.printed))
+        clock: Clock | None = None
         try:
-            with time_limit(limits):
+            with time_limit(limits) as clock:
                 PROCEDURES[procedure](answer, trial, outcome, encoder)
+            if clock.is_over():  # the answer has caught what was to end it
+                outcome.ended = "out of time"
         except KeyboardInterrupt:
             raise
         except OutOfTime as error:
@@ -90,6 +93,8 @@ def run_trial(
         except BaseException as error:  # a learner's code may raise anything at all
             outcome.error = record_of(error)
             outcome.ended = "not attempted" if is_stub(error) else "raised"
+            if clock is not None and clock.is_over():  # it has raised something else in its place
+                outcome.error, outcome.ended = stop_record(error), "out of time"
     outcome.printed = printed.getvalue()
     outcome.tensors = encoder.tensors
     return outcome

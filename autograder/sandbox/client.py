@@ -165,11 +165,15 @@ class ForkServer:
         """
         return Process(*self.wires(entry))
 
-    def close(self) -> None:
-        """End the process, and all that it has forked."""
+    def close(self, patience: float = 5.0) -> None:
+        """End the process, and all that it has forked.
+
+        Args:
+            patience: seconds in which it may end by itself.
+        """
         self._control.close()
         try:
-            self._process.wait(5)
+            self._process.wait(patience)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

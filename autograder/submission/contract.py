@@ -14,6 +14,7 @@ import nbformat
 from autograder.sandbox.resource_limits import Bounds
 from autograder.submission.repair import read_forgivingly, repair
 from autograder.submission.result import GradedNotebook, Result, Score, SubmissionStatus
+from autograder.submission.seeds import NOTES
 from autograder.submission.source_cells import SourceCell
 
 
@@ -125,6 +126,7 @@ def failed_result(
     """What is given to a submission that could not be graded: no points so far, and a reason."""
     nb = read_forgivingly(b"")
     repair(nb, terms.source_cells)
+    nb.metadata[NOTES] = {"happened": [why]}
     scores = {
         m.name: Score(0.0, m.points or 0.0)
         for m in terms.source_cells.values()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from autograder.boxed.notebook_run import NotebookRun
+from autograder.boxed.notebook_run import NotebookRun, Parked
 from autograder.core.ending import End, Ending
+from autograder.core.outcome import Outcome
 from autograder.sandbox.client import ProcessLost
+from tests.support.numbers_syllabus import EXERCISES
 
 TAKES, GIVES, NEEDS = "kept = all_there_is()", "x = 1", "y = needs(a_little)"
 
@@ -68,3 +71,29 @@ def test_where_nobody_ran_out_of_memory_the_cell_itself_is_given_up() -> None:
     NotebookRun(nb, {}, supply).run()  # type: ignore[arg-type]
     assert [notebook.ran for notebook in supply.made] == [[GIVES], [GIVES, GIVES]]
     assert "ended or blocked Python" in nb.cells[1].outputs[0].evalue
+
+
+class Slow:
+    """A process in which an answer uses up its time on every case."""
+
+    def step(self, head: dict[str, Any], *_: Any, **__: Any) -> tuple[dict[str, Any], list[bytes]]:
+        outcome, stream = Outcome(f"case {head['number']}"), io.BytesIO()
+        outcome.ended = "out of time"
+        outcome.write(stream)
+        return {"done": "case"}, [stream.getvalue()]
+
+    def close(self) -> None:
+        """Nothing is left of it."""
+
+
+def test_an_answer_that_used_up_its_time_is_told_once() -> None:
+    told: list[str] = []
+    data = {"grade_id": "check-after", "grade": True, "solution": False}
+    nb = new_notebook(cells=[new_code_cell("check(after)", metadata={"nbgrader": data})])
+    run = NotebookRun(nb, EXERCISES, Notebooks(), warn=told.append)  # type: ignore[arg-type]
+    run._notebook, run._deadline = Slow(), float("inf")  # type: ignore[assignment]
+    run._parked[0] = Parked("parked", child=Slow())  # type: ignore[arg-type]
+    for case in EXERCISES["after"].cases:
+        run._go(0, [case])
+    assert run.ends == [End.OUT_OF_TIME]
+    assert told == ["after used up its time on a case and was stopped"]

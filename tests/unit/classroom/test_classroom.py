@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_notebook
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
@@ -186,3 +187,12 @@ def test_feedback_lists_repairs_and_leaves_hidden_tests_out(room: Path) -> None:
     shown, _ = ForStudents(config=api(room).config).preprocess(nb, ids)
     assert "- One thing.\n- Another." in shown.cells[0].source
     assert "HIDDEN" not in as_text(shown) and "check(after)" in as_text(shown)
+
+
+def test_feedback_says_why_a_notebook_was_refused_and_what_happened_to_one() -> None:
+    notes = {"repairs": [], "refused": ["x.ipynb is a <b>link</b>."], "happened": ["cell 3 slept"]}
+    shown, _ = ForStudents().preprocess(new_notebook(metadata={NOTES: notes}), {})
+    assert shown.cells[0].source == (
+        "**Your notebook was not graded:**\n\n- x.ipynb is a &lt;b&gt;link&lt;/b&gt;.\n\n"
+        "**When your notebook was run:**\n\n- cell 3 slept"
+    )

@@ -151,6 +151,22 @@ def test_swallowed_time_limit_is_repeated() -> None:
     assert run(TOY, stubborn, TOY.cases[0], limits=Limits(cpu=0.2)).ended == "out of time"
 
 
+@pytest.mark.parametrize("then", ["return", "raise"])
+def test_answer_that_catches_its_end_has_used_up_its_time_all_the_same(then: str) -> None:
+    def clever(model: nn.Module) -> fx.GraphModule:
+        try:
+            while True:
+                pass
+        except BaseException:
+            if then == "raise":
+                raise ValueError("something else") from None
+        return fx.symbolic_trace(model)
+
+    outcome = run(TOY, clever, TOY.cases[0], limits=Limits(cpu=0.2))
+    assert outcome.ended == "out of time"
+    assert codes(verdict_on(clever, Limits(cpu=0.2))) == {"out-of-time"}
+
+
 def test_sleeping_is_bounded_by_the_wall() -> None:
     started = time.monotonic()
     with pytest.raises(OutOfTime), time_limit(Limits(wall=0.2)):

@@ -1,0 +1,192 @@
+"""Erases what a classroom holds of a student, after it was shown."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+
+from autograder.classroom.create import api
+from autograder.classroom.deadlines import FILE as DEADLINES
+from autograder.classroom.grade_class import HOME, only_one
+from autograder.classroom.gradebook_url import what_failed, with_driver
+from autograder.classroom.last_run import NAME as LAST_RUN
+
+FOLDERS = ("submitted", "autograded", "feedback")
+MAX_READ = 64 * 1024 * 1024
+"""Bytes up to which other files are looked into for the name."""
+
+
+class CannotForget(Exception):
+    """Nothing was erased; the message says why."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a classroom holds of a student.
+
+    Attributes:
+        submissions: chapters in the gradebook; ``None`` where it does not know the student.
+        folders: with all that is in them.
+        lines: how many lines each of our own files has about the student.
+        run_kept: whether the last run is kept, with everybody's data as it was before.
+        others: files with the name in them, or in their name, that are left as they are.
+    """
+
+    submissions: tuple[str, ...] | None
+    folders: tuple[Path, ...]
+    lines: dict[Path, int]
+    run_kept: bool
+    others: tuple[Path, ...]
+
+    def __bool__(self) -> bool:
+        return self.submissions is not None or bool(self.folders) or bool(self.lines)
+
+
+class Forgetting:
+    """Looks for a student in a classroom, and erases what is found.
+
+    Args:
+        folder: the classroom.
+        student: the student's id.
+
+    Raises:
+        CannotForget: it is no classroom, or the id can be nobody's.
+    """
+
+    def __init__(self, folder: Path, student: str) -> None:
+        self.room, self.student = folder.expanduser().resolve(), student
+        if not (self.room / "nbgrader_config.py").is_file():
+            raise CannotForget(f"{self.room} is not a classroom: it has no nbgrader_config.py.")
+        if not student or student in (".", "..") or "/" in student or "\\" in student:
+            raise CannotForget(f"'{student}' is no student's name.")
+        self._course = CourseDirectory(config=api(self.room).config)
+
+    def held(self) -> Held:
+        """What there is."""
+        folders = [self.room / name / self.student for name in FOLDERS]
+        ours = {path: _lines_about(path, self.student) for path in self._our_files()}
+        return Held(
+            self._submissions(),
+            tuple(path for path in folders if path.is_symlink() or path.exists()),
+            {path: count for path, count in ours.items() if count},
+            (self.room / HOME / LAST_RUN).exists(),
+            tuple(self._others()),
+        )
+
+    def erase(self) -> None:
+        """Erase it. Stopped in the middle, it can be called again.
+
+        Raises:
+            CannotForget: the gradebook does not answer.
+        """
+        with only_one(self.room):
+            for path in self._our_files():
+                _drop_lines(path, self.student)
+            shutil.rmtree(self.room / HOME / LAST_RUN, ignore_errors=True)
+            for name in FOLDERS:
+                path = self.room / name / self.student
+                if path.is_symlink():
+                    path.unlink()
+                elif path.exists():
+                    shutil.rmtree(path)
+            self._erase_from_gradebook()
+
+    def _erase_from_gradebook(self) -> None:
+        try:
+            with self._gradebook() as book:
+                try:
+                    book.remove_student(self.student)
+                except MissingEntry:
+                    return
+                if book.engine.dialect.name == "sqlite":
+                    # What is deleted stays in the file until it is written anew.
+                    book.db.remove()
+                    with book.engine.connect() as connection:
+                        connection.execution_options(isolation_level="AUTOCOMMIT").execute(
+                            text("VACUUM")
+                        )
+        except SQLAlchemyError as error:
+            why = what_failed(error, self._course.db_url)
+            raise CannotForget(f"The gradebook does not answer: {why}") from None
+
+    def _submissions(self) -> tuple[str, ...] | None:
+        try:
+            with self._gradebook() as book:
+                found = book.find_student(self.student).submissions
+                return tuple(sorted(one.name for one in found))
+        except MissingEntry:
+            return None
+        except SQLAlchemyError as error:
+            raise CannotForget(what_failed(error, self._course.db_url)) from None
+
+    def _gradebook(self) -> Gradebook:
+        return Gradebook(with_driver(self._course.db_url), self._course.course_id)
+
+    def _our_files(self) -> list[Path]:
+        return sorted((self.room / HOME).glob("*.jsonl"))
+
+    def _others(self) -> list[Path]:
+        """Files beside the folders that are erased in which the name stands, too."""
+        found, name = [], self.student.encode()
+        gone = [self.room / HOME, *(self.room / name / self.student for name in FOLDERS)]
+        for path in sorted(self.room.rglob("*")):
+            if any(path.is_relative_to(one) for one in gone) or path.name == "gradebook.db":
+                continue
+            if self.student in path.name or path.name == DEADLINES and _holds(path, name):
+                found.append(path)
+            elif path.parent == self.room or path.suffix in (".csv", ".html", ".log"):
+                if path.is_file() and not path.is_symlink() and _holds(path, name):
+                    found.append(path)
+        return found
+
+
+def lines_about(held: Held) -> Iterator[str]:
+    """What is held of a student, a line each."""
+    if held.submissions is not None:
+        chapters = ", ".join(held.submissions) or "no submission"
+        yield f"In the gradebook: name, grades and comments ({chapters})."
+    for path in held.folders:
+        yield f"The folder {path}, with all that is in it."
+    for path, count in held.lines.items():
+        yield f"Lines in {path}: {count}."
+    if held.run_kept and held:
+        yield "What the last run replaced; it cannot be undone afterwards."
+    for path in held.others:
+        yield f"Left as it is, and has the name in it: {path}"
+
+
+def _holds(path: Path, name: bytes) -> bool:
+    try:
+        return path.stat().st_size <= MAX_READ and name in path.read_bytes()
+    except OSError:
+        return False
+
+
+def _is_about(line: str, student: str) -> bool:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return student in line  # a line that was cut off
+    return isinstance(found, dict) and found.get("student") == student
+
+
+def _lines_about(path: Path, student: str) -> int:
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return sum(_is_about(line, student) for line in lines)
+
+
+def _drop_lines(path: Path, student: str) -> None:
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    kept = [line for line in lines if not _is_about(line, student)]
+    if len(kept) < len(lines):
+        building = path.with_suffix(".new")
+        building.write_text("".join(kept), encoding="utf-8")
+        building.replace(path)

@@ -1,0 +1,185 @@
+"""A run shows at once how it goes, stops at once, and says in a sentence what is wrong."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+from autograder import cli
+from autograder.classroom import worker_pool
+from autograder.classroom.grade_class import CannotGrade, grade_class
+from autograder.classroom.gradebook_writer import GradebookWriter
+from autograder.classroom.progress_report import Watch, time_left
+from autograder.sandbox.client import ForkServer
+from autograder.submission.contract import GradingConfig, PreloadSpec, Submission
+from autograder.submission.result import Result, SubmissionStatus
+from tests.support import stub_class as stubs
+from tests.support.stub_class import ONE, hand_in, scores
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # nbgrader's
+)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    room = stubs.make(tmp_path_factory.mktemp("made") / "class")
+    for student in ("ann", "bo", "cy"):
+        hand_in(room, student, after=6.0, half=4.0)
+    return room
+
+
+@pytest.fixture
+def room(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    stubs.use_stubs(monkeypatch)
+    return Path(shutil.copytree(made, tmp_path / "class"))
+
+
+# ------------------------------------------------------------------ progress
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "last", "new", "left", "text"),
+    [
+        (7, 0, 0, 300, "0:07 so far"),
+        (90, 0, 0, 300, "1:30 so far"),
+        (60, 60, 2, 4, "2 a minute, 2:00 left"),
+        (90, 60, 2, 4, "2 a minute, 1:30 left"),
+        (999, 60, 2, 4, "2 a minute, 0:00 left"),
+        (60, 60, 1, 299, "1 a minute, 4:59:00 left"),
+        (60, 60, 40, 0, "40 a minute, 0:00 left"),
+    ],
+)
+def test_time_that_is_left_is_that_of_the_whole_run(
+    elapsed: float, last: float, new: int, left: int, text: str
+) -> None:
+    assert time_left(elapsed, last, new, left) == text
+
+
+def test_how_many_there_are_is_told_before_the_first_is_graded(room: Path) -> None:
+    told: list[object] = []
+
+    def say(result: Result, done: int, count: int) -> None:
+        told.append((done, count))
+
+    grade_class(room, expect=told.append, say=say)
+    assert told == [3, (1, 3), (2, 3), (3, 3)]
+
+
+def test_what_had_been_graded_before_does_not_count_as_fast() -> None:
+    console = Console(record=True, width=100)
+    with Watch(console) as watch:
+        watch.expect(10)
+        watch.tell(Result("ann", ONE, SubmissionStatus.GRADED, in_this_run=False), 1, 10)
+        task = watch._progress.tasks[0]
+        assert (task.total, task.completed, task.fields["new"]) == (10, 1, 0)
+        watch.tell(Result("bo", ONE, SubmissionStatus.GRADED), 2, 10)
+        assert (task.completed, task.fields["new"], task.fields["last"] > 0) == (2, 1, True)
+
+
+# ------------------------------------------------------------------ Ctrl-C
+
+
+class Boxes:
+    """Boxes in which nothing happens."""
+
+    closed: list[bool] = []
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        self.closed.clear()
+
+    def close(self, *, at_once: bool = False) -> None:
+        self.closed.append(at_once)
+
+
+def test_stopped_run_waits_for_no_box(monkeypatch: pytest.MonkeyPatch) -> None:
+    def graded(submission: Submission, terms: GradingConfig, boxes: Boxes) -> str:
+        return submission.student
+
+    monkeypatch.setattr(worker_pool, "Boxes", Boxes)
+    monkeypatch.setattr(worker_pool, "grade", graded)
+    terms = GradingConfig(ONE, {}, PreloadSpec(ONE), proof=False)
+    work = [Submission(name, b"") for name in ("ann", "bo", "cy")]
+    assert set(worker_pool.grade_in_parallel(work, terms, 2)) == {"ann", "bo", "cy"}
+    assert Boxes.closed == [False]
+    run = worker_pool.grade_in_parallel(work, terms, 2)
+    next(run)
+    with pytest.raises(KeyboardInterrupt):
+        run.throw(KeyboardInterrupt())  # type: ignore[attr-defined]
+    assert Boxes.closed == [True]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there are boxes on Linux only")
+def test_fork_server_that_does_not_end_by_itself_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    import subprocess
+    import time
+
+    server = ForkServer.__new__(ForkServer)
+    server._control = open(os.devnull)  # type: ignore[assignment]
+    server._process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    server._folder = Path("no such folder")
+    began = time.monotonic()
+    server.close(0.2)
+    assert time.monotonic() - began < 1.5 and server._process.returncode == -9
+
+
+def test_ctrl_c_gives_the_prompt_back_and_the_gradebook_is_whole(
+    room: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(result: Result, done: int, count: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grade_class(room, say=stop)
+    assert scores(room) == {"ann": 10.0, "bo": 10.0}
+    real = GradebookWriter._write_grades
+
+    def in_the_middle(self: GradebookWriter, *words: Any) -> None:
+        real(self, *words)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(GradebookWriter, "_write_grades", in_the_middle)
+        done = CliRunner().invoke(cli.app, ["grade", str(room)])
+    assert done.exit_code == 130 and "the same command goes on from here" in done.output
+    assert {row.student for row in grade_class(room).results if row.in_this_run} == {"cy"}
+    assert scores(room) == {"ann": 10.0, "bo": 10.0, "cy": 10.0}
+
+
+# ------------------------------------------------------------------ the disk
+
+
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [
+        (errno.ENOSPC, "The disk is full (somewhere). Make room. What is graded is kept; the same"),
+        (errno.EROFS, "A file cannot be written or read (somewhere): Read-only file system. What"),
+        (errno.EACCES, "A file cannot be written or read (somewhere): Permission denied. What is"),
+        (errno.EIO, "Input/output error (somewhere). What is graded is kept;"),
+    ],
+)
+def test_full_disk_and_read_only_folder_are_one_sentence(
+    room: Path, monkeypatch: pytest.MonkeyPatch, number: int, says: str
+) -> None:
+    def fail(*_: Any) -> Iterator[None]:
+        raise OSError(number, os.strerror(number), "somewhere")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(GradebookWriter, "_write_folder", fail)
+        with pytest.raises(CannotGrade) as found:
+            grade_class(room)
+        assert str(found.value).startswith(says)
+        done = CliRunner().invoke(cli.app, ["grade", str(room)])
+        assert done.exit_code == 1 and "Traceback" not in done.output
+    assert {row.student for row in grade_class(room).results} == {"ann", "bo", "cy"}
+    assert scores(room) == {"ann": 10.0, "bo": 10.0, "cy": 10.0}
