@@ -1,0 +1,151 @@
+"""The commands under ``fxcourse classroom`` for what comes in, and what goes out."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from autograder.classroom.collect import Collected
+
+out = Console(soft_wrap=True, highlight=False)
+err = Console(soft_wrap=True, highlight=False, stderr=True)
+
+Folder = Annotated[Path, typer.Argument(help="The classroom.")]
+Zone = Annotated[
+    str | None,
+    typer.Option("--timezone", help="Of times that name none, such as Europe/Berlin; yours."),
+]
+
+
+def collect(
+    folder: Folder,
+    source: Annotated[Path, typer.Argument(help="A zip of Moodle or Canvas, or a folder.")],
+    worksheet: Annotated[
+        Path | None,
+        typer.Option(help="Moodle's grading worksheet: who is who, and when each handed in."),
+    ] = None,
+    timezone: Zone = None,
+    dates: Annotated[
+        bool, typer.Option(help="Take files' dates for when they were handed in.")
+    ] = True,
+) -> None:
+    """Take in what a class has handed in on a learning platform, into submitted/."""
+    from autograder.classroom import collect as collecting
+    from autograder.classroom.desk import opened
+    from autograder.classroom.people import People, participants
+    from autograder.classroom.roster import add_to_gradebook, students
+    from autograder.classroom.submitted_folder import records
+    from autograder.classroom.tables import read_table
+
+    with _said("Nothing was collected."), opened(folder) as desk:
+        zone = _zone(timezone)
+        rows = participants(read_table(worksheet), zone) if worksheet else []
+        if worksheet and not rows:
+            raise ValueError(f"{worksheet} is not Moodle's grading worksheet.")
+        people = People(students(desk.gradebook), records(desk.room), rows)
+        source = source.expanduser()
+        done = collecting.collect(desk.room, source, people, zone, dates=dates)
+        placed = {one.student for one in done.placed}
+        add_to_gradebook(desk.gradebook, [one for one in people.new if one.id in placed])
+        known = {one.id for one in people.known} - {one.id for one in people.new}
+    _print_collected(done, timezone)
+    strangers = sorted(placed - known)
+    if known and strangers:
+        out.print(
+            f"[yellow]{len(strangers)} of these were not in the gradebook:[/yellow] "
+            f"{escape(', '.join(strangers[:20]))}"
+        )
+    if not done.placed:
+        err.print("[red]Nothing was collected.[/red] The list above says why.")
+        raise typer.Exit(1)
+
+
+def roster(
+    folder: Folder,
+    table: Annotated[
+        Path,
+        typer.Argument(help="CSV of nbgrader, Moodle's participants, or Canvas's gradebook."),
+    ],
+) -> None:
+    """Put the students of a list into the gradebook: ids, names, addresses, Canvas's numbers."""
+    from autograder.classroom.desk import opened
+    from autograder.classroom.roster import add_to_gradebook, read_roster
+
+    with _said("The gradebook is as it was."), opened(folder) as desk:
+        people = read_roster(table)
+        new, changed = add_to_gradebook(desk.gradebook, people)
+    out.print(f"{len(people)} students in {escape(table.name)}: {new} new, {changed} changed.")
+
+
+def _print_collected(done: Collected, timezone: str | None) -> None:
+    """What came in, what did not and why, and what is known of times."""
+    for one in done.left_out:
+        out.print(f"[yellow]left out[/yellow]  {escape(one.path)}: {escape(one.why)}")
+    late = [one for one in done.placed if one.late]
+    for one in late:
+        out.print(f"late      {escape(f'{one.student}, {one.assignment}')}: Canvas says so.")
+    if done.placed:
+        table = Table("assignment", "students", "new", "later", "there", "earlier", box=None)
+        for name in sorted({one.assignment for one in done.placed}):
+            own = [one for one in done.placed if one.assignment == name]
+            counts = Counter(one.what.name for one in own)
+            shown = [str(counts[what] or "") for what in ("NEW", "REPLACED", "SAME", "EARLIER")]
+            table.add_row(name, str(len(own)), *shown)
+        out.print(table)
+    older = sum(one.others for one in done.placed)
+    older += sum(one.what.name in ("REPLACED", "EARLIER") for one in done.placed)
+    if older:
+        out.print(f"{older} earlier ones are kept in .fxcourse/older.")
+    if done.dated:
+        out.print(done.dated)
+    elif any(one.when for one in done.placed):
+        out.print(f"Times in a zip were read as those of {timezone or 'this machine'}'s time zone.")
+    untimed = sum(one.when is None for one in done.placed)
+    if untimed:
+        out.print(f"{untimed} of {len(done.placed)} have no time, and so count as not late.")
+
+
+def _zone(name: str | None) -> ZoneInfo | None:
+    """The time zone of that name; ``None`` for this machine's own."""
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(f"There is no time zone {name!r}; one is Europe/Berlin.") from None
+
+
+@contextlib.contextmanager
+def _said(what: str) -> Iterator[None]:
+    """Where a command cannot do its work, say why in a sentence, and end it."""
+    from autograder.classroom.desk import CannotOpen
+    from autograder.classroom.grade_class import CannotGrade
+    from autograder.classroom.roster import NoRoster
+    from autograder.classroom.untrusted_files import CannotRead
+
+    try:
+        yield
+    except (CannotOpen, CannotGrade, CannotRead, NoRoster, ValueError) as error:
+        err.print(f"[red]{what}[/red] {escape(str(error))}")
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        err.print(f"[red]{what}[/red] {escape(f'{where}{error.strerror or error}.')}")
+    else:
+        return
+    raise typer.Exit(1)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Mount these commands."""
+    for command in (collect, roster):
+        app.command()(command)
