@@ -16,6 +16,7 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from autograder.classroom.collect import Collected
+    from autograder.classroom.platform_export import Filled
 
 out = Console(soft_wrap=True, highlight=False)
 err = Console(soft_wrap=True, highlight=False, stderr=True)
@@ -87,6 +88,79 @@ def roster(
     out.print(f"{len(people)} students in {escape(table.name)}: {new} new, {changed} changed.")
 
 
+def export(
+    folder: Folder,
+    moodle: Annotated[
+        Path | None, typer.Option(help="Moodle's grading worksheet of one assignment.")
+    ] = None,
+    canvas: Annotated[Path | None, typer.Option(help="Canvas's gradebook, as CSV.")] = None,
+    chapter: Annotated[
+        str | None, typer.Option(help="The chapter that Moodle's worksheet is of.")
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help="Canvas's column of a chapter: '01=TITLE'. By default, by its title."),
+    ] = None,
+    waiting: Annotated[
+        bool, typer.Option("--waiting", help="Fill in, too, what waits for points of yours.")
+    ] = False,
+    to: Annotated[Path | None, typer.Option(help="A folder; DIR/exported by default.")] = None,
+) -> None:
+    """Fill grades into Moodle's worksheet or Canvas's gradebook, and pack the feedback."""
+    from autograder.classroom import platform_export as exporting
+    from autograder.classroom.create import is_called
+    from autograder.classroom.desk import opened
+    from autograder.classroom.roster import students
+    from autograder.classroom.submitted_folder import records
+    from autograder.classroom.tables import read_table
+
+    def chosen(word: str | None, known: list[str]) -> str:
+        found = known if word is None else [name for name in known if is_called(name, word)]
+        if len(found) != 1:
+            raise ValueError(f"Say which chapter, with --chapter: {', '.join(known)}.")
+        return found[0]
+
+    with _said("Nothing was written."), opened(folder) as desk:
+        if moodle is None and canvas is None:
+            raise ValueError("Say which file to fill in: --moodle WORKSHEET or --canvas GRADEBOOK.")
+        known = sorted(one.name for one in desk.gradebook.assignments)
+        names = exporting.Names(students(desk.gradebook), records(desk.room))
+        place = (to or desk.room / "exported").expanduser()
+        place.mkdir(parents=True, exist_ok=True)
+        if moodle is not None:
+            name, table = chosen(chapter, known), read_table(moodle)
+            found = exporting.grades(desk.gradebook, name)
+            done = exporting.fill_moodle(table, name, names, found, waiting=waiting)
+            _print_filled(_write(place / moodle.name, moodle, table.as_bytes()), done)
+            pages = place / f"feedback_{name}.zip"
+            if count := exporting.feedback_zip(pages, desk.room, name, done):
+                out.print(f"{escape(str(pages))}: feedback for {count} students.")
+            else:
+                out.print(f"There are no feedback pages yet: nbgrader generate_feedback {name}")
+        if canvas is not None:
+            table = read_table(canvas)
+            pairs = [word.partition("=") for word in column or ()]
+            said = {chosen(word, known): title for word, _, title in pairs}
+            columns = exporting.canvas_columns(table, known, said)
+            all_found = {name: exporting.grades(desk.gradebook, name) for name in columns}
+            done = exporting.fill_canvas(table, columns, names, all_found, waiting=waiting)
+            _print_filled(_write(place / canvas.name, canvas, table.as_bytes()), done)
+
+
+def _write(path: Path, source: Path, data: bytes) -> Path:
+    """Write a file that was filled in; the platform's own stays as it is."""
+    if path.resolve() == source.expanduser().resolve():
+        path = path.with_name(f"{path.stem}_filled{path.suffix}")
+    path.write_bytes(data)
+    return path
+
+
+def _print_filled(path: Path, done: Filled) -> None:
+    out.print(f"{escape(str(path))}: grades of {len(done.done)} students.")
+    for note in done.notes:
+        out.print(f"  {escape(note)}")
+
+
 def _print_collected(done: Collected, timezone: str | None) -> None:
     """What came in, what did not and why, and what is known of times."""
     for one in done.left_out:
@@ -130,12 +204,13 @@ def _said(what: str) -> Iterator[None]:
     """Where a command cannot do its work, say why in a sentence, and end it."""
     from autograder.classroom.desk import CannotOpen
     from autograder.classroom.grade_class import CannotGrade
+    from autograder.classroom.platform_export import CannotExport
     from autograder.classroom.roster import NoRoster
     from autograder.classroom.untrusted_files import CannotRead
 
     try:
         yield
-    except (CannotOpen, CannotGrade, CannotRead, NoRoster, ValueError) as error:
+    except (CannotExport, CannotOpen, CannotGrade, CannotRead, NoRoster, ValueError) as error:
         err.print(f"[red]{what}[/red] {escape(str(error))}")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
@@ -147,5 +222,5 @@ def _said(what: str) -> Iterator[None]:
 
 def add_to(app: typer.Typer) -> None:
     """Mount these commands."""
-    for command in (collect, roster):
+    for command in (collect, roster, export):
         app.command()(command)
