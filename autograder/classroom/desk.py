@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from autograder.classroom.create import api
 from autograder.classroom.grade_class import only_one
 from autograder.classroom.gradebook_url import NoGradebook, try_out, what_failed, with_driver
+from autograder.classroom.private import private
 
 
 class CannotOpen(Exception):
@@ -67,13 +67,3 @@ def opened(folder: Path) -> Iterator[Desk]:
             yield Desk(room, nbgrader, gradebook)
         finally:
             gradebook.close()
-
-
-@contextlib.contextmanager
-def private() -> Iterator[None]:
-    """Files that are made meanwhile can be read by nobody else on this machine."""
-    before = os.umask(0o077)
-    try:
-        yield
-    finally:
-        os.umask(before)

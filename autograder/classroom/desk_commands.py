@@ -147,6 +147,25 @@ def export(
             _print_filled(_write(place / canvas.name, canvas, table.as_bytes()), done)
 
 
+def pack(
+    folder: Folder,
+    to: Annotated[
+        Path | None, typer.Option(help="The zip; DIR/exported/NAME-for-students.zip by default.")
+    ] = None,
+) -> None:
+    """Pack what students are given: the course without solutions, notebooks, what to install."""
+    from autograder.classroom.desk import opened
+    from autograder.classroom.pack import pack as packing
+
+    with _said("Nothing was packed."), opened(folder) as desk:
+        place = to or desk.room / "exported" / f"{desk.room.name}-for-students.zip"
+        place = place.expanduser()
+        place.parent.mkdir(parents=True, exist_ok=True)
+        names = packing(desk.room, place)
+    out.print(f"{escape(str(place))}: {', '.join(names)}, with the course as a wheel.")
+    out.print("Pack again when you release or change a chapter; its README.md says how to install.")
+
+
 def _write(path: Path, source: Path, data: bytes) -> Path:
     """Write a file that was filled in; the platform's own stays as it is."""
     if path.resolve() == source.expanduser().resolve():
@@ -166,8 +185,9 @@ def _print_collected(done: Collected, timezone: str | None) -> None:
     for one in done.left_out:
         out.print(f"[yellow]left out[/yellow]  {escape(one.path)}: {escape(one.why)}")
     late = [one for one in done.placed if one.late]
-    for one in late:
-        out.print(f"late      {escape(f'{one.student}, {one.assignment}')}: Canvas says so.")
+    for placed in late:
+        who = escape(f"{placed.student}, {placed.assignment}")
+        out.print(f"late      {who}: Canvas says so.")
     if done.placed:
         table = Table("assignment", "students", "new", "later", "there", "earlier", box=None)
         for name in sorted({one.assignment for one in done.placed}):
@@ -204,13 +224,16 @@ def _said(what: str) -> Iterator[None]:
     """Where a command cannot do its work, say why in a sentence, and end it."""
     from autograder.classroom.desk import CannotOpen
     from autograder.classroom.grade_class import CannotGrade
+    from autograder.classroom.pack import CannotPack
     from autograder.classroom.platform_export import CannotExport
     from autograder.classroom.roster import NoRoster
     from autograder.classroom.untrusted_files import CannotRead
 
     try:
         yield
-    except (CannotExport, CannotOpen, CannotGrade, CannotRead, NoRoster, ValueError) as error:
+    except (
+        CannotExport, CannotGrade, CannotOpen, CannotPack, CannotRead, NoRoster, ValueError,
+    ) as error:  # fmt: skip
         err.print(f"[red]{what}[/red] {escape(str(error))}")
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
@@ -222,5 +245,5 @@ def _said(what: str) -> Iterator[None]:
 
 def add_to(app: typer.Typer) -> None:
     """Mount these commands."""
-    for command in (collect, roster, export):
+    for command in (collect, roster, export, pack):
         app.command()(command)

@@ -124,7 +124,6 @@ class GradebookWriter:
         notebook.write_text(graded.text, encoding="utf-8", errors="replace", newline="\n")
         if timestamp:
             (building / "timestamp.txt").write_text(timestamp, encoding="utf-8")
-        building.chmod(0o755)
         final = home / chapter
         if final.exists():
             shutil.rmtree(final)

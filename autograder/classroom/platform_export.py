@@ -214,15 +214,15 @@ def canvas_columns(
     for assignment in assignments:
         meant = [
             head for head, text in titles.items()
-            if text != head and squashed(assignment) in squashed(text)
+            if text != head and re.search(rf"(?<!\d){squashed(assignment)}", squashed(text))
         ]  # fmt: skip
         if len(meant) == 1 and assignment not in found:
             found[assignment] = meant[0]
     if not found:
         has = ", ".join(head for head, text in titles.items() if head != text)
         raise CannotExport(
-            f"No column of Canvas's gradebook has the name of an assignment ({', '.join(assignments)})"
-            f". Say which is which: --column '{assignments[0]}=TITLE'. Columns: {has[:300]}."
+            f"No column of Canvas's gradebook has the name of a chapter: {', '.join(assignments)}. "
+            f"Say which is which: --column '{assignments[0]}=TITLE'. Columns: {has[:300]}."
         )
     return found
 
@@ -248,7 +248,9 @@ def _usable(
     if wait and not waiting:
         done.notes.append(f"Left out, for points of yours are missing: {_few(wait)}.")
     for label, (row, student, _) in rows.items():
-        if student in found and times[student] == 1 and (waiting or not found[student].waits):
+        if student is None or student not in found or times[student] > 1:
+            continue
+        if waiting or not found[student].waits:
             yield label, student, row
 
 

@@ -43,11 +43,11 @@ def known_notebooks(room: Path) -> dict[Known, frozenset[str]]:
         try:
             version = json.loads(line)
             key = Known(version["assignment"], version["notebook"])
-            ids = {cell["name"] for cell in version["cells"]}
+            given = {str(cell["name"]) for cell in version["cells"]}
         except (ValueError, TypeError, KeyError):
             continue  # a line that was cut off when the machine stopped
         if key in found:
-            found[key] |= ids
+            found[key] |= given
     return {key: frozenset(ids) for key, ids in found.items()}
 
 

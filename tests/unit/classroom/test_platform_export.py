@@ -1,4 +1,4 @@
-"""What Moodle and Canvas import: their own files with grades filled in, and nothing else changed."""
+"""What Moodle and Canvas import: their own files with grades filled in, and no other change."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ WORKSHEET = (
     '"Feedback comments"\r\n'
     '"Participant 101","Anna Example",anna@x.org,"Submitted for grading - ",,100.00,Yes,'
     '"Monday, 2 November 2026, 9:05 AM",-,"<p>said ""well""</p>"\r\n'
-    '"Participant 102","=HYPERLINK(1)",ben@x.org,"Submitted for grading - ",12.00,100.00,Yes,-,-,\r\n'
+    '"Participant 102","=HYPERLINK(1)",ben@x.org,"Submitted for grading - ",12.00,'
+    "100.00,Yes,-,-,\r\n"
     '"Participant 103","Cem Öz",cem@x.org,"No submission - ",,100.00,Yes,-,-,- good\r\n'
     '"Participant 104","Dan Locked",dan@x.org,"Graded - ",7.00,100.00,No,-,-,\r\n'
     '"Participant 105","Eve Extra",eve@x.org,"Submitted for grading - ",,100.00,Yes,-,-,\r\n'
@@ -112,15 +113,21 @@ def test_two_rows_of_one_student_are_left(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["id,Grade\nann,1\n", "Identifier,Points\nParticipant 1,\n", WORKSHEET.replace("100.00", "Good")]
-)  # fmt: skip
+    "text",
+    [
+        "id,Grade\nann,1\n",
+        "Identifier,Points\nParticipant 1,\n",
+        WORKSHEET.replace("100.00", "Good"),
+    ],
+)
 def test_what_is_no_worksheet_of_points(tmp_path: Path, text: str) -> None:
     with pytest.raises(CannotExport, match=r"not Moodle's grading worksheet|are no numbers"):
         fill_moodle(table(tmp_path, text), "01_one", NAMES, GRADES, waiting=False)
 
 
 CANVAS = (
-    "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,01_one: first (501),02 two (502),Final Score\n"
+    "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,"
+    "01_one: first (501),02 two (502),Final Score\n"
     ",,,,,Manual Posting,,(read only)\n"
     "    Points Possible,,,,,20.00,10.00,(read only)\n"
     '"Example, Anna",11,U1,anna,S1,,5.00,12\n'
