@@ -9,6 +9,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from autograder.classroom import desk_commands
+
 app = typer.Typer(
     help="Make an nbgrader classroom from the chapters of this course.",
     no_args_is_help=True,
@@ -147,6 +149,8 @@ def replay(
         raise typer.Exit(1) from None
     out.print(escape(card))
 
+
+desk_commands.add_to(app)
 
 if __name__ == "__main__":
     app()

@@ -24,13 +24,13 @@ from autograder.classroom.chapter_names import is_called as is_called
 from autograder.classroom.config import find_scripts
 from autograder.classroom.gradebook_url import (
     NoGradebook,
-    has_password,
     shown,
     try_out,
     what_failed,
     with_driver,
     without_password,
 )
+from autograder.classroom.private import private
 
 CONFIG = '''\
 """How nbgrader grades this class. Settings of your own go below the last line."""
@@ -123,8 +123,8 @@ def create(
     except OSError as error:
         raise CannotCreate(f"{folder} cannot be made: {error.strerror}.") from None
     try:
-        _fill(building, folder.name, notebooks, say, db_url)
-        building.chmod(0o755)
+        with private():
+            _fill(building, folder.name, notebooks, say, db_url)
         if folder.exists():
             folder.rmdir()
         building.rename(folder)
@@ -153,8 +153,6 @@ def _fill(
         texts[f"source/{name}/{name}.ipynb"] = as_text(notebook)
     for path, text in texts.items():
         (folder / path).write_text(text, encoding="utf-8", newline="\n")
-    if db_url and has_password(db_url):
-        (folder / "nbgrader_config.py").chmod(0o600)
     nbgrader = api(folder)
     for name in notebooks:
         say(f"{name}: making what students get ...")
