@@ -18,6 +18,7 @@ from rich.markup import escape
 if TYPE_CHECKING:
     from autograder.builder.problems import BuildRefused, Problem
     from autograder.builder.source import Chapter
+    from autograder.submission.result import Result
     from autograder.workspace.update import Row
 
 app = typer.Typer(
@@ -374,6 +375,22 @@ def grade(
     progress_report.print_summary(summary, out)
     if dry_run:
         progress_report.print_changes(summary, out)
+    else:
+        _report_on(folder, db, summary.results)
+
+
+def _report_on(folder: Path, db: str | None, results: Sequence[Result]) -> None:
+    """Write the report of a class that was graded, and say how long that took."""
+    from autograder.classroom.class_report import make
+
+    start = time.perf_counter()
+    try:
+        path = make.report(folder, db_url=db, results=results)
+    except make.CannotReport as error:
+        err.print(f"[red]There is no report.[/red] {escape(str(error))}")
+        return
+    seconds = time.perf_counter() - start
+    out.print(f"The report, made in {seconds:.1f} s: {escape(str(path))}")
 
 
 @app.command()

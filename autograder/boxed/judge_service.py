@@ -47,6 +47,7 @@ from autograder.judge.evidence import Evidence
 from autograder.judge.references import stored
 from autograder.sandbox.client import Image, Process, SubprocessServer
 from autograder.sandbox.wire import Broken, receive, send
+from autograder.submission.check_result import CheckResult, checks_of
 from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.repair import is_unreadable, read_forgivingly, repair
 from autograder.submission.repair_steps import Kind, Repair
@@ -272,8 +273,8 @@ def _run(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) 
     nb = nbformat.reads(blobs[0].decode(), as_version=4)
     submission, terms = pickle.loads(blobs[1])
     notes: list[str] = []
-    shares, _ = _run_notebook(state, supply, wire, nb, submission, terms, notes)
-    return {"shares": shares, "notes": notes}, _written(nb)
+    ran = _run_notebook(state, supply, wire, nb, submission, terms, notes)
+    return {"shares": ran.shares, "notes": notes}, _written(nb)
 
 
 def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
@@ -284,10 +285,10 @@ def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]
     repairs = repair(nb, terms.source_cells)
     _clear(nb)
     notes: list[str] = []
-    shares, ends = _run_notebook(state, supply, wire, nb, submission, terms, notes)
+    ran = _run_notebook(state, supply, wire, nb, submission, terms, notes)
     nb, _ = LimitOutput().preprocess(nb, {})
     scores = {
-        cell.metadata["nbgrader"]["grade_id"]: auto_score(cell, shares)
+        cell.metadata["nbgrader"]["grade_id"]: auto_score(cell, ran.shares)
         for cell in nb.cells
         if utils.is_grade(cell) or utils.is_task(cell)
     }
@@ -299,11 +300,24 @@ def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]
         # That every cell is missing, too, says nothing.
         status, repairs = SubmissionStatus.UNREADABLE, repairs[:1]
     else:
-        status = _status(ends, repairs)
+        status = _status(ran.ends, repairs)
     told["repairs"] = [found.sentence for found in repairs]
     notes += told["repairs"]
-    said = {"status": status, "scores": scores, "unanswered": _unanswered(nb), "notes": notes}
+    said: dict[str, Any] = {"status": status, "scores": scores, "notes": notes}
+    said |= {"unanswered": _unanswered(nb)}
+    said |= {"checks": [check.to_json() for check in ran.checks]}
+    said |= {"restarts": ran.restarts, "repairs": len(repairs)}
     return said, _written(nb)
+
+
+@dataclass(frozen=True)
+class _Ran:
+    """What came of running a notebook: shares of the points, ends of processes, checks."""
+
+    shares: dict[str, float | None]
+    ends: list[End]
+    checks: list[CheckResult]
+    restarts: int
 
 
 def _run_notebook(
@@ -314,8 +328,8 @@ def _run_notebook(
     submission: Submission,
     terms: GradingConfig,
     notes: list[str],
-) -> tuple[dict[str, float | None], list[End]]:
-    """Have a notebook run; the shares of its checks' points, and how its processes ended."""
+) -> _Ran:
+    """Have a notebook run; what came of it."""
     seed = submission.seed
     if seed is None:
         send(wire, {"need": "seed", "code": code_of(nb)})
@@ -325,10 +339,11 @@ def _run_notebook(
         nb, exercises, supply, seed=seed, files=submission.files, patience=terms.patience,
         only=terms.only, warn=notes.append,
     )  # fmt: skip
-    shares = show_verdicts(nb, exercises, run.run())
+    verdicts = run.run()
+    shares = show_verdicts(nb, exercises, verdicts)
     note_seed(nb, seed)
     nb.metadata[NOTES]["happened"] = list(notes)
-    return shares, run.ends
+    return _Ran(shares, run.ends, checks_of(verdicts.values()), run.restarts)
 
 
 def _written(nb: NotebookNode) -> bytes:

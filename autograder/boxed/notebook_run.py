@@ -130,6 +130,8 @@ class NotebookRun:
         """By the number of the check cell, from 0."""
         self.ends: list[End] = []
         """How processes of this notebook ended that did not get to its end."""
+        self.restarts = -1
+        """How many processes it took, after the first."""
         self._notebook: Process | None = None
         self._parked: dict[int, Parked] = {}
         self._trials: dict[int, _Trial] = {}
@@ -397,6 +399,7 @@ class NotebookRun:
 
     def _start(self) -> None:
         self._used += 1
+        self.restarts += 1
         self._notebook = self.supply.process("student")
         if self.files:
             step = {"do": "files", "names": list(self.files)}

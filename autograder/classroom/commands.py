@@ -152,5 +152,27 @@ def replay(
 
 desk_commands.add_to(app)
 
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="The classroom.")],
+    anonymous: Annotated[
+        bool, typer.Option("--anonymous", help="Leave out who is who, to pass the report on.")
+    ] = False,
+    db: Annotated[
+        str | None, typer.Option(help="Another gradebook, such as postgresql://USER@HOST/NAME.")
+    ] = None,
+) -> None:
+    """Write a page and a table: how each submission ended, and how the exercises went."""
+    from autograder.classroom.class_report import make
+
+    try:
+        path = make.report(folder, anonymous=anonymous, db_url=db)
+    except make.CannotReport as error:
+        err.print(f"[red]There is no report.[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+    out.print(f"The report is {escape(str(path))}, and report.csv beside it.")
+
+
 if __name__ == "__main__":
     app()

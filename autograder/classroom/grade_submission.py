@@ -20,6 +20,7 @@ from autograder.core.ending import End, Ending
 from autograder.sandbox.client import ForkServer, Image, Process, ProcessLost, SubprocessServer
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.sandbox.wire import Broken, send
+from autograder.submission.check_result import CheckResult, KeptFinding, are_checks
 from autograder.submission.contract import (
     GradingConfig,
     PreloadSpec,
@@ -43,6 +44,7 @@ WHEN_DONE, AT_ONCE = 5.0, 0.2
 
 MAX_NOTEBOOK = 128 * MIB
 MAX_NOTES, MAX_NOTE = 500, 2_000
+MAX_REPAIRS = 1_000_000
 MAX_PROCESSES = 400
 """Processes that one judge may ask for."""
 
@@ -258,8 +260,10 @@ def _accepted(
         raise Untrue("a judge spoke of cells that are not there")
     notes = (*submission.notes, *notes_in(said))
     result = Result(
-        submission.student, terms.chapter, _status_in(said), notes=notes, seconds=seconds
-    )
+        submission.student, terms.chapter, _status_in(said), notes=notes, seconds=seconds,
+        checks=_checks_in(said, terms), restarts=_count_in(said, "restarts", MAX_PROCESSES),
+        repairs=_count_in(said, "repairs", MAX_REPAIRS),
+    )  # fmt: skip
     return GradedNotebook.of(
         result,
         text.decode("utf-8", "replace"),
@@ -273,6 +277,30 @@ def _status_in(said: Mapping[str, Any]) -> SubmissionStatus:
     if not isinstance(status, str) or status not in list(SubmissionStatus):
         raise Untrue("a judge named no state")
     return SubmissionStatus(status)
+
+
+def _checks_in(said: Mapping[str, Any], terms: GradingConfig) -> tuple[CheckResult, ...]:
+    rows = said.get("checks")
+    if not are_checks(rows):
+        raise Untrue("a judge said of checks what cannot be")
+    checks = [CheckResult.from_json(row) for row in rows or ()]
+    names = [check.exercise for check in checks]
+    known = {cell.exercise for cell in terms.source_cells.values()}
+    if len(set(names)) < len(names) or not set(names) <= known:
+        raise Untrue("a judge spoke of checks that are not there")
+    return tuple(replace(check, findings=tuple(map(_plain, check.findings))) for check in checks)
+
+
+def _plain(finding: KeptFinding) -> KeptFinding:
+    texts = (_line(finding.code), _line(finding.message), plain_text(finding.model))
+    return KeptFinding(*texts)
+
+
+def _count_in(said: Mapping[str, Any], name: str, most: int) -> int:
+    count = said.get(name)
+    if type(count) is not int or not 0 <= count <= most:
+        raise Untrue(f"a judge gave no number of {name}")
+    return count
 
 
 def notes_in(said: Mapping[str, Any]) -> tuple[str, ...]:

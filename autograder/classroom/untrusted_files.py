@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
-from autograder.classroom.preflight import MAX_NOTEBOOK
+from autograder.classroom.found_notebooks import MAX_NOTEBOOK
 
 MAX_FILES = 100_000
 """Files that are looked at in all."""

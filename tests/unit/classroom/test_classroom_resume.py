@@ -257,6 +257,8 @@ def test_result_on_disk_is_what_it_was() -> None:
         {"max_points": -1.0},
         {"notes": "no list"},
         {"notes": [3]},
+        {"checks": [3]},
+        {"restarts": -1},
     ],
     ids=str,
 )
