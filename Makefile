@@ -6,6 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 PY := .venv/bin/python
 LAB_ARGS ?=
 BENCH_ARGS ?=
+BOOK_ARGS ?=
 HUNT_ARGS ?=
 ATTACKS_ARGS ?=
 PYTEST_ARGS ?= -n auto --dist loadgroup
@@ -15,7 +16,7 @@ FIND_PYTHON = for p in "$(PYTHON)" python3.11 python3.12 python3.13 python3 pyth
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
 		2>/dev/null && echo "$$p" && break; done
 
-.PHONY: help lab test test-browser test-long build solutions grade-demo attacks bench hunt doctor
+.PHONY: help lab test test-browser test-long build solutions book grade-demo attacks bench hunt doctor
 .DEFAULT_GOAL := help
 
 help:
@@ -26,6 +27,7 @@ help:
 	@echo "make doctor      check this machine, and say how to mend it"
 	@echo "make build       generate course/*.ipynb from solutions/*.py"
 	@echo "make solutions   execute all chapters in solved form, into build/solutions/"
+	@echo "make book        all chapters with their outputs as pages, in build/book/html/"
 	@echo "make bench       figures (hours); BENCH_ARGS=checks, random or grading for one part"
 	@echo "make hunt        what PyTorch's own passes get wrong, by random models (minutes);"
 	@echo "                   HUNT_ARGS=\"--minutes 30 --seed 7\""
@@ -45,6 +47,10 @@ build: .venv/.installed
 solutions: .venv/.installed
 	@echo "==> Executing the chapters in solved form"
 	@$(PY) -m autograder.cli solutions
+
+book: .venv/.installed-book
+	@echo "==> Making the book (the first time every chapter is executed, which takes a quarter of an hour)"
+	@$(PY) -m autograder.cli book $(BOOK_ARGS)
 
 bench: .venv/.installed-test
 	@OMP_NUM_THREADS=1 $(PY) -m benchmarks $(BENCH_ARGS)
@@ -99,4 +105,9 @@ test-long: .venv/.installed-test
 .venv/.installed-test: pyproject.toml | .venv/.installed
 	@echo "==> Installing what the tests need"
 	@$(PY) -m pip install --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+.venv/.installed-book: pyproject.toml | .venv/.installed
+	@echo "==> Installing what the book needs"
+	@$(PY) -m pip install --disable-pip-version-check -e '.[book]'
 	@touch $@

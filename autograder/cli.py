@@ -113,6 +113,41 @@ def solutions(
 
 
 @app.command()
+def book(
+    names: Names = None,
+    catalogues: Annotated[
+        bool, typer.Option("--catalogues", help="Write gettext catalogues for a translation, too.")
+    ] = False,
+) -> None:
+    """Make the book: all chapters with their outputs as pages, in build/book/html/."""
+    from autograder.book import catalogue, making
+    from autograder.builder.paths import choose, shown
+    from autograder.builder.solved_chapter import SOLVED, SolvingFailed, is_current, write_solved
+
+    try:
+        chosen = choose(names or [])
+        start = time.perf_counter()
+        for path in chosen:
+            if not is_current(path):
+                out.print(f"{path.stem}: running every cell ...")
+                write_solved(path)
+        raised = making.what_questions_raise()
+        out.print(f"Executing took {time.perf_counter() - start:.0f} s.")
+        start = time.perf_counter()
+        solved = [SOLVED / f"{path.stem}.ipynb" for path in chosen]
+        first = making.make(solved, raised, jobs=os.cpu_count() or 1)
+        out.print(f"Making the pages took {time.perf_counter() - start:.0f} s.")
+        if catalogues:
+            count = catalogue.write_all(making.BOOK)
+            out.print(f"{count} messages in {escape(shown(making.BOOK / 'gettext'))}")
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    except (FileNotFoundError, SolvingFailed, making.CannotMake) as error:
+        raise _stopped(error) from None
+    out.print(f"The book: {escape(shown(first))}")
+
+
+@app.command()
 def references(
     names: Names = None,
     check: Annotated[
