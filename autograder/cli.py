@@ -306,9 +306,12 @@ def doctor() -> None:
 @app.command()
 def grade(
     folder: Annotated[Path, typer.Argument(help="The classroom.")],
-    chapter: Annotated[
-        str | None,
-        typer.Argument(help="Chapters such as 01,03; all that were released."),
+    chapters: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[CHAPTER]...", help="Such as 01 03; all that were released."),
+    ] = None,
+    student: Annotated[
+        list[str] | None, typer.Option(help="Only this student; may be given several times.")
     ] = None,
     jobs: Annotated[
         int | None, typer.Option("-j", "--jobs", min=1, help="Submissions at a time; one a core.")
@@ -334,11 +337,12 @@ def grade(
     except ImportError as error:
         err.print(f"[red]Nothing was graded.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None
-    words = [word.strip() for word in chapter.split(",")] if chapter else None
+    words = [word.strip() for text in chapters or () for word in text.split(",") if word.strip()]
     try:
         with progress_report.Watch(out) as watch:
             summary = grade_class.grade_class(
-                folder, words, jobs=jobs or os.cpu_count() or 1, sandbox=sandbox, force=force,
+                folder, words or None, students=student, jobs=jobs or os.cpu_count() or 1,
+                sandbox=sandbox, force=force,
                 db_url=db, cluster=cluster, say=watch.tell,
             )  # fmt: skip
     except (grade_class.CannotGrade, grade_class.NoBox) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,7 @@ def grade_class(
     room: Path,
     chapters: Sequence[str] | None = None,
     *,
+    students: Sequence[str] | None = None,
     jobs: int = 1,
     sandbox: bool = True,
     force: bool = False,
@@ -82,6 +83,7 @@ def grade_class(
     Args:
         room: the classroom.
         chapters: the chapters; all that have been released by default.
+        students: whose work; that of all by default.
         jobs: how many submissions are graded at the same time.
         sandbox: run notebooks in a box.
         force: grade again what was graded before.
@@ -102,6 +104,7 @@ def grade_class(
         )
     with only_one(room):
         marking = _Marking(room, sandbox=sandbox, db_url=db_url, settings=settings or {})
+        marking.only = None if not students else frozenset(students)
         try:
             results = marking.grade(chapters, jobs=jobs, force=force, cluster=cluster, say=say)
         except (SQLAlchemyError, InvalidEntry) as error:  # the second one stands for the first
@@ -137,6 +140,7 @@ class _Marking:
             why = what_failed(error, self.db_url)
             raise CannotGrade(f"The gradebook cannot be used: {why}") from None
         self.journal = Journal(room / HOME / "journal.jsonl")
+        self.only: frozenset[str] | None = None
 
     def grade(
         self,
@@ -151,7 +155,8 @@ class _Marking:
         if self.execute.sandbox and not cluster and (why_not := no_box()):
             raise CannotGrade(why_not)
         clean_up(self.room)
-        waiting = {chapter: students_of(self.room, chapter) for chapter in chosen}
+        waiting = {chapter: self._students(chapter) for chapter in chosen}
+        self._look_for_all(waiting)
         count = sum(map(len, waiting.values()))
         if not count:
             raise CannotGrade(
@@ -165,6 +170,22 @@ class _Marking:
                 if say:
                     say(result, len(results), count)
         return sorted(results, key=lambda result: (result.chapter, result.student))
+
+    def _students(self, chapter: str) -> list[str]:
+        """Who has handed in a chapter, of those that are asked for."""
+        found = students_of(self.room, chapter)
+        return [name for name in found if self.only is None or name in self.only]
+
+    def _look_for_all(self, waiting: Mapping[str, Sequence[str]]) -> None:
+        """See to it that of all students who are asked for there is something."""
+        missing = sorted(
+            (self.only or frozenset()) - {n for found in waiting.values() for n in found}
+        )
+        if missing:
+            raise CannotGrade(
+                f"{', '.join(missing)} has handed in nothing of {', '.join(waiting)}: there is no "
+                f"such folder in {self.room / 'submitted'}."
+            )
 
     def _choose(self, chapters: Sequence[str] | None) -> list[str]:
         known = self.writer.chapters()
