@@ -358,9 +358,12 @@ def doctor() -> None:
 @app.command()
 def grade(
     folder: Annotated[Path, typer.Argument(help="The classroom.")],
-    chapter: Annotated[
-        str | None,
-        typer.Argument(help="Chapters such as 01,03; all that were released."),
+    chapters: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[CHAPTER]...", help="Such as 01 03; all that were released."),
+    ] = None,
+    student: Annotated[
+        list[str] | None, typer.Option(help="Only this student; may be given several times.")
     ] = None,
     jobs: Annotated[
         int | None, typer.Option("-j", "--jobs", min=1, help="Submissions at a time; one a core.")
@@ -393,13 +396,13 @@ def grade(
     except KeyboardInterrupt:
         err.print("Stopped. Nothing was graded.")
         raise typer.Exit(130) from None
-    words = [word.strip() for word in chapter.split(",")] if chapter else None
+    words = [word.strip() for text in chapters or () for word in text.split(",") if word.strip()]
     try:
         with progress_report.Watch(out) as watch:
             summary = grade_class.grade_class(
-                folder, words, jobs=jobs or os.cpu_count() or 1, sandbox=sandbox, force=force,
-                db_url=db, cluster=cluster, say=watch.tell, dry_run=dry_run, warn=watch.warn,
-                expect=watch.expect,
+                folder, words or None, students=student, jobs=jobs or os.cpu_count() or 1,
+                sandbox=sandbox, force=force, db_url=db, cluster=cluster, say=watch.tell,
+                dry_run=dry_run, warn=watch.warn, expect=watch.expect,
             )  # fmt: skip
     except (grade_class.CannotGrade, grade_class.NoBox) as error:
         err.print(f"[red]Grading stopped.[/red] {escape(str(error))}")

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from autograder.classroom import desk_commands
+from autograder.classroom import desk_commands, mid_term_commands
 
 app = typer.Typer(
     help="Make an nbgrader classroom from the chapters of this course.",
@@ -151,6 +151,7 @@ def replay(
 
 
 desk_commands.add_to(app)
+mid_term_commands.add_to(app)
 
 
 @app.command()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 import secrets
 import shutil
@@ -151,6 +153,7 @@ def _fill(
     for name, notebook in notebooks.items():
         (folder / "source" / name).mkdir(parents=True)
         texts[f"source/{name}/{name}.ipynb"] = as_text(notebook)
+        remember(folder, name, as_text(notebook))
     for path, text in texts.items():
         (folder / path).write_text(text, encoding="utf-8", newline="\n")
     nbgrader = api(folder)
@@ -160,6 +163,26 @@ def _fill(
         if not result["success"]:
             log = without_password(result["log"], db_url) if db_url else result["log"]
             raise CannotCreate(f"nbgrader could not release {name}:\n{log}")
+
+
+SOURCES = ".fxcourse/sources.json"
+"""The file in a classroom that says what the course has put into ``source``."""
+
+
+def remember(room: Path, name: str, text: str) -> None:
+    """Note what was put into a chapter's source, so that an instructor's own edits are seen."""
+    path = room / SOURCES
+    path.parent.mkdir(exist_ok=True)
+    known = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    known[name] = hashlib.sha256(text.encode()).hexdigest()
+    path.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+
+
+def is_as_made(room: Path, name: str) -> bool:
+    """Whether a chapter's source is what the course has put there."""
+    path, source = room / SOURCES, room / "source" / name / f"{name}.ipynb"
+    known = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    return bool(hashlib.sha256(source.read_bytes()).hexdigest() == known.get(name))
 
 
 def _empty_gradebook(db_url: str, course: str) -> str:

@@ -48,7 +48,7 @@ def collect(
     from autograder.classroom.submitted_folder import records
     from autograder.classroom.tables import read_table
 
-    with _said("Nothing was collected."), opened(folder) as desk:
+    with said("Nothing was collected."), opened(folder) as desk:
         zone = _zone(timezone)
         rows = participants(read_table(worksheet), zone) if worksheet else []
         if worksheet and not rows:
@@ -82,7 +82,7 @@ def roster(
     from autograder.classroom.desk import opened
     from autograder.classroom.roster import add_to_gradebook, read_roster
 
-    with _said("The gradebook is as it was."), opened(folder) as desk:
+    with said("The gradebook is as it was."), opened(folder) as desk:
         people = read_roster(table)
         new, changed = add_to_gradebook(desk.gradebook, people)
     out.print(f"{len(people)} students in {escape(table.name)}: {new} new, {changed} changed.")
@@ -120,7 +120,7 @@ def export(
             raise ValueError(f"Say which chapter, with --chapter: {', '.join(known)}.")
         return found[0]
 
-    with _said("Nothing was written."), opened(folder) as desk:
+    with said("Nothing was written."), opened(folder) as desk:
         if moodle is None and canvas is None:
             raise ValueError("Say which file to fill in: --moodle WORKSHEET or --canvas GRADEBOOK.")
         known = sorted(one.name for one in desk.gradebook.assignments)
@@ -140,8 +140,8 @@ def export(
         if canvas is not None:
             table = read_table(canvas)
             pairs = [word.partition("=") for word in column or ()]
-            said = {chosen(word, known): title for word, _, title in pairs}
-            columns = exporting.canvas_columns(table, known, said)
+            titles = {chosen(word, known): title for word, _, title in pairs}
+            columns = exporting.canvas_columns(table, known, titles)
             all_found = {name: exporting.grades(desk.gradebook, name) for name in columns}
             done = exporting.fill_canvas(table, columns, names, all_found, waiting=waiting)
             _print_filled(_write(place / canvas.name, canvas, table.as_bytes()), done)
@@ -157,7 +157,7 @@ def pack(
     from autograder.classroom.desk import opened
     from autograder.classroom.pack import pack as packing
 
-    with _said("Nothing was packed."), opened(folder) as desk:
+    with said("Nothing was packed."), opened(folder) as desk:
         place = to or desk.room / "exported" / f"{desk.room.name}-for-students.zip"
         place = place.expanduser()
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -220,10 +220,12 @@ def _zone(name: str | None) -> ZoneInfo | None:
 
 
 @contextlib.contextmanager
-def _said(what: str) -> Iterator[None]:
+def said(what: str) -> Iterator[None]:
     """Where a command cannot do its work, say why in a sentence, and end it."""
+    from autograder.classroom.create import CannotCreate
     from autograder.classroom.desk import CannotOpen
     from autograder.classroom.grade_class import CannotGrade
+    from autograder.classroom.mid_term import CannotChange
     from autograder.classroom.pack import CannotPack
     from autograder.classroom.platform_export import CannotExport
     from autograder.classroom.roster import NoRoster
@@ -232,7 +234,8 @@ def _said(what: str) -> Iterator[None]:
     try:
         yield
     except (
-        CannotExport, CannotGrade, CannotOpen, CannotPack, CannotRead, NoRoster, ValueError,
+        CannotChange, CannotCreate, CannotExport, CannotGrade, CannotOpen, CannotPack, CannotRead,
+        NoRoster, ValueError,
     ) as error:  # fmt: skip
         err.print(f"[red]{what}[/red] {escape(str(error))}")
     except OSError as error:

@@ -87,6 +87,7 @@ def grade_class(
     room: Path,
     chapters: Sequence[str] | None = None,
     *,
+    students: Sequence[str] | None = None,
     jobs: int = 1,
     sandbox: bool = True,
     force: bool = False,
@@ -106,6 +107,7 @@ def grade_class(
     Args:
         room: the classroom.
         chapters: the chapters; all that have been released by default.
+        students: whose work; that of all by default.
         jobs: how many submissions are graded at the same time.
         sandbox: run notebooks in a box.
         force: grade again what was graded before.
@@ -123,9 +125,9 @@ def grade_class(
     room = room.expanduser().resolve()
     try:
         return _grade_class(
-            room, chapters, jobs=jobs, sandbox=sandbox, force=force, db_url=db_url,
-            cluster=cluster, settings=settings, say=say, dry_run=dry_run, warn=warn,
-            expect=expect,
+            room, chapters, students=students, jobs=jobs, sandbox=sandbox, force=force,
+            db_url=db_url, cluster=cluster, settings=settings, say=say, dry_run=dry_run,
+            warn=warn, expect=expect,
         )  # fmt: skip
     except OSError as error:
         raise CannotGrade(_about_files(error)) from None
@@ -146,6 +148,7 @@ def _grade_class(
     room: Path,
     chapters: Sequence[str] | None,
     *,
+    students: Sequence[str] | None,
     jobs: int,
     sandbox: bool,
     force: bool,
@@ -167,6 +170,7 @@ def _grade_class(
         marking = _Marking(
             room, sandbox=sandbox, db_url=db_url, settings=settings or {}, copy=copy
         )  # fmt: skip
+        marking.only = None if not students else frozenset(students)
         try:
             results = marking.grade(
                 chapters, jobs=jobs, force=force, cluster=cluster, say=say, warn=warn,
@@ -235,6 +239,7 @@ class _Marking:
         self.chosen: list[str] = []
         self._before = standings(self.writer.gradebook) if copy else {}
         self._why: dict[tuple[str, str], str] = {}
+        self.only: frozenset[str] | None = None
 
     def grade(
         self,
@@ -260,7 +265,8 @@ class _Marking:
         self.found = find_notebooks(
             self.room / "submitted", self.writer.chapters(), self.writer.grade_ids
         )
-        waiting = {chapter: self.found.students(chapter) for chapter in chosen}
+        waiting = {chapter: self._students(chapter) for chapter in chosen}
+        self._look_for_all(waiting)
         count = sum(map(len, waiting.values()))
         if not count:
             unread = "".join(f" Not read: {one}" for one in self.found.unread[:5])
@@ -295,6 +301,22 @@ class _Marking:
             return ()
         after = standings(self.writer.gradebook)
         return tuple(changes(self._before, after, lambda *which: self._why.get(which, "")))
+
+    def _students(self, chapter: str) -> list[str]:
+        """Who has handed in a chapter, of those that are asked for."""
+        found = self.found.students(chapter)
+        return [name for name in found if self.only is None or name in self.only]
+
+    def _look_for_all(self, waiting: Mapping[str, Sequence[str]]) -> None:
+        """See to it that of all students who are asked for there is something."""
+        missing = sorted(
+            (self.only or frozenset()) - {n for found in waiting.values() for n in found}
+        )
+        if missing:
+            raise CannotGrade(
+                f"{', '.join(missing)} has handed in nothing of {', '.join(waiting)}: there is no "
+                f"such folder in {self.room / 'submitted'}."
+            )
 
     def _choose(self, chapters: Sequence[str] | None) -> list[str]:
         known = self.writer.chapters()

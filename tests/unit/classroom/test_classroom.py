@@ -43,7 +43,9 @@ def test_layout(room: Path) -> None:
         f"release/{name}/{name}.ipynb",
         "nbgrader_config.py",
         "gradebook.db",
+        "deadlines.toml",
         ".fxcourse/released.jsonl",
+        ".fxcourse/versions.json",
         "README.md",
     }
     readme = (room / "README.md").read_text(encoding="utf-8")
