@@ -45,6 +45,7 @@ from autograder.sandbox.client import Image, Process, SubprocessServer
 from autograder.sandbox.wire import Broken, receive, send
 from autograder.submission.check_result import CheckResult, checks_of
 from autograder.submission.contract import GradingConfig, Submission
+from autograder.submission.outcome_notes import note_outcome
 from autograder.submission.repair import is_unreadable, read_forgivingly, repair
 from autograder.submission.repair_steps import Kind, Repair
 from autograder.submission.result import SubmissionStatus
@@ -241,6 +242,7 @@ def _run(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) 
     submission, terms = pickle.loads(blobs[1])
     notes: list[str] = []
     ran = _run_notebook(state, supply, wire, nb, submission, terms, notes)
+    note_outcome(nb, happened=notes)
     return {"shares": ran.shares, "notes": notes}, _written(nb)
 
 
@@ -266,8 +268,15 @@ def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]
         status, repairs = SubmissionStatus.UNREADABLE, repairs[:1]
     else:
         status = _status(ran.ends, repairs)
-    notes += [found.sentence for found in repairs]
-    said = {"status": status, "scores": scores, "unanswered": _unanswered(nb), "notes": notes}
+    sentences = [found.sentence for found in repairs]
+    note_outcome(nb, status=str(status), happened=[*submission.notes, *notes], repairs=sentences)
+    notes += sentences
+    said: dict[str, Any] = {
+        "status": status,
+        "scores": scores,
+        "unanswered": _unanswered(nb),
+        "notes": notes,
+    }
     said |= {"checks": [check.to_json() for check in ran.checks]}
     said |= {"restarts": ran.restarts, "repairs": len(repairs)}
     return said, _written(nb)
@@ -305,7 +314,9 @@ def _run_notebook(
     verdicts = run.run()
     shares = show_verdicts(nb, exercises, verdicts)
     note_seed(nb, seed)
-    return _Ran(shares, run.ends, checks_of(verdicts.values()), run.restarts)
+    checks = checks_of(verdicts.values())
+    note_outcome(nb, checks={check.exercise: check.status for check in checks})
+    return _Ran(shares, run.ends, checks, run.restarts)
 
 
 def _written(nb: NotebookNode) -> bytes:

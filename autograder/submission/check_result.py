@@ -110,7 +110,7 @@ def _is_check(row: object) -> bool:
     return (
         isinstance(row.get("exercise"), str)
         and row.get("status") in STATUSES
-        and type(score) in (int, float)
+        and isinstance(score, int | float)
         and math.isfinite(score)
         and 0.0 <= score <= 1.0
         and isinstance(findings, list)

@@ -149,6 +149,9 @@ def test_commands_of_nbgrader(room: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert rooms.points(room, numbers.CHAPTER) == {"ann": {"after": 6, "half": 3}}
     page = (room / "feedback" / "ann" / numbers.CHAPTER / f"{numbers.CHAPTER}.html").read_text()
     assert "after" in page and "HIDDEN" not in page and "hidden=True" not in page
+    assert "9 of 9 points" in page and "O&#39;Neill, Jr" in page and "return number / 2" in page
+    assert "counted away from zero" not in page.replace('"""The next number', "")  # no prose
+    assert len(page) < 60_000 and "http:" not in page and "https:" not in page
     with (room / "grades.csv").open(encoding="utf-8", newline="") as file:
         (row,) = csv.DictReader(file)
     assert tuple(row) == COLUMNS
