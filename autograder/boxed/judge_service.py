@@ -43,6 +43,7 @@ from autograder.judge.evidence import Evidence
 from autograder.judge.references import stored
 from autograder.sandbox.client import Image, Process, SubprocessServer
 from autograder.sandbox.wire import Broken, receive, send
+from autograder.submission.case_report import CaseReport
 from autograder.submission.check_result import CheckResult, checks_of
 from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.outcome_notes import note_outcome
@@ -243,7 +244,8 @@ def _run(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) 
     notes: list[str] = []
     ran = _run_notebook(state, supply, wire, nb, submission, terms, notes)
     note_outcome(nb, happened=notes)
-    return {"shares": ran.shares, "notes": notes}, _written(nb)
+    cases = [case.to_json() for case in ran.cases]
+    return {"shares": ran.shares, "notes": notes, "cases": cases}, _written(nb)
 
 
 def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
@@ -284,11 +286,12 @@ def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]
 
 @dataclass(frozen=True)
 class _Ran:
-    """What came of running a notebook: shares of the points, ends of processes, checks."""
+    """What came of running a notebook: shares of the points, ends of processes, checks, cases."""
 
     shares: dict[str, float | None]
     ends: list[End]
     checks: list[CheckResult]
+    cases: list[CaseReport]
     restarts: int
 
 
@@ -316,7 +319,7 @@ def _run_notebook(
     note_seed(nb, seed)
     checks = checks_of(verdicts.values())
     note_outcome(nb, checks={check.exercise: check.status for check in checks})
-    return _Ran(shares, run.ends, checks, run.restarts)
+    return _Ran(shares, run.ends, checks, run.cases, run.restarts)
 
 
 def _written(nb: NotebookNode) -> bytes:

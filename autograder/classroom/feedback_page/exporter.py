@@ -17,7 +17,7 @@ from autograder.submission.source_cells import checked_exercise
 class FeedbackPage(HTMLExporter):
     """Writes our page for a chapter of the course, and nbgrader's own for any other notebook."""
 
-    def from_notebook_node(
+    def from_notebook_node(  # type: ignore[override]  # as nbconvert's own exporters of text
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[str, dict[str, Any]]:
         """Turn a graded notebook into a page."""
@@ -25,7 +25,7 @@ class FeedbackPage(HTMLExporter):
             stock: tuple[str, dict[str, Any]] = super().from_notebook_node(nb, resources, **kw)
             return stock
         # As every exporter does it, but for the template.
-        nb, found = Exporter.from_notebook_node(self, nb, resources=resources, **kw)  # type: ignore[no-untyped-call]
+        nb, found = Exporter.from_notebook_node(self, nb, resources=resources, **kw)
         return page(contents_of(nb, _handed(found["nbgrader"]))), found
 
 
