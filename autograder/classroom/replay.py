@@ -123,7 +123,7 @@ def _points(
 def _head(found: Replayed) -> Iterator[str]:
     yield in_a_line(f"{found.exercise} of {found.student}, {found.chapter}")
     libraries = ", ".join(f"{name} {_version(name)}" for name in LIBRARIES)
-    yield f"Seed {found.seed}. Course {_version('fxcourse')}, code {course()[:12]}; {libraries}; "
+    yield f"Seed {found.seed}. Course {_version('fxcourse')}, code {course()[:12]}; {libraries};"
     yield f"Python {platform.python_version()}."
     most = f"{found.max_points:g} points"
     now = None if found.share is None else found.share * found.max_points
