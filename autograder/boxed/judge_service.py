@@ -47,13 +47,15 @@ from autograder.judge.evidence import Evidence
 from autograder.judge.references import stored
 from autograder.sandbox.client import Image, Process, SubprocessServer
 from autograder.sandbox.wire import Broken, receive, send
+from autograder.submission.case_report import CaseReport
 from autograder.submission.check_result import CheckResult, checks_of
 from autograder.submission.contract import GradingConfig, Submission
+from autograder.submission.outcome_notes import note_outcome
 from autograder.submission.repair import is_unreadable, read_forgivingly, repair
 from autograder.submission.repair_steps import Kind, Repair
 from autograder.submission.result import SubmissionStatus
 from autograder.submission.scores import auto_score
-from autograder.submission.seeds import NOTES, code_of, note_seed
+from autograder.submission.seeds import code_of, note_seed
 from autograder.submission.verdict_outputs import show_verdicts
 
 _ROOMS = (
@@ -274,7 +276,9 @@ def _run(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) 
     submission, terms = pickle.loads(blobs[1])
     notes: list[str] = []
     ran = _run_notebook(state, supply, wire, nb, submission, terms, notes)
-    return {"shares": ran.shares, "notes": notes}, _written(nb)
+    note_outcome(nb, happened=notes)
+    cases = [case.to_json() for case in ran.cases]
+    return {"shares": ran.shares, "notes": notes, "cases": cases}, _written(nb)
 
 
 def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
@@ -292,19 +296,22 @@ def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]
         for cell in nb.cells
         if utils.is_grade(cell) or utils.is_task(cell)
     }
-    told = nb.metadata[NOTES]
     if submission.text is None:
         status, repairs = SubmissionStatus.REFUSED, []
-        told["refused"] = list(submission.notes)
     elif unreadable:
         # That every cell is missing, too, says nothing.
         status, repairs = SubmissionStatus.UNREADABLE, repairs[:1]
     else:
         status = _status(ran.ends, repairs)
-    told["repairs"] = [found.sentence for found in repairs]
-    notes += told["repairs"]
-    said: dict[str, Any] = {"status": status, "scores": scores, "notes": notes}
-    said |= {"unanswered": _unanswered(nb)}
+    sentences = [found.sentence for found in repairs]
+    note_outcome(nb, status=str(status), happened=[*submission.notes, *notes], repairs=sentences)
+    notes += sentences
+    said: dict[str, Any] = {
+        "status": status,
+        "scores": scores,
+        "unanswered": _unanswered(nb),
+        "notes": notes,
+    }
     said |= {"checks": [check.to_json() for check in ran.checks]}
     said |= {"restarts": ran.restarts, "repairs": len(repairs)}
     return said, _written(nb)
@@ -312,11 +319,12 @@ def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]
 
 @dataclass(frozen=True)
 class _Ran:
-    """What came of running a notebook: shares of the points, ends of processes, checks."""
+    """What came of running a notebook: shares of the points, ends of processes, checks, cases."""
 
     shares: dict[str, float | None]
     ends: list[End]
     checks: list[CheckResult]
+    cases: list[CaseReport]
     restarts: int
 
 
@@ -342,8 +350,9 @@ def _run_notebook(
     verdicts = run.run()
     shares = show_verdicts(nb, exercises, verdicts)
     note_seed(nb, seed)
-    nb.metadata[NOTES]["happened"] = list(notes)
-    return _Ran(shares, run.ends, checks_of(verdicts.values()), run.restarts)
+    checks = checks_of(verdicts.values())
+    note_outcome(nb, checks={check.exercise: check.status for check in checks})
+    return _Ran(shares, run.ends, checks, run.cases, run.restarts)
 
 
 def _written(nb: NotebookNode) -> bytes:

@@ -139,15 +139,15 @@ def replay(
     student: Annotated[str, typer.Argument(help="Who handed it in.")],
     exercise: Annotated[str, typer.Argument(help="The exercise, such as add_to_mul.")],
 ) -> None:
-    """Judge a graded answer again, on the same models, and show the card."""
+    """Judge a graded answer again, on the same models: each case, seed, versions, the card."""
     from autograder.classroom import replay as replaying
 
     try:
-        card = replaying.replay(folder, student, exercise)
+        found = replaying.replay(folder, student, exercise)
     except replaying.CannotReplay as error:
         err.print(f"[red]Nothing to show.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None
-    out.print(escape(card))
+    out.print(escape(str(found)))
 
 
 desk_commands.add_to(app)

@@ -55,10 +55,12 @@ Run these commands in this folder, in the environment in which the course is ins
 1. Give your students `release/{chapter}/{chapter}.ipynb`.
 2. Put their work into `submitted/STUDENT/{chapter}/{chapter}.ipynb` (`nbgrader zip_collect` helps).
 3. `fxcourse grade .`: the grades, in {gradebook}; `nbgrader autograde {chapter}` gives the same.
+   Then open `report/index.html`: how each submission ended, and which exercises stand out.
 4. `nbgrader generate_feedback {chapter}`: pages for the students, in `feedback/`.
 5. `nbgrader export`: all grades, in `grades.csv`.
-6. `fxcourse classroom replay . STUDENT EXERCISE`: how an answer was judged, once more.
-7. `fxcourse classroom lateness .`: who was late, and what it costs; `deadlines.toml` says how much.
+6. `fxcourse classroom replay . STUDENT EXERCISE`: how an answer was judged, case by case.
+7. `fxcourse classroom report . --anonymous`: the report without names, to pass on.
+8. `fxcourse classroom lateness .`: who was late, and what it costs; `deadlines.toml` says how much.
 
 Chapters here: {all}. Formgrader in JupyterLab works too: run `jupyter lab` here.
 Test cells that you add yourself are run in the student's Python: who tries hard can deceive them.

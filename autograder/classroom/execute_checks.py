@@ -28,6 +28,9 @@ from autograder.submission.sanitize import in_a_line
 from autograder.submission.seeds import key_of
 from autograder.submission.source_cells import source_cells_of
 
+CASES = "fxcourse_cases"
+"""The key of nbgrader's resources for what a judge says of each case of the one exercise."""
+
 
 class CannotJudge(Exception):
     """A notebook has no grade; nbgrader leaves the submission out and goes on."""
@@ -90,6 +93,8 @@ class ExecuteChecks(NbGraderPreprocessor):
         for note in notes_in(said):
             self._warn(ids["student"], ids["notebook"], note)
         resources[SCORES] = shares_in(said, terms)
+        if self.only:
+            resources[CASES] = said.get("cases")
         return nbformat.reads(text.decode("utf-8", "replace"), as_version=4), resources
 
     def _asked(

@@ -1,4 +1,4 @@
-"""What students see on their feedback pages beside the cards."""
+"""What students see on their feedback pages beside the cards, in notebooks of any kind."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor
 
 from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.submission.seeds import NOTES
 from autograder.submission.source_cells import checked_exercise, without_hidden
 
 HEADS = {
-    "refused": "Your notebook was not graded:",
-    "happened": "When your notebook was run:",
+    "happened": "What happened to your notebook:",
     "repairs": "Before your notebook was graded, it was repaired:",
 }
 """What is noted in a graded notebook, and under which heading students read it."""
@@ -24,6 +23,9 @@ HEADS = {
 
 class ForStudents(NbGraderPreprocessor):
     """Leaves hidden tests out of a feedback page, and says what happened to the notebook."""
+
+    display_data_priority = GetGrades.display_data_priority
+    """As in nbgrader's own link: an exporter of pages sets it, and complains where it is not."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]

@@ -94,7 +94,13 @@ def test_part_of_the_class_is_graded_by_nbgrader(tmp_path: Path) -> None:
     assert problems == []
     assert [row for row in rows if not row.agrees] == []
     assert len(rows) == 3 * len(of_chapter("02_nodes"))
-    card = replay(tmp_path / "a classroom", "dan", "count_ops")
+    replayed = replay(tmp_path / "a classroom", "dan", "count_ops")
+    card = str(replayed)
+    assert "That is what the gradebook has." in card and f"Seed {replayed.seed}" in card
+    assert {case.state for case in replayed.cases} >= {"held", "failed"}
+    assert [case.name for case in EXERCISES["count_ops"].cases] == [
+        case.name for case in replayed.cases if case.kind != "random"
+    ]
     assert "count_ops" in card and "Not right yet" in card
     share = float(all_but("count_ops", "graphs"))
     assert f"{number(share * EXERCISES['count_ops'].points)} of" in card

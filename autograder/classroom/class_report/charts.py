@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from autograder.classroom.class_report.item_analysis import POOR, Statistics
 
 _WIDTH, _HEIGHT = 680, 380
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 14, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 26, 14, 44
 _LOWEST, _HIGHEST = -0.5, 1.0
 _ADVANCE = 6.7
 """How wide a character of a label is, at most."""
@@ -81,14 +81,15 @@ def _dot(each: Statistics) -> str:
 
 
 def _labels(named: Sequence[Statistics]) -> list[str]:
-    """Names beside their dots, moved down until none covers another."""
+    """Names beside their dots, moved down until none covers another, or a dot."""
     parts = []
-    taken: list[tuple[float, float, float]] = []
+    places = [(_x(each.solved), _y(each.discrimination or 0.0)) for each in named]
+    taken = [(x - 7, x + 7, y + 4) for x, y in places]
     for each in sorted(named, key=lambda each: -(each.discrimination or 0.0)):
         text = each.exercise if len(each.exercise) <= 28 else f"{each.exercise[:27]}…"
         width = len(text) * _ADVANCE
         x, y = _x(each.solved), _y(each.discrimination or 0.0)
-        left = x - 9 - width if x + 9 + width > _WIDTH else x + 9
+        left = x - 9 - width if x + 9 + width > _WIDTH - _RIGHT else x + 9
         own = y + 4
         while any(
             abs(own - other) < 13 and left < end and begin < left + width

@@ -15,6 +15,7 @@ import pytest
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
+from autograder import cli
 from autograder.classroom.class_report import make
 from autograder.classroom.class_report.anonymity import without_names
 from autograder.classroom.class_report.charts import overview
@@ -30,7 +31,7 @@ from autograder.classroom.class_report.records import (
     read_class,
 )
 from autograder.classroom.commands import app
-from autograder.classroom.grade_class import HOME
+from autograder.classroom.grade_class import HOME, Summary
 from autograder.submission.check_result import CheckResult, KeptFinding
 from autograder.submission.result import Result, SubmissionStatus
 from tests.support import simulated_class
@@ -255,6 +256,18 @@ def test_command_writes_the_report_or_says_why_not(
     ran = CliRunner().invoke(app, ["report", str(tmp_path)])
     assert ran.exit_code == 1 and "is not a classroom" in ran.output
     assert not list(small[0].glob("report*/.*"))  # nothing half written is left
+
+
+def test_each_run_of_grade_writes_the_report(
+    small: tuple[Path, Simulated], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room, simulated = small
+    summary = Summary(simulated.results, 1.0)
+    monkeypatch.setattr("autograder.classroom.grade_class.grade_class", lambda *_, **__: summary)
+    (room / "report" / "index.html").unlink(missing_ok=True)
+    ran = CliRunner().invoke(cli.app, ["grade", str(room)])
+    assert ran.exit_code == 0 and re.search(r"The report, made in \d+\.\d s: ", ran.output)
+    assert (room / "report" / "index.html").is_file()
 
 
 def test_lateness_is_said_as_people_say_it() -> None:

@@ -11,6 +11,7 @@ import pytest
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_notebook
 from nbgrader.api import Gradebook
+from traitlets.config import Config
 from typer.testing import CliRunner
 
 from autograder.builder import as_text, build
@@ -155,6 +156,9 @@ def test_commands_of_nbgrader(room: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert rooms.points(room, numbers.CHAPTER) == {"ann": {"after": 6, "half": 3}}
     page = (room / "feedback" / "ann" / numbers.CHAPTER / f"{numbers.CHAPTER}.html").read_text()
     assert "after" in page and "HIDDEN" not in page and "hidden=True" not in page
+    assert "9 of 9 points" in page and "O&#39;Neill, Jr" in page and "return number / 2" in page
+    assert "counted away from zero" not in page.replace('"""The next number', "")  # no prose
+    assert len(page) < 60_000 and "http:" not in page and "https:" not in page
     with (room / "grades.csv").open(encoding="utf-8", newline="") as file:
         (row,) = csv.DictReader(file)
     assert tuple(row) == COLUMNS
@@ -191,10 +195,12 @@ def test_feedback_lists_repairs_and_leaves_hidden_tests_out(room: Path) -> None:
     assert "HIDDEN" not in as_text(shown) and "check(after)" in as_text(shown)
 
 
-def test_feedback_says_why_a_notebook_was_refused_and_what_happened_to_one() -> None:
-    notes = {"repairs": [], "refused": ["x.ipynb is a <b>link</b>."], "happened": ["cell 3 slept"]}
-    shown, _ = ForStudents().preprocess(new_notebook(metadata={NOTES: notes}), {})
+def test_feedback_says_what_happened_to_a_notebook(tmp_path: Path) -> None:
+    notes = {"repairs": ["a cell is back"], "happened": ["x.ipynb is a <b>link</b>."]}
+    config = Config({"CourseDirectory": {"root": str(tmp_path)}})
+    ids = {"nbgrader": {"student": "ada", "notebook": "x"}}
+    shown, _ = ForStudents(config=config).preprocess(new_notebook(metadata={NOTES: notes}), ids)
     assert shown.cells[0].source == (
-        "**Your notebook was not graded:**\n\n- x.ipynb is a &lt;b&gt;link&lt;/b&gt;.\n\n"
-        "**When your notebook was run:**\n\n- cell 3 slept"
+        "**What happened to your notebook:**\n\n- x.ipynb is a &lt;b&gt;link&lt;/b&gt;.\n\n"
+        "**Before your notebook was graded, it was repaired:**\n\n- a cell is back"
     )
