@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import nbformat
 import pytest
 
 from autograder.builder.generate_references import solve_sources
@@ -59,7 +60,7 @@ class Desk:
 def test_a_learner_goes_through_a_chapter(chapter: str, page: Any, lab: Lab) -> None:
     try:
         desk = Desk(page, lab, chapter)
-        stub = solve_stub(lab, chapter, desk.name)
+        stub = solve_stub(chapter, desk.name)
         desk.notebook.run(desk.notebook.first, shows=False)
         desk.notebook.run(desk.solve, shows=False)
         assert "Not attempted yet" in desk.notebook.run(desk.check)
@@ -78,10 +79,8 @@ def test_a_learner_goes_through_a_chapter(chapter: str, page: Any, lab: Lab) -> 
         lab.end_kernels()
 
 
-def solve_stub(lab: Lab, chapter: str, name: str) -> str:
+def solve_stub(chapter: str, name: str) -> str:
     """The cell in which an answer is written, as it was given out."""
-    import nbformat
-
     cells = nbformat.read(COURSE / f"{chapter}.ipynb", as_version=4).cells
     stub = next(str(cell.source) for cell in cells if cell.get("id") == name)
     assert STUB in stub
