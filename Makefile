@@ -22,7 +22,7 @@ FIND_PYTHON = for p in "$(PYTHON)" python3.11 python3.12 python3.13 python3 pyth
 help:
 	@echo "make lab         set up what is missing, and open JupyterLab on the course"
 	@echo "make test        set up what is missing, check style, types and imports, and run all tests"
-	@echo "make test-browser  a learner's first hour in JupyterLab, driven in Chromium"
+	@echo "make test-browser  learners in JupyterLab, driven in Chromium: every chapter"
 	@echo "make test-long   the tests that take minutes: attackers, servers of PostgreSQL and Dask"
 	@echo "make doctor      check this machine, and say how to mend it"
 	@echo "make build       generate course/*.ipynb from solutions/*.py"
@@ -79,8 +79,8 @@ test: .venv/.installed-test
 	echo "==> All checks passed."
 
 test-browser: .venv/.installed-test
-	@echo "==> A learner's first hour in a browser"
-	@$(PY) -m pytest -m browser
+	@echo "==> Learners in a browser"
+	@$(PY) -m pytest -m "browser and not long"
 
 test-long: .venv/.installed-test
 	@echo "==> Tests that take minutes: attackers, odd submissions, servers of PostgreSQL and Dask"
