@@ -20,9 +20,7 @@ class SolvingFailed(Exception):
     """A chapter could not be built, or a cell of it did not do what it should."""
 
 
-def is_current(
-    chapter: Path, folder: Path = SOLVED, cards: Sequence[Card] | None = None
-) -> bool:
+def is_current(chapter: Path, folder: Path = SOLVED, cards: Sequence[Card] | None = None) -> bool:
     """Whether the notebook that `write_solved` wrote has the cells that the chapter has now.
 
     Raises:
@@ -39,9 +37,7 @@ def is_current(
     return [(c.id, c.source) for c in then.cells] == [(c.id, c.source) for c in now.cells]
 
 
-def write_solved(
-    chapter: Path, folder: Path = SOLVED, cards: Sequence[Card] | None = None
-) -> Path:
+def write_solved(chapter: Path, folder: Path = SOLVED, cards: Sequence[Card] | None = None) -> Path:
     """Execute a chapter in solved form, and write the notebook with its outputs.
 
     Returns:
