@@ -24,6 +24,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = project
 html_static_path = ["_static"]
 html_css_files = ["book.css"]
+html_js_files = ["book.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {

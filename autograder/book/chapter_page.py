@@ -19,7 +19,7 @@ from autograder.lessons import debriefs, predictions
 
 ANSWER, SOLUTION, DEBRIEF = "The answer, and why", "The solution", "Debrief: a trap and two answers"
 _GENERATED = re.compile(r"\n+\*This notebook is generated from [^*]+\*\s*$")
-_SEE = re.compile(r"\n+See how far you are:\s*$")
+_SEE = re.compile(r"\s+See how far you are:\s*$")
 _CALL = re.compile(r"^(predict|hint|debrief)\(\"([\w.]+)\"")
 _PLACE = re.compile(r"/\S*/site-packages/")
 """Where this machine has its packages; a reader has them elsewhere."""

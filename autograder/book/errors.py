@@ -42,7 +42,7 @@ def of_chapter(notebook: NotebookNode, found: Sequence[Heading]) -> Iterator[Rai
         for name, message in _shown(cell.get("outputs", ())):
             above = [each for each in found if each.cell < index]
             if above:
-                yield Raised(name, first_line(message), above[-1].label, above[-1].text)
+                yield Raised(name, first_line(message), above[-1].label, above[-1].place)
 
 
 def of_questions() -> dict[int, list[tuple[str, str]]]:

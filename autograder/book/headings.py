@@ -47,9 +47,20 @@ class Heading:
         return _MINUTES.sub("", _NUMBER.sub("", self.text))
 
     @property
+    def place(self) -> str:
+        """How a page elsewhere in the book calls it: the section's number, or the chapter's."""
+        number = self.number or f"{number_of(self.chapter)} ·"
+        return f"{number} {self.bare}"
+
+    @property
     def anchor(self) -> str:
         """What JupyterLab calls the place in a link."""
         return self.text.replace(" ", "-")
+
+
+def number_of(chapter: str) -> str:
+    """The number of a chapter, as prose has it: ``3b`` for ``03b_effects``."""
+    return chapter.partition("_")[0].removeprefix("0")
 
 
 def headings(chapter: str, notebook: NotebookNode) -> list[Heading]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from urllib.parse import unquote
 
-from autograder.book.headings import Heading
+from autograder.book.headings import Heading, number_of
 
 _FENCED = re.compile(r"(^(?:```|~~~).*?^(?:```|~~~)\s*?$)", re.M | re.S)
 _LINK = re.compile(r"\[(?P<text>[^\]\[]*)\]\((?P<to>[^)\s]+)\)")
@@ -26,7 +26,7 @@ class Links:
         """Take the headings of all chapters of the book."""
         titles = [each for each in found if each.level == 1]
         self._notebooks = {each.chapter: each.label for each in titles}
-        self._chapters = {_short(each.chapter): each.label for each in titles}
+        self._chapters = {number_of(each.chapter): each.label for each in titles}
         self._sections = {each.number: each.label for each in found if each.number}
         self._anchors = {(each.chapter, each.anchor): each.label for each in found}
 
@@ -47,7 +47,7 @@ class Links:
         text = _NOTEBOOK.sub(lambda found: self._named(found, chapter), text)
         parts = _KEPT.split(text)
         return "".join(
-            part if at % 2 else self._numbers(part, _short(chapter))
+            part if at % 2 else self._numbers(part, number_of(chapter))
             for at, part in enumerate(parts)
         )
 
@@ -72,11 +72,6 @@ class Links:
         others = {number: label for number, label in self._chapters.items() if number != here}
         text = _SECTIONS.sub(_each(_SECTION, self._sections), text)
         return _CHAPTERS.sub(_each(_CHAPTER, others), text)
-
-
-def _short(chapter: str) -> str:
-    """The number of a chapter, as prose has it: ``3b`` for ``03b_effects``."""
-    return chapter.partition("_")[0].removeprefix("0")
 
 
 def _each(one: str, places: dict[str, str]) -> Callable[[re.Match[str]], str]:

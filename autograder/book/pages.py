@@ -18,6 +18,7 @@ _ROW = re.compile(r"^\| \*\*(?P<name>[^*]+)\*\* \| (?P<text>.*) \|$", re.M)
 _PROMISE = re.compile(r"^\*\*(.+)\*\*$", re.M)
 _MINUTES = re.compile(r"about (\d+) minutes")
 _SHEET = "Cheat sheet"
+_AFTER_SHEET = re.compile(r"\s*See how far you are:|^\*\*(?:Not taught here|Sources)", re.M)
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def _below(chapter: ChapterOfBook, heading: Heading) -> str:
     later = [each.line for each in chapter.headings if each.cell == heading.cell]
     end = min((line for line in later if line > heading.line), default=len(lines))
     text = "\n".join(lines[heading.line + 1 : end])
-    return re.sub(r"\n+See how far you are:\s*$", "", text).strip()
+    return _AFTER_SHEET.split(text)[0].strip()
 
 
 def questions_page(questions: Sequence[Question], chapters: Sequence[ChapterOfBook]) -> str:
@@ -129,7 +130,7 @@ def questions_page(questions: Sequence[Question], chapters: Sequence[ChapterOfBo
 
 def _asked(one: Question, chapter: ChapterOfBook) -> str:
     place = chapter.section(one.section)
-    answer = f"Answered in [{place.text}](#{place.label})." if place else ""
+    answer = f"Answered in [{place.place}](#{place.label})." if place else ""
     fold = f"<details><summary>Symptom and cure of question {one.number}</summary>"
     code = f"{fold}\n\n```python\n{one.code}\n```\n\n</details>"
     head = f"(question-{one.number})=\n### {one.text}"
