@@ -79,7 +79,8 @@ class DropoutFunctions(nn.Module):
     def forward(self, x):
         y = F.dropout(x, 0.5, self.training) + F.dropout(input=x, training=True)
         y = F.dropout2d(y, p=0.5) * F.alpha_dropout(y, 0.5, True)
-        return F.feature_alpha_dropout(torch.sin(y), training=True)
+        y = F.feature_alpha_dropout(torch.sin(y), training=True)
+        return F.dropout1d(y.flatten(2), 0.2, True), F.dropout3d(input=y.unsqueeze(0))
 
 
 class AsOutput(nn.Module):
@@ -172,6 +173,18 @@ class Effects(nn.Module):
         z = self.drop(y) * 1
         F.hardtanh(z, -0.5, 0.5, inplace=True)
         torch._assert(z.dim() == 4, "four dimensions")
+        return y, z
+
+
+class WrittenTo(nn.Module):
+    """Calls that nobody reads, and that write into a value."""
+
+    def forward(self, x):
+        y = torch.zeros_like(x)
+        torch.sin(x, out=y)
+        z = x * 2
+        torch.neg_(z)
+        torch.exp(z)
         return y, z
 
 
