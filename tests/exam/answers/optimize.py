@@ -410,6 +410,26 @@ def in_place_goes(model):
     return Clean(effect=effect)(model)
 
 
+@wrong("convolutions are padded with zeros", "wrong-result")
+def zeros_around(model):
+    def fold(conv, bn):
+        made = folded(conv, bn)
+        made.padding_mode = "zeros"
+        return made
+
+    return Clean(fold=fold)(model)
+
+
+@wrong("the dilation is lost", "wrong-shape")
+def dilation_lost(model):
+    def fold(conv, bn):
+        made = folded(conv, bn)
+        made.dilation = (1,) * len(made.dilation)
+        return made
+
+    return Clean(fold=fold)(model)
+
+
 @wrong("calls with out go", "changed-too-much")
 def out_goes(model):
     def effect(gm, node):

@@ -228,7 +228,8 @@ class Keywords(nn.Module):
 class LineAndSpace(nn.Module):
     def __init__(self):
         super().__init__()
-        self.line = nn.Sequential(nn.Conv1d(2, 2, 2), nn.BatchNorm1d(2), nn.Dropout1d(0.2))
+        conv = nn.Conv1d(2, 2, 2, stride=2, padding=1, dilation=2, padding_mode="circular")
+        self.line = nn.Sequential(conv, nn.BatchNorm1d(2), nn.Dropout1d(0.2))
         self.space = nn.Sequential(nn.Conv3d(1, 2, 1), nn.Dropout3d(0.2), nn.BatchNorm3d(2))
 
     def forward(self, x, y):
