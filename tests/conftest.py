@@ -27,10 +27,15 @@ _PRINTED = "printed: "
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Have one process take tests that share what takes a while, and have it once."""
+    """Have one process take tests that share what takes a while, and have it once.
+
+    Of groups of one size, the first come first: so what is slow must not be the last one.
+    """
     for item in items:
         if not item.get_closest_marker("xdist_group") and (group := _shares_with(item)):
             item.add_marker(pytest.mark.xdist_group(group))
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 def _shares_with(item: pytest.Item) -> str:
