@@ -67,20 +67,22 @@ attacks: .venv/.installed-test
 	@$(PY) -m tests.security.attacks $(ATTACKS_ARGS)
 
 # mypy joins types in the order of hashes: without a seed it may find today what it missed before.
-# All run, whatever the others say, so that one run shows everything there is to mend.
+# All run, whatever the others say, so that one run shows everything there is to mend. mypy has but
+# one processor for a minute: it runs beside the tests, and is shown behind them.
 test: .venv/.installed-test
-	@failed=; \
+	@failed=; said=$$(mktemp); trap 'rm -f "$$said"' EXIT; \
+	PYTHONHASHSEED=0 $(PY) -m mypy >"$$said" 2>&1 & mypy=$$!; \
 	echo "==> ruff check"; $(PY) -m ruff check . || failed="$$failed ruff-check"; \
 	echo "==> ruff format --check"; $(PY) -m ruff format --check . || failed="$$failed ruff-format"; \
-	echo "==> mypy"; PYTHONHASHSEED=0 $(PY) -m mypy || failed="$$failed mypy"; \
 	echo "==> import-linter"; $(PY) .venv/bin/lint-imports --no-logo || failed="$$failed import-linter"; \
 	echo "==> pytest"; $(PY) -m pytest $(PYTEST_ARGS) || failed="$$failed pytest"; \
+	echo "==> mypy"; wait $$mypy || failed="$$failed mypy"; cat "$$said"; \
 	if [ -n "$$failed" ]; then echo "==> FAILED:$$failed"; exit 1; fi; \
 	echo "==> All checks passed."
 
 test-browser: .venv/.installed-test
 	@echo "==> Learners in a browser"
-	@$(PY) -m pytest -m "browser and not long"
+	@$(PY) -m pytest -m "browser and not long" tests/browser
 
 test-long: .venv/.installed-test
 	@echo "==> Tests that take minutes: attackers, odd submissions, servers of PostgreSQL and Dask"

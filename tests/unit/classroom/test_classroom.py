@@ -46,6 +46,7 @@ def test_layout(room: Path) -> None:
         "gradebook.db",
         "deadlines.toml",
         ".fxcourse/released.jsonl",
+        ".fxcourse/sources.json",
         ".fxcourse/versions.json",
         "README.md",
     }
