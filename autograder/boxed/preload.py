@@ -18,6 +18,7 @@ from typing import Any
 from autograder.boxed import stub_api
 from autograder.boxed.late_imports import (
     import_late,
+    rehearse,
     start_autograd,
     warm_up_compilers,
     will_compile,
@@ -79,6 +80,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     if not will_compile(config["imports"]):  # compilers look closely at what stands in a module
         quick_tracing.install()
     warm_up_compilers(config["imports"])
+    rehearse()
     os.environ.pop("PYTHONPATH", None)
     state = State(made, record)
     stub_api.install(state.exercises)
