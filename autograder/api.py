@@ -93,12 +93,13 @@ def _judged(
     return with_kept_state(verdict, exercise, kept, cases), tried
 
 
-def check(answer: Any, *, hidden: bool = False) -> None:
+def check(answer: Any, *, hidden: bool = False, points: float | None = None) -> None:
     """Check what you wrote, and show a card that says how it went.
 
     Args:
         answer: your function or class; the exercise is found by its name.
         hidden: try the cases that are used when a submission is graded, too.
+        points: full marks, where a class gives others than the course.
 
     Raises:
         CheckFailed: your answer is not right. Where you have not begun, there is only the card,
@@ -111,7 +112,8 @@ def check(answer: Any, *, hidden: bool = False) -> None:
     from autograder.cards.display import show
 
     links = links_from(verdict, exercise)
-    show(Card(verdict, exercise, debrief=has_debrief(exercise), links=links))
+    card = Card(verdict, exercise.worth(points), debrief=has_debrief(exercise), links=links)
+    show(card)
     if verdict.status == "not attempted" and not (hidden or learners_record.is_grading()):
         return
     if verdict.status not in ("passed", "not judged"):

@@ -290,7 +290,8 @@ def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]
     _clear(nb)
     notes: list[str] = []
     ran = _run_notebook(state, supply, wire, nb, submission, terms, notes)
-    nb, _ = LimitOutput().preprocess(nb, {})
+    limit = LimitOutput(max_lines=terms.max_lines, max_traceback=terms.max_traceback)
+    nb, _ = limit.preprocess(nb, {})
     scores = {
         cell.metadata["nbgrader"]["grade_id"]: auto_score(cell, ran.shares)
         for cell in nb.cells

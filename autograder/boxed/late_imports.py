@@ -109,7 +109,8 @@ class _Toy(torch.nn.Module):
         """Something of each."""
         y = F.gelu(self.layers(x)) * self.weight + math.sqrt(x.size(0))
         z = torch.cat([y, torch.add(y, x, alpha=2)]).view(-1).to(torch.float64)
-        return operator.mul(z, 2).sum() - F.softmax(y, dim=-1).mean()
+        doubled: torch.Tensor = operator.mul(z, 2)
+        return doubled.sum() - F.softmax(y, dim=-1).mean()
 
 
 class _Small(torch.nn.Module):

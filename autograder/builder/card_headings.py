@@ -21,7 +21,7 @@ class Card(Protocol):
     @property
     def minutes(self) -> int: ...
     @property
-    def points(self) -> int: ...
+    def points(self) -> float: ...
     @property
     def hints(self) -> Sequence[str]: ...
 
@@ -55,5 +55,5 @@ def heading(card: Card, chapter: str, number: int) -> str:
     return line + "\n\n*This one is a stretch. It is fine to move on and to come back later.*"
 
 
-def _counted(count: int, noun: str) -> str:
+def _counted(count: float, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

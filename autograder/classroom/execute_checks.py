@@ -6,6 +6,7 @@ resources, where no cell can reach it.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from traitlets import Bool, Float, Integer, Unicode
 from autograder.classroom.attached_files import files_beside
 from autograder.classroom.fork_servers import boxes_for, hidden_by_name, imports_of
 from autograder.classroom.grade_submission import Untrue, ask, notes_in, shares_in
+from autograder.classroom.nbgrader_options import NOT_PYTHON, foreign_kernel
 from autograder.classroom.pools import Pools
 from autograder.classroom.released import given_out
 from autograder.classroom.save_verdicts import SCORES
@@ -76,6 +78,8 @@ class ExecuteChecks(NbGraderPreprocessor):
             CannotJudge: the judge of this notebook was lost, twice.
         """
         ids = resources["nbgrader"]
+        if kernel := foreign_kernel(json.dumps(nb.metadata.get("kernelspec"))):
+            raise CannotJudge(NOT_PYTHON.format(notebook=ids["notebook"], kernel=kernel))
         ready = self.chapter(ids["assignment"], ids["notebook"])
         given = given_out(CourseDirectory(config=self.config), ids["assignment"], ids["notebook"])
         source_cells = source_cells_of(ids["db_url"], ids["notebook"], ids["assignment"], given)

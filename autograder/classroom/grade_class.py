@@ -15,6 +15,7 @@ from typing import Any
 
 from nbgrader.api import InvalidEntry
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import LimitOutput
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
@@ -37,6 +38,12 @@ from autograder.classroom.gradebook_writer import GradebookWriter, clean_up
 from autograder.classroom.journal import Journal, digest_of, parts_of
 from autograder.classroom.last_run import LastRun
 from autograder.classroom.late_penalties import BadDeadlines, LateRow, Penalties, Stamp, read_stamp
+from autograder.classroom.nbgrader_options import (
+    NOT_KNOWN,
+    NOT_PYTHON,
+    NbgraderOptions,
+    foreign_kernel,
+)
 from autograder.classroom.pools import Pools
 from autograder.classroom.preflight import RawSubmission, read_submission
 from autograder.classroom.second_looks import SecondLook, still_waiting
@@ -235,7 +242,7 @@ class _Marking:
             raise CannotGrade(f"The gradebook cannot be used: {why}") from None
         self.journal = Journal(room / HOME / "journal.jsonl")
         self.late: tuple[LateRow, ...] = ()
-        self.found = Found()
+        self.found, self.asked = Found(), NbgraderOptions.of(self.config)
         self.chosen: list[str] = []
         self._before = standings(self.writer.gradebook) if copy else {}
         self._why: dict[tuple[str, str], str] = {}
@@ -265,8 +272,15 @@ class _Marking:
         self.found = find_notebooks(
             self.room / "submitted", self.writer.chapters(), self.writer.grade_ids
         )
-        waiting = {chapter: self._students(chapter) for chapter in chosen}
-        self._look_for_all(waiting)
+        everybody = {chapter: self.found.students(chapter) for chapter in chosen}
+        waiting = {chapter: self.asked.for_whom(names) for chapter, names in everybody.items()}
+        left_out = set().union(*everybody.values()).difference(*waiting.values())
+        if left_out:
+            names = ", ".join(sorted(map(in_a_line, left_out)))
+            warn(f"Left out, by student_id_exclude or student_id in nbgrader_config.py: {names}.")
+        if self.only is not None:
+            waiting = {chapter: self._of_only(names) for chapter, names in waiting.items()}
+            self._look_for_all(waiting)
         count = sum(map(len, waiting.values()))
         if not count:
             unread = "".join(f" Not read: {one}" for one in self.found.unread[:5])
@@ -302,10 +316,9 @@ class _Marking:
         after = standings(self.writer.gradebook)
         return tuple(changes(self._before, after, lambda *which: self._why.get(which, "")))
 
-    def _students(self, chapter: str) -> list[str]:
-        """Who has handed in a chapter, of those that are asked for."""
-        found = self.found.students(chapter)
-        return [name for name in found if self.only is None or name in self.only]
+    def _of_only(self, names: Sequence[str]) -> list[str]:
+        """Those of some students whose work is asked for."""
+        return [name for name in names if self.only is None or name in self.only]
 
     def _look_for_all(self, waiting: Mapping[str, Sequence[str]]) -> None:
         """See to it that of all students who are asked for there is something."""
@@ -337,7 +350,7 @@ class _Marking:
     def _grade_chapter(
         self, chapter: str, students: list[str], jobs: int, force: bool, cluster: str | None
     ) -> Iterator[Result]:
-        why_not = _why_not(chapter, self.writer.notebooks(chapter))
+        why_not = _why_not(chapter, self.writer.notebooks(chapter)) or self._foreign(chapter)
         if why_not:
             for student in students:
                 yield _refused(student, chapter, *why_not)
@@ -347,7 +360,8 @@ class _Marking:
         if force:  # what is graded once more is tried on what it was tried on before
             ready = replace(terms.ready, pool=_commonest(pools, chapter, students))
             terms = replace(terms, ready=ready)
-        given = files_beside(self.source / chapter)
+        given = self.asked.without_excluded(chapter, files_beside(self.source / chapter))
+        known = self.writer.students()
         ids, places = self.writer.grade_ids(), self.found.places[chapter]
         graded_before = set() if force else self.writer.graded_students(chapter)
         beside: dict[str, tuple[RawSubmission, str, dict[str, str], Submission]] = {}
@@ -357,6 +371,9 @@ class _Marking:
             for student in students:
                 if not is_storable(student):
                     old.append(_refused(student, chapter, _NO_NAME))
+                    continue
+                if not self.asked.creates_students and student not in known:
+                    old.append(_refused(student, chapter, NOT_KNOWN))
                     continue
                 handed = read_submission(self.room, student, chapter, places[student], ids)
                 key = key_of(self.execute.secret, student)
@@ -399,11 +416,16 @@ class _Marking:
 
     def _terms(self, chapter: str) -> GradingConfig:
         source_cells = self.writer.source_cells(chapter)
-        ready = self.execute.chapter(chapter, chapter)
+        ready, limit = self.execute.chapter(chapter, chapter), LimitOutput(config=self.config)
         return GradingConfig(
             chapter, source_cells, ready, self.execute.patience(), self.execute.sandbox,
-            proof=self.execute.proof,
+            proof=self.execute.proof, max_lines=limit.max_lines,
+            max_traceback=limit.max_traceback,
         )  # fmt: skip
+
+    def _foreign(self, chapter: str) -> tuple[str, ...]:
+        kernel = foreign_kernel(self.writer.kernelspec(chapter))
+        return (NOT_PYTHON.format(notebook=chapter, kernel=kernel),) if kernel else ()
 
     def _has_folder(self, student: str, chapter: str) -> bool:
         return (self.room / "autograded" / student / chapter / f"{chapter}.ipynb").is_file()

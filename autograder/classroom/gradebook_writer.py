@@ -69,6 +69,15 @@ class GradebookWriter:
         """The notebooks that an assignment has."""
         return sorted(book.name for book in self.gradebook.find_assignment(chapter).notebooks)
 
+    def students(self) -> set[str]:
+        """The students that the gradebook knows."""
+        return {student.id for student in self.gradebook.students}
+
+    def kernelspec(self, chapter: str) -> str | None:
+        """The kernel that a chapter's notebook asks for, as JSON."""
+        found: str | None = self.gradebook.find_notebook(chapter, chapter).kernelspec
+        return found
+
     def grade_ids(self) -> dict[str, set[str]]:
         """The grade ids of each chapter, as they are and as they were given out."""
         if self._grade_ids is None:

@@ -7,7 +7,7 @@ answer key, see `judge.answer_key`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from torch import fx, nn
@@ -152,7 +152,7 @@ class Exercise:
     title: str
     stars: int
     minutes: int
-    points: int
+    points: float
     procedure: str
     aspects: tuple[Aspect, ...]
     cases: tuple[Case, ...]
@@ -163,6 +163,13 @@ class Exercise:
     not_random: str = ""
     forbidden_words: tuple[str, ...] = ()
     own_code: Literal["refused", "copies", "skipped"] = "refused"
+
+    def worth(self, points: float | None) -> Exercise:
+        """The same exercise with other full marks, which a class may give; ``None`` for its own."""
+        if points is None or points == self.points:
+            return self
+        whole = int(points) if float(points).is_integer() else points
+        return replace(self, points=whole)
 
     @property
     def all_aspects(self) -> tuple[Aspect, ...]:

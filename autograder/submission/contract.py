@@ -76,6 +76,8 @@ class GradingConfig:
         boxed: whether notebooks run in a box.
         only: the one exercise that is tried; all of them by default.
         proof: whether a notebook with known marks goes through the boxes first.
+        max_lines: of printed text that a cell keeps; nbgrader's `LimitOutput` says it.
+        max_traceback: lines of a traceback that a cell keeps.
     """
 
     chapter: str
@@ -85,6 +87,8 @@ class GradingConfig:
     boxed: bool = True
     only: str = ""
     proof: bool = True
+    max_lines: int = 1000
+    max_traceback: int = 100
 
 
 @dataclass(frozen=True)

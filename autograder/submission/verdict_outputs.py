@@ -36,7 +36,8 @@ def show_verdicts(
     }
     for index, verdict in verdicts.items():
         cell = nb.cells[index]
-        cell.outputs = [card_of(verdict, exercises[verdict.exercise])]
+        points = cell.metadata["nbgrader"].get("points")  # those of the class: it was repaired
+        cell.outputs = [card_of(verdict, exercises[verdict.exercise].worth(points))]
         cell.execution_count = None
         shares[cell.metadata["nbgrader"]["grade_id"]] = _share(verdict)
     return shares

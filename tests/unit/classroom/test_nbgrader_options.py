@@ -1,0 +1,188 @@
+"""What an nbgrader_config.py may ask for is done, or refused by name; a class's own points."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograder.classroom import grade_class as grading
+from autograder.classroom.create import api
+from autograder.classroom.execute_checks import CannotJudge, ExecuteChecks
+from autograder.classroom.grade_class import grade_class
+from autograder.classroom.nbgrader_options import foreign_kernel
+from autograder.classroom.points_of_class import PointsOfClass
+from autograder.core.verdict import Finding, Share, Verdict
+from autograder.submission.result import SubmissionStatus
+from autograder.submission.verdict_outputs import show_verdicts
+from tests.support import stub_class as stubs
+from tests.support.numbers_syllabus import EXERCISES
+from tests.support.stub_class import ONE, hand_in, scores
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # nbgrader's
+)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    room = stubs.make(tmp_path_factory.mktemp("made") / "class")
+    for student in ("ann", "bo", "cy"):
+        hand_in(room, student, after=6.0, half=4.0)
+    return room
+
+
+@pytest.fixture
+def room(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    stubs.use_stubs(monkeypatch)
+    return Path(shutil.copytree(made, tmp_path / "class"))
+
+
+def configured(room: Path, line: str) -> list[str]:
+    """Grade with one more line of configuration; what was said first."""
+    with (room / "nbgrader_config.py").open("a", encoding="utf-8") as file:
+        file.write(f"{line}\n")
+    told: list[str] = []
+    grade_class(room, warn=told.append)
+    return told
+
+
+@pytest.mark.parametrize(
+    ("line", "graded", "said"),
+    [
+        ('c.CourseDirectory.student_id_exclude = "bo,cy,di"', {"ann"}, "bo, cy"),
+        ('c.CourseDirectory.student_id = "[ab]*"', {"ann", "bo"}, "cy"),
+        ('c.CourseDirectory.student_id_exclude = ""', {"ann", "bo", "cy"}, ""),
+    ],
+)
+def test_students_are_left_out_as_nbgrader_leaves_them_out(
+    room: Path, line: str, graded: set[str], said: str
+) -> None:
+    told = configured(room, line)
+    assert set(scores(room)) == graded
+    assert [one.rpartition(": ")[2] for one in told] == ([f"{said}."] if said else [])
+
+
+def test_student_who_must_be_known_and_is_not_is_refused(room: Path) -> None:
+    with stubs.gradebook(room) as book:
+        book.add_student("ann")
+    configured(room, "c.Autograde.create_student = False")
+    assert set(scores(room)) == {"ann"}
+    rows = {row.student: row for row in grade_class(room).results}
+    assert rows["bo"].status is SubmissionStatus.REFUSED
+    assert rows["bo"].notes[0].startswith("The gradebook does not know this student, and c.Auto")
+
+
+def test_files_that_a_student_may_change_are_not_replaced(room: Path) -> None:
+    given, own = room / "source" / ONE, room / "submitted" / "ann" / ONE
+    given.mkdir(parents=True)
+    for name in ("mine.py", "data.txt"):
+        (given / name).write_text("the course's", encoding="utf-8")
+        (own / name).write_text("the student's", encoding="utf-8")
+    configured(room, f'c.Autograde.exclude_overwriting = {{"{ONE}": ["mine.py"]}}')
+    graded = room / "autograded" / "ann" / ONE
+    assert (graded / "mine.py").read_text(encoding="utf-8") == "the student's"
+    assert (graded / "data.txt").read_text(encoding="utf-8") == "the course's"
+    assert not (room / "autograded" / "bo" / ONE / "mine.py").exists()
+
+
+def test_limits_of_output_are_those_of_the_class(
+    room: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def look(submissions: object, terms: object, jobs: int) -> object:
+        seen.append((terms.max_lines, terms.max_traceback))  # type: ignore[attr-defined]
+        return stubs.grade_at_once(submissions, terms, jobs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(grading, "grade_in_parallel", look)
+    configured(room, "c.LimitOutput.max_lines = 7")
+    assert set(seen) == {(7, 100)}
+
+
+R = {"name": "ir", "display_name": "R", "language": "R"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "name"),
+    [
+        (R, "ir"),
+        ({"name": "xcpp17"}, "xcpp17"),
+        ({"name": "python3", "language": "python"}, ""),
+        ({"name": "my-env", "language": "python"}, ""),
+        ({"name": "python3"}, ""),
+        ({}, ""),
+        (None, ""),
+        ([1], ""),
+    ],
+)
+def test_kernels_that_are_not_pythons(spec: object, name: str) -> None:
+    assert foreign_kernel(json.dumps(spec)) == name
+    assert foreign_kernel(None) == foreign_kernel("no json") == ""
+
+
+def test_chapter_for_another_kernel_is_refused_by_name(room: Path) -> None:
+    with stubs.gradebook(room) as book:
+        book.find_notebook(ONE, ONE).kernelspec = json.dumps(R)
+        book.db.commit()
+    (ann, *_) = grade_class(room).results
+    assert ann.status is SubmissionStatus.REFUSED
+    assert ann.notes[0].startswith(f"The notebook {ONE} asks for the kernel ir; only Python is gr")
+    ids = {"student": "ann", "assignment": ONE, "notebook": ONE}
+    with pytest.raises(CannotJudge, match="asks for the kernel ir"):
+        ExecuteChecks().preprocess(new_notebook(metadata={"kernelspec": R}), {"nbgrader": ids})
+
+
+def test_assignment_of_several_notebooks_is_refused_by_name(room: Path) -> None:
+    with stubs.gradebook(room) as book:
+        book.add_notebook("extra", ONE)
+    (ann, *_) = grade_class(room).results
+    assert ann.status is SubmissionStatus.REFUSED
+    assert ann.notes[0].startswith(f"The notebooks of {ONE} are {ONE}, extra; only an assignment")
+
+
+# ------------------------------------------------------------------ points
+
+
+def chapter(points: float) -> NotebookNode:
+    check = {"grade_id": "check-after", "grade": True, "solution": False, "points": points}
+    hidden = "\n### BEGIN HIDDEN TESTS\ncheck(after, hidden=True)\n### END HIDDEN TESTS"
+    return new_notebook(
+        cells=[
+            new_markdown_cell("### Exercise 1.1 `after` · Next · ★ · 5 minutes · 6 points\n\nText"),
+            new_markdown_cell("### Exercise 1.2 `half` · Half · ★ · 5 minutes · 1 point"),
+            new_code_cell(f"check(after){hidden}", metadata={"nbgrader": check}),
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("points", "said"), [(10, "10 points"), (1, "1 point"), (2.5, "2.5 points")]
+)
+def test_points_of_a_class_are_in_heading_check_and_card(points: float, said: str) -> None:
+    nb, _ = PointsOfClass().preprocess(chapter(points), {})
+    heading, other, check = (cell.source for cell in nb.cells)
+    assert heading == f"### Exercise 1.1 `after` · Next · ★ · 5 minutes · {said}\n\nText"
+    assert other.endswith("1 point") and "check(after, hidden=True)" in check
+    assert check.startswith(f"check(after, points={points:g})\n")
+    again, _ = PointsOfClass().preprocess(nb, {})
+    assert again == nb
+    shares = (Share("one part", 1, held=True), Share("another", 1, held=False))
+    findings = (Finding("wrong", "`after` is wrong here."),)
+    show_verdicts(nb, EXERCISES, {2: Verdict("after", "failed", 0.5, findings, shares)})
+    for text in nb.cells[2].outputs[0].data.values():
+        assert f"Points: {points / 2:g} of {points:g}." in text
+
+
+def test_points_of_the_course_change_nothing() -> None:
+    nb, _ = PointsOfClass().preprocess(chapter(6), {})
+    assert nb == chapter(6) or [c.source for c in nb.cells] == [c.source for c in chapter(6).cells]
+
+
+def test_release_of_a_class_begins_with_it(room: Path) -> None:
+    chain = api(room).config.GenerateAssignment.preprocessors
+    assert chain[0] == "autograder.classroom.points_of_class.PointsOfClass"
