@@ -143,6 +143,8 @@ class NotOnTheList(nn.Module):
             y.unsqueeze(0),
             y.repeat(2, 1),
             y.t(),
+            torch.permute(y, (1, 0)),
+            torch.reshape(y, (-1,)),
             y.abs().flatten(),
         ]
         return a, b, c, [through(other, 0.1) for other in others]
