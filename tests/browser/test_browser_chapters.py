@@ -1,7 +1,7 @@
 """Every chapter, as a learner goes through it: wrong, crashed, right, a hint, the debrief.
 
 Each chapter's imports and one exercise are run, in a kernel that ends before the next one begins.
-`make test-long` runs the whole of each chapter besides.
+`make test-long` does the same for optional parts, and runs every chapter whole besides.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
 ]
 
+LONG = [pytest.mark.long, pytest.mark.xdist_group("browser")]
 CHAPTERS = [path.stem for path in sorted(COURSE.glob("*.ipynb"))]
 NOT_THE_FIRST = {
     "06_interpreter": "record_shapes",
@@ -31,6 +32,9 @@ NOT_THE_FIRST = {
 }
 """Chapters in whose first exercise an exception is what an answer does, and another exercise."""
 
+PATHS = [
+    pytest.param(name, marks=[] if name.partition("_")[0][2:] == "" else LONG) for name in CHAPTERS
+]
 DUELS = "09b_duels"
 """There an answer is a model, and an exception in it is a wrong answer."""
 
@@ -56,7 +60,7 @@ class Desk:
         return self.notebook.run(self.check)
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.parametrize("chapter", PATHS)
 def test_a_learner_goes_through_a_chapter(chapter: str, page: Any, lab: Lab) -> None:
     try:
         desk = Desk(page, lab, chapter)
