@@ -72,6 +72,9 @@ def test_each_heading_has_a_label_of_its_own() -> None:
         "chapter-03b_effects", "section-3b.1", "exercise-probe_it", "03b_effects-recap",
         "03b_effects-recap-2",
     ]  # fmt: skip
+    assert [each.place for each in found[1:4]] == [
+        "3b.1 Probes: watch", "Exercise 3b.1 `Probe_it`", "3b · Recap",
+    ]  # fmt: skip
     assert (found[1].number, found[1].bare) == ("3b.1", "Probes: watch")
     assert [each.cell for each in found] == [0, 0, 0, 0, 1]
 
