@@ -120,12 +120,13 @@ def book(
     ] = False,
 ) -> None:
     """Make the book: all chapters with their outputs as pages, in build/book/html/."""
-    from autograder.book import catalogue, making
+    from autograder.book import making
     from autograder.builder.paths import choose, shown
     from autograder.builder.solved_chapter import SOLVED, SolvingFailed, is_current, write_solved
 
     try:
         chosen = choose(names or [])
+        making.demand_tools()
         start = time.perf_counter()
         for path in chosen:
             if not is_current(path):
@@ -138,6 +139,8 @@ def book(
         first = making.make(solved, raised, jobs=os.cpu_count() or 1)
         out.print(f"Making the pages took {time.perf_counter() - start:.0f} s.")
         if catalogues:
+            from autograder.book import catalogue
+
             count = catalogue.write_all(making.BOOK)
             out.print(f"{count} messages in {escape(shown(making.BOOK / 'gettext'))}")
     except ValueError as error:

@@ -18,6 +18,7 @@ myst_heading_anchors = 3
 
 suppress_warnings = [
     "mystnb.mime_priority",  # a catalogue has no place for outputs, which are HTML
+    "misc.highlighting_failure",  # what FX adds to a message is no part of IPython's tracebacks
 ]
 
 html_theme = "pydata_sphinx_theme"

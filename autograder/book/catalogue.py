@@ -35,7 +35,7 @@ def write_all(home: Path) -> int:
         How many messages there are.
 
     Raises:
-        CannotMake: Sphinx is not there, or had a warning.
+        CannotMake: Sphinx had a warning.
     """
     from autograder.exercises import EXERCISES
 

@@ -48,7 +48,10 @@ class Heading:
 
     @property
     def place(self) -> str:
-        """How a page elsewhere in the book calls it: the section's number, or the chapter's."""
+        """What other pages call it: by the section's number, or the chapter's."""
+        exercise = _EXERCISE.match(self.text)
+        if exercise:
+            return exercise[0]
         number = self.number or f"{number_of(self.chapter)} ·"
         return f"{number} {self.bare}"
 

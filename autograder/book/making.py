@@ -23,7 +23,7 @@ from autograder.builder.paths import BUILD, ROOT
 
 DOCS = ROOT / "docs"
 BOOK = BUILD / "book"
-_NEEDS = ("sphinx", "myst_nb", "pydata_sphinx_theme")
+_NEEDS = ("sphinx", "myst_nb", "pydata_sphinx_theme", "babel")
 
 
 Raises = dict[int, list[tuple[str, str]]]
@@ -32,6 +32,19 @@ Raises = dict[int, list[tuple[str, str]]]
 
 class CannotMake(Exception):
     """The book was not made; the message says why, and what to do."""
+
+
+def demand_tools() -> None:
+    """Ask whether what makes the book is there, before anything takes minutes.
+
+    Raises:
+        CannotMake: it is not installed.
+    """
+    lacking = [name for name in _NEEDS if importlib.util.find_spec(name) is None]
+    if lacking:
+        raise CannotMake(
+            f"The book needs {', '.join(lacking)}. Run: python -m pip install -e '.[book]'"
+        )
 
 
 def chapter_of_book(path: Path) -> ChapterOfBook:
@@ -129,13 +142,8 @@ def run_sphinx(builder: str, source: Path, out: Path, *, jobs: int = 1) -> None:
         jobs: how many processes write pages.
 
     Raises:
-        CannotMake: Sphinx is not there, or had a warning.
+        CannotMake: Sphinx had a warning.
     """
-    lacking = [name for name in _NEEDS if importlib.util.find_spec(name) is None]
-    if lacking:
-        raise CannotMake(
-            f"The book needs {', '.join(lacking)}. Run: python -m pip install -e '.[book]'"
-        )
     shutil.rmtree(out, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "-b", builder, "-c", str(DOCS), "-q", "-W"]
     command += ["--keep-going", "-j", str(jobs), "-d", str(out.parent / "doctrees" / builder)]
@@ -168,7 +176,7 @@ def make(
         The first page.
 
     Raises:
-        CannotMake: Sphinx is not there, or had a warning.
+        CannotMake: Sphinx had a warning.
     """
     write_source([chapter_of_book(path) for path in notebooks], home / "source", raised)
     run_sphinx("html", home / "source", home / "html", jobs=jobs)

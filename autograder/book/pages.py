@@ -59,7 +59,7 @@ class ChapterOfBook:
 
 def map_page(chapters: Sequence[ChapterOfBook]) -> str:
     """The way through the course: what each chapter is good for, and what it needs."""
-    parts = ["(the-map)=\n# The map of the course", _totals(chapters)]
+    parts = ["(the-map)=\n# The map of the course", _totals(chapters), _glance(chapters)]
     for each in chapters:
         first = each.notebook.cells[0].source
         rows = dict(_ROW.findall(first))
@@ -77,6 +77,21 @@ def map_page(chapters: Sequence[ChapterOfBook]) -> str:
         parts += ["\n".join(asked)]
     contents = "\n".join(f"chapters/{each.name}" for each in chapters)
     return _page([*parts, f"```{{toctree}}\n:hidden:\n\n{contents}\n```"])
+
+
+def _glance(chapters: Sequence[ChapterOfBook]) -> str:
+    """All chapters in a table, each with its optional parts."""
+    rows = ["| chapter | minutes | exercises | optional parts |", "|---|---|---|---|"]
+    for each in chapters:
+        family = [one for one in chapters if one.name[:2] == each.name[:2]]
+        if each is not family[0]:
+            continue  # it is in the row of its chapter
+        minutes = _MINUTES.search(each.notebook.cells[0].source)
+        named = ", ".join(f"[{_cell(one.title)}](#{one.label})" for one in family[1:])
+        asked = " ".join("★" * one.stars for one in each.exercises)
+        title = f"[{_cell(each.title)}](#{each.label})"
+        rows.append(f"| {title} | {minutes[1] if minutes else ''} | {asked} | {named} |")
+    return "\n".join(rows)
 
 
 def _totals(chapters: Sequence[ChapterOfBook]) -> str:

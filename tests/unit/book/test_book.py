@@ -10,7 +10,9 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from typer.testing import CliRunner
 
+from autograder import cli
 from autograder.book import catalogue, errors, making, pages
 from autograder.book.chapter_page import ANSWER, DEBRIEF, SOLUTION, page_of
 from autograder.book.headings import headings
@@ -71,6 +73,9 @@ def test_each_heading_has_a_label_of_its_own() -> None:
     assert [each.label for each in found] == [
         "chapter-03b_effects", "section-3b.1", "exercise-probe_it", "03b_effects-recap",
         "03b_effects-recap-2",
+    ]  # fmt: skip
+    assert [each.place for each in found[1:4]] == [
+        "3b.1 Probes: watch", "Exercise 3b.1 `Probe_it`", "3b · Recap",
     ]  # fmt: skip
     assert (found[1].number, found[1].bare) == ("3b.1", "Probes: watch")
     assert [each.cell for each in found] == [0, 0, 0, 0, 1]
@@ -243,6 +248,15 @@ def test_the_glossary_names_sections_that_are_there() -> None:
     text = (making.DOCS / "glossary.md").read_text(encoding="utf-8")
     named = re.findall(r"section (\d+[b-z]?\.\d+)", text)
     assert len(named) >= 50 and set(named) <= numbers
+
+
+def test_what_the_book_needs_is_asked_for_before_anything_is_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(making, "_NEEDS", ("sphinx", "no_such_package"))
+    done = CliRunner().invoke(cli.app, ["book"])
+    assert done.exit_code == 1
+    assert "The book needs no_such_package" in done.output and "pip install" in done.output
 
 
 # Catalogues
