@@ -137,7 +137,7 @@ class Parent:
 
 @lru_cache
 def parent_of(entry: str, path: str | None) -> Parent:
-    """The process of that entry's servers, for a ``PYTHONPATH``; it ends with the tests' process."""
+    """The process of that entry's servers, with that ``PYTHONPATH``; it ends with this one."""
     return Parent(entry, client._environment())
 
 
