@@ -136,8 +136,8 @@ class Parent:
 
 
 @lru_cache
-def parent_of(entry: str) -> Parent:
-    """The process of that entry's servers; the tests' process ends it with itself."""
+def parent_of(entry: str, path: str | None) -> Parent:
+    """The process of that entry's servers, with that ``PYTHONPATH``; it ends with this one."""
     return Parent(entry, client._environment())
 
 
@@ -153,7 +153,7 @@ def forked_servers() -> Iterator[None]:
             return
         with pytest.MonkeyPatch.context() as patch:
             forking = SimpleNamespace(**vars(subprocess))
-            forking.Popen = parent_of(entry).fork
+            forking.Popen = parent_of(entry, os.environ.get("PYTHONPATH")).fork
             patch.setattr(client, "subprocess", forking)
             start_really(self, image)
 
