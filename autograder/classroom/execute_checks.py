@@ -20,6 +20,7 @@ from autograder.classroom.fork_servers import boxes_for, hidden_by_name, imports
 from autograder.classroom.grade_submission import Untrue, ask, notes_in, shares_in
 from autograder.classroom.released import given_out
 from autograder.classroom.save_verdicts import SCORES
+from autograder.core import own_exercises
 from autograder.sandbox.client import ProcessLost
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission, Timeouts
@@ -119,6 +120,7 @@ class ExecuteChecks(NbGraderPreprocessor):
             imports=imports_of(Path(given) / f"{chapter}.ipynb"),
             covered=hidden_by_name(Path(course.root)),
             bounds=Bounds(memory=self.memory * MIB, wall=self.notebook),
+            own=tuple(own_exercises.texts_in(Path(course.root) / own_exercises.FOLDER).items()),
         )
 
     def patience(self) -> Timeouts:

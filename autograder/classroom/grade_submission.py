@@ -73,7 +73,7 @@ class Boxes:
             {"imports": list(chapter.imports)},
             covered=chapter.covered,
         )
-        config = {"syllabus": chapter.syllabus, "chapter": chapter.name}
+        config = {"syllabus": chapter.syllabus, "chapter": chapter.name, "own": dict(chapter.own)}
         entry = {"judge": ("autograder.boxed.judge_service", JUDGE)}
         self.boxed = boxed
         self._students: ForkServer | None = None

@@ -10,6 +10,7 @@ from nbgrader.coursedir import CourseDirectory
 from autograder.classroom.create import api
 from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.grade_submission import plain_text
+from autograder.core import own_exercises
 from autograder.exercises import EXERCISES
 from autograder.submission.seeds import noted_seed
 from autograder.submission.source_cells import checked_exercise
@@ -33,6 +34,7 @@ def replay(folder: Path, student: str, exercise: str) -> str:
     Returns:
         The card, as text.
     """
+    own_exercises.install(own_exercises.texts_in(folder / own_exercises.FOLDER))
     if exercise not in EXERCISES:
         raise CannotReplay(f"There is no exercise called '{exercise}'.")
     chapter = EXERCISES[exercise].chapter

@@ -52,6 +52,7 @@ class PreloadSpec:
         imports: modules that its cells import.
         covered: folders that must not be seen from inside.
         bounds: what one notebook may take.
+        own: paths and texts of the instructor's own exercises; see `core.own_exercises`.
     """
 
     name: str
@@ -59,6 +60,7 @@ class PreloadSpec:
     imports: tuple[str, ...] = ()
     covered: tuple[str, ...] = ()
     bounds: Bounds = Bounds()
+    own: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
