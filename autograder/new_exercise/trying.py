@@ -62,8 +62,8 @@ def load(room: Path, name: str) -> Exercise:
     for case in exercise.cases:
         if case.aspect not in keys:
             raise DoesNotWork(f"The case {case.name!r} is of the aspect {case.aspect!r}: unknown.")
-    _ask_the_key(exercise)
     _look_at_models(exercise)
+    _ask_the_key(exercise)
     return exercise
 
 
