@@ -40,6 +40,7 @@ def test_layout(room: Path) -> None:
         "nbgrader_config.py",
         "gradebook.db",
         ".fxcourse/released.jsonl",
+        ".fxcourse/sources.json",
         "README.md",
     }
     readme = (room / "README.md").read_text(encoding="utf-8")

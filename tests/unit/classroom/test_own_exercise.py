@@ -92,7 +92,6 @@ def test_answers_that_are_not_judged_as_meant_are_named(room: Path) -> None:
         ("cases.py", "import models", "import nothing", "cases.py cannot be imported: ImportErr"),
         ("rubric.py", ", exchanging(TanhForRelu)", "", "does not say what must come of 'one call'"),
         ("rubric.py", "is torch.relu else", "is torch.relu_ else (", "rubric.py: SyntaxError"),
-        ("cases.py", "models.OneCall, (X,)", "models.OneCall, (X, X)", "oracle fails on 'one call'"),
         ("rubric.py", "KEY =", "NO =", "KEY cannot be imported from rubric.py"),
         ("models.py", "import torch", "import torch, autograder.judge", "leads to .*der.judge"),
         ("models.py", "import torch", "import own_exercises.relu_to_tanh.rubric", "imported alone"),
@@ -100,8 +99,12 @@ def test_answers_that_are_not_judged_as_meant_are_named(room: Path) -> None:
         ("answers.py", "RIGHT =", "NONE =", "needs a list RIGHT"),
     ],
 )  # fmt: skip
-def test_what_does_not_work_is_said(room: Path, file: str, old: str, new: str, said: str) -> None:
+def test_what_does_not_work_is_said(
+    room: Path, file: str, old: str, new: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     change(room, file, old, new)
+    if file in ("rubric.py", "answers.py"):  # a process for what is as it was takes its time
+        monkeypatch.setattr("autograder.new_exercise.trying._look_at_models", lambda exercise: None)
     with pytest.raises(DoesNotWork, match=said):
         list(tried(room, load(room, NAME)))
 
