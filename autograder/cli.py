@@ -487,6 +487,37 @@ def hunt(
     raise typer.Exit(status)
 
 
+@app.command("new-exercise")
+def new_exercise(
+    folder: Annotated[Path, typer.Argument(help="The classroom.")],
+    name: Annotated[str, typer.Argument(help="What the learner's function is called.")],
+) -> None:
+    """Write an exercise of your own into a classroom, or try the one that is there."""
+    os.environ.update(_with_scripts_on_path())
+    from autograder.new_exercise import trying, write
+
+    room = folder.expanduser().resolve()
+    try:
+        if not write.folder_of(room, name).exists():
+            home = write.write(room, name)
+            out.print(f"Wrote {escape(str(home))}: an exercise that works. Make it your own.")
+        exercise = trying.load(room, name)
+        meant = True
+        for one in trying.tried(room, exercise):
+            mark = "[green]ok    [/green]" if one.as_meant else "[red]NOT SO[/red]"
+            kind = "right" if one.right else "wrong"
+            out.print(f"{mark}  {kind}: {escape(one.answer)}: {escape(one.said)}")
+            meant &= one.as_meant
+        source = write.write_source(room, exercise)
+    except (write.CannotWrite, trying.DoesNotWork) as error:
+        raise _stopped(error) from None
+    if not meant:
+        err.print("The check does not say what is meant. Mend the exercise, or answers.py.")
+        raise typer.Exit(1)
+    out.print(f"All answers are judged as meant. The notebook: {escape(str(source))}")
+    out.print(f"To give it out: nbgrader generate_assignment {escape(exercise.chapter)}, in DIR.")
+
+
 def _pass_on(name: str, module: str, help: str) -> None:
     """Mount a typer app that lives in another module, and import it only when it is called."""
 

@@ -34,7 +34,7 @@ import autograder
 from autograder.boxed.graphs_elsewhere import modules_of
 from autograder.boxed.late_imports import import_late
 from autograder.boxed.notebook_run import NotebookRun, Supply
-from autograder.core import quick_tracing
+from autograder.core import own_exercises, quick_tracing
 from autograder.core.case_builder import builder_of
 from autograder.core.ending import End
 from autograder.core.exercise import Case, Exercise
@@ -85,7 +85,8 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     """Import what judging needs.
 
     Args:
-        config: ``syllabus``, ``chapter``, and the number of the ``pool`` of random models.
+        config: ``syllabus``, ``chapter``, the number of the ``pool`` of random models, and ``own``,
+            the texts of the instructor's exercises.
         blobs: where there is no box, a pickled `Image` for notebooks.
     """
     warnings.simplefilter("ignore")  # what libraries think of a notebook's form helps nobody here
@@ -93,6 +94,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     quick_tracing.install()
     for room in _ROOMS:
         _import_all(f"{autograder.__name__}.{room}")
+    own_exercises.install(config.get("own", {}))
     syllabus = importlib.import_module(config["syllabus"])
     exercises = _of_chapter(syllabus, config["chapter"])
     for exercise in exercises.values():
@@ -132,7 +134,8 @@ def _read_sources() -> None:
     ours = autograder.__name__
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
-        if path and name.partition(".")[0] in (ours, "tests") and path.endswith(".py"):
+        known = (ours, "tests", own_exercises.PACKAGE)
+        if path and name.partition(".")[0] in known and path.endswith(".py"):
             lines = linecache.getlines(path, vars(module))
             # Without a time of change, nobody looks whether the file is still the same.
             linecache.cache[path] = (sum(map(len, lines)), None, lines, path)
@@ -158,9 +161,17 @@ def public(state: State) -> bytes:
     unique = list({(id(row[0]), *row[1:]): row for row in forbidden}.values())
     names = ("name", "chapter", "title", "stars", "minutes", "points", "procedure", "hints")
     rows = [{key: getattr(one, key) for key in names} for one in state.exercises.values()]
-    text = {"modules": sorted(modules_of(cases)), "exercises": rows}
+    modules = sorted(modules_of(cases) | _own_procedures(state))
+    text = {"modules": modules, "exercises": rows}
+    text["own"] = own_exercises.texts_for_answers(modules)
     text["forbidden"] = base64.b64encode(pickle.dumps(unique)).decode()
     return json.dumps(text).encode()
+
+
+def _own_procedures(state: State) -> set[str]:
+    """Modules with procedures of the instructor's own exercises; there, no file can be read."""
+    found = {one.procedure.partition(":")[0] for one in state.exercises.values()}
+    return {name for name in found if name.startswith(f"{own_exercises.PACKAGE}.")}
 
 
 def idle(state: State) -> bool:

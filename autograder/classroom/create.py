@@ -52,12 +52,13 @@ README = """\
 
 Run these commands in this folder, in the environment in which the course is installed.
 
-1. Give your students `release/{chapter}/{chapter}.ipynb`.
-2. Put their work into `submitted/STUDENT/{chapter}/{chapter}.ipynb` (`nbgrader zip_collect` helps).
+1. Give your students what `fxcourse classroom pack .` makes, or `release/{chapter}/{chapter}.ipynb`.
+2. `fxcourse classroom collect . FILE` takes in the zip of Moodle or Canvas, or a folder. By hand: put
+   their work into `submitted/STUDENT/{chapter}/{chapter}.ipynb`.
 3. `fxcourse grade .`: the grades, in {gradebook}; `nbgrader autograde {chapter}` gives the same.
    Then open `report/index.html`: how each submission ended, and which exercises stand out.
 4. `nbgrader generate_feedback {chapter}`: pages for the students, in `feedback/`.
-5. `nbgrader export`: all grades, in `grades.csv`.
+5. `nbgrader export`: all grades, in `grades.csv`; `fxcourse classroom export .` for the platforms.
 6. `fxcourse classroom replay . STUDENT EXERCISE`: how an answer was judged, case by case.
 7. `fxcourse classroom report . --anonymous`: the report without names, to pass on.
 8. `fxcourse classroom lateness .`: who was late, and what it costs; `deadlines.toml` says how much.

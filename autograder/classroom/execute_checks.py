@@ -23,6 +23,7 @@ from autograder.classroom.nbgrader_options import NOT_PYTHON, foreign_kernel
 from autograder.classroom.pools import Pools
 from autograder.classroom.released import given_out
 from autograder.classroom.save_verdicts import SCORES
+from autograder.core import own_exercises
 from autograder.sandbox.client import ProcessLost
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission, Timeouts
@@ -133,6 +134,7 @@ class ExecuteChecks(NbGraderPreprocessor):
             covered=hidden_by_name(Path(course.root)),
             bounds=Bounds(memory=self.memory * MIB, wall=self.notebook),
             pool=self.pools().now(chapter),
+            own=tuple(own_exercises.texts_in(Path(course.root) / own_exercises.FOLDER).items()),
         )
 
     def pools(self) -> Pools:

@@ -78,7 +78,10 @@ class Boxes:
             {"imports": list(chapter.imports)},
             covered=chapter.covered,
         )
-        config = {"syllabus": chapter.syllabus, "chapter": chapter.name, "pool": chapter.pool}
+        config = {
+            "syllabus": chapter.syllabus, "chapter": chapter.name, "pool": chapter.pool,
+            "own": dict(chapter.own),
+        }  # fmt: skip
         entry = {"judge": ("autograder.boxed.judge_service", JUDGE)}
         self.boxed = boxed
         self._students: ForkServer | None = None

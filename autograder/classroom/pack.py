@@ -22,9 +22,10 @@ import autograder
 from autograder.classroom.create import api
 from autograder.classroom.lock_file import lock_file
 from autograder.classroom.without_hidden import REDRAW, NotRemovable, without_hidden
+from autograder.core import own_exercises
 
 NAME = "fxcourse"
-_LEFT_OUT = ("classroom", "boxed", "hunt", "__pycache__")
+_LEFT_OUT = ("classroom", "boxed", "hunt", "new_exercise", "__pycache__")
 """Rooms of the course that only an instructor needs, or nobody who learns."""
 
 _KINDS = frozenset({".py", ".json", ".jsonl", ".html", ".css", ".js", ".svg"})
@@ -79,7 +80,7 @@ def pack(room: Path, path: Path) -> list[str]:
     notebooks = _notebooks(room)
     secret = str(api(room).config.ExecuteChecks.get("secret") or "")
     _look_through(notebooks, secret)
-    wheel, data = make_wheel(notebooks)
+    wheel, data = make_wheel(notebooks, own_exercises.texts_in(room / own_exercises.FOLDER))
     try:
         pins = lock_file(NAME)
     except metadata.PackageNotFoundError:
@@ -116,8 +117,14 @@ def _notebooks(room: Path) -> dict[str, bytes]:
     return found
 
 
-def make_wheel(notebooks: Mapping[str, bytes]) -> tuple[str, bytes]:
+def make_wheel(
+    notebooks: Mapping[str, bytes], own: Mapping[str, str] | None = None
+) -> tuple[str, bytes]:
     """The course as a wheel that learners may have, with these notebooks as its chapters.
+
+    Args:
+        notebooks: their texts, by their files' names.
+        own: texts of the instructor's own exercises; see `core.own_exercises`.
 
     Raises:
         CannotPack: the course is not installed, or a hidden case cannot be taken out.
@@ -126,6 +133,8 @@ def make_wheel(notebooks: Mapping[str, bytes]) -> tuple[str, bytes]:
         What its file must be called, and its bytes.
     """
     files = _package(Path(autograder.__file__).parent)
+    for path, text in (own or {}).items():
+        files[f"{own_exercises.PACKAGE}/{path}"] = _without_hidden(text, path)
     digest = hashlib.sha256()
     for name, text in sorted((files | dict(notebooks)).items()):
         digest.update(name.encode() + b"\0" + text)
@@ -167,10 +176,7 @@ def _package(home: Path) -> dict[str, bytes]:
 def _for_students(path: Path, parts: tuple[str, ...]) -> bytes:
     data = path.read_bytes()
     if parts[0] == "exercises" and path.suffix == ".py":
-        try:
-            return without_hidden(data.decode(), "/".join(parts)).encode()
-        except NotRemovable as error:
-            raise CannotPack(str(error)) from None
+        return _without_hidden(data.decode(), "/".join(parts))
     if path.suffix == ".jsonl":
         lines = data.decode().splitlines(keepends=True)
         kept = [line for line in lines if not str(json.loads(line).get("case")).startswith(REDRAW)]
@@ -179,6 +185,13 @@ def _for_students(path: Path, parts: tuple[str, ...]) -> bytes:
         told = json.loads(data) | {"debriefs": {}}
         return (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
     return data
+
+
+def _without_hidden(text: str, name: str) -> bytes:
+    try:
+        return without_hidden(text, name).encode()
+    except (NotRemovable, SyntaxError) as error:
+        raise CannotPack(str(error)) from None
 
 
 def _look_through(files: Mapping[str, bytes], secret: str) -> None:

@@ -17,6 +17,7 @@ from autograder.classroom.execute_checks import CASES, ExecuteChecks
 from autograder.classroom.grade_submission import plain_text
 from autograder.classroom.journal import LIBRARIES, course
 from autograder.classroom.save_verdicts import SCORES
+from autograder.core import own_exercises
 from autograder.exercises import EXERCISES
 from autograder.submission.case_report import CaseReport, reports_in
 from autograder.submission.sanitize import in_a_line
@@ -71,6 +72,7 @@ def replay(folder: Path, student: str, exercise: str) -> Replayed:
     Raises:
         CannotReplay: there is no such exercise, or no graded notebook.
     """
+    own_exercises.install(own_exercises.texts_in(folder / own_exercises.FOLDER))
     if exercise not in EXERCISES:
         raise CannotReplay(f"There is no exercise called '{exercise}'.")
     chapter = EXERCISES[exercise].chapter

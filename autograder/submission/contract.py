@@ -54,6 +54,7 @@ class PreloadSpec:
         covered: folders that must not be seen from inside.
         bounds: what one notebook may take.
         pool: the number of the pool of random models that is worked out ahead.
+        own: paths and texts of the instructor's own exercises; see `core.own_exercises`.
     """
 
     name: str
@@ -62,6 +63,7 @@ class PreloadSpec:
     covered: tuple[str, ...] = ()
     bounds: Bounds = Bounds()
     pool: int = field(default=0, repr=False)  # it changes no grade, nor the digest of one
+    own: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
