@@ -222,7 +222,13 @@ def test_what_the_journal_does_not_know_was_graded_elsewhere(tmp_path: Path) -> 
     result = Result("s0000", CHAPTERS[0], SubmissionStatus.CRASHED, notes=("Its grader was lost.",))
     address = f"sqlite:///{room / 'gradebook.db'}"
     record = read_class(room, address, "simulated", journal, [result])
-    assert ("s0000", "crashed") in {(entry.student, entry.ended) for entry in record.entries}
+    entry = next(entry for entry in record.entries if entry.ended == "crashed")
+    assert entry.student == "s0000"
+    assert all(answer.tried for answer in entry.answers)  # earlier versions kept no checks
+    refused = replace(result, status=SubmissionStatus.REFUSED)
+    record = read_class(room, address, "simulated", journal, [refused])
+    entry = next(entry for entry in record.entries if entry.ended == "refused")
+    assert not any(answer.tried for answer in entry.answers if not answer.points)
 
 
 def test_discrimination_is_a_correlation() -> None:
