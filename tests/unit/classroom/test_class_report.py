@@ -251,7 +251,13 @@ def test_few_students_say_nothing_against_an_exercise() -> None:
     record = ClassRecord("few", dict.fromkeys(simulated.students, ""), CHAPTERS, tuple(entries))
     statistics = analyse(record)
     assert len(statistics) == len(simulated.items) and not any(s.faults for s in statistics)
-    assert overview(statistics).count("<circle") > 10
+    assert {each.discrimination for each in statistics} == {None} and overview(statistics) == ""
+
+
+def test_chart_has_a_dot_for_each_exercise(small: tuple[Path, Simulated]) -> None:
+    statistics = analyse(read(small[0]))
+    known = [each for each in statistics if each.discrimination is not None]
+    assert len(known) > 40 and overview(statistics).count("<circle") == len(known)
 
 
 def test_command_writes_the_report_or_says_why_not(
