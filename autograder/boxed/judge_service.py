@@ -324,7 +324,8 @@ def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]
         "unanswered": _unanswered(nb),
         "notes": notes,
     }
-    said |= {"checks": [check.to_json() for check in ran.checks]}
+    read = submission.text is not None and not unreadable
+    said |= {"checks": [check.to_json() for check in ran.checks] if read else []}
     said |= {"restarts": ran.restarts, "repairs": len(repairs)}
     return said, _written(nb)
 

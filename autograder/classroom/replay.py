@@ -167,13 +167,16 @@ def _cases(cases: Sequence[CaseReport]) -> Iterator[str]:
     tried = [case for case in cases if case.state != "not tried"]
     failed = sum(case.state == "failed" for case in cases)
     yield f"{len(tried)} of {len(cases)} cases were tried, {failed} failed."
-    part = ""
-    for case in cases:
-        if case.part != part:
-            part = case.part
-            yield in_a_line(f"  {part}:")
-        kind = "" if case.kind == "shown" else f" ({case.kind})"
-        state = " not tried" if case.state == "not tried" else ""
-        yield in_a_line(f"    {_SIGNS[case.state]} {case.name}{kind}{state}")
-        if case.state == "failed":
-            yield in_a_line(f"        {case.code}: {case.message}")
+    for part in dict.fromkeys(case.part for case in cases):
+        yield "  " + in_a_line(f"{part}:")
+        for case in cases:
+            if case.part == part:
+                yield from _case(case)
+
+
+def _case(case: CaseReport) -> Iterator[str]:
+    kind = "" if case.kind == "shown" else f" ({case.kind})"
+    state = " not tried" if case.state == "not tried" else ""
+    yield "    " + in_a_line(f"{_SIGNS[case.state]} {case.name}{kind}{state}")
+    if case.state == "failed":
+        yield "        " + in_a_line(f"{case.code}: {case.message}")

@@ -30,6 +30,8 @@ def _y(discrimination: float) -> float:
 def overview(statistics: Sequence[Statistics]) -> Markup:
     """Each exercise as a dot: how many solved it, and how well it tells students apart."""
     dots = [each for each in statistics if each.discrimination is not None and each.tried]
+    if not dots:
+        return Markup("")
     named = [each for each in dots if each.faults]
     says = (
         f"{len(dots)} exercises by the part of students who solved them and by discrimination. "

@@ -16,7 +16,7 @@ from autograder.classroom.class_report.records import Answer, ClassRecord
 from autograder.submission.check_result import LIMITS, KeptFinding
 
 ENOUGH = 20
-"""Students who must have tried an exercise before anything is said against it."""
+"""Students who must have tried an exercise before anything is said of whom it tells apart."""
 
 HARD, EASY = 0.2, 0.95
 """Solved by fewer than a fifth, or by nearly all, of those who tried: such an exercise tells few of
@@ -73,7 +73,7 @@ class Statistics:
         tried: how many of them answered it, those left out for whom a person must decide.
         solved: which part of those who tried it got all points.
         mean: the mean share of the points, of those who tried it.
-        discrimination: see `discrimination`; ``None`` where it cannot be said.
+        discrimination: see `discrimination`; ``None`` where it cannot be said, as of few students.
         by_ability: mean shares of five groups of those who tried, the weakest first.
         findings: the commonest findings.
         failing: how many who tried it did not get all points.
@@ -196,7 +196,8 @@ def _statistics(
         if ahead[student][1] > 1
     ]
     pairs.sort(key=lambda pair: pair[0])
-    found = discrimination([a.share for _, a in pairs], [rest for rest, _ in pairs])
+    shares_and_rests = [answer.share for _, answer in pairs], [rest for rest, _ in pairs]
+    found = discrimination(*shares_and_rests) if len(pairs) >= ENOUGH else None
     failing = [answer for answer in answers if answer.share < 1.0 - 1e-9]
     statistics = Statistics(
         exercise, chapter, worth, handed_in, len(rows),
@@ -262,7 +263,7 @@ def _faults(found: Statistics, by_ability: Sequence[Answer]) -> Iterable[tuple[s
 
 def _ambiguous(found: Statistics, by_ability: Sequence[Answer]) -> Iterable[tuple[str, str]]:
     r, count = found.discrimination, len(by_ability)
-    if r is None or count < ENOUGH or not 1 - EASY < found.mean < EASY:
+    if r is None or not 1 - EASY < found.mean < EASY:
         return
     if found.solved >= FLOOR and at_most(r, count) < POOR:
         how = "worse" if at_most(r, count) < 0 else "no better"

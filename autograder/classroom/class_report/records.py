@@ -285,8 +285,14 @@ def _answer(row: tuple[Any, ...], checks: dict[str, CheckResult], result: Result
     elif check is not None:
         tried = check.status != "not attempted"
     else:
-        tried = points > 0 or not (name.startswith(CHECK) and result is not None)
+        tried = points > 0 or not (name.startswith(CHECK) and _says_of_checks(result))
     return Answer(exercise, points, most, bool(waits), tried, check)
+
+
+def _says_of_checks(result: Result | None) -> bool:
+    """Whether a check that a result does not speak of was not there; earlier versions kept none."""
+    unread = (SubmissionStatus.REFUSED, SubmissionStatus.UNREADABLE)
+    return result is not None and bool(result.checks or result.status in unread)
 
 
 def _by_name(answer: Answer) -> str:

@@ -105,7 +105,7 @@ class Contents:
         ended: how grading ended, in a sentence or two; empty where there is nothing to say.
         happened: what was refused, stopped or started again, a sentence each.
         repairs: what was put right, a sentence each.
-        parts: the graded cells.
+        parts: the graded cells; none where nothing could be read.
     """
 
     handed: Handed
@@ -127,7 +127,7 @@ def contents_of(nb: NotebookNode, handed: Handed) -> Contents:
         ended,
         tuple(map(_sentence, notes.happened)),
         () if refused else tuple(map(_sentence, notes.repairs)),
-        tuple(_parts(nb, handed, notes.checks)),
+        () if refused else tuple(_parts(nb, handed, notes.checks)),
     )
 
 

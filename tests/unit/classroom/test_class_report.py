@@ -222,7 +222,13 @@ def test_what_the_journal_does_not_know_was_graded_elsewhere(tmp_path: Path) -> 
     result = Result("s0000", CHAPTERS[0], SubmissionStatus.CRASHED, notes=("Its grader was lost.",))
     address = f"sqlite:///{room / 'gradebook.db'}"
     record = read_class(room, address, "simulated", journal, [result])
-    assert ("s0000", "crashed") in {(entry.student, entry.ended) for entry in record.entries}
+    entry = next(entry for entry in record.entries if entry.ended == "crashed")
+    assert entry.student == "s0000"
+    assert all(answer.tried for answer in entry.answers)  # earlier versions kept no checks
+    refused = replace(result, status=SubmissionStatus.REFUSED)
+    record = read_class(room, address, "simulated", journal, [refused])
+    entry = next(entry for entry in record.entries if entry.ended == "refused")
+    assert not any(answer.tried for answer in entry.answers if not answer.points)
 
 
 def test_discrimination_is_a_correlation() -> None:
@@ -245,7 +251,13 @@ def test_few_students_say_nothing_against_an_exercise() -> None:
     record = ClassRecord("few", dict.fromkeys(simulated.students, ""), CHAPTERS, tuple(entries))
     statistics = analyse(record)
     assert len(statistics) == len(simulated.items) and not any(s.faults for s in statistics)
-    assert overview(statistics).count("<circle") > 10
+    assert {each.discrimination for each in statistics} == {None} and overview(statistics) == ""
+
+
+def test_chart_has_a_dot_for_each_exercise(small: tuple[Path, Simulated]) -> None:
+    statistics = analyse(read(small[0]))
+    known = [each for each in statistics if each.discrimination is not None]
+    assert len(known) > 40 and overview(statistics).count("<circle") == len(known)
 
 
 def test_command_writes_the_report_or_says_why_not(

@@ -156,6 +156,7 @@ def test_what_happened_is_said_in_words(status: SubmissionStatus) -> None:
     assert found.happened == ("Cell 4 used up its time and was stopped.",)
     refused = status in (SubmissionStatus.REFUSED, SubmissionStatus.UNREADABLE)
     assert found.repairs == (() if refused else ("Put back.",))  # it was not repaired, but refused
+    assert bool(found.parts) is not refused and ENDED[status] in page(found).replace("&#39;", "'")
 
 
 def test_what_waits_for_a_person_is_said() -> None:

@@ -8,6 +8,8 @@ from autograder.submission.case_report import CaseReport
 CASES = (
     CaseReport("one call", "redirects calls", "shown", "held"),
     CaseReport("two calls", "redirects calls", "hidden", "failed", "stale-code", "It\x1b[2J runs."),
+    CaseReport("none", "leaves others alone", "shown", "held"),
+    CaseReport("three calls", "redirects calls", "hidden", "held"),
     CaseReport("random 1", "models drawn at random", "random", "not tried"),
 )
 
@@ -27,9 +29,10 @@ def test_all_that_decides_the_grade_is_told() -> None:
         "Seed 17." in text and "torch 2." in text and "Python 3." in text and "fxcourse" not in text
     )
     assert "The check gives 2 of 4 points now. That is what the gradebook has." in text
-    assert "2 of 3 cases were tried, 1 failed." in text
+    assert "4 of 5 cases were tried, 1 failed." in text
     assert "  redirects calls:\n    ✓ one call\n    ✗ two calls (hidden)\n" in text
     assert "        stale-code: It" in text and "    – random 1 (random) not tried" in text
+    assert text.count("redirects calls:") == 1  # cases of one part are together
     assert text.endswith("\n\nthe card") and "\x1b" not in text
 
 
