@@ -19,6 +19,7 @@ from nbgrader.preprocessors import (
     ComputeChecksums,
     LockCells,
 )
+from nbgrader.utils import is_solution
 from traitlets import Dict
 
 from autograder.builder.metadata import solve_metadata
@@ -31,13 +32,13 @@ class ClearRegions(ClearSolutions):
     A stub in their place would raise before the learner's function is defined.
     """
 
-    code_stub = Dict({"python": STUB}).tag(config=True)
+    code_stub = Dict(ClearSolutions().code_stub | {"python": STUB}).tag(config=True)
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """Clear one cell."""
-        if cell.cell_type == "code":
+        if cell.cell_type == "code" and is_solution(cell):
             cell.source = without_helpers(cell.source)
         cleared: tuple[NotebookNode, dict[str, Any]] = super().preprocess_cell(
             cell, resources, cell_index

@@ -22,7 +22,8 @@ def without_helpers(source: str) -> str:
     """Drop the solution regions that stand at top level, beside the answer and not in it.
 
     Such a region defines helpers of the solution. A stub in its place would raise before
-    the learner's function is defined.
+    the learner's function is defined. Where no other region is left, it is the answer itself,
+    and stays; so does everything where a region has no end, which nbgrader then refuses.
     """
     kept: list[str] = []
     dropping = False
@@ -33,6 +34,8 @@ def without_helpers(source: str) -> str:
             kept.append(line)
         if END in line:
             dropping = False
+    if dropping or not any(BEGIN in line for line in kept):
+        return source
     if len(kept) == source.count("\n") + 1:
         return source
     return _without_gaps("\n".join(kept))

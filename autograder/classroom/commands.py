@@ -55,12 +55,15 @@ def undo(
     force: Annotated[
         bool, typer.Option("--force", help="Also where the gradebook has changed since.")
     ] = False,
+    db: Annotated[
+        str | None, typer.Option(help="The gradebook, where that run was given another one.")
+    ] = None,
 ) -> None:
     """Undo the last run of `fxcourse grade` that wrote anything: gradebook and notebooks."""
     from autograder.classroom import undo_run
 
     try:
-        began, count = undo_run.undo(folder, force=force)
+        began, count = undo_run.undo(folder, force=force, db_url=db)
     except (*undo_run.UNDOABLE, OSError) as error:
         err.print(f"[red]Not undone.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None

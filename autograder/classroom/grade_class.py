@@ -43,6 +43,7 @@ from autograder.classroom.nbgrader_options import (
     NOT_PYTHON,
     NbgraderOptions,
     foreign_kernel,
+    other_places,
 )
 from autograder.classroom.pools import Pools
 from autograder.classroom.preflight import RawSubmission, read_submission
@@ -225,6 +226,8 @@ class _Marking:
             self.config.ExecuteChecks.sandbox = False
         if db_url:
             self.config.CourseDirectory.db_url = db_url
+        if elsewhere := other_places(self.config):
+            raise CannotGrade(elsewhere)
         course = CourseDirectory(config=self.config)
         self.db_url = _usable(course.db_url)
         self.execute = ExecuteChecks(config=self.config)
@@ -377,7 +380,9 @@ class _Marking:
                     continue
                 handed = read_submission(self.room, student, chapter, places[student], ids)
                 key = key_of(self.execute.secret, student)
-                files = handed.files | given  # the course's own files come last, and win
+                files = (
+                    self.asked.not_ignored(handed.files) | given
+                )  # the course's own files come last, and win
                 depends = handed.text or b"", sorted(files.items()), key, terms
                 digest, parts = digest_of(*depends), parts_of(*depends)
                 before = self.journal.find(student, chapter, digest)

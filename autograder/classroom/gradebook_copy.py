@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import sqlite3
 from collections.abc import Iterator
@@ -60,11 +61,15 @@ def _file_of(db_url: str) -> Path | None:
 
 def _copy_file(source: Path, target: Path) -> None:
     """By SQLite's own means: others may be reading or writing."""
-    with (
-        contextlib.closing(sqlite3.connect(source)) as kept,
-        contextlib.closing(sqlite3.connect(target)) as made,
-    ):
-        kept.backup(made)
+    try:
+        with (
+            contextlib.closing(sqlite3.connect(source)) as kept,
+            contextlib.closing(sqlite3.connect(target)) as made,
+        ):
+            kept.backup(made)
+    except sqlite3.Error as error:
+        number = errno.ENOSPC if "full" in str(error) else errno.EIO
+        raise OSError(number, str(error), str(target)) from None
 
 
 def _copy_rows(source: Engine, target: Engine) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -49,7 +50,15 @@ class LastRun:
         copy_to(self.db_url, building / "gradebook.db")
         sizes = {one.name: one.stat().st_size if one.exists() else 0 for one in self.growing}
         began = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
-        _write(building, {"sizes": sizes, "began": began, "after": ""})
+        _write(
+            building,
+            {
+                "sizes": sizes,
+                "began": began,
+                "after": "",
+                "book": _mark_of(self.db_url),
+            },
+        )
         building.rename(self.home)
         self._began = True
 
@@ -93,6 +102,11 @@ class LastRun:
                 "No run is kept: none has written anything yet, or the last one was undone."
             )
         state = _read(self.home)
+        if state.get("book") != _mark_of(self.db_url):
+            raise CannotUndo(
+                "The last run wrote into another gradebook. Name it: "
+                "fxcourse classroom undo DIR --db URL"
+            )
         if not force and not state.get("undoing"):
             self._look_for_changes(str(state.get("after", "")))
         _write(self.home, state | {"undoing": True})
@@ -134,6 +148,11 @@ class LastRun:
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
         return count
+
+
+def _mark_of(db_url: str) -> str:
+    """What a gradebook is known by; its address may hold a password, which is not kept."""
+    return hashlib.sha256(db_url.encode()).hexdigest()
 
 
 def _new_ones(path: Path) -> list[list[str]]:

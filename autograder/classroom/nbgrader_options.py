@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -30,12 +31,14 @@ class NbgraderOptions:
         excluded: students that are not.
         creates_students: whether a student may be new to the gradebook.
         kept_files: by chapter, files of the course that do not replace a student's.
+        ignored: patterns of files that are not taken along.
     """
 
     only: str
     excluded: tuple[str, ...]
     creates_students: bool
     kept_files: Mapping[str, Sequence[str]]
+    ignored: Sequence[str] = ()
 
     @classmethod
     def of(cls, config: Config) -> NbgraderOptions:
@@ -43,8 +46,9 @@ class NbgraderOptions:
         course, autograde = CourseDirectory(config=config), Autograde(config=config)
         excluded = tuple(filter(None, course.student_id_exclude.split(",")))
         return cls(
-            course.student_id, excluded, autograde.create_student, autograde.exclude_overwriting
-        )
+            course.student_id, excluded, autograde.create_student, autograde.exclude_overwriting,
+            tuple(course.ignore),
+        )  # fmt: skip
 
     def for_whom(self, students: Sequence[str]) -> list[str]:
         """The students that are graded."""
@@ -54,6 +58,35 @@ class NbgraderOptions:
         """The files of the course that go beside a student's notebook."""
         kept = set(self.kept_files.get(chapter, ()))
         return {name: content for name, content in given.items() if name not in kept}
+
+    def not_ignored(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
+        """The files beside a notebook that are taken along."""
+        return {
+            name: content
+            for name, content in files.items()
+            if not any(fnmatch(part, one) for part in name.split("/") for one in self.ignored)
+        }
+
+
+PLACES = {
+    "submitted_directory": "submitted",
+    "autograded_directory": "autograded",
+    "directory_structure": "{nbgrader_step}/{student_id}/{assignment_id}",
+}
+"""Where notebooks must lie, by the names that nbgrader has for it."""
+
+
+def other_places(config: Config) -> str:
+    """Which folders a configuration names that are not read here, in a sentence."""
+    course = CourseDirectory(config=config)
+    for name, usual in PLACES.items():
+        found = str(getattr(course, name)).replace(os.sep, "/")
+        if found != usual:
+            return (
+                f"c.CourseDirectory.{name} is {found!r} in nbgrader_config.py; only {usual!r} is "
+                "read here. Take the line out, or grade with nbgrader autograde."
+            )
+    return ""
 
 
 def foreign_kernel(kernelspec: str | None) -> str:

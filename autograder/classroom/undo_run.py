@@ -16,8 +16,13 @@ UNDOABLE = (CannotUndo, CannotGrade, NoGradebook)
 """Why a run is not undone; each says it in a sentence."""
 
 
-def undo(folder: Path, *, force: bool = False) -> tuple[str, int]:
+def undo(folder: Path, *, force: bool = False, db_url: str | None = None) -> tuple[str, int]:
     """Make a classroom what it was before the last run; see `LastRun.undo`.
+
+    Args:
+        folder: the classroom.
+        force: also where the gradebook has changed since.
+        db_url: the gradebook, where the run was given another one than the classroom names.
 
     Raises:
         CannotUndo: there is nothing to undo, or it would undo more than the run.
@@ -27,7 +32,7 @@ def undo(folder: Path, *, force: bool = False) -> tuple[str, int]:
     room = folder.expanduser().resolve()
     if not (room / "nbgrader_config.py").is_file():
         raise CannotUndo(f"{room} is not a classroom: it has no nbgrader_config.py.")
-    db_url = with_driver(CourseDirectory(config=api(room).config).db_url)
+    db_url = with_driver(db_url or CourseDirectory(config=api(room).config).db_url)
     with only_one(room):
         try:
             return LastRun(room, room / HOME, db_url).undo(force=force)

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from autograder.classroom import gradebook_copy, undo_run
 from autograder.classroom.commands import app
-from autograder.classroom.grade_class import grade_class
+from autograder.classroom.grade_class import CannotGrade, grade_class
 from autograder.classroom.last_run import CannotUndo
 from tests.support import stub_class as stubs
 from tests.support.stub_class import ONE, TWO, hand_in, scores
@@ -130,6 +130,28 @@ def test_a_run_that_moved_deadlines_alone_is_undone_too(room: Path) -> None:
     assert stubs.penalties(room)["ann"] == 5.0
     assert undo_run.undo(room)[1] == 0
     assert dump(room) == before
+
+
+def test_run_into_another_gradebook_is_not_undone_in_this_one(room: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.db"
+    shutil.copy(room / "gradebook.db", other)
+    before = dump(room)
+    grade_class(room, db_url=f"sqlite:///{other}")
+    with pytest.raises(CannotUndo, match="wrote into another gradebook. Name it"):
+        undo_run.undo(room, force=True)
+    undo_run.undo(room, db_url=f"sqlite:///{other}")
+    assert dump(room) == before and not list((room / "autograded").iterdir())
+
+
+def test_full_disk_while_the_gradebook_is_copied_is_one_sentence(
+    room: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr("autograder.classroom.gradebook_copy.sqlite3.connect", full)
+    with pytest.raises(CannotGrade, match="^The disk is full .*Make room"):
+        grade_class(room)
 
 
 def test_what_a_person_did_since_is_not_lost_unasked(room: Path) -> None:

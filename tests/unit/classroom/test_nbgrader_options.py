@@ -13,7 +13,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograder.classroom import grade_class as grading
 from autograder.classroom.create import api
 from autograder.classroom.execute_checks import CannotJudge, ExecuteChecks
-from autograder.classroom.grade_class import grade_class
+from autograder.classroom.grade_class import CannotGrade, grade_class
 from autograder.classroom.nbgrader_options import foreign_kernel
 from autograder.classroom.points_of_class import PointsOfClass
 from autograder.core.verdict import Finding, Share, Verdict
@@ -88,6 +88,21 @@ def test_files_that_a_student_may_change_are_not_replaced(room: Path) -> None:
     assert (graded / "mine.py").read_text(encoding="utf-8") == "the student's"
     assert (graded / "data.txt").read_text(encoding="utf-8") == "the course's"
     assert not (room / "autograded" / "bo" / ONE / "mine.py").exists()
+
+
+def test_files_that_are_ignored_are_not_taken_along(room: Path) -> None:
+    for name in ("kept.py", "big.dat", "__pycache__/x.pyc"):
+        path = room / "submitted" / "ann" / ONE / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("x", encoding="utf-8")
+    configured(room, 'c.CourseDirectory.ignore = ["*.dat", "__pycache__"]')
+    found = sorted(path.name for path in (room / "autograded" / "ann" / ONE).iterdir())
+    assert found == [f"{ONE}.ipynb", "kept.py"]
+
+
+def test_folders_that_are_not_read_are_named(room: Path) -> None:
+    with pytest.raises(CannotGrade, match="submitted_directory is 'in' in nbgrader_config.py"):
+        configured(room, 'c.CourseDirectory.submitted_directory = "in"')
 
 
 def test_limits_of_output_are_those_of_the_class(
