@@ -42,7 +42,7 @@ def import_late() -> None:
     torch.overrides.is_tensor_method_or_property(torch.Tensor.add)  # makes its table of names
     with contextlib.suppress(AttributeError):
         # `fx.Interpreter` makes a bar for each run, and the first one would start a thread.
-        interpreter.tqdm.monitor_interval = 0
+        interpreter.tqdm.monitor_interval = 0  # type: ignore[attr-defined]
 
 
 def start_autograd() -> None:

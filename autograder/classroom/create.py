@@ -52,9 +52,9 @@ README = """\
 
 Run these commands in this folder, in the environment in which the course is installed.
 
-1. Give your students what `fxcourse classroom pack .` makes, or `release/{chapter}/{chapter}.ipynb`.
-2. `fxcourse classroom collect . FILE` takes in the zip of Moodle or Canvas, or a folder. By hand: put
-   their work into `submitted/STUDENT/{chapter}/{chapter}.ipynb`.
+1. Give your students `release/{chapter}/{chapter}.ipynb`, or what `fxcourse classroom pack .` makes.
+2. `fxcourse classroom collect . FILE` takes in the zip of Moodle or Canvas, or a folder; by hand,
+   work belongs into `submitted/STUDENT/{chapter}/{chapter}.ipynb`.
 3. `fxcourse grade .`: the grades, in {gradebook}; `nbgrader autograde {chapter}` gives the same.
    Then open `report/index.html`: how each submission ended, and which exercises stand out.
 4. `nbgrader generate_feedback {chapter}`: pages for the students, in `feedback/`.

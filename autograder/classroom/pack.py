@@ -133,8 +133,8 @@ def make_wheel(
         What its file must be called, and its bytes.
     """
     files = _package(Path(autograder.__file__).parent)
-    for path, text in (own or {}).items():
-        files[f"{own_exercises.PACKAGE}/{path}"] = _without_hidden(text, path)
+    for path, source in (own or {}).items():
+        files[f"{own_exercises.PACKAGE}/{path}"] = _without_hidden(source, path)
     digest = hashlib.sha256()
     for name, text in sorted((files | dict(notebooks)).items()):
         digest.update(name.encode() + b"\0" + text)
