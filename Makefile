@@ -6,6 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 PY := .venv/bin/python
 LAB_ARGS ?=
 BENCH_ARGS ?=
+BOOK_ARGS ?=
 HUNT_ARGS ?=
 ATTACKS_ARGS ?=
 PYTEST_ARGS ?= -n auto --dist loadgroup
@@ -15,17 +16,18 @@ FIND_PYTHON = for p in "$(PYTHON)" python3.11 python3.12 python3.13 python3 pyth
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
 		2>/dev/null && echo "$$p" && break; done
 
-.PHONY: help lab test test-browser test-long build solutions grade-demo attacks bench hunt doctor
+.PHONY: help lab test test-browser test-long build solutions book grade-demo attacks bench hunt doctor
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make lab         set up what is missing, and open JupyterLab on the course"
 	@echo "make test        set up what is missing, check style, types and imports, and run all tests"
-	@echo "make test-browser  a learner's first hour in JupyterLab, driven in Chromium"
+	@echo "make test-browser  learners in JupyterLab, driven in Chromium: every chapter"
 	@echo "make test-long   the tests that take minutes: attackers, servers of PostgreSQL and Dask"
 	@echo "make doctor      check this machine, and say how to mend it"
 	@echo "make build       generate course/*.ipynb from solutions/*.py"
 	@echo "make solutions   execute all chapters in solved form, into build/solutions/"
+	@echo "make book        all chapters with their outputs as pages, in build/book/html/"
 	@echo "make bench       figures (hours); BENCH_ARGS=checks, random or grading for one part"
 	@echo "make hunt        what PyTorch's own passes get wrong, by random models (minutes);"
 	@echo "                   HUNT_ARGS=\"--minutes 30 --seed 7\""
@@ -46,6 +48,10 @@ solutions: .venv/.installed
 	@echo "==> Executing the chapters in solved form"
 	@$(PY) -m autograder.cli solutions
 
+book: .venv/.installed-book
+	@echo "==> Making the book (the first time every chapter is executed, which takes a quarter of an hour)"
+	@$(PY) -m autograder.cli book $(BOOK_ARGS)
+
 bench: .venv/.installed-test
 	@OMP_NUM_THREADS=1 $(PY) -m benchmarks $(BENCH_ARGS)
 
@@ -61,20 +67,22 @@ attacks: .venv/.installed-test
 	@$(PY) -m tests.security.attacks $(ATTACKS_ARGS)
 
 # mypy joins types in the order of hashes: without a seed it may find today what it missed before.
-# All run, whatever the others say, so that one run shows everything there is to mend.
+# All run, whatever the others say, so that one run shows everything there is to mend. mypy has but
+# one processor for a minute: it runs beside the tests, and is shown behind them.
 test: .venv/.installed-test
-	@failed=; \
+	@failed=; said=$$(mktemp); trap 'rm -f "$$said"' EXIT; \
+	PYTHONHASHSEED=0 $(PY) -m mypy >"$$said" 2>&1 & mypy=$$!; \
 	echo "==> ruff check"; $(PY) -m ruff check . || failed="$$failed ruff-check"; \
 	echo "==> ruff format --check"; $(PY) -m ruff format --check . || failed="$$failed ruff-format"; \
-	echo "==> mypy"; PYTHONHASHSEED=0 $(PY) -m mypy || failed="$$failed mypy"; \
 	echo "==> import-linter"; $(PY) .venv/bin/lint-imports --no-logo || failed="$$failed import-linter"; \
 	echo "==> pytest"; $(PY) -m pytest $(PYTEST_ARGS) || failed="$$failed pytest"; \
+	echo "==> mypy"; wait $$mypy || failed="$$failed mypy"; cat "$$said"; \
 	if [ -n "$$failed" ]; then echo "==> FAILED:$$failed"; exit 1; fi; \
 	echo "==> All checks passed."
 
 test-browser: .venv/.installed-test
-	@echo "==> A learner's first hour in a browser"
-	@$(PY) -m pytest -m browser
+	@echo "==> Learners in a browser"
+	@$(PY) -m pytest -m "browser and not long" tests/browser
 
 test-long: .venv/.installed-test
 	@echo "==> Tests that take minutes: attackers, odd submissions, servers of PostgreSQL and Dask"
@@ -99,4 +107,9 @@ test-long: .venv/.installed-test
 .venv/.installed-test: pyproject.toml | .venv/.installed
 	@echo "==> Installing what the tests need"
 	@$(PY) -m pip install --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+.venv/.installed-book: pyproject.toml | .venv/.installed
+	@echo "==> Installing what the book needs"
+	@$(PY) -m pip install --disable-pip-version-check -e '.[book]'
 	@touch $@

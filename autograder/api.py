@@ -13,6 +13,7 @@ from autograder.debriefing import has_debrief, show_debrief
 from autograder.exercises import EXERCISES
 from autograder.failed_case import FailedCase, failed_case
 from autograder.fuzz.random_models import AT_HAND
+from autograder.going_on import links_from
 from autograder.grading import Grading, TryHere
 from autograder.judge.answer_key import is_known
 from autograder.judge.answer_text import source_of_answer
@@ -110,7 +111,9 @@ def check(answer: Any, *, hidden: bool = False, points: float | None = None) -> 
     from autograder.cards.card import Card
     from autograder.cards.display import show
 
-    show(Card(verdict, exercise.worth(points), debrief=has_debrief(exercise)))
+    links = links_from(verdict, exercise)
+    card = Card(verdict, exercise.worth(points), debrief=has_debrief(exercise), links=links)
+    show(card)
     if verdict.status == "not attempted" and not (hidden or learners_record.is_grading()):
         return
     if verdict.status not in ("passed", "not judged"):

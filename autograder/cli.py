@@ -18,6 +18,7 @@ from rich.markup import escape
 if TYPE_CHECKING:
     from autograder.builder.problems import BuildRefused, Problem
     from autograder.builder.source import Chapter
+    from autograder.submission.result import Result
     from autograder.workspace.update import Row
 
 app = typer.Typer(
@@ -112,6 +113,44 @@ def solutions(
     if failed:
         err.print(f"{failed} of {len(chosen)} chapters failed.")
         raise typer.Exit(1)
+
+
+@app.command()
+def book(
+    names: Names = None,
+    catalogues: Annotated[
+        bool, typer.Option("--catalogues", help="Write gettext catalogues for a translation, too.")
+    ] = False,
+) -> None:
+    """Make the book: all chapters with their outputs as pages, in build/book/html/."""
+    from autograder.book import making
+    from autograder.builder.paths import choose, shown
+    from autograder.builder.solved_chapter import SOLVED, SolvingFailed, is_current, write_solved
+
+    try:
+        chosen = choose(names or [])
+        making.demand_tools()
+        start = time.perf_counter()
+        for path in chosen:
+            if not is_current(path):
+                out.print(f"{path.stem}: running every cell ...")
+                write_solved(path)
+        raised = making.what_questions_raise()
+        out.print(f"Executing took {time.perf_counter() - start:.0f} s.")
+        start = time.perf_counter()
+        solved = [SOLVED / f"{path.stem}.ipynb" for path in chosen]
+        first = making.make(solved, raised, jobs=os.cpu_count() or 1)
+        out.print(f"Making the pages took {time.perf_counter() - start:.0f} s.")
+        if catalogues:
+            from autograder.book import catalogue
+
+            count = catalogue.write_all(making.BOOK)
+            out.print(f"{count} messages in {escape(shown(making.BOOK / 'gettext'))}")
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    except (FileNotFoundError, SolvingFailed, making.CannotMake) as error:
+        raise _stopped(error) from None
+    out.print(f"The book: {escape(shown(first))}")
 
 
 @app.command()
@@ -245,6 +284,22 @@ def progress(workspace: Workspace = None) -> None:
     out.print(escape(repr(progress_so_far())))
 
 
+@app.command()
+def watch(
+    chapter: Annotated[str, typer.Argument(help="The chapter, such as 03.")],
+    folder: Workspace = None,
+) -> None:
+    """Work in your editor: a chapter's exercises as Python files, checked on every save."""
+    from autograder.watch import command
+    from autograder.workspace.given import NoNotebooks
+    from autograder.workspace.update import CannotUpdate
+
+    try:
+        command.watch(chapter, _workspace(folder))
+    except (CannotUpdate, NoNotebooks) as error:
+        raise _stopped(error) from None
+
+
 def _workspace(named: str | None) -> Path:
     """The workspace that a command is about."""
     from autograder import workspace_root
@@ -309,9 +364,12 @@ def doctor() -> None:
 @app.command()
 def grade(
     folder: Annotated[Path, typer.Argument(help="The classroom.")],
-    chapter: Annotated[
-        str | None,
-        typer.Argument(help="Chapters such as 01,03; all that were released."),
+    chapters: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[CHAPTER]...", help="Such as 01 03; all that were released."),
+    ] = None,
+    student: Annotated[
+        list[str] | None, typer.Option(help="Only this student; may be given several times.")
     ] = None,
     jobs: Annotated[
         int | None, typer.Option("-j", "--jobs", min=1, help="Submissions at a time; one a core.")
@@ -344,13 +402,13 @@ def grade(
     except KeyboardInterrupt:
         err.print("Stopped. Nothing was graded.")
         raise typer.Exit(STOPPED) from None
-    words = [word.strip() for word in chapter.split(",")] if chapter else None
+    words = [word.strip() for text in chapters or () for word in text.split(",") if word.strip()]
     try:
         with progress_report.Watch(out) as watch:
             summary = grade_class.grade_class(
-                folder, words, jobs=jobs or os.cpu_count() or 1, sandbox=sandbox, force=force,
-                db_url=db, cluster=cluster, say=watch.tell, dry_run=dry_run, warn=watch.warn,
-                expect=watch.expect,
+                folder, words or None, students=student, jobs=jobs or os.cpu_count() or 1,
+                sandbox=sandbox, force=force, db_url=db, cluster=cluster, say=watch.tell,
+                dry_run=dry_run, warn=watch.warn, expect=watch.expect,
             )  # fmt: skip
     except (grade_class.CannotGrade, grade_class.NoBox) as error:
         err.print(f"[red]Grading stopped.[/red] {escape(str(error))}")
@@ -361,6 +419,22 @@ def grade(
     progress_report.print_summary(summary, out)
     if dry_run:
         progress_report.print_changes(summary, out)
+    else:
+        _report_on(folder, db, summary.results)
+
+
+def _report_on(folder: Path, db: str | None, results: Sequence[Result]) -> None:
+    """Write the report of a class that was graded, and say how long that took."""
+    from autograder.classroom.class_report import make
+
+    start = time.perf_counter()
+    try:
+        path = make.report(folder, db_url=db, results=results)
+    except make.CannotReport as error:
+        err.print(f"[red]There is no report.[/red] {escape(str(error))}")
+        return
+    seconds = time.perf_counter() - start
+    out.print(f"The report, made in {seconds:.1f} s: {escape(str(path))}")
 
 
 @app.command()
@@ -414,6 +488,37 @@ def hunt(
         err.print("Stopped.")
         raise typer.Exit(STOPPED) from None
     raise typer.Exit(status)
+
+
+@app.command("new-exercise")
+def new_exercise(
+    folder: Annotated[Path, typer.Argument(help="The classroom.")],
+    name: Annotated[str, typer.Argument(help="What the learner's function is called.")],
+) -> None:
+    """Write an exercise of your own into a classroom, or try the one that is there."""
+    os.environ.update(_with_scripts_on_path())
+    from autograder.new_exercise import trying, write
+
+    room = folder.expanduser().resolve()
+    try:
+        if not write.folder_of(room, name).exists():
+            home = write.write(room, name)
+            out.print(f"Wrote {escape(str(home))}: an exercise that works. Make it your own.")
+        exercise = trying.load(room, name)
+        meant = True
+        for one in trying.tried(room, exercise):
+            mark = "[green]ok    [/green]" if one.as_meant else "[red]NOT SO[/red]"
+            kind = "right" if one.right else "wrong"
+            out.print(f"{mark}  {kind}: {escape(one.answer)}: {escape(one.said)}")
+            meant &= one.as_meant
+        source = write.write_source(room, exercise)
+    except (write.CannotWrite, trying.DoesNotWork) as error:
+        raise _stopped(error) from None
+    if not meant:
+        err.print("The check does not say what is meant. Mend the exercise, or answers.py.")
+        raise typer.Exit(1)
+    out.print(f"All answers are judged as meant. The notebook: {escape(str(source))}")
+    out.print(f"To give it out: nbgrader generate_assignment {escape(exercise.chapter)}, in DIR.")
 
 
 def _pass_on(name: str, module: str, help: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograder import learners_record
 from autograder.core.exercise import Exercise
+from autograder.going_on import next_links
 from autograder.lessons import debriefs
 
 
@@ -23,4 +24,4 @@ def show_debrief(exercise: Exercise) -> None:
     elif learners_record.verdicts().get(name) != "passed":
         print(f"The debrief of {name} opens after your own pass: run check({name}) first.")
     else:
-        show(DebriefCard(name, debriefs()[name]))
+        show(DebriefCard(name, debriefs()[name], next_links(exercise)))

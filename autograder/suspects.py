@@ -1,4 +1,4 @@
-"""Passes that look right, and are not: the suspects of the duels in chapter 09.
+"""Passes that look right, and are not: the suspects of the duels.
 
 ``from autograder import suspects``, then ``suspects.by_name(gm)``. Each takes a `GraphModule`,
 changes it or makes another, and returns what it has made. Some are PyTorch's own.
@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch import fx
 from torch.fx.experimental import optimization
 from torch.fx.passes.dialect.common.cse_pass import CSEPass
+from torch.fx.passes.split_module import split_module
+from torch.fx.passes.tools_common import legalize_graph
 from torch.nn import functional as F
 
 __all__ = [
@@ -20,10 +23,12 @@ __all__ = [
     "dead_code",
     "double_negation",
     "equal_calls",
+    "inputs_first",
     "plus_zero",
     "relu_rule",
     "self_loop",
     "shared_conv",
+    "split_by_kind",
 ]
 
 
@@ -134,3 +139,54 @@ def _negated_twice(a: torch.Tensor) -> torch.Tensor:
 
 def _as_it_was(a: torch.Tensor) -> torch.Tensor:
     return a
+
+
+def inputs_first(gm: fx.GraphModule) -> fx.GraphModule:
+    """Sorts the nodes so that each is behind its inputs: PyTorch's own `legalize_graph`."""
+    legalize_graph(gm)
+    gm.recompile()
+    return gm
+
+
+def split_by_kind(gm: fx.GraphModule) -> fx.GraphModule:
+    """Makes a piece of all calls of one `op`, with PyTorch's own `split_module`.
+
+    The pieces are put back into one graph, so that the order of all calls can be seen. Where
+    the pieces would have to wait for each other, the module comes back as it was.
+    """
+    kinds: dict[str, int] = {}
+    try:
+        pieces = split_module(gm, gm, lambda node: kinds.setdefault(node.op, len(kinds)))
+    except RuntimeError:  # there is a cycle of pieces
+        return gm
+    return fx.GraphModule(pieces, _in_one_graph(pieces))
+
+
+def _in_one_graph(pieces: fx.GraphModule) -> fx.Graph:
+    """The calls of all pieces, in the order in which they run."""
+    graph = fx.Graph()
+    made: dict[fx.Node, Any] = {}
+    for node in pieces.graph.nodes:
+        if node.op == "call_module":
+            made[node] = _put_in(graph, pieces, node, made)
+        elif node.target is operator.getitem:  # one of several values that a piece gives
+            piece, index = node.args
+            made[node] = made[piece][index]
+        else:
+            made[node] = graph.node_copy(node, made.__getitem__)
+    return graph
+
+
+def _put_in(
+    graph: fx.Graph, pieces: fx.GraphModule, node: fx.Node, made: dict[fx.Node, Any]
+) -> Any:
+    """Copy the calls of a piece into a graph; what comes back is what the piece gives."""
+    piece = pieces.get_submodule(str(node.target))
+    assert isinstance(piece, fx.GraphModule)
+    given = [made[value] for value in node.all_input_nodes]
+    inner = dict(zip(piece.graph.find_nodes(op="placeholder"), given, strict=True))
+    value = graph.graph_copy(piece.graph, inner)
+    for copied in inner.values():
+        if copied not in given and copied.op in ("call_module", "get_attr"):
+            copied.target = f"{node.target}.{copied.target}"
+    return value

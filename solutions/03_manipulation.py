@@ -777,6 +777,24 @@ draw.diff(fx.symbolic_trace(Before()), fx.symbolic_trace(After()))
 
 
 # %% solve="relu_after_add"
+### BEGIN SOLUTION
+def is_number(node: fx.Node) -> bool:
+    """Whether a node's value is a number: a size, a default, or what is reckoned from such."""
+    if node.op == "placeholder":
+        return any(isinstance(default, int | float) for default in node.args)
+    if node.op == "call_method":
+        return node.target in ("size", "dim", "numel", "nelement", "ndimension", "stride")
+    if node.op != "call_function":
+        return False
+    if node.target is getattr:
+        return node.args[1] in ("shape", "ndim", "dtype", "device")
+    of_python = node.target.__module__ in ("_operator", "math")
+    return of_python and all(map(is_number, node.all_input_nodes))
+
+
+### END SOLUTION
+
+
 def relu_after_add(model: nn.Module) -> fx.GraphModule:
     """Pass the value of every `torch.add` and `operator.add` through `torch.relu`.
 
@@ -787,7 +805,7 @@ def relu_after_add(model: nn.Module) -> fx.GraphModule:
     for node in list(gm.graph.nodes):
         if node.op != "call_function" or node.target not in (torch.add, operator.add):
             continue
-        if any(map(holds_tensor, node.all_input_nodes)):  # not for `x.shape[0] + 1`
+        if not all(map(is_number, node.all_input_nodes)):  # not for `x.shape[0] + 1`
             with gm.graph.inserting_after(node):
                 relu = gm.graph.call_function(torch.relu)
             # The relu reads nothing yet. Otherwise it would be rewired as well.

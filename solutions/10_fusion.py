@@ -705,7 +705,7 @@ draw.diff(fx.symbolic_trace(mlp), fuse_linear_bn(mlp))
 # * If the input is changed in place between the two, the new convolution still sees what the old one saw.
 # * BatchNorms that nothing calls or reads any more are gone.
 #
-# Use your `fold_bn`. Whether convolutions that nothing calls stay in the module is up to you.
+# Use your `fold_bn`: run its cell first, if you come back on another day. Whether convolutions that nothing calls stay in the module is up to you.
 #
 # **Do not** change the model that you are given, or its modes.
 

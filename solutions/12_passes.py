@@ -269,7 +269,7 @@ assert swap(gm).modified and not OpSwap({torch.tanh: torch.exp})(gm).modified
 
 
 # %% [markdown]
-# ## 12.2 Inputs first (30 minutes)
+# ## 12.2 Inputs first (39 minutes)
 #
 # A graph is a list of nodes, and each node must come after all that it reads. A pass can break that easily, because a new node is put where the pass happens to be:
 
@@ -421,6 +421,54 @@ for sort, error in ((legalize_graph, RuntimeError), (stable_topological_sort, As
     except error as raised:
         print(raised)
         assert "tanh" in str(raised)
+
+# %% [markdown]
+# ### Break it: an order by inputs alone
+#
+# A sort sees edges, and nothing else. Chapter 3b showed that two calls can belong together without an edge: one writes a tensor, and the other one reads it.
+# Here is a suspect (chapter 3b, section 3b.6, explains the game; `09b_duels` has seven more). In this graph it moves nothing that matters:
+
+# %%
+from autograder import suspects
+
+gm = suspects.inputs_first(fx.symbolic_trace(lambda x: torch.exp(x) + x * 2))
+assert [n.name for n in gm.graph.nodes] == ["x", "mul", "exp", "add", "output"]  # `mul` was second
+torch.testing.assert_close(gm(x), torch.exp(x) + x * 2)
+
+# %% [markdown] card="WitnessSorted"
+# **The suspect** is `suspects.inputs_first`, which is PyTorch's own `legalize_graph`.
+# **Its task:** put each node behind its inputs, and keep what the model computes.
+#
+# **Write** the class `WitnessSorted`, a model on which it is wrong, with its `inputs`: one tuple of arguments, a class attribute.
+#
+# **At most 3 calls.** The shortest that we know has 1.
+
+# %%
+draw(gm)  # a graph on which the suspect is right
+
+
+# %% solve="WitnessSorted"
+class WitnessSorted(nn.Module):
+    """A model on which `suspects.inputs_first` is wrong: at most 3 calls.
+
+    Attributes:
+        inputs: the arguments of `forward`, as one tuple. Put in what you need.
+    """
+
+    inputs = (torch.tensor([-1.0, 2.0]),)
+
+    def forward(self, x):
+        ### BEGIN SOLUTION
+        x.add_(1)
+        return x * 2
+        ### END SOLUTION
+
+
+# %% check="WitnessSorted"
+check(WitnessSorted)
+
+# %% hint="WitnessSorted"
+hint("WitnessSorted")
 
 # %% [markdown]
 # ## 12.3 One spelling, then the pattern (8 minutes)

@@ -36,6 +36,7 @@ import matplotlib.pyplot as plt
 import torch
 from IPython.display import display
 from torch import fx, nn
+from torch.fx.passes.split_module import split_module
 from torchvision.models import googlenet
 
 from autograder import check, draw, fails, hint, progress
@@ -574,7 +575,7 @@ assert where != widest[0]
 # In training it is different. There the backward pass reads all of them again, last ones first, like `Backwards` does.
 
 # %% [markdown]
-# ## 13.3 What must stay where it is (6 minutes)
+# ## 13.3 What must stay where it is (15 minutes)
 #
 # To copy a node, or to compute it elsewhere, is right only if its value depends on nothing but what it reads. Two kinds of nodes break that.
 #
@@ -634,6 +635,62 @@ assert torch.equal(gm(torch.zeros(1)), torch.tensor([3.0]))  # `y` without the f
 # %% [markdown]
 # So before such an edit, look for both (chapter 3b does it for dead code), or take a graph in which there are none:
 # after `run_decompositions()` an exported program has no writes in place (chapter 11).
+
+# %% [markdown]
+# ### Break it: two pieces
+#
+# Who cuts a graph into pieces moves calls, too. `split_module` puts the pieces in an order in which each comes behind those whose *values* it reads. No value, no order.
+# The suspect below makes a piece of all calls of one `op`, and puts the pieces back into one graph, so that you can see what moved.
+# (Chapter 3b, section 3b.6, explains the game.)
+
+# %%
+from autograder import suspects
+
+trace = fx.symbolic_trace(lambda x: (x.sin(), torch.exp(x), x.cos()))
+kinds = ["call_method", "call_function"]
+pieces = split_module(trace, trace, lambda node: kinds.index(node.op))
+assert [n.name for n in pieces.graph.find_nodes(op="call_module")] == ["submod_1", "submod_0"]
+
+gm = suspects.split_by_kind(trace)
+names = [node.name for node in gm.graph.nodes]
+print(names)
+assert names == ["x", "exp", "sin", "cos", "output"]  # the function has overtaken a method
+
+# %% [markdown] card="WitnessSplit"
+# **The suspect** is `suspects.split_by_kind`, made of PyTorch's own `split_module`.
+# **Its task:** make a piece of all calls of one kind, `call_function`, `call_method` or `call_module`, and keep what the model computes.
+# Where pieces would have to wait for each other, it gives back the model as it was.
+#
+# **Write** the class `WitnessSplit`, a model on which it is wrong, with its `inputs`: one tuple of arguments, a class attribute.
+#
+# **At most 3 calls.** The shortest that we know has 2.
+
+# %%
+draw(gm)  # a graph on which the suspect is right
+
+
+# %% solve="WitnessSplit"
+class WitnessSplit(nn.Module):
+    """A model on which `suspects.split_by_kind` is wrong: at most 3 calls.
+
+    Attributes:
+        inputs: the arguments of `forward`, as one tuple. Put in what you need.
+    """
+
+    inputs = (torch.tensor([-1.0, 2.0]),)
+
+    def forward(self, x):
+        ### BEGIN SOLUTION
+        x.add_(1)
+        return torch.exp(x)
+        ### END SOLUTION
+
+
+# %% check="WitnessSplit"
+check(WitnessSplit)
+
+# %% hint="WitnessSplit"
+hint("WitnessSplit")
 
 # %% [markdown]
 # ## Common mistakes

@@ -25,6 +25,30 @@ _TOTAL = "total: "
 _PRINTED = "printed: "
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have one process take tests that share what takes a while, and have it once.
+
+    Of groups of one size, the first come first: so what is slow must not be the last one.
+    """
+    for item in items:
+        if not item.get_closest_marker("xdist_group") and (group := _shares_with(item)):
+            item.add_marker(pytest.mark.xdist_group(group))
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def _shares_with(item: pytest.Item) -> str:
+    """The exercise that is a test's parameter `name`; or its folder, if a file makes something."""
+    exercises = getattr(sys.modules.get("autograder.exercises"), "EXERCISES", {})
+    name = getattr(getattr(item, "callspec", None), "params", {}).get("name")
+    if isinstance(name, str) and name in exercises:
+        return name
+    info = getattr(item, "_fixtureinfo", None)
+    made = info.name2fixturedefs.values() if info else ()
+    return item.path.parent.name if any(one[-1].scope == "module" for one in made) else ""
+
+
 def pytest_collection_finish() -> None:
     """Look after what tests make, and no longer after the two million objects that are there.
 

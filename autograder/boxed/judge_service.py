@@ -18,6 +18,7 @@ import pkgutil
 import socket
 import sys
 import warnings
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -25,6 +26,7 @@ from typing import Any
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader import utils
 from nbgrader.preprocessors import LimitOutput
 
@@ -32,23 +34,28 @@ import autograder
 from autograder.boxed.graphs_elsewhere import modules_of
 from autograder.boxed.late_imports import import_late
 from autograder.boxed.notebook_run import NotebookRun, Supply
+from autograder.core import own_exercises, quick_tracing
 from autograder.core.case_builder import builder_of
 from autograder.core.ending import End
 from autograder.core.exercise import Case, Exercise
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
+from autograder.drawing.style import text_width
 from autograder.judge import canary_exercises
 from autograder.judge.answer_key import module_of
 from autograder.judge.evidence import Evidence
 from autograder.judge.references import stored
 from autograder.sandbox.client import Image, Process, SubprocessServer
 from autograder.sandbox.wire import Broken, receive, send
+from autograder.submission.case_report import CaseReport
+from autograder.submission.check_result import CheckResult, checks_of
 from autograder.submission.contract import GradingConfig, Submission
+from autograder.submission.outcome_notes import note_outcome
 from autograder.submission.repair import is_unreadable, read_forgivingly, repair
 from autograder.submission.repair_steps import Kind, Repair
 from autograder.submission.result import SubmissionStatus
 from autograder.submission.scores import auto_score
-from autograder.submission.seeds import NOTES, code_of, note_seed
+from autograder.submission.seeds import code_of, note_seed
 from autograder.submission.verdict_outputs import show_verdicts
 
 _ROOMS = (
@@ -78,22 +85,36 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     """Import what judging needs.
 
     Args:
-        config: ``syllabus``, ``chapter``.
+        config: ``syllabus``, ``chapter``, the number of the ``pool`` of random models, and ``own``,
+            the texts of the instructor's exercises.
         blobs: where there is no box, a pickled `Image` for notebooks.
     """
     warnings.simplefilter("ignore")  # what libraries think of a notebook's form helps nobody here
     import_late()
+    quick_tracing.install()
     for room in _ROOMS:
         _import_all(f"{autograder.__name__}.{room}")
+    own_exercises.install(config.get("own", {}))
     syllabus = importlib.import_module(config["syllabus"])
     exercises = _of_chapter(syllabus, config["chapter"])
     for exercise in exercises.values():
         stored(module_of(exercise))  # which also imports the answer key
     _read_sources()
+    _rehearse()
     image = pickle.loads(blobs[0]) if blobs else None
     state = State(exercises, canary_exercises.exercises(), image)
-    state.ahead = _work_ahead(list(exercises.values()))
+    pools = _pools(list(exercises.values()), config.get("pool", 0))
+    state.ahead = _work_ahead(list(exercises.values()), pools)
     return state
+
+
+Pools = list[tuple[Exercise, Iterator[Case]]]
+"""Exercises, and for each the cases of its pool that nobody has worked on."""
+
+
+def _pools(exercises: list[Exercise], pool: int) -> Pools:
+    """The pools of a chapter's exercises; they are drawn here, before any judge is forked."""
+    return [(one, one.random.pool(pool)) for one in exercises if one.random and pool]
 
 
 def _of_chapter(syllabus: ModuleType, chapter: str) -> dict[str, Exercise]:
@@ -113,10 +134,21 @@ def _read_sources() -> None:
     ours = autograder.__name__
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None)
-        if path and name.partition(".")[0] in (ours, "tests") and path.endswith(".py"):
+        known = (ours, "tests", own_exercises.PACKAGE)
+        if path and name.partition(".")[0] in known and path.endswith(".py"):
             lines = linecache.getlines(path, vars(module))
             # Without a time of change, nobody looks whether the file is still the same.
             linecache.cache[path] = (sum(map(len, lines)), None, lines, path)
+
+
+def _rehearse() -> None:
+    """Do once what is slow the first time: measuring a text, and reading and writing a notebook."""
+    text_width("a", 10.0)
+    empty = new_notebook(cells=[new_code_cell("1"), new_markdown_cell("*a*")])
+    nb = read_forgivingly(_written(empty))
+    repair(nb, {})
+    LimitOutput().preprocess(nb, {})
+    _written(nb)
 
 
 def public(state: State) -> bytes:
@@ -129,9 +161,17 @@ def public(state: State) -> bytes:
     unique = list({(id(row[0]), *row[1:]): row for row in forbidden}.values())
     names = ("name", "chapter", "title", "stars", "minutes", "points", "procedure", "hints")
     rows = [{key: getattr(one, key) for key in names} for one in state.exercises.values()]
-    text = {"modules": sorted(modules_of(cases)), "exercises": rows}
+    modules = sorted(modules_of(cases) | _own_procedures(state))
+    text = {"modules": modules, "exercises": rows}
+    text["own"] = own_exercises.texts_for_answers(modules)
     text["forbidden"] = base64.b64encode(pickle.dumps(unique)).decode()
     return json.dumps(text).encode()
+
+
+def _own_procedures(state: State) -> set[str]:
+    """Modules with procedures of the instructor's own exercises; there, no file can be read."""
+    found = {one.procedure.partition(":")[0] for one in state.exercises.values()}
+    return {name for name in found if name.startswith(f"{own_exercises.PACKAGE}.")}
 
 
 def idle(state: State) -> bool:
@@ -139,10 +179,17 @@ def idle(state: State) -> bool:
     return next(state.ahead, False) is None
 
 
-def _work_ahead(exercises: list[Exercise]) -> Iterator[None]:
+def _work_ahead(exercises: list[Exercise], pools: Pools) -> Iterator[None]:
     for exercise in exercises:
         for case in exercise.cases:
             _look_at(exercise, case)
+            yield
+    waiting = deque(pools)
+    while waiting:  # in turn: whoever comes meanwhile finds some of each
+        exercise, cases = waiting.popleft()
+        if (pooled := next(cases, None)) is not None:
+            _look_at(exercise, pooled)
+            waiting.append((exercise, cases))
             yield
 
 
@@ -239,8 +286,10 @@ def _run(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) 
     nb = nbformat.reads(blobs[0].decode(), as_version=4)
     submission, terms = pickle.loads(blobs[1])
     notes: list[str] = []
-    shares, _ = _run_notebook(state, supply, wire, nb, submission, terms, notes)
-    return {"shares": shares, "notes": notes}, _written(nb)
+    ran = _run_notebook(state, supply, wire, nb, submission, terms, notes)
+    note_outcome(nb, happened=notes)
+    cases = [case.to_json() for case in ran.cases]
+    return {"shares": ran.shares, "notes": notes, "cases": cases}, _written(nb)
 
 
 def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
@@ -251,27 +300,45 @@ def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]
     repairs = repair(nb, terms.source_cells)
     _clear(nb)
     notes: list[str] = []
-    shares, ends = _run_notebook(state, supply, wire, nb, submission, terms, notes)
+    ran = _run_notebook(state, supply, wire, nb, submission, terms, notes)
     limit = LimitOutput(max_lines=terms.max_lines, max_traceback=terms.max_traceback)
     nb, _ = limit.preprocess(nb, {})
     scores = {
-        cell.metadata["nbgrader"]["grade_id"]: auto_score(cell, shares)
+        cell.metadata["nbgrader"]["grade_id"]: auto_score(cell, ran.shares)
         for cell in nb.cells
         if utils.is_grade(cell) or utils.is_task(cell)
     }
-    told = nb.metadata[NOTES]
     if submission.text is None:
         status, repairs = SubmissionStatus.REFUSED, []
-        told["refused"] = list(submission.notes)
     elif unreadable:
         # That every cell is missing, too, says nothing.
         status, repairs = SubmissionStatus.UNREADABLE, repairs[:1]
     else:
-        status = _status(ends, repairs)
-    told["repairs"] = [found.sentence for found in repairs]
-    notes += told["repairs"]
-    said = {"status": status, "scores": scores, "unanswered": _unanswered(nb), "notes": notes}
+        status = _status(ran.ends, repairs)
+    sentences = [found.sentence for found in repairs]
+    note_outcome(nb, status=str(status), happened=[*submission.notes, *notes], repairs=sentences)
+    notes += sentences
+    said: dict[str, Any] = {
+        "status": status,
+        "scores": scores,
+        "unanswered": _unanswered(nb),
+        "notes": notes,
+    }
+    read = submission.text is not None and not unreadable
+    said |= {"checks": [check.to_json() for check in ran.checks] if read else []}
+    said |= {"restarts": ran.restarts, "repairs": len(repairs)}
     return said, _written(nb)
+
+
+@dataclass(frozen=True)
+class _Ran:
+    """What came of running a notebook: shares of the points, ends of processes, checks, cases."""
+
+    shares: dict[str, float | None]
+    ends: list[End]
+    checks: list[CheckResult]
+    cases: list[CaseReport]
+    restarts: int
 
 
 def _run_notebook(
@@ -282,8 +349,8 @@ def _run_notebook(
     submission: Submission,
     terms: GradingConfig,
     notes: list[str],
-) -> tuple[dict[str, float | None], list[End]]:
-    """Have a notebook run; the shares of its checks' points, and how its processes ended."""
+) -> _Ran:
+    """Have a notebook run; what came of it."""
     seed = submission.seed
     if seed is None:
         send(wire, {"need": "seed", "code": code_of(nb)})
@@ -293,10 +360,12 @@ def _run_notebook(
         nb, exercises, supply, seed=seed, files=submission.files, patience=terms.patience,
         only=terms.only, warn=notes.append,
     )  # fmt: skip
-    shares = show_verdicts(nb, exercises, run.run())
+    verdicts = run.run()
+    shares = show_verdicts(nb, exercises, verdicts)
     note_seed(nb, seed)
-    nb.metadata[NOTES]["happened"] = list(notes)
-    return shares, run.ends
+    checks = checks_of(verdicts.values())
+    note_outcome(nb, checks={check.exercise: check.status for check in checks})
+    return _Ran(shares, run.ends, checks, run.cases, run.restarts)
 
 
 def _written(nb: NotebookNode) -> bytes:

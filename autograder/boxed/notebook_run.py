@@ -19,6 +19,7 @@ from typing import Any, Literal, Protocol
 from nbformat.notebooknode import NotebookNode, from_dict
 from nbformat.v4 import new_output
 
+from autograder.boxed.case_reports import case_reports
 from autograder.boxed.claims import sound_outcome
 from autograder.boxed.graphs_elsewhere import GraphsElsewhere
 from autograder.core.case_builder import builder_of
@@ -31,6 +32,7 @@ from autograder.judge.answer_text import Source
 from autograder.runner import CPU_AFTER_TIMEOUT
 from autograder.sandbox.client import Process, ProcessLost
 from autograder.sandbox.wire import MAX_OUTPUTS
+from autograder.submission.case_report import CaseReport
 from autograder.submission.contract import Timeouts
 from autograder.submission.sanitize import clean_outputs, taken_ids
 from autograder.submission.source_cells import checked_exercise
@@ -130,6 +132,10 @@ class NotebookRun:
         """By the number of the check cell, from 0."""
         self.ends: list[End] = []
         """How processes of this notebook ended that did not get to its end."""
+        self.cases: list[CaseReport] = []
+        """Where one exercise is asked for: what became of each of its cases."""
+        self.restarts = -1
+        """How many processes it took, after the first."""
         self._notebook: Process | None = None
         self._parked: dict[int, Parked] = {}
         self._trials: dict[int, _Trial] = {}
@@ -295,15 +301,24 @@ class NotebookRun:
             return not_tried(exercise, Tried("untried"))
         graphs = GraphsElsewhere(self.supply)
 
+        outcomes: dict[str, Outcome] = {}
+
         def attempt(cases: Sequence[Case], /) -> Tried:
-            tried = self._trials[index].cases if index in self._trials else set()
-            self._go(index, [case for case in cases if case.name not in tried])
-            return self._tried(index)
+            done = self._trials[index].cases if index in self._trials else set()
+            self._go(index, [case for case in cases if case.name not in done])
+            tried = self._tried(index)
+            outcomes.update((outcome.case, outcome) for outcome in tried.outcomes)
+            return tried
 
         try:
-            return Grading(
+            grading = Grading(
                 exercise, attempt, self.seed, runner=graphs, source=self._source(index)
-            ).verdict()
+            )
+            verdict = grading.verdict()
+            if self.only:
+                found = verdict.findings
+                self.cases = case_reports(exercise, grading.drawn, outcomes, graphs, found)
+            return verdict
         finally:
             graphs.close()
             if self.supply.parks:
@@ -397,6 +412,7 @@ class NotebookRun:
 
     def _start(self) -> None:
         self._used += 1
+        self.restarts += 1
         self._notebook = self.supply.process("student")
         if self.files:
             step = {"do": "files", "names": list(self.files)}

@@ -16,10 +16,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from autograder.boxed import stub_api
-from autograder.boxed.late_imports import import_late, start_autograd, warm_up_compilers
+from autograder.boxed.late_imports import (
+    import_late,
+    rehearse,
+    start_autograd,
+    warm_up_compilers,
+    will_compile,
+)
 from autograder.boxed.shell import Record, Shell, make_shell
+from autograder.core import own_exercises, quick_tracing
 from autograder.core.exercise import Exercise
 from autograder.runner.forbidden import install_spies
+
+_OWN = own_exercises.PACKAGE
 
 _ALWAYS = (
     "autograder.given", "autograder.suspects", "autograder.core.graph_jobs",
@@ -70,7 +79,10 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
         except Exception:  # a cell that imports it will say so
             continue
     _warm_up(made)
+    if not will_compile(config["imports"]):  # compilers look closely at what stands in a module
+        quick_tracing.install()
     warm_up_compilers(config["imports"])
+    rehearse()
     os.environ.pop("PYTHONPATH", None)
     state = State(made, record)
     stub_api.install(state.exercises)
@@ -82,13 +94,15 @@ def configure(state: State, head: dict[str, Any], blobs: list[bytes]) -> None:
 
     Args:
         state: what was got ready.
-        head: ``modules`` from which the objects of cases are built, ``exercises``: what is on
-            their cards, and ``forbidden``: the attributes that tasks forbid, pickled.
+        head: ``modules`` from which the objects of cases are built, ``own``: the texts of those
+            that are an instructor's, ``exercises``: what is on their cards, and ``forbidden``:
+            the attributes that tasks forbid, pickled.
         blobs: nothing.
 
     Raises:
         RuntimeError: the process now holds what it must not.
     """
+    own_exercises.install(head.get("own", {}))
     for name in head["modules"]:
         importlib.import_module(name)
     for row in head["exercises"]:
@@ -101,13 +115,13 @@ def configure(state: State, head: dict[str, Any], blobs: list[bytes]) -> None:
 
 def not_allowed(modules: Iterable[str]) -> set[str]:
     """Which of these modules are the course's, and not for a student's process."""
-    ours = {name for name in modules if name.partition(".")[0] == "autograder"}
+    ours = {name for name in modules if name.partition(".")[0] in ("autograder", _OWN)}
     return {name for name in ours - ALLOWED if not name.startswith(ROOMS) and not _is_models(name)}
 
 
 def _is_models(name: str) -> bool:
     """Whether a module of an exercise, or of a chapter, builds models; or only holds such ones."""
-    if not f"{name}.".startswith("autograder.exercises."):
+    if not f"{name}.".startswith(("autograder.exercises.", f"{_OWN}.")):
         return False
     if name.rpartition(".")[2].startswith("models"):
         return True

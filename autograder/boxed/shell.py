@@ -196,6 +196,10 @@ class Shell(InteractiveShell):
             self.clock.pause(SHOWING)
         super().showtraceback(*args, **options)
 
+    def _format_exception_for_storage(self, exception: BaseException, *_: Any) -> dict[str, Any]:
+        """What the history keeps of an exception, which nobody reads here: without its lines."""
+        return {"ename": type(exception).__name__, "evalue": _text(exception), "traceback": []}
+
     def _showtraceback(self, etype: type, evalue: BaseException, stb: list[str]) -> None:
         self.record.fail(etype, evalue, stb)
 
@@ -241,6 +245,8 @@ def make_shell() -> tuple[Shell, Record]:
     config.HistoryManager.enabled = False
     config.HistoryManager.hist_file = ":memory:"
     config.InteractiveShell.colors = "neutral"
+    # Others read, parse and colour the source of every frame, which takes most of a cell's time.
+    config.InteractiveShell.xmode = "Plain"
     config.InteractiveShell.cache_size = 1000
     shell = Shell.instance(config=config)
     record = Record()

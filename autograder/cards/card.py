@@ -7,6 +7,7 @@ raised is escaped by the template; no style or script stands outside the element
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from autograder.cards.card_text import card_text
+from autograder.cards.links import Link, line_of
 from autograder.cards.wording import (
     CRASHED,
     OUTCOMES,
@@ -58,24 +60,33 @@ class Card:
         verdict: what the judge says.
         exercise: what it is about.
         debrief: whether there is a debrief to be shown after a pass.
+        links: where a reader can go from here.
     """
 
     verdict: Verdict
     exercise: Exercise
     debrief: bool = False
+    links: Sequence[Link] = ()
 
     def __repr__(self) -> str:
         return card_text(self.verdict, self.exercise, debrief=self.debrief)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {
-            "text/html": card_html(self.verdict, self.exercise, here=True, debrief=self.debrief),
+            "text/html": card_html(
+                self.verdict, self.exercise, here=True, debrief=self.debrief, links=self.links
+            ),
             "text/plain": repr(self),
         }
 
 
 def card_html(
-    verdict: Verdict, exercise: Exercise, *, here: bool = False, debrief: bool = False
+    verdict: Verdict,
+    exercise: Exercise,
+    *,
+    here: bool = False,
+    debrief: bool = False,
+    links: Sequence[Link] = (),
 ) -> str:
     """The card as HTML, complete in itself.
 
@@ -84,6 +95,7 @@ def card_html(
         exercise: what it is about.
         here: whether the case is at hand in this notebook, by `failed()`.
         debrief: whether there is a debrief to be shown after a pass.
+        links: where a reader can go from here.
     """
     first = first_finding(verdict)
     failed = verdict.status not in ("passed", "not attempted")
@@ -113,6 +125,7 @@ def card_html(
         printed_lines=PRINTED,
         tried=tried(verdict),
         next=next_step(verdict, exercise, debrief=debrief),
+        links=Markup(line_of(links)),
         at_hand=AT_HAND if here and example and example.source.strip() else "",
     )
     return html

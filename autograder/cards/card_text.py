@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from autograder.cards.wording import (
     CRASHED,
+    NOTEBOOK,
     OUTCOMES,
+    Place,
     error_to_show,
     first_finding,
     long_results,
@@ -31,15 +33,24 @@ from autograder.drawing.html import bounded, clean
 WIDTH = 88
 
 
-def card_text(verdict: Verdict, exercise: Exercise, *, debrief: bool = False) -> str:
-    """The card as plain text."""
+def card_text(
+    verdict: Verdict, exercise: Exercise, *, debrief: bool = False, place: Place = NOTEBOOK
+) -> str:
+    """The card as plain text.
+
+    Args:
+        verdict: what the judge says.
+        exercise: what it is about.
+        debrief: whether there is a debrief to be shown after a pass.
+        place: where the answer is written.
+    """
     look = OUTCOMES[verdict.status]
     head = f"{look.icon} {look.word}: {exercise.name} · {exercise.title} · "
-    parts = [head + stars_and_minutes(exercise), *_parts(verdict, exercise, debrief)]
+    parts = [head + stars_and_minutes(exercise), *_parts(verdict, exercise, debrief, place)]
     return "\n".join(part for part in map(clean, parts) if part)
 
 
-def _parts(verdict: Verdict, exercise: Exercise, debrief: bool) -> Iterator[str]:
+def _parts(verdict: Verdict, exercise: Exercise, debrief: bool, place: Place) -> Iterator[str]:
     if verdict.status != "not attempted":
         if error_to_show(verdict):
             yield CRASHED
@@ -53,7 +64,7 @@ def _parts(verdict: Verdict, exercise: Exercise, debrief: bool) -> Iterator[str]
     if verdict.printed.strip():
         yield "Your code printed:"
         yield _indented(verdict.printed, 40)
-    yield _wrapped(next_step(verdict, exercise, debrief=debrief))
+    yield _wrapped(next_step(verdict, exercise, debrief=debrief, place=place))
 
 
 def _findings(verdict: Verdict) -> Iterator[str]:

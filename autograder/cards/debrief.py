@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.cards.links import Link, line_of
 from autograder.cards.markdown import markdown_html
 from autograder.drawing.html import block, clean, code, folded, framed
 from autograder.lessons import Debrief
@@ -21,10 +23,12 @@ class DebriefCard:
     Attributes:
         exercise: the name of the exercise.
         debrief: what is told about it.
+        links: where a reader can go from here.
     """
 
     exercise: str
     debrief: Debrief
+    links: Sequence[Link] = ()
 
     def __repr__(self) -> str:
         parts = [
@@ -46,7 +50,7 @@ class DebriefCard:
             folded(self._other(), block(self.debrief.other, lines=_LINES)),
         ]
         trap = markdown_html(f"**A trap.** {self.debrief.trap}")
-        return framed(f"{head}{trap}{''.join(folds)}")
+        return framed(f"{head}{trap}{''.join(folds)}{line_of(self.links)}")
 
     def _other(self) -> str:
         return f"{OTHER}: {self.debrief.style}"

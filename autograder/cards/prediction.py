@@ -20,7 +20,7 @@ class PredictionCard:
 
     Attributes:
         prediction: what was asked.
-        pick: the letter that was picked now.
+        pick: the letter that was picked now; nothing, where readers are only told.
         first: the letter that was picked first; it is the one that counts.
     """
 
@@ -48,6 +48,8 @@ class PredictionCard:
     def _headline(self) -> str:
         right, name = self.prediction.right, self.prediction.name
         said = f"Prediction {name}: you picked {self.pick}, and {right} is right."
+        if not self.pick:
+            return f"Prediction {name}: {right} is right."
         if self.pick == right:
             said = f"Prediction {name}: you picked {right}, and that is right."
         if self.first == self.pick:

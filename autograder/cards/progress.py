@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from autograder.cards import links
 from autograder.cards.wording import OUTCOMES, number, points
 from autograder.drawing.html import INK, PAPER, QUIET, RULE, SANS, clean, code, escaped
 
@@ -153,12 +154,19 @@ def _go_on_html(rows: Sequence[Row], *, linked: bool) -> str:
     row = next_row(rows)
     if row is None:
         return escaped(go_on(rows))
-    return f"Go on here: {code(row.name)}, in {_chapter_name(row.chapter, linked=linked)}."
+    name = _exercise_name(row, linked=linked)
+    return f"Go on here: {name}, in {_chapter_name(row.chapter, linked=linked)}."
 
 
 def _chapter_name(chapter: str, *, linked: bool) -> str:
     name = escaped(chapter)
-    return f'<a href="{name}.ipynb">{name}</a>' if linked else name
+    return links.linked(name, chapter) if linked else name
+
+
+def _exercise_name(row: Row, *, linked: bool) -> str:
+    """An exercise's name, which leads to its task."""
+    name = code(row.name)
+    return links.linked(name, row.chapter, f"card-{row.name}") if linked else name
 
 
 def _chapters(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
@@ -194,16 +202,17 @@ def _chapter_html(chapter: str, rows: Sequence[Row], count: str, *, linked: bool
         f"<strong>{_chapter_name(chapter, linked=linked)}</strong>{bar}"
         f'<span style="color:{QUIET};font-size:13px">{count}</span></td></tr>'
     )
-    return head + "".join(_row_html(row, cell) for row in rows)
+    return head + "".join(_row_html(row, cell, linked=linked) for row in rows)
 
 
-def _row_html(row: Row, cell: str) -> str:
+def _row_html(row: Row, cell: str, *, linked: bool) -> str:
     look = OUTCOMES.get(row.status, OUTCOMES["not attempted"])
     quiet = f"{cell};color:{QUIET};white-space:nowrap"
     return (
         f'<tr style="background:none"><td style="{cell};white-space:nowrap;'
         f'color:{look.colour}"><strong>{look.icon}</strong> {look.word}</td>'
-        f'<td style="{cell}">{code(row.name)}</td><td style="{cell}">{escaped(row.title)}</td>'
+        f'<td style="{cell}">{_exercise_name(row, linked=linked)}</td>'
+        f'<td style="{cell}">{escaped(row.title)}</td>'
         f'<td style="{quiet}">{"★" * row.stars}</td>'
         f'<td style="{quiet};text-align:right">{points(row.points)}</td></tr>'
     )

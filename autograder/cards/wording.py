@@ -68,24 +68,49 @@ def tried(verdict: Verdict) -> str:
     return f"It was tried on {verdict.cases} case{'' if verdict.cases == 1 else 's'}.{shown}"
 
 
-def next_step(verdict: Verdict, exercise: Exercise, *, debrief: bool = False) -> str:
+@dataclass(frozen=True)
+class Place:
+    """How a card speaks of where an answer is written and checked.
+
+    Attributes:
+        passed: what comes after a pass.
+        compare: how other right answers are shown.
+        stub: what to do with a stub.
+        again: what to do with an answer that is not right.
+    """
+
+    passed: str
+    compare: str
+    stub: str
+    again: str
+
+
+NOTEBOOK = Place(
+    passed="You can go on to the next section.",
+    compare='`debrief("{name}")` shows other right answers.',
+    stub="`{name}` still raises `NotImplementedError`, as it did when you opened the notebook. "
+    "Write your answer in the cell above, run that cell, then run this one again. If you do not "
+    'know where to start, `hint("{name}")` shows a hint when you ask for it.',
+    again="Change your code, run its cell, then run this one again. If you are stuck, try "
+    '`hint("{name}")`.',
+)
+
+
+def next_step(
+    verdict: Verdict, exercise: Exercise, *, debrief: bool = False, place: Place = NOTEBOOK
+) -> str:
     """The sentence at the end of a card."""
-    ask = f'`hint("{exercise.name}")`'
-    if verdict.status == "passed":
-        more = f' `debrief("{exercise.name}")` shows other right answers.' if debrief else ""
-        return f"You can go on to the next section.{more}"
-    if verdict.status == "not attempted":
-        return (
-            f"`{exercise.name}` still raises `NotImplementedError`, as it did when you opened "
-            "the notebook. Write your answer in the cell above, run that cell, then run this "
-            f"one again. If you do not know where to start, {ask} shows a hint when you ask for it."
-        )
     if verdict.status == "not judged":
         return (
             "This is neither right nor wrong so far. When your work is graded, a person looks at "
             "it. Write it with another operation, and it can be judged at once."
         )
-    return f"Change your code, run its cell, then run this one again. If you are stuck, try {ask}."
+    said = place.again
+    if verdict.status == "passed":
+        said = f"{place.passed} {place.compare}" if debrief else place.passed
+    elif verdict.status == "not attempted":
+        said = place.stub
+    return said.replace("{name}", exercise.name)
 
 
 def error_to_show(verdict: Verdict) -> str:

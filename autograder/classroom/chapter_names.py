@@ -4,6 +4,7 @@ from __future__ import annotations
 
 
 def is_called(chapter: str, word: str) -> bool:
-    """Whether `word` means this chapter: it is its name, or its number, as in ``3`` or ``9b``."""
-    number = chapter.partition("_")[0]
-    return word == chapter or word.zfill(len(number)) == number
+    """Whether `word` means this chapter: its name, number or topic: ``3``, ``9b``, ``tracing``."""
+    number, _, topic = chapter.partition("_")
+    word = word.rstrip("/")
+    return word in (chapter, topic) or word.zfill(len(number)) == number

@@ -9,6 +9,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from autograder.classroom import desk_commands, mid_term_commands
+
 app = typer.Typer(
     help="Make an nbgrader classroom from the chapters of this course.",
     no_args_is_help=True,
@@ -140,15 +142,40 @@ def replay(
     student: Annotated[str, typer.Argument(help="Who handed it in.")],
     exercise: Annotated[str, typer.Argument(help="The exercise, such as add_to_mul.")],
 ) -> None:
-    """Judge a graded answer again, on the same models, and show the card."""
+    """Judge a graded answer again, on the same models: each case, seed, versions, the card."""
     from autograder.classroom import replay as replaying
 
     try:
-        card = replaying.replay(folder, student, exercise)
+        found = replaying.replay(folder, student, exercise)
     except replaying.CannotReplay as error:
         err.print(f"[red]Nothing to show.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None
-    out.print(escape(card))
+    out.print(escape(str(found)))
+
+
+desk_commands.add_to(app)
+mid_term_commands.add_to(app)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="The classroom.")],
+    anonymous: Annotated[
+        bool, typer.Option("--anonymous", help="Leave out who is who, to pass the report on.")
+    ] = False,
+    db: Annotated[
+        str | None, typer.Option(help="Another gradebook, such as postgresql://USER@HOST/NAME.")
+    ] = None,
+) -> None:
+    """Write a page and a table: how each submission ended, and how the exercises went."""
+    from autograder.classroom.class_report import make
+
+    try:
+        path = make.report(folder, anonymous=anonymous, db_url=db)
+    except make.CannotReport as error:
+        err.print(f"[red]There is no report.[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+    out.print(f"The report is {escape(str(path))}, and report.csv beside it.")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ REPAIR = f"{_OURS}.forgiving_reader.RepairNotebook"
 RELEASED = f"{_OURS}.released.KeepReleased"
 READER = f"{_OURS}.forgiving_reader.ForgivingReader"
 FEEDBACK = f"{_OURS}.feedback.ForStudents"
+PAGE = f"{_OURS}.feedback_page.exporter.FeedbackPage"
 EXPORT = f"{_OURS}.export.SafeCsvExport"
 
 
@@ -55,6 +56,7 @@ def configure(config: Any) -> None:
         for link in GenerateFeedback.preprocessors.default()
         for name in ([_name(link), FEEDBACK] if link is GetGrades else [_name(link)])
     ]
+    config.GenerateFeedback.exporter_class = PAGE
     config.ExportApp.plugin_class = EXPORT
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 import secrets
 import shutil
@@ -24,13 +26,13 @@ from autograder.classroom.chapter_names import is_called as is_called
 from autograder.classroom.config import find_scripts
 from autograder.classroom.gradebook_url import (
     NoGradebook,
-    has_password,
     shown,
     try_out,
     what_failed,
     with_driver,
     without_password,
 )
+from autograder.classroom.private import private
 
 CONFIG = '''\
 """How nbgrader grades this class. Settings of your own go below the last line."""
@@ -50,13 +52,16 @@ README = """\
 
 Run these commands in this folder, in the environment in which the course is installed.
 
-1. Give your students `release/{chapter}/{chapter}.ipynb`.
-2. Put their work into `submitted/STUDENT/{chapter}/{chapter}.ipynb` (`nbgrader zip_collect` helps).
+1. Give your students `release/{chapter}/{chapter}.ipynb`, or what `fxcourse classroom pack .` makes.
+2. `fxcourse classroom collect . FILE` takes in the zip of Moodle or Canvas, or a folder; by hand,
+   work belongs into `submitted/STUDENT/{chapter}/{chapter}.ipynb`.
 3. `fxcourse grade .`: the grades, in {gradebook}; `nbgrader autograde {chapter}` gives the same.
+   Then open `report/index.html`: how each submission ended, and which exercises stand out.
 4. `nbgrader generate_feedback {chapter}`: pages for the students, in `feedback/`.
-5. `nbgrader export`: all grades, in `grades.csv`.
-6. `fxcourse classroom replay . STUDENT EXERCISE`: how an answer was judged, once more.
-7. `fxcourse classroom lateness .`: who was late, and what it costs; `deadlines.toml` says how much.
+5. `nbgrader export`: all grades, in `grades.csv`; `fxcourse classroom export .` for the platforms.
+6. `fxcourse classroom replay . STUDENT EXERCISE`: how an answer was judged, case by case.
+7. `fxcourse classroom report . --anonymous`: the report without names, to pass on.
+8. `fxcourse classroom lateness .`: who was late, and what it costs; `deadlines.toml` says how much.
 
 Chapters here: {all}. Formgrader in JupyterLab works too: run `jupyter lab` here.
 Test cells that you add yourself are run in the student's Python: who tries hard can deceive them.
@@ -123,8 +128,8 @@ def create(
     except OSError as error:
         raise CannotCreate(f"{folder} cannot be made: {error.strerror}.") from None
     try:
-        _fill(building, folder.name, notebooks, say, db_url)
-        building.chmod(0o755)
+        with private():
+            _fill(building, folder.name, notebooks, say, db_url)
         if folder.exists():
             folder.rmdir()
         building.rename(folder)
@@ -151,10 +156,9 @@ def _fill(
     for name, notebook in notebooks.items():
         (folder / "source" / name).mkdir(parents=True)
         texts[f"source/{name}/{name}.ipynb"] = as_text(notebook)
+        remember(folder, name, as_text(notebook))
     for path, text in texts.items():
         (folder / path).write_text(text, encoding="utf-8", newline="\n")
-    if db_url and has_password(db_url):
-        (folder / "nbgrader_config.py").chmod(0o600)
     nbgrader = api(folder)
     for name in notebooks:
         say(f"{name}: making what students get ...")
@@ -162,6 +166,26 @@ def _fill(
         if not result["success"]:
             log = without_password(result["log"], db_url) if db_url else result["log"]
             raise CannotCreate(f"nbgrader could not release {name}:\n{log}")
+
+
+SOURCES = ".fxcourse/sources.json"
+"""The file in a classroom that says what the course has put into ``source``."""
+
+
+def remember(room: Path, name: str, text: str) -> None:
+    """Note what was put into a chapter's source, so that an instructor's own edits are seen."""
+    path = room / SOURCES
+    path.parent.mkdir(exist_ok=True)
+    known = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    known[name] = hashlib.sha256(text.encode()).hexdigest()
+    path.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+
+
+def is_as_made(room: Path, name: str) -> bool:
+    """Whether a chapter's source is what the course has put there."""
+    path, source = room / SOURCES, room / "source" / name / f"{name}.ipynb"
+    known = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    return bool(hashlib.sha256(source.read_bytes()).hexdigest() == known.get(name))
 
 
 def _empty_gradebook(db_url: str, course: str) -> str:

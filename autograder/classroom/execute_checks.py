@@ -20,14 +20,19 @@ from autograder.classroom.attached_files import files_beside
 from autograder.classroom.fork_servers import boxes_for, hidden_by_name, imports_of
 from autograder.classroom.grade_submission import Untrue, ask, notes_in, shares_in
 from autograder.classroom.nbgrader_options import NOT_PYTHON, foreign_kernel
+from autograder.classroom.pools import Pools
 from autograder.classroom.released import given_out
 from autograder.classroom.save_verdicts import SCORES
+from autograder.core import own_exercises
 from autograder.sandbox.client import ProcessLost
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission, Timeouts
 from autograder.submission.sanitize import in_a_line
 from autograder.submission.seeds import key_of
 from autograder.submission.source_cells import source_cells_of
+
+CASES = "fxcourse_cases"
+"""The key of nbgrader's resources for what a judge says of each case of the one exercise."""
 
 
 class CannotJudge(Exception):
@@ -82,27 +87,32 @@ class ExecuteChecks(NbGraderPreprocessor):
         terms = GradingConfig(
             ids["notebook"], source_cells, ready, self.patience(), self.sandbox, only=self.only
         )
+        pools, whose = self.pools(), (ids["student"], ids["notebook"])
         submission = Submission(
             ids["student"], None, files_beside(Path(resources["metadata"]["path"])),
-            key_of(self.secret, ids["student"]), self.seed,
+            key_of(self.secret, ids["student"]), self.seed, ready.pool, pools.used(*whose),
         )  # fmt: skip
-        said, text = self._asked(nb, submission, terms)
+        said, text, code = self._asked(nb, submission, terms)
+        if code:
+            pools.note(*whose, code, submission.pool_for(code))
         for note in notes_in(said):
             self._warn(ids["student"], ids["notebook"], note)
         resources[SCORES] = shares_in(said, terms)
+        if self.only:
+            resources[CASES] = said.get("cases")
         return nbformat.reads(text.decode("utf-8", "replace"), as_version=4), resources
 
     def _asked(
         self, nb: NotebookNode, submission: Submission, terms: GradingConfig
-    ) -> tuple[Any, bytes]:
+    ) -> tuple[Any, bytes, str]:
         boxes = boxes_for(terms.ready, boxed=self.sandbox, proof=self.proof)
         written = nbformat.writes(nb).encode("utf-8", "replace")
         why: Exception | None = None
         for _ in range(2):
             try:
-                said, text = ask("run", submission, terms, boxes, written)
+                said, text, code = ask("run", submission, terms, boxes, written)
                 shares_in(said, terms)
-                return said, text
+                return said, text, code
             except (ProcessLost, Untrue) as error:
                 why = error
         raise CannotJudge(
@@ -123,7 +133,13 @@ class ExecuteChecks(NbGraderPreprocessor):
             imports=imports_of(Path(given) / f"{chapter}.ipynb"),
             covered=hidden_by_name(Path(course.root)),
             bounds=Bounds(memory=self.memory * MIB, wall=self.notebook),
+            pool=self.pools().now(chapter),
+            own=tuple(own_exercises.texts_in(Path(course.root) / own_exercises.FOLDER).items()),
         )
+
+    def pools(self) -> Pools:
+        """From which pools the class's random models come."""
+        return Pools(Path(CourseDirectory(config=self.config).root), self.secret)
 
     def patience(self) -> Timeouts:
         """How long the parts of a notebook may take."""

@@ -1,4 +1,4 @@
-"""What students see on their feedback pages beside the cards."""
+"""What students see on their feedback pages beside the cards, in notebooks of any kind."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import GetGrades, NbGraderPreprocessor
 
+from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.submission.seeds import NOTES
 from autograder.submission.source_cells import checked_exercise, without_hidden
 
 HEADS = {
-    "refused": "Your notebook was not graded:",
-    "happened": "When your notebook was run:",
+    "happened": "What happened to your notebook:",
     "repairs": "Before your notebook was graded, it was repaired:",
 }
 """What is noted in a graded notebook, and under which heading students read it."""
@@ -24,10 +24,15 @@ HEADS = {
 class ForStudents(NbGraderPreprocessor):
     """Leaves hidden tests out of a feedback page, and says what happened to the notebook."""
 
+    display_data_priority = GetGrades.display_data_priority
+    """As in nbgrader's own link: an exporter of pages sets it, and complains where it is not."""
+
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Change a notebook in place."""
+        """Change a notebook in place, and keep that a page shows what it was tried on."""
+        ids, execute = resources["nbgrader"], ExecuteChecks(config=self.config)
+        execute.pools().page_made(ids["student"], ids["notebook"])
         for cell in nb.cells:
             if checked_exercise(cell) is not None:
                 cell.source = without_hidden(cell.source).rstrip()

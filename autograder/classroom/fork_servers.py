@@ -27,6 +27,8 @@ def boxes_for(chapter: PreloadSpec, *, boxed: bool = True, proof: bool = True) -
     """
     key = chapter, boxed
     if key not in _kept:
+        for other in [one for one in _kept if one[0].name == chapter.name]:
+            _kept.pop(other).close()  # they are ready for what the chapter was before
         if boxed and (why_not := no_box()):
             raise NoBox(why_not)
         made = Boxes(chapter, boxed=boxed)

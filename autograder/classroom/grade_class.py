@@ -7,6 +7,7 @@ import errno
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -44,6 +45,7 @@ from autograder.classroom.nbgrader_options import (
     foreign_kernel,
     other_places,
 )
+from autograder.classroom.pools import Pools
 from autograder.classroom.preflight import RawSubmission, read_submission
 from autograder.classroom.second_looks import SecondLook, still_waiting
 from autograder.classroom.versions import differences, is_pinned, pin
@@ -93,6 +95,7 @@ def grade_class(
     room: Path,
     chapters: Sequence[str] | None = None,
     *,
+    students: Sequence[str] | None = None,
     jobs: int = 1,
     sandbox: bool = True,
     force: bool = False,
@@ -112,6 +115,7 @@ def grade_class(
     Args:
         room: the classroom.
         chapters: the chapters; all that have been released by default.
+        students: whose work; that of all by default.
         jobs: how many submissions are graded at the same time.
         sandbox: run notebooks in a box.
         force: grade again what was graded before.
@@ -129,9 +133,9 @@ def grade_class(
     room = room.expanduser().resolve()
     try:
         return _grade_class(
-            room, chapters, jobs=jobs, sandbox=sandbox, force=force, db_url=db_url,
-            cluster=cluster, settings=settings, say=say, dry_run=dry_run, warn=warn,
-            expect=expect,
+            room, chapters, students=students, jobs=jobs, sandbox=sandbox, force=force,
+            db_url=db_url, cluster=cluster, settings=settings, say=say, dry_run=dry_run,
+            warn=warn, expect=expect,
         )  # fmt: skip
     except OSError as error:
         raise CannotGrade(_about_files(error)) from None
@@ -152,6 +156,7 @@ def _grade_class(
     room: Path,
     chapters: Sequence[str] | None,
     *,
+    students: Sequence[str] | None,
     jobs: int,
     sandbox: bool,
     force: bool,
@@ -173,6 +178,7 @@ def _grade_class(
         marking = _Marking(
             room, sandbox=sandbox, db_url=db_url, settings=settings or {}, copy=copy
         )  # fmt: skip
+        marking.only = None if not students else frozenset(students)
         try:
             results = marking.grade(
                 chapters, jobs=jobs, force=force, cluster=cluster, say=say, warn=warn,
@@ -243,6 +249,7 @@ class _Marking:
         self.chosen: list[str] = []
         self._before = standings(self.writer.gradebook) if copy else {}
         self._why: dict[tuple[str, str], str] = {}
+        self.only: frozenset[str] | None = None
 
     def grade(
         self,
@@ -274,6 +281,9 @@ class _Marking:
         if left_out:
             names = ", ".join(sorted(map(in_a_line, left_out)))
             warn(f"Left out, by student_id_exclude or student_id in nbgrader_config.py: {names}.")
+        if self.only is not None:
+            waiting = {chapter: self._of_only(names) for chapter, names in waiting.items()}
+            self._look_for_all(waiting)
         count = sum(map(len, waiting.values()))
         if not count:
             unread = "".join(f" Not read: {one}" for one in self.found.unread[:5])
@@ -309,6 +319,21 @@ class _Marking:
         after = standings(self.writer.gradebook)
         return tuple(changes(self._before, after, lambda *which: self._why.get(which, "")))
 
+    def _of_only(self, names: Sequence[str]) -> list[str]:
+        """Those of some students whose work is asked for."""
+        return [name for name in names if self.only is None or name in self.only]
+
+    def _look_for_all(self, waiting: Mapping[str, Sequence[str]]) -> None:
+        """See to it that of all students who are asked for there is something."""
+        missing = sorted(
+            (self.only or frozenset()) - {n for found in waiting.values() for n in found}
+        )
+        if missing:
+            raise CannotGrade(
+                f"{', '.join(missing)} has handed in nothing of {', '.join(waiting)}: there is no "
+                f"such folder in {self.room / 'submitted'}."
+            )
+
     def _choose(self, chapters: Sequence[str] | None) -> list[str]:
         known = self.writer.chapters()
         if not known:
@@ -333,12 +358,16 @@ class _Marking:
             for student in students:
                 yield _refused(student, chapter, *why_not)
             return
-        terms = self._terms(chapter)
+        pools, terms = self.execute.pools(), self._terms(chapter)
+        pool = terms.ready.pool
+        if force:  # what is graded once more is tried on what it was tried on before
+            ready = replace(terms.ready, pool=_commonest(pools, chapter, students))
+            terms = replace(terms, ready=ready)
         given = self.asked.without_excluded(chapter, files_beside(self.source / chapter))
         known = self.writer.students()
         ids, places = self.writer.grade_ids(), self.found.places[chapter]
         graded_before = set() if force else self.writer.graded_students(chapter)
-        beside: dict[str, tuple[RawSubmission, str, dict[str, str]]] = {}
+        beside: dict[str, tuple[RawSubmission, str, dict[str, str], Submission]] = {}
         old: list[Result] = []
 
         def submissions() -> Iterator[Submission]:
@@ -361,13 +390,20 @@ class _Marking:
                     old.append(self._as_before(before, handed))
                     continue
                 self._why[student, chapter] = self.journal.why_again(student, chapter, parts)
-                beside[student] = replace(handed, files=files), digest, parts
-                yield Submission(student, handed.text, files, key, notes=handed.notes)
+                one = Submission(
+                    student, handed.text, files, key, pool=pool,
+                    pools=pools.used(student, chapter), notes=handed.notes,
+                )  # fmt: skip
+                beside[student] = replace(handed, files=files), digest, parts, one
+                yield one
 
         for graded in self._graded(submissions(), terms, min(jobs, len(students)), cluster):
             while old:
                 yield old.pop()
-            yield self._write(graded, *beside.pop(graded.result.student))
+            handed, digest, parts, one = beside.pop(graded.result.student)
+            if graded.code and self.last_run:
+                pools.note(one.student, chapter, graded.code, one.pool_for(graded.code))
+            yield self._write(graded, handed, digest, parts)
         yield from old
 
     def _graded(
@@ -429,6 +465,12 @@ def _with_note(result: Result, stamp: Stamp | None) -> Result:
     """A result that says, too, what is wrong with its time; that is no part of the journal."""
     notes = tuple(n for n in result.notes if not n.startswith("timestamp.txt "))
     return replace(result, notes=(*notes, stamp.note) if stamp and stamp.note else notes)
+
+
+def _commonest(pools: Pools, chapter: str, students: Sequence[str]) -> int:
+    """The pool on which most of these students' latest hand-ins were tried."""
+    latest = [[pools.now(chapter), *pools.used(one, chapter).values()][-1] for one in students]
+    return Counter(latest).most_common(1)[0][0]
 
 
 def _usable(db_url: str) -> str:

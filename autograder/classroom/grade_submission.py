@@ -20,6 +20,7 @@ from autograder.core.ending import End, Ending
 from autograder.sandbox.client import ForkServer, Image, Process, ProcessLost, SubprocessServer
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.sandbox.wire import Broken, send
+from autograder.submission.check_result import CheckResult, KeptFinding, are_checks
 from autograder.submission.contract import (
     GradingConfig,
     PreloadSpec,
@@ -43,6 +44,7 @@ WHEN_DONE, AT_ONCE = 5.0, 0.2
 
 MAX_NOTEBOOK = 128 * MIB
 MAX_NOTES, MAX_NOTE = 500, 2_000
+MAX_REPAIRS = 1_000_000
 MAX_PROCESSES = 400
 """Processes that one judge may ask for."""
 
@@ -76,7 +78,10 @@ class Boxes:
             {"imports": list(chapter.imports)},
             covered=chapter.covered,
         )
-        config = {"syllabus": chapter.syllabus, "chapter": chapter.name}
+        config = {
+            "syllabus": chapter.syllabus, "chapter": chapter.name, "pool": chapter.pool,
+            "own": dict(chapter.own),
+        }  # fmt: skip
         entry = {"judge": ("autograder.boxed.judge_service", JUDGE)}
         self.boxed = boxed
         self._students: ForkServer | None = None
@@ -142,8 +147,9 @@ def grade_submission(submission: Submission, terms: GradingConfig, boxes: Boxes)
     how = ""
     for _ in range(2):
         try:
-            said, text = ask("grade", submission, terms, boxes)
-            return _accepted(said, text, submission, terms, time.perf_counter() - start)
+            said, text, code = ask("grade", submission, terms, boxes)
+            graded = _accepted(said, text, submission, terms, time.perf_counter() - start)
+            return replace(graded, code=code)
         except (ProcessLost, Untrue) as error:
             how = str(error)
     return failed_result(submission, terms, _LOST.format(how=_line(how)), final=True)
@@ -151,7 +157,7 @@ def grade_submission(submission: Submission, terms: GradingConfig, boxes: Boxes)
 
 def ask(
     step: str, submission: Submission, terms: GradingConfig, boxes: Boxes, nb: bytes = b""
-) -> tuple[Any, bytes]:
+) -> tuple[Any, bytes, str]:
     """Have a judge of its own do something with a submission.
 
     Args:
@@ -162,29 +168,32 @@ def ask(
         nb: the repaired notebook, as a file's text.
 
     Returns:
-        What it says, which nobody has looked at yet, and the notebook as it is then.
+        What it says, which nobody has looked at yet; the notebook as it is then; and the digest
+        of the code cells for which it asked for a seed.
 
     Raises:
         ProcessLost: the judge is gone.
         Untrue: it asks for too much.
     """
-    judge, asked = boxes.judge(), 0
+    judge, asked, code = boxes.judge(), 0, ""
 
     def tell(head: dict[str, Any], blobs: list[bytes]) -> None:
-        nonlocal asked
+        nonlocal asked, code
         asked += 1
         need = head.get("need")
         if asked > MAX_PROCESSES:
             raise Untrue("a judge asked for too many processes")
         if need == "seed":
-            send(judge.talk, {"seed": seed_of(submission.key, str(head.get("code"))[:100])})
+            code = str(head.get("code"))[:100]
+            seed = seed_of(submission.key, code, submission.pool_for(code))
+            send(judge.talk, {"seed": seed})
         elif need in ("student", "graphs"):
             boxes.give(judge.talk, str(need))
         else:
             raise Untrue("a judge asked for what there is not")
 
     told = pickle.dumps(
-        (replace(submission, key=b""), terms)
+        (replace(submission, key=b"", pool=0, pools={}), terms)
     )  # what the seed comes from stays here
     patience = terms.patience.notebook + terms.patience.trial + JUDGING
     try:
@@ -194,7 +203,7 @@ def ask(
         judge.close()
     if len(found) != 1 or len(found[0]) > MAX_NOTEBOOK:
         raise Untrue("a judge gave back no notebook")
-    return said, found[0]
+    return said, found[0], code
 
 
 def repaired(text: bytes, source_cells: Mapping[str, Any], boxes: Boxes) -> tuple[bytes, list[str]]:
@@ -254,8 +263,10 @@ def _accepted(
         raise Untrue("a judge spoke of cells that are not there")
     notes = (*submission.notes, *notes_in(said))
     result = Result(
-        submission.student, terms.chapter, _status_in(said), notes=notes, seconds=seconds
-    )
+        submission.student, terms.chapter, _status_in(said), notes=notes, seconds=seconds,
+        checks=_checks_in(said, terms), restarts=_count_in(said, "restarts", MAX_PROCESSES),
+        repairs=_count_in(said, "repairs", MAX_REPAIRS),
+    )  # fmt: skip
     return GradedNotebook.of(
         result,
         text.decode("utf-8", "replace"),
@@ -269,6 +280,30 @@ def _status_in(said: Mapping[str, Any]) -> SubmissionStatus:
     if not isinstance(status, str) or status not in list(SubmissionStatus):
         raise Untrue("a judge named no state")
     return SubmissionStatus(status)
+
+
+def _checks_in(said: Mapping[str, Any], terms: GradingConfig) -> tuple[CheckResult, ...]:
+    rows = said.get("checks")
+    if not are_checks(rows):
+        raise Untrue("a judge said of checks what cannot be")
+    checks = [CheckResult.from_json(row) for row in rows or ()]
+    names = [check.exercise for check in checks]
+    known = {cell.exercise for cell in terms.source_cells.values()}
+    if len(set(names)) < len(names) or not set(names) <= known:
+        raise Untrue("a judge spoke of checks that are not there")
+    return tuple(replace(check, findings=tuple(map(_plain, check.findings))) for check in checks)
+
+
+def _plain(finding: KeptFinding) -> KeptFinding:
+    texts = (_line(finding.code), _line(finding.message), plain_text(finding.model))
+    return KeptFinding(*texts)
+
+
+def _count_in(said: Mapping[str, Any], name: str, most: int) -> int:
+    count = said.get(name)
+    if type(count) is not int or not 0 <= count <= most:
+        raise Untrue(f"a judge gave no number of {name}")
+    return count
 
 
 def notes_in(said: Mapping[str, Any]) -> tuple[str, ...]:

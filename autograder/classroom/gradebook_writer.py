@@ -194,7 +194,6 @@ class GradebookWriter:
         notebook.write_text(graded.text, encoding="utf-8", errors="replace", newline="\n")
         if timestamp:
             (building / "timestamp.txt").write_text(timestamp, encoding="utf-8")
-        building.chmod(0o755)
         last_run.put_away(graded.result.student, chapter)
         os.replace(building, home / chapter)
 

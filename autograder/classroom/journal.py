@@ -60,8 +60,8 @@ class Journal:
         return f"changed: {', '.join(changed)}" if changed else "graded once more"
 
     def results(self) -> list[Result]:
-        """The last result of each submission."""
-        return [found for found, _, _ in self._last.values()]
+        """The last result of each submission, whether it has changed since or not."""
+        return [replace(found, in_this_run=False) for found, _, _ in self._last.values()]
 
     def find(self, student: str, chapter: str, digest: str) -> Result | None:
         """The result of a submission that has not changed since."""

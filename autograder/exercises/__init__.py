@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+from autograder.core import own_exercises
 from autograder.core.exercise import Exercise
 
 FOLDER = Path(__file__).parent
@@ -25,9 +26,11 @@ def _homes() -> dict[str, str]:
 
 
 class _Exercises(Mapping[str, Exercise]):
-    """The exercises by name, in the order of the course."""
+    """The exercises by name, in the order of the course; an instructor's own only by name."""
 
     def __getitem__(self, name: str) -> Exercise:
+        if name not in _homes():
+            return own_exercises.exercise(name)
         return import_module(f"{__name__}.{_homes()[name]}.{name}.cases").EXERCISE
 
     def __iter__(self) -> Iterator[str]:
@@ -36,7 +39,7 @@ class _Exercises(Mapping[str, Exercise]):
             yield from (exercise.name for exercise in of_chapter(home.removeprefix("ch")))
 
     def __contains__(self, name: object) -> bool:
-        return name in _homes()
+        return name in _homes() or name in own_exercises.names()
 
     def __len__(self) -> int:
         return len(_homes())
@@ -46,6 +49,11 @@ EXERCISES: Mapping[str, Exercise] = _Exercises()
 
 
 def of_chapter(chapter: str) -> tuple[Exercise, ...]:
-    """The exercises of the chapter with that stem, such as ``03_manipulation``, in order."""
+    """The exercises of the chapter with that stem, such as ``03_manipulation``, in order.
+
+    An instructor's own are among them, where their ``EXERCISE`` names the chapter.
+    """
     names = [name for name, home in _homes().items() if home == f"ch{chapter}"]
-    return tuple(sorted(map(EXERCISES.__getitem__, names), key=lambda found: found.number))
+    own = map(own_exercises.exercise, sorted(own_exercises.names() - _homes().keys()))
+    found = [*map(EXERCISES.__getitem__, names), *(one for one in own if one.chapter == chapter)]
+    return tuple(sorted(found, key=lambda one: one.number))

@@ -68,7 +68,7 @@ class Program:
         return _class_of(self.source, tuple(names.items()))()
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _class_of(source: str, names: tuple[tuple[str, Any], ...]) -> type[nn.Module]:
     scope = {"torch": torch, "nn": nn, "F": F, "operator": operator, **dict(names)}
     exec(compile(source, "<a random model>", "exec"), scope)

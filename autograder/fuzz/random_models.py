@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from autograder.core.exercise import RANDOM, Case, Expect, Trial
 from autograder.fuzz.codegen import program_of
 from autograder.fuzz.grammar import Vocabulary
 from autograder.fuzz.model_builder import Builder, as_it_is
-from autograder.fuzz.recipe import Recipe
+from autograder.fuzz.recipe import OWN, Recipe
 from autograder.fuzz.sampler import drawn
 from autograder.fuzz.shrinker import shrunk
 
@@ -18,6 +19,15 @@ COUNT = 20
 
 AT_HAND = 5
 """How many of them a learner waits for in a notebook."""
+
+
+POOL = 128
+"""How many models are in a pool. Choices are moved on by an amount of its own in each of them (see
+`sampler`)."""
+
+_ROUND = 64
+"""Models of a pool that are so far apart choose the same operation, shape and form from the same
+draw; so a share takes one of those, or the other."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +48,14 @@ class RandomModels:
     count: int = COUNT
     expect: Expect | Callable[[Recipe], Expect] = Expect()
     _made: dict[tuple[int, int], tuple[Case, ...]] = field(default_factory=dict, compare=False)
+    _pooled: dict[tuple[int, int], Case] = field(default_factory=dict, compare=False)
 
     def cases(self, seed: int = 0, count: int | None = None) -> tuple[Case, ...]:
         """The cases of a seed; with fewer, the first of them."""
         count = count or self.count
+        pool, own = divmod(seed, OWN)
+        if pool:
+            return self._share(pool, own, count)
         if (seed, count) not in self._made:
             recipes = drawn(self.vocabulary.most, max(count, self.count), seed)[:count]
             self._made.clear()  # whoever tries many seeds shall not keep all of their models
@@ -49,6 +63,32 @@ class RandomModels:
                 self.case(recipe, f"random model {i}") for i, recipe in enumerate(recipes, start=1)
             )
         return self._made[seed, count]
+
+    def pool(self, pool: int) -> Iterator[Case]:
+        """The cases of a class's pool: drawn all at once, each made when it is first asked for.
+
+        Args:
+            pool: its number.
+        """
+        drawn(self.vocabulary.most, POOL, pool)
+        return (self._of_pool(pool, place) for place in range(POOL))
+
+    def _share(self, pool: int, own: int, count: int) -> tuple[Case, ...]:
+        """A share of a pool: models whose choices are moved on by ever more, as in `drawn`."""
+        chooser = random.Random(own)
+        start = chooser.randrange(_ROUND)
+        places = (
+            (start + i) % _ROUND + _ROUND * chooser.randrange(POOL // _ROUND) for i in range(count)
+        )
+        return tuple(self._of_pool(pool, place) for place in places)
+
+    def _of_pool(self, pool: int, place: int) -> Case:
+        if (pool, place) not in self._pooled:
+            if len(self._pooled) >= 2 * POOL:
+                self._pooled.clear()  # those of other pools
+            recipe = drawn(self.vocabulary.most, POOL, pool)[place]
+            self._pooled[pool, place] = self.case(recipe, f"random model {place + 1}")
+        return self._pooled[pool, place]
 
     def case(self, recipe: Recipe, name: str) -> Case:
         """The case of a recipe."""

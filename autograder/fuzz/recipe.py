@@ -11,6 +11,10 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
+OWN = 1 << 20
+"""A seed below it draws models of its own. Above that it says from which pool of a class the models
+come, and which share of the pool."""
+
 
 @dataclass(frozen=True)
 class Step:

@@ -167,7 +167,7 @@ ADVICE = (
     Row(("ValueError",), r"(?s)Node \[graph = .* target (\w+) has type (.*?) but a Callable",
         "`call_function` takes the function itself, and its target here is the string `{1}`. A "
         "string is the target of a method. Which object is the function?"),
-    Row(("RuntimeError",), r"changed size during iteration",
+    Row(("RuntimeError",), r"changed (?:size )?during iteration",
         "Your loop walks over something that its own body changes. What does the loop walk over, "
         "and which line changes it?"),
     Row(("SyntaxError",), r"argument|parameter",
@@ -291,6 +291,13 @@ ADVICE = (
     Row(("StopIteration",), "",
         "`next` found nothing: no item fulfils the condition, or all have been taken. For which "
         "node is that so here?"),
+    Row(("TypeError",), r"Can't instantiate abstract class \w+ .*abstract methods? '?(\w+)'?",
+        "The class that yours comes from leaves `{1}` to you. Is it a method of your class, under "
+        "this name?"),
+    Row(("Exception",), r"An error occurred when running the '.*' pass",
+        "A `PassManager` ran your pass, and something went wrong in it. Call the pass by itself on "
+        "this module, and look at what it raises, or what kind of thing it returns.",
+        exercises=("OpSwap",)),
     Row(("TypeError",), r"unhashable type: '(\w+)'",
         "A `{1}` can be no key of a dictionary and no member of a set. Which argument of a node is "
         "one here?"),

@@ -16,6 +16,7 @@ from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
 from autograder.fuzz.model_builder import Builder
+from autograder.judge import references
 from autograder.judge.references import MissingReference, stored
 
 if TYPE_CHECKING:
@@ -107,6 +108,12 @@ def _key(rubric: str) -> AnswerKey:
     module, _, name = rubric.partition(":")
     key: AnswerKey = getattr(importlib.import_module(module), name or "KEY")
     return key
+
+
+def forget() -> None:
+    """Drop what was read of keys and references, after a file has changed."""
+    _key.cache_clear()
+    references.forget()
 
 
 def key_of(exercise: Exercise) -> AnswerKey:

@@ -93,6 +93,7 @@ def none_left(
         methods: names of methods.
         modules: full names of module classes.
     """
+    article = "an" if what[0] in "aeiou" else "a"
 
     def find(evidence: Evidence) -> Iterable[Finding]:
         classes = classes_of(evidence.graph)
@@ -104,8 +105,9 @@ def none_left(
                 how += "" if cls else "method" if is_method else "function"
                 yield evidence.finding(
                     "missed-spelling",
-                    f"`{row['name']}` is still a {what}: {how}.",
-                    f"A {what} may be written in several ways, and a module may be called twice.",
+                    f"`{row['name']}` is still {article} {what}: {how}.",
+                    f"{article.title()} {what} may be written in several ways, and a module may "
+                    "be called twice.",
                     nodes=(row["name"],),
                 )
                 return

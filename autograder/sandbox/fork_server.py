@@ -23,7 +23,7 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NoReturn
@@ -31,6 +31,7 @@ from typing import Any, NoReturn
 from autograder.core.ending import End, Ending
 from autograder.sandbox import (
     cgroups,
+    huge_pages,
     init_process,
     namespaces,
     resource_limits,
@@ -43,6 +44,11 @@ from autograder.sandbox.wire import Broken, receive, send
 
 CONFIGURE = 0xFF
 """The request that is followed by a frame for the entries; others are numbers of entries."""
+
+
+SELDOM = 20_000, 20, 10
+"""When a process looks for garbage in circles: a box lives for seconds, and most that it makes is
+gone by itself."""
 
 
 @dataclass
@@ -68,6 +74,7 @@ def main() -> None:
     sys.argv = [""]
     syscalls.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides what a Ctrl-C ends
+    gc.disable()  # what is imported stays
     head, blobs = receive(control)
     states: dict[Callable[..., Any], Any] = {}  # entries that get ready alike share what they got
     entries = []
@@ -78,19 +85,23 @@ def main() -> None:
         entries.append(_entry(module, states[module.get_ready], row, head["covered"]))
     gc.collect()
     gc.freeze()  # so that forked processes share what is here
+    gc.set_threshold(*SELDOM)
+    gc.enable()
     os.environ["HOME"] = namespaces.HOME
     tempfile.tempdir = None
     os.environ |= {"TMPDIR": "/tmp", "TORCHINDUCTOR_CACHE_DIR": namespaces.COMPILED}
     cgroups.home_of_boxes()
     send(control, {"ready": True}, [_public(entry) for entry in entries])
+    ahead = _ahead(entries)
     while True:
-        _work_ahead(control, entries)
+        _work_ahead(control, ahead)
         request, wires, _, _ = socket.recv_fds(control, 1, 2)
         _reap()
         if not request:
             return
         if request[0] == CONFIGURE:
             _configure(control, entries)
+            ahead = _ahead(entries)
             continue
         talk, word = (socket.socket(fileno=number) for number in wires)
         if os.fork() == 0:
@@ -120,18 +131,26 @@ def _configure(control: socket.socket, entries: list[Entry]) -> None:
         take = getattr(entry.module, "configure", None)
         if take:
             take(entry.state, head, blobs)
-    gc.collect()
     gc.freeze()
     send(control, {"ready": True})
 
 
-def _work_ahead(control: socket.socket, entries: list[Entry]) -> None:
-    """While nobody asks for anything, do what every box would otherwise do again."""
+def _ahead(entries: list[Entry]) -> Iterator[None]:
+    """What every box would otherwise do again, and what makes forks cheap, bit by bit."""
+    yield from huge_pages.gather()
     for entry in entries:
         idle = getattr(entry.module, "idle", None)
-        while idle and not select.select([control], [], [], 0)[0]:
-            if not idle(entry.state):
-                break
+        while idle and idle(entry.state):
+            yield
+    gc.freeze()
+    yield from huge_pages.gather()
+
+
+def _work_ahead(control: socket.socket, ahead: Iterator[None]) -> None:
+    """While nobody asks for anything, do some of what there is to do."""
+    while not select.select([control], [], [], 0)[0]:
+        if next(ahead, ahead) is ahead:
+            return
 
 
 def _reap() -> None:

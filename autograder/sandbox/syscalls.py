@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import platform
+from functools import cache
 
 NEW_MOUNTS, NEW_HOST, NEW_IPC = 0x00020000, 0x04000000, 0x08000000
 NEW_USER, NEW_PROCESSES, NEW_NETWORK = 0x10000000, 0x20000000, 0x40000000
@@ -19,6 +21,7 @@ _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 22, 38
 _CAPABILITIES_3 = 0x20080522
 _MOUNT_SETATTR = 442  # the same number on every architecture
 _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
+_COLLAPSE = 25
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -66,6 +69,24 @@ def change_root(new: str) -> None:
     _checked(_libc.syscall(number, b".", b"."), "pivot_root")
     _checked(_libc.umount2(b".", _DETACH), "umount")
     os.chdir("/")
+
+
+def collapse(begin: int, size: int) -> bool:
+    """Have memory kept in large pages; whether the kernel knows how to do that.
+
+    Args:
+        begin: where the memory begins, at a large page.
+        size: its bytes.
+    """
+    done = _libc.madvise(ctypes.c_void_p(begin), ctypes.c_size_t(size), _COLLAPSE)
+    # What has no pages yet, or is not there any more, is refused with other numbers.
+    return done == 0 or ctypes.get_errno() != errno.EINVAL or _knows_how()
+
+
+@cache
+def _knows_how() -> bool:
+    """Whether the kernel knows that call at all: nothing of no size is refused if it does."""
+    return bool(_libc.madvise(None, ctypes.c_size_t(0), _COLLAPSE) == 0)
 
 
 def _prctl(option: int, *values: int | ctypes.c_void_p) -> None:

@@ -6,7 +6,6 @@ waiting has an end.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import select
 import socket
@@ -23,6 +22,9 @@ MAX_OUTPUTS = 32 * 1024 * 1024
 MAX_CONTAINERS, MAX_COMMAS = 400_000, 2_000_000
 """In a head: a list or an object takes many times the memory of its two characters, and so does
 what stands between commas."""
+
+TOGETHER = 1 << 16
+"""Bytes up to which a frame is sent in one piece: who waits for it is woken once."""
 
 MAX_BLOBS = 256 * 1024 * 1024
 MAX_COUNT = 10_000
@@ -59,7 +61,10 @@ def send(
     """
     blobs = blobs or []
     text = json.dumps(head | {"blobs": [len(blob) for blob in blobs]}).encode()
-    for part in (_LENGTH.pack(len(text)) + text, *blobs):
+    parts = [_LENGTH.pack(len(text)), text, *blobs]
+    if sum(map(len, parts)) <= TOGETHER:
+        parts = [b"".join(parts)]
+    for part in parts:
         _all_of(wire, memoryview(part), until)
 
 
@@ -70,10 +75,13 @@ def _all_of(wire: socket.socket, left: memoryview, until: float | None) -> None:
             return
         while left:
             patience = until - time.monotonic()
-            if patience <= 0 or not select.select([], [wire], [], patience)[1]:
+            if patience <= 0:
                 raise TooLate
-            with contextlib.suppress(BlockingIOError):  # less room than it seemed
+            try:
                 left = left[wire.send(left, socket.MSG_DONTWAIT) :]
+            except BlockingIOError:
+                if not select.select([], [wire], [], patience)[1]:
+                    raise TooLate from None
     except OSError as error:
         raise Broken(str(error)) from None
 
@@ -127,12 +135,16 @@ def _no_constant(name: str) -> None:
 def _exactly(wire: socket.socket, size: int, until: float | None) -> bytes:
     found = bytearray()
     while len(found) < size:
-        if until is not None:
-            left = until - time.monotonic()
-            if left <= 0 or not select.select([wire], [], [], left)[0]:
-                raise TooLate
+        left = 0.0 if until is None else until - time.monotonic()
+        if until is not None and left <= 0:
+            raise TooLate
         try:
-            part = wire.recv(min(size - len(found), 1 << 20))
+            flags = 0 if until is None else socket.MSG_DONTWAIT
+            part = wire.recv(min(size - len(found), 1 << 20), flags)
+        except BlockingIOError:
+            if not select.select([wire], [], [], left)[0]:
+                raise TooLate from None
+            continue
         except OSError as error:
             raise Broken(str(error)) from None
         if not part:

@@ -53,6 +53,8 @@ class PreloadSpec:
         imports: modules that its cells import.
         covered: folders that must not be seen from inside.
         bounds: what one notebook may take.
+        pool: the number of the pool of random models that is worked out ahead.
+        own: paths and texts of the instructor's own exercises; see `core.own_exercises`.
     """
 
     name: str
@@ -60,6 +62,8 @@ class PreloadSpec:
     imports: tuple[str, ...] = ()
     covered: tuple[str, ...] = ()
     bounds: Bounds = Bounds()
+    pool: int = field(default=0, repr=False)  # it changes no grade, nor the digest of one
+    own: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,8 @@ class Submission:
         files: what lies beside it.
         key: what the seed of a hand-in comes from: this student's, not the classroom's secret.
         seed: the seed itself, where a grade is looked at again.
+        pool: the number of the pool from which random models come.
+        pools: the pools of this student's earlier hand-ins, by `code_of`: each keeps its own.
         notes: what was noticed before, a sentence each.
     """
 
@@ -107,7 +113,17 @@ class Submission:
     files: Mapping[str, bytes] = field(default_factory=dict)
     key: bytes = b""
     seed: int | None = None
+    pool: int = 0
+    pools: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def pool_for(self, code: str) -> int:
+        """The pool on which a hand-in is tried.
+
+        Args:
+            code: of the hand-in; see `code_of`.
+        """
+        return self.pools.get(code, self.pool)
 
 
 def failed_result(

@@ -1,7 +1,9 @@
 """Which random models a student's answers are tried on, and in which order the cases come.
 
 They are others for each student and for each hand-in: who hands in something else is tried on
-something else, so that what one page has shown is of no use for the next.
+something else, so that what one page has shown is of no use for the next. The models of a class
+come from a pool of its own, of which everybody gets another share: what is the same for every
+answer is worked out once for each.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ import hashlib
 import hmac
 
 from nbformat.notebooknode import NotebookNode
+
+from autograder.fuzz.recipe import OWN
 
 NOTES = "fxcourse"
 """The key of the notebook's metadata under which we note how it was graded."""
@@ -30,15 +34,28 @@ def code_of(nb: NotebookNode) -> str:
     return found.hexdigest()
 
 
-def seed_of(key: bytes, code: str) -> int:
-    """The seed of a hand-in.
+def pool_of(secret: str, chapter: str, turn: int = 0) -> int:
+    """The number of a pool from which a class's random models come, in a chapter.
+
+    Args:
+        secret: the classroom's.
+        chapter: the chapter.
+        turn: how many pools were there before this one.
+    """
+    digest = hmac.digest(secret.encode(), f"pool {turn} of {chapter}".encode(), hashlib.sha256)
+    return int.from_bytes(digest[:4], "big") or 1
+
+
+def seed_of(key: bytes, code: str, pool: int) -> int:
+    """The seed of a hand-in; a number that JSON holds exactly, whoever reads it.
 
     Args:
         key: the student's; see `key_of`.
         code: of what was handed in; see `code_of`.
+        pool: the class's; see `pool_of`. Without one (0), models are drawn for this hand-in alone.
     """
     digest = hmac.digest(key, code.encode(), hashlib.sha256)
-    return int.from_bytes(digest[:4], "big")
+    return pool * OWN + int.from_bytes(digest[:8], "big") % OWN
 
 
 def note_seed(nb: NotebookNode, seed: int) -> None:

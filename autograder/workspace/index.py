@@ -18,6 +18,9 @@ TEXT = """\
 This folder is yours. Open a chapter by its link, or in the list on the left. What you write stays
 here; `fxcourse update` brings new versions of the chapters and keeps your work.
 
+To go on with an exercise on another day, run the first code cell of its chapter, then the cells of
+the exercise. You do not have to run the whole chapter again.
+
 {chapters}
 
 Run the next cell to see how far you are. It also says where to go on."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from autograder.exercises import EXERCISES
-from tests.exam.answers import Answer, all_answers, examine, finding_meant_for
+from tests.exam import caught_on
+from tests.exam.answers import Answer, all_answers, caught_by, examine, finding_meant_for
 
 ANSWERS = [a for a in all_answers() if a.exercise in EXERCISES]
 
@@ -56,3 +58,38 @@ def test_exam_is_large_enough(name: str) -> None:
 
 def test_every_answer_belongs_to_an_exercise() -> None:
     assert {a.exercise for a in all_answers()} <= set(EXERCISES)
+
+
+def test_which_cases_catch_is_known_of_most(printed: Callable[[str, str], None]) -> None:
+    """What `caught_on` does not know, or no longer, only takes longer; so it is no mistake."""
+    old = []
+    for name, known in caught_on.stored().items():
+        styles = {a.style for a in ANSWERS if a.exercise == name and a.finding is not None}
+        cases = {case.name for case in EXERCISES[name].cases} if name in EXERCISES else set()
+        if not (known.keys() <= styles and set(known.values()) <= cases):
+            old.append(name)
+    new = EXERCISES.keys() - caught_on.stored().keys()
+    if names := sorted({*old, *new}):
+        text = f"To make the exam faster, run: python -m tests.exam.caught_on {' '.join(names)}"
+        printed("cases that catch wrong answers, and are not known", text)
+
+
+@pytest.mark.parametrize("name", ["retarget"])
+@pytest.mark.parametrize("known", ["", "no such case", "the last one"])
+def test_what_is_known_of_a_case_decides_nothing(
+    name: str, known: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = EXERCISES[name].cases
+    case = cases[-1].name if known == "the last one" else known
+    monkeypatch.setattr(caught_on, "known", lambda answer: case)
+    answer = next(a for a in ANSWERS if a.exercise == name and a.finding is not None)
+    found = caught_by(answer)[1]
+    assert found is not None and found.code == answer.finding
+    for other in (replace(answer, finding="no such finding"), right_one(name, answer.finding)):
+        assert caught_by(other) == ("", None)
+
+
+def right_one(name: str, finding: str | None) -> Answer:
+    """A right answer, as if that finding were meant for it."""
+    answer = next(a for a in ANSWERS if a.exercise == name and a.finding is None)
+    return replace(answer, finding=finding)

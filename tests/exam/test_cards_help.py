@@ -20,6 +20,7 @@ from autograder.core.verdict import Finding, Verdict, further_findings
 from autograder.judge.advice import ADVICE, advice_for
 from autograder.judge.error_words import LONGEST, message_of
 from autograder.runner.lasting_state import LastingState
+from tests.exam.answers import answers_to, finding_meant_for
 from tests.exam.panel import Mistake, all_mistakes
 
 PANEL = {str(mistake): mistake for mistake in all_mistakes()}
@@ -127,6 +128,10 @@ def test_every_advice_can_be_given_and_asks_or_says_something_whole() -> None:
         ({"type": "RuntimeError", "message": "limit", "text": "raise RuntimeError('limit')"},
          "needs no more rounds"),
         ({"type": "StopIteration", "message": "", "text": "next(values)"}, "found nothing"),
+        ({"type": "RuntimeError", "message": "dictionary keys changed during iteration",
+          "text": "for user in node.users:"}, "which line changes it?"),
+        ({"type": "TypeError", "message": "Can't instantiate abstract class OpSwap with abstract "
+          "method call", "text": ""}, "leaves `call` to you"),
         ({"type": "Odd", "message": "nobody knows this", "text": "x"}, ""),
     ],
 )  # fmt: skip
@@ -139,6 +144,14 @@ def test_no_message_ends_in_the_middle_of_a_sentence() -> None:
     long = "This is a sentence. " * 40
     text = message_of({"type": "E", "message": "This", "says": long})
     assert len(text) <= LONGEST and text.endswith("sentence.")
+
+
+def test_a_place_that_is_right_but_for_the_file_is_not_said_to_be_another_line() -> None:
+    """The file's name alone is the same in both, and a card with it would contradict itself."""
+    (answer,) = (a for a in answers_to("source_of") if a.style == "the name of the file alone")
+    finding = finding_meant_for(answer)
+    assert finding is not None
+    assert "has the right line, and as its file 'models.py'" in finding.message
 
 
 # ------------------------------------------------------------------ what outlives a call

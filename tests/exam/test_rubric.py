@@ -26,9 +26,6 @@ SHARED = {
 }
 
 
-BY_EXERCISE = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in EXERCISES]
-
-
 def is_needed(exercise: Exercise, rule: Property) -> bool:
     """Whether some wrong answer passes once the rule is gone."""
     key = key_of(exercise)
@@ -57,7 +54,7 @@ def passes_now(exercise: Exercise, key: AnswerKey, answer: Answer, finding: Find
     return True
 
 
-@pytest.mark.parametrize("name", BY_EXERCISE)
+@pytest.mark.parametrize("name", EXERCISES)
 def test_each_own_property_is_needed(name: str) -> None:
     exercise = EXERCISES[name]
     own = [rule for rule in key_of(exercise).rules if rule.name not in SHARED]
@@ -80,10 +77,7 @@ NEEDED_IN = {
 """Of each shared rule an exercise in which a wrong answer passes without it."""
 
 
-@pytest.mark.parametrize(
-    ("rule", "name"),
-    [pytest.param(*pair, marks=pytest.mark.xdist_group(pair[1])) for pair in NEEDED_IN.items()],
-)
+@pytest.mark.parametrize(("rule", "name"), NEEDED_IN.items())
 def test_each_shared_property_is_needed_somewhere(rule: str, name: str) -> None:
     exercise = EXERCISES[name]
     (found,) = (own for own in key_of(exercise).rules if own.name == rule)

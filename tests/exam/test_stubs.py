@@ -8,6 +8,7 @@ from typing import Any
 
 import jupytext
 import pytest
+from nbformat.notebooknode import NotebookNode
 
 from autograder import grade
 from autograder.builder import build
@@ -28,6 +29,12 @@ def code_of(chapter: str) -> dict[str, str]:
     return named | {"first": cells[0].source}
 
 
+@cache
+def source_of(chapter: str) -> NotebookNode:
+    """A chapter's source, as a notebook."""
+    return jupytext.read(SOLUTIONS / f"{chapter}.py", fmt="py:percent")
+
+
 def stub_of(name: str) -> Any:
     """What the released notebook defines for an exercise, before anybody wrote in it."""
     code = code_of(EXERCISES[name].chapter)
@@ -37,14 +44,7 @@ def stub_of(name: str) -> Any:
     return names[name]
 
 
-BY_CHAPTER = [
-    pytest.param(name, marks=pytest.mark.xdist_group(f"stubs {exercise.chapter}"))
-    for name, exercise in EXERCISES.items()
-]
-"""One process builds a chapter, once."""
-
-
-@pytest.mark.parametrize("name", BY_CHAPTER)
+@pytest.mark.parametrize("name", EXERCISES)
 def test_untouched_stub_is_not_attempted(name: str) -> None:
     verdict = grade(name, stub_of(name))
     assert verdict.status == "not attempted"
@@ -67,7 +67,10 @@ def test_what_is_no_function_is_told(name: str, answer: Any) -> None:
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_solution_starts_with_a_docstring(name: str) -> None:
-    notebook = jupytext.read(SOLUTIONS / f"{EXERCISES[name].chapter}.py", fmt="py:percent")
-    (source,) = (c.source for c in notebook.cells if c.metadata.get("solve") == name)
+    (source,) = (
+        cell.source
+        for cell in source_of(EXERCISES[name].chapter).cells
+        if cell.metadata.get("solve") == name
+    )
     (definition,) = (n for n in ast.parse(source).body if getattr(n, "name", "") == name)
     assert ast.get_docstring(definition), f"{name} has no docstring to tell what is asked"

@@ -34,19 +34,22 @@ class Mutation:
 
     def of(self, outcome: Outcome) -> Outcome:
         """A copy of the outcome with this change."""
-        data = {name: copy.deepcopy(getattr(outcome, name)) for name in FIELDS}
-        *way, last = self.path
-        owner: Any = data
-        for step in way:
-            owner = owner[step]
-        if self.how == "dropped":
-            del owner[last]
-        else:
-            owner[last] = _changed(owner[last], self.how)
         other = copy.copy(outcome)
-        for name, value in data.items():
-            setattr(other, name, value)
+        name, *way = self.path
+        setattr(other, str(name), self._in(getattr(outcome, str(name)), way))
         return other
+
+    def _in(self, value: Any, way: list[str | int]) -> Any:
+        """A copy of a value, changed at the end of the way; what lies beside the way is shared."""
+        if not way:
+            return _changed(value, self.how)
+        step, *rest = way
+        owner = copy.copy(value)
+        if not rest and self.how == "dropped":
+            del owner[step]
+        else:
+            owner[step] = self._in(owner[step], rest)
+        return owner
 
 
 def mutations(outcome: Outcome) -> Iterator[Mutation]:

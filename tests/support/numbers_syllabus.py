@@ -55,6 +55,10 @@ class RandomNumbers:
         numbers = (float(seed % 1000 + i) for i in range(1, self.count + 1))
         return tuple(_case(f"random {i}", "random", n, n / 2) for i, n in enumerate(numbers))
 
+    def pool(self, pool: int) -> Iterator[Case]:
+        """Each share is made of numbers of its own."""
+        return iter(())
+
     def smallest(self, case: Case, fails: object) -> Case:
         """A number cannot be made smaller."""
         return case

@@ -25,6 +25,7 @@ def tagged(gm: fx.GraphModule) -> fx.GraphModule:
     """The graph module, with something of its own in the `meta` of each call."""
     for i, node in enumerate(node for node in gm.graph.nodes if node.op.startswith("call_")):
         node.meta["mark"] = f"made for {node.name}"
+        node.meta["val"] = f"what {node.name} gives"
         node.meta["sizes"] = (i, [i + 1])
     return gm
 

@@ -29,6 +29,7 @@ def mark(gm: fx.GraphModule) -> None:
     """Give every node something of its own in its `meta`."""
     for i, node in enumerate(gm.graph.nodes):
         node.meta["mark"] = f"made for {node.name}"
+        node.meta["val"] = f"what {node.name} gives"
         node.meta["place"] = (i, [i + 1])
 
 

@@ -270,6 +270,13 @@ class Noted(Swapping):
         return super().edit(node, new)
 
 
+@wrong("a value that is out of date goes", "node-changed", clause="meta")
+class Fresh(Swapping):
+    def edit(self, node, new):
+        node.meta.pop("val", None)
+        return super().edit(node, new)
+
+
 @wrong("what is unread goes", "nodes-changed", clause="nodes")
 class Tidy(Swapping):
     def end(self, gm, modified):

@@ -11,11 +11,12 @@ from __future__ import annotations
 import gc
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from autograder.core import quick_tracing
 from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
@@ -25,9 +26,9 @@ from autograder.judge import findings_of, judge
 from autograder.judge.answer_text import source_of_answer
 from autograder.judge.source_rules import source_findings
 from autograder.runner import run, run_cases
-from tests.support import fast_tracing
+from tests.exam import caught_on
 
-fast_tracing.install()
+quick_tracing.install()
 
 
 @dataclass(frozen=True)
@@ -100,25 +101,49 @@ def finding_meant_for(answer: Answer) -> Finding | None:
     """The finding that a wrong answer must get, of the first case that shows it.
 
     The cases behind that one are not tried: they say nothing more about the answer, and take three
-    quarters of the time.
+    quarters of the time. Nor are those before it, where `caught_on` knows which it is; if that case
+    does not show the finding, all are tried in their order.
     """
     known = _of(answer.exercise).caught
     if answer not in known:
-        known[answer] = next(
-            (each for each in _findings_one_by_one(answer) if each.code == answer.finding), None
-        )
+        known[answer] = caught_by(answer)[1]
     return known[answer]
 
 
-def _findings_one_by_one(answer: Answer) -> Iterator[Finding]:
+def caught_by(answer: Answer) -> tuple[str, Finding | None]:
+    """The case that shows the finding which a wrong answer must get, and that finding."""
+    name = caught_on.known(answer)
+    if found := _finding_on(answer, name):
+        return name, found
+    return _first_catch(answer)
+
+
+def _first_catch(answer: Answer) -> tuple[str, Finding | None]:
+    """The first case that shows the finding which a wrong answer must get, and that finding.
+
+    The case is ``""`` where the answer's text shows it, or nothing does.
+    """
     exercise = EXERCISES[answer.exercise]
     if source := source_of_answer(answer.write):
-        yield from source_findings(exercise, source)
+        for each in source_findings(exercise, source):
+            if each.code == answer.finding:
+                return "", each
     for case in exercise.cases:
-        outcome = run(exercise, answer.write, case)
-        with preserve_global_state(), bounded_output(0):  # as `judge` looks at outcomes
-            found = findings_of(exercise, case, outcome)
-        yield from found
+        if found := _finding_on(answer, case.name):
+            return case.name, found
+    return "", None
+
+
+def _finding_on(answer: Answer, name: str) -> Finding | None:
+    """The finding that a wrong answer must get, if the case of that name shows it."""
+    exercise = EXERCISES[answer.exercise]
+    for case in exercise.cases:
+        if case.name == name:
+            outcome = run(exercise, answer.write, case)
+            with preserve_global_state(), bounded_output(0):  # as `judge` looks at outcomes
+                found = findings_of(exercise, case, outcome)
+            return next((each for each in found if each.code == answer.finding), None)
+    return None
 
 
 @dataclass

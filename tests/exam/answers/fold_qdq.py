@@ -176,6 +176,11 @@ def close_scales(gm):
     return folded(gm, same=lambda a, b: math.isclose(a, b, rel_tol=1e-4))
 
 
+@wrong("scales that are all but the same", "other-nodes-changed", clause="same-scale")
+def closer_scales(gm):
+    return folded(gm, same=math.isclose)
+
+
 @wrong("the sign of the scale is lost", "other-nodes-changed", clause="same-scale")
 def no_sign(gm):
     return folded(gm, same=lambda a, b: abs(a) == abs(b))
@@ -277,6 +282,14 @@ def sizes_ignored(gm):
 def views_too(gm):
     def through(node):
         return node.op == "call_method" and node.target in MOVES | {"view"} and alone(node)
+
+    return folded(gm, through=through)
+
+
+@wrong("contiguous too", "other-nodes-changed", clause="four-methods")
+def contiguous_too(gm):
+    def through(node):
+        return alone(node) and (moves(node) or node.target == "contiguous")
 
     return folded(gm, through=through)
 
@@ -431,9 +444,11 @@ BEYOND = {
     "scales compared with is": RARE,
     "scales of the same type only": RARE,
     "scales that are close": RARE,
+    "scales that are all but the same": RARE,
     "the sign of the scale is lost": RARE,
     "only behind a quantize": RARE,
     "views too": RARE,
+    "contiguous too": RARE,
     "functions too": RARE,
     "clones are moves": RARE,
     "no permute": RARE,

@@ -507,6 +507,26 @@ def bias_lost(model):
     return Fuse(fold=fold)(model)
 
 
+@wrong("the dilation is lost", "wrong-shape")
+def dilation_lost(model):
+    def fold(conv, bn):
+        made = folded(conv, bn)
+        made.dilation = (1,) * len(made.dilation)
+        return made
+
+    return Fuse(fold=fold)(model)
+
+
+@wrong("the stride is lost", "wrong-shape")
+def stride_lost(model):
+    def fold(conv, bn):
+        made = folded(conv, bn)
+        made.stride = (1,) * len(made.stride)
+        return made
+
+    return Fuse(fold=fold)(model)
+
+
 @wrong("an nn.Identity for each BatchNorm", "changed-too-much", clause="one-convolution")
 def identities(model):
     gm = fx.symbolic_trace(model)

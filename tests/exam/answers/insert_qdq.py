@@ -293,6 +293,11 @@ def other_dequantize(gm, scales):
     return edited(gm, scales, dq_scale=lambda scale: scale * 127 / 128)
 
 
+@wrong("scales above one, upside down", "wrong-scale", clause="that-scale")
+def upside_down(gm, scales):
+    return edited(gm, scales, dq_scale=lambda scale: min(scale, 1 / scale))
+
+
 @wrong("every floating value", "extra-pair", clause="others")
 def all_values(gm, scales):
     refuse(gm.graph, scales)

@@ -339,6 +339,17 @@ def one_function_less(model):
     return Clean(functions=FUNCTIONS[:-1])(model)
 
 
+@wrong("functions for lines and volumes are not known", "missed-spelling")
+def images_alone(model):
+    known = tuple(f for f in FUNCTIONS if f not in (F.dropout1d, F.dropout3d))
+    return Clean(functions=known)(model)
+
+
+@wrong("the function for lines is not known", "missed-spelling")
+def no_lines(model):
+    return Clean(functions=tuple(f for f in FUNCTIONS if f is not F.dropout1d))(model)
+
+
 @wrong("functions that are told not to train stay", "missed-spelling")
 def told_not_to_train(model):
     def keep(gm, node):
@@ -395,6 +406,43 @@ def in_place_goes(model):
     def effect(gm, node):
         known = node.op in ("placeholder", "output") or node.target is torch._assert
         return known or (node.op == "call_method" and node.target.endswith("_"))
+
+    return Clean(effect=effect)(model)
+
+
+@wrong("convolutions are padded with zeros", "wrong-result")
+def zeros_around(model):
+    def fold(conv, bn):
+        made = folded(conv, bn)
+        made.padding_mode = "zeros"
+        return made
+
+    return Clean(fold=fold)(model)
+
+
+@wrong("the dilation is lost", "wrong-shape")
+def dilation_lost(model):
+    def fold(conv, bn):
+        made = folded(conv, bn)
+        made.dilation = (1,) * len(made.dilation)
+        return made
+
+    return Clean(fold=fold)(model)
+
+
+@wrong("calls with out go", "changed-too-much")
+def out_goes(model):
+    def effect(gm, node):
+        return has_effect(gm, node) and node.kwargs.get("out") is None
+
+    return Clean(effect=effect)(model)
+
+
+@wrong("functions in place go, if they have no inplace", "changed-too-much")
+def named_functions_go(model):
+    def effect(gm, node):
+        named = node.op == "call_function" and node.target.__name__.endswith("_")
+        return has_effect(gm, node) and not named
 
     return Clean(effect=effect)(model)
 

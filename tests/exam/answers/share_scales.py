@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 from collections import defaultdict
 
 import torch
@@ -488,6 +489,27 @@ def stack_too(gm):
     return shared(gm, find=lambda new: members_of(new, moved=moved))
 
 
+def with_relatives(relatives):
+    def answer(gm):
+        def moved(node):
+            return [node.args[0]] if node.target in relatives else moved_by(node)
+
+        return shared(gm, find=lambda new: members_of(new, moved=moved))
+
+    return answer
+
+
+RELATIVES = {
+    "functions of the methods' names, too": (torch.reshape, torch.permute, torch.transpose),
+    "other pools of the largest, too": (F.max_pool3d, F.adaptive_max_pool2d),
+    "unsqueeze, too": ("unsqueeze",),
+    "contiguous, too": ("contiguous",),
+    "parts, too": (operator.getitem,),
+}
+for style, relatives in RELATIVES.items():
+    wrong(style, "changed-alone", clause="nothing-else-moves")(with_relatives(relatives))
+
+
 @wrong("some inputs are enough", "changed-alone", clause="all-inputs")
 def some_inputs(gm):
     def fits(values):
@@ -611,6 +633,7 @@ def stub(gm):
 RARE = "random models have no such calls"
 ORDER = "random models have too few operations with inputs in common"
 BEYOND = {
+    **dict.fromkeys(RELATIVES, RARE),
     "only dequantize calls that the operation reads": RARE,
     "whatever reads the quantized value is rescaled": RARE,
     "no permute": RARE,

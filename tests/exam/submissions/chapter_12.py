@@ -13,21 +13,25 @@ RIGHT = {
     "run_pipeline": text_of(
         "run_pipeline", "the pass works on a copy, which is taken over if all goes well"
     ),
+    "WitnessSorted": text_of("WitnessSorted", "a product behind a sum in place"),
 }
 OTHERS = {
     "OpSwap": text_of("OpSwap", "nodes are found by target first, and edited afterwards"),
     "sort_graph": text_of("sort_graph", "graphlib, asked for one node at a time"),
     "run_pipeline": text_of("run_pipeline", "an object that holds the module, rounds by recursion"),
+    "WitnessSorted": text_of("WitnessSorted", "returned before it is written"),
 }
 PARTIAL = {
     "OpSwap": text_of("OpSwap", "modified is noted on the pass"),
     "sort_graph": text_of("sort_graph", "a constant message"),
     "run_pipeline": text_of("run_pipeline", "everything is caught"),
+    "WitnessSorted": text_of("WitnessSorted", "the product comes first"),
 }
 PARTIAL_EARNS = {
     "OpSwap": all_but("OpSwap", "honest"),
     "sort_graph": all_but("sort_graph", "cycles"),
     "run_pipeline": all_but("run_pipeline", "report"),
+    "WitnessSorted": NOTHING,
 }
 
 KIND = {
@@ -40,6 +44,7 @@ KIND = {
     ),
     "sort_graph": "def sort_graph(gm):\n    return sorted(gm.graph.nodes, key=str)",
     "run_pipeline": "def run_pipeline(gm, passes, checks=(), limit=20):\n    return gm",
+    "WitnessSorted": "def WitnessSorted():\n    return torch.relu",
 }
 RAISES = {
     "OpSwap": (
@@ -52,6 +57,12 @@ RAISES = {
     "sort_graph": "def sort_graph(gm):\n    gm.graph.sort()",
     "run_pipeline": (
         "def run_pipeline(gm, passes, checks=(), limit=20):\n    return gm.passes(checks)"
+    ),
+    "WitnessSorted": (
+        "class WitnessSorted(nn.Module):\n"
+        "    inputs = (torch.ones(2),)\n\n"
+        "    def forward(self, x):\n"
+        "        return x.no()\n"
     ),
 }
 

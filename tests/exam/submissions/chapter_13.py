@@ -10,27 +10,38 @@ CHAPTER = "13_partition"
 RIGHT = {
     "peak_memory": text_of("peak_memory", "all values kept, then counted node by node"),
     "recompute": text_of("recompute", "a deep copy, edited from the last named node to the first"),
+    "WitnessSplit": text_of("WitnessSplit", "a method in place, then a function"),
 }
 OTHERS = {
     "peak_memory": text_of("peak_memory", "counted while it runs, by readers that are left"),
     "recompute": text_of("recompute", "a new graph, copied on demand"),
+    "WitnessSplit": text_of("WitnessSplit", "a layer that works in place, in a submodule"),
 }
 PARTIAL = {
     "peak_memory": text_of("peak_memory", "what an Interpreter still has"),
     "recompute": text_of("recompute", "any node will do"),
+    "WitnessSplit": text_of("WitnessSplit", "pieces that wait for each other"),
 }
 PARTIAL_EARNS = {
     "peak_memory": all_but("peak_memory", "unread"),
     "recompute": all_but("recompute", "refused"),
+    "WitnessSplit": NOTHING,
 }
 
 KIND = {
     "peak_memory": "def peak_memory(gm, *inputs):\n    return 'add'",
     "recompute": "def recompute(gm, names):\n    return gm.graph",
+    "WitnessSplit": "def WitnessSplit():\n    return torch.relu",
 }
 RAISES = {
     "peak_memory": "def peak_memory(gm, *inputs):\n    return max(gm.graph.bytes)",
     "recompute": "def recompute(gm, names):\n    return gm.graph.calls[names[0]]",
+    "WitnessSplit": (
+        "class WitnessSplit(nn.Module):\n"
+        "    inputs = (torch.ones(2),)\n\n"
+        "    def forward(self, x):\n"
+        "        return x.no()\n"
+    ),
 }
 
 FITTED = {

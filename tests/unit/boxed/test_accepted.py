@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from autograder.classroom.grade_submission import Untrue, _accepted, notes_in, plain_text, shares_in
+from autograder.core.verdict import Example, Finding, Verdict
+from autograder.submission.check_result import (
+    MAX_MODEL,
+    CheckResult,
+    KeptFinding,
+    are_checks,
+    checks_of,
+)
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission
 from autograder.submission.result import Result, SubmissionStatus
 from autograder.submission.source_cells import SourceCell
@@ -19,7 +29,18 @@ TRUE: dict[str, Any] = {
     "scores": {"check-x": 1.5},
     "unanswered": ["x"],
     "notes": ["fine"],
+    "checks": [
+        {
+            "exercise": "x",
+            "status": "failed",
+            "score": 0.75,
+            "findings": [["stale", "\x1bA", "m\n"]],
+        }
+    ],
+    "restarts": 2,
+    "repairs": 1,
 }
+KEPT = CheckResult("x", "failed", 0.75, (KeptFinding("stale", " A", "m\n"),))
 
 
 def accepted(**change: Any) -> Any:
@@ -29,7 +50,11 @@ def accepted(**change: Any) -> Any:
 def test_what_can_be_true_is_taken() -> None:
     found = accepted()
     assert found.result == Result(
-        "ann", "c", SubmissionStatus.GRADED, 1.5, 2.0, notes=("fine",), seconds=1.0
+        "ann", "c", SubmissionStatus.GRADED, 1.5, 2.0, notes=("fine",), seconds=1.0,
+        checks=(KEPT,), restarts=2, repairs=1,
+    )  # fmt: skip
+    assert Result.from_json(json.loads(json.dumps(found.result.to_json()))) == replace(
+        found.result, in_this_run=False
     )
     assert accepted(scores={"check-x": None}).scores["check-x"].points is None
 
@@ -51,6 +76,18 @@ def test_what_can_be_true_is_taken() -> None:
         {"status": ["graded"]},
         {"unanswered": ["y"]},
         {"unanswered": "x"},
+        {"checks": None},
+        {"checks": [{"exercise": "y", "status": "failed", "score": 0.0, "findings": []}]},
+        {"checks": [{"exercise": "x", "status": "fine", "score": 0.0, "findings": []}]},
+        {"checks": [{"exercise": "x", "status": "failed", "score": 2.0, "findings": []}]},
+        {"checks": [{"exercise": "x", "status": "failed", "score": 0.0, "findings": [["a"]]}]},
+        {"checks": TRUE["checks"] * 2},
+        {"checks": [TRUE["checks"][0] | {"findings": [["code", "x" * 9_999, ""]]}]},
+        {"checks": [TRUE["checks"][0] | {"findings": [["code", "", ""]] * 99}]},
+        {"restarts": -1},
+        {"restarts": 1.0},
+        {"restarts": 9_999},
+        {"repairs": "1"},
     ],
     ids=str,
 )
@@ -73,3 +110,23 @@ def test_shares_that_cannot_be_true_are_not_taken(shares: Any) -> None:
     with pytest.raises(Untrue):
         shares_in({"shares": shares}, TERMS)
     assert shares_in({"shares": {"check-x": None}}, TERMS) == {"check-x": None}
+
+
+def test_what_is_kept_of_a_verdict_is_one_finding_of_a_kind_with_its_model() -> None:
+    found = [
+        Finding("stale", "first", case="a"),
+        Finding("stale", "again", case="b"),
+        Finding("wrong", "second", case="b"),
+        Finding("long", "third", case="c"),
+        *(Finding(f"more {i}", "m") for i in range(9)),
+    ]
+    others = (Example("b", "class B: ..."), Example("c", "x" * (MAX_MODEL + 1)))
+    verdict = Verdict("e", "failed", 0.5, tuple(found), example=Example("a", "A"), others=others)
+    (kept,) = checks_of([verdict, verdict])
+    assert [(each.code, each.message, each.model) for each in kept.findings] == [
+        ("stale", "first", "A"),
+        ("wrong", "second", "class B: ..."),
+        ("long", "third", ""),
+        ("more 0", "m", ""),
+    ]
+    assert are_checks([kept.to_json()])

@@ -5,12 +5,17 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
+from autograder.boxed.case_reports import case_reports
 from autograder.boxed.notebook_run import NotebookRun, Parked
 from autograder.core.ending import End, Ending
+from autograder.core.graph_jobs import do_here
 from autograder.core.outcome import Outcome
+from autograder.runner import run_cases
 from autograder.sandbox.client import ProcessLost
+from autograder.submission.case_report import CaseReport, reports_in
 from tests.support.numbers_syllabus import EXERCISES
 
 TAKES, GIVES, NEEDS = "kept = all_there_is()", "x = 1", "y = needs(a_little)"
@@ -97,3 +102,38 @@ def test_an_answer_that_used_up_its_time_is_told_once() -> None:
         run._go(0, [case])
     assert run.ends == [End.OUT_OF_TIME]
     assert told == ["after used up its time on a case and was stopped"]
+
+
+def test_each_case_is_told_whether_it_was_tried_and_what_was_found() -> None:
+    exercise = EXERCISES["half"]
+    assert exercise.random is not None
+    drawn = exercise.random.cases(7)
+
+    def half(number: float) -> float:
+        return {4: 2.0, -4: 9.0}.get(number, number / 2)
+
+    cases = (*exercise.cases, *drawn[:2])  # the third model was not reached
+    outcomes = {outcome.case: outcome for outcome in run_cases(exercise, half, cases)}
+    reports = case_reports(exercise, drawn, outcomes, do_here)
+    assert [(each.name, each.kind, each.state) for each in reports] == [
+        ("four", "shown", "held"),
+        ("minus four", "shown", "failed"),
+        ("random 0", "random", "held"),
+        ("random 1", "random", "held"),
+        ("random 2", "random", "not tried"),
+    ]
+    assert reports[1] == CaseReport(
+        "minus four", "negative numbers", "shown", "failed", "wrong-value",
+        "`half` should give -2.0.",
+    )  # fmt: skip
+    assert reports_in([each.to_json() for each in reports]) == reports
+    hidden = case_reports(EXERCISES["after"], (), {}, do_here)[-1]
+    assert (hidden.name, hidden.kind, hidden.state) == ("nine", "hidden", "not tried")
+
+
+@pytest.mark.parametrize(
+    "rows", [None, "rows", [3], [["a"]], [["a", "b", "secret", "held", "", ""]]]
+)
+def test_what_is_no_list_of_cases_is_not_read(rows: Any) -> None:
+    with pytest.raises(ValueError, match="no"):
+        reports_in(rows)

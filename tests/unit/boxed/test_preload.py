@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+
+import pytest
 
 from autograder.builder.paths import ROOT
 
@@ -37,3 +40,27 @@ def test_a_forked_check_can_run_a_backward_pass_after_a_cell_did() -> None:
         [sys.executable, "-c", BACKWARDS], cwd=ROOT, text=True, capture_output=True, check=False
     )
     assert done.stdout.endswith("exit 0\n"), done.stderr
+
+
+REHEARSED = """
+import os
+from autograder.boxed import late_imports
+import torch
+
+late_imports.start_autograd()
+late_imports.import_late()
+before = torch.get_rng_state()
+late_imports.rehearse()
+assert torch.equal(before, torch.get_rng_state()) and torch.is_grad_enabled()
+print("threads", len(os.listdir("/proc/self/task")))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts threads in /proc")
+def test_a_rehearsal_starts_no_thread_and_leaves_nothing_changed() -> None:
+    alone = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", REHEARSED], cwd=ROOT, text=True, capture_output=True, env=alone,
+        check=False,
+    )  # fmt: skip
+    assert done.stdout == "threads 1\n", done.stderr

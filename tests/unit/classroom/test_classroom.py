@@ -11,6 +11,7 @@ import pytest
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_notebook
 from nbgrader.api import Gradebook
+from traitlets.config import Config
 from typer.testing import CliRunner
 
 from autograder.builder import as_text, build
@@ -18,10 +19,13 @@ from autograder.builder.paths import ROOT
 from autograder.classroom import create as making
 from autograder.classroom.commands import app
 from autograder.classroom.config import find_scripts
-from autograder.classroom.create import CannotCreate, choose, create
+from autograder.classroom.create import CannotCreate, api, choose, create
+from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.export import COLUMNS, safe
 from autograder.classroom.feedback import ForStudents
+from autograder.fuzz.recipe import OWN
 from autograder.submission.repair import NOTES
+from autograder.submission.seeds import noted_seed
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import edited, fill
 from tests.support import numbers_room as numbers
@@ -40,10 +44,11 @@ def test_layout(room: Path) -> None:
         f"release/{name}/{name}.ipynb",
         "nbgrader_config.py",
         "gradebook.db",
+        "deadlines.toml",
         ".fxcourse/released.jsonl",
+        ".fxcourse/sources.json",
         ".fxcourse/versions.json",
         "README.md",
-        "deadlines.toml",
     }
     readme = (room / "README.md").read_text(encoding="utf-8")
     assert (
@@ -152,11 +157,23 @@ def test_commands_of_nbgrader(room: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert rooms.points(room, numbers.CHAPTER) == {"ann": {"after": 6, "half": 3}}
     page = (room / "feedback" / "ann" / numbers.CHAPTER / f"{numbers.CHAPTER}.html").read_text()
     assert "after" in page and "HIDDEN" not in page and "hidden=True" not in page
+    assert "9 of 9 points" in page and "O&#39;Neill, Jr" in page and "return number / 2" in page
+    assert "counted away from zero" not in page.replace('"""The next number', "")  # no prose
+    assert len(page) < 60_000 and "http:" not in page and "https:" not in page
     with (room / "grades.csv").open(encoding="utf-8", newline="") as file:
         (row,) = csv.DictReader(file)
     assert tuple(row) == COLUMNS
     assert (row["score"], row["max_score"]) == ("9.0", "9.0")
     assert (row["first_name"], row["last_name"]) == ("'=1+1", "O'Neill, Jr")
+
+    # A page shows what ann was tried on: others are not. She is, if she is graded once more.
+    seed = noted_seed(rooms.autograded(room, "ann", numbers.CHAPTER))
+    pools = ExecuteChecks(config=api(room).config).pools()
+    assert list(pools.used("ann", numbers.CHAPTER).values()) == [seed // OWN]
+    assert pools.now(numbers.CHAPTER) != seed // OWN
+    run = rooms.nbgrader(room, "autograde", numbers.CHAPTER, "--force", setting)
+    assert run.returncode == 0, run.stdout
+    assert noted_seed(rooms.autograded(room, "ann", numbers.CHAPTER)) == seed
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\t=1", "  =1"])
@@ -173,15 +190,18 @@ def test_other_values_are_as_they_are(value: object) -> None:
 def test_feedback_lists_repairs_and_leaves_hidden_tests_out(room: Path) -> None:
     nb = nbformat.read(room / "source" / numbers.CHAPTER / f"{numbers.CHAPTER}.ipynb", as_version=4)
     nb.metadata[NOTES] = {"repairs": ["One thing.", "Another."]}
-    shown, _ = ForStudents().preprocess(nb, {})
+    ids = {"nbgrader": {"student": "ann", "notebook": numbers.CHAPTER}}
+    shown, _ = ForStudents(config=api(room).config).preprocess(nb, ids)
     assert "- One thing.\n- Another." in shown.cells[0].source
     assert "HIDDEN" not in as_text(shown) and "check(after)" in as_text(shown)
 
 
-def test_feedback_says_why_a_notebook_was_refused_and_what_happened_to_one() -> None:
-    notes = {"repairs": [], "refused": ["x.ipynb is a <b>link</b>."], "happened": ["cell 3 slept"]}
-    shown, _ = ForStudents().preprocess(new_notebook(metadata={NOTES: notes}), {})
+def test_feedback_says_what_happened_to_a_notebook(tmp_path: Path) -> None:
+    notes = {"repairs": ["a cell is back"], "happened": ["x.ipynb is a <b>link</b>."]}
+    config = Config({"CourseDirectory": {"root": str(tmp_path)}})
+    ids = {"nbgrader": {"student": "ada", "notebook": "x"}}
+    shown, _ = ForStudents(config=config).preprocess(new_notebook(metadata={NOTES: notes}), ids)
     assert shown.cells[0].source == (
-        "**Your notebook was not graded:**\n\n- x.ipynb is a &lt;b&gt;link&lt;/b&gt;.\n\n"
-        "**When your notebook was run:**\n\n- cell 3 slept"
+        "**What happened to your notebook:**\n\n- x.ipynb is a &lt;b&gt;link&lt;/b&gt;.\n\n"
+        "**Before your notebook was graded, it was repaired:**\n\n- a cell is back"
     )

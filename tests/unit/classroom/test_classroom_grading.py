@@ -11,7 +11,7 @@ import pytest
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from autograder.submission.seeds import code_of, key_of, noted_seed, seed_of
+from autograder.submission.seeds import code_of, key_of, noted_seed, pool_of, seed_of
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import (
     Edit,
@@ -260,7 +260,8 @@ def test_seed_is_the_students_own_and_noted(room: Path) -> None:
     secret = re.search(r"secret = '(\w+)'", (room / "nbgrader_config.py").read_text())[1]
     assert len(secret) == 32
     code = code_of(rooms.autograded(room, "ann", numbers.CHAPTER))
-    assert seeds == {name: seed_of(key_of(secret, name), code) for name in works}
+    pool = pool_of(secret, numbers.CHAPTER)
+    assert seeds == {name: seed_of(key_of(secret, name), code, pool) for name in works}
     assert len(set(seeds.values())) == 2
 
 
@@ -271,8 +272,10 @@ def test_seed_is_another_for_other_code_and_the_same_for_other_outputs() -> None
     nb.cells[0].metadata["seen"], nb.cells[1].source = True, "other words"
     assert code_of(nb) == code
     nb.cells[0].source = "x = 2"
-    assert seed_of(key, code_of(nb)) != seed_of(key, code)
-    assert seed_of(key_of("secret", "bo"), code) != seed_of(key, code)
+    assert seed_of(key, code_of(nb), 1) != seed_of(key, code, 1)
+    assert seed_of(key_of("secret", "bo"), code, 1) != seed_of(key, code, 1)
+    assert pool_of("secret", "a") != pool_of("secret", "b") != pool_of("other", "b")
+    assert seed_of(key, code, 2**32 - 1) < 2**53  # a number that every reader of JSON keeps
 
 
 def test_repairs_are_logged_and_noted(room: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import shutil
 import sys
@@ -15,6 +16,8 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.classroom import gradebook_writer
+from autograder.classroom.create import api
+from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.fork_servers import no_box
 from autograder.classroom.grade_class import grade_class
 from autograder.classroom.journal import Journal
@@ -176,6 +179,35 @@ def test_unchanged_class_is_not_graded_again(room: Path, quick: None) -> None:
     assert again(room, force=True) == set(names(STUDENTS))
 
 
+def test_what_is_graded_once_more_keeps_its_pool_after_a_page_was_made(
+    room: Path, monkeypatch: pytest.MonkeyPatch, quick: None
+) -> None:
+    tried: dict[str, int] = {}
+
+    def noting(
+        units: Iterable[Submission], terms: GradingConfig, jobs: int
+    ) -> Iterator[GradedNotebook]:
+        for unit in units:
+            (graded,) = _known_at_once([unit], terms, jobs)
+            code = hashlib.sha256(unit.text or b"").hexdigest()
+            tried[unit.student] = unit.pool_for(code)
+            assert terms.ready.pool == tried[FIRST], "what most are tried on is worked out ahead"
+            yield dataclasses.replace(graded, code=code)
+
+    monkeypatch.setattr("autograder.classroom.grade_class.grade_in_parallel", noting)
+    grade_class(room)
+    (pool,) = set(tried.values())
+    execute = ExecuteChecks(config=api(room).config)
+    execute.pools().page_made(FIRST, CHAPTER)
+    assert execute.pools().now(CHAPTER) != pool
+    assert again(room) == set(), "a page is no reason to grade anybody again"
+    work = edited(rooms.released(room, CHAPTER), fill("half", "def half(n):\n    return n / 2"))
+    rooms.hand_in(room, SECOND, CHAPTER, work)
+    assert again(room, force=True) == set(names(STUDENTS))
+    new = tried.pop(SECOND)
+    assert (set(tried.values()), new) == ({pool}, execute.pools().now(CHAPTER))
+
+
 def test_torn_last_line_of_the_journal_costs_one_submission(room: Path, quick: None) -> None:
     grade_class(room)
     path = room / commands.JOURNAL
@@ -225,6 +257,8 @@ def test_result_on_disk_is_what_it_was() -> None:
         {"max_points": -1.0},
         {"notes": "no list"},
         {"notes": [3]},
+        {"checks": [3]},
+        {"restarts": -1},
     ],
     ids=str,
 )

@@ -35,8 +35,6 @@ from tests.exam.answers import Answer, all_answers, beyond
 WITH = {name: e for name, e in EXERCISES.items() if e.random}
 RIGHT = [a for a in all_answers() if a.finding is None and a.exercise in WITH]
 
-BY_EXERCISE = [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in WITH]
-
 
 def test_every_exercise_has_random_models_or_says_why_not() -> None:
     for exercise in EXERCISES.values():
@@ -98,7 +96,7 @@ of terabytes, or arguments that are no inputs of the model."""
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # what PyTorch says about odd models
-@pytest.mark.parametrize("name", BY_EXERCISE)
+@pytest.mark.parametrize("name", WITH)
 def test_random_models_can_be_pasted_traced_and_run(name: str) -> None:
     random = WITH[name].random
     for case in random.cases(seed=3, count=15):
@@ -123,7 +121,7 @@ def test_random_models_can_be_pasted_traced_and_run(name: str) -> None:
                     gm(*inputs)
 
 
-@pytest.mark.parametrize("name", BY_EXERCISE)
+@pytest.mark.parametrize("name", WITH)
 def test_a_random_model_has_the_parameters_of_its_trace(name: str) -> None:
     """So the judge need not trace it to know them."""
     for case in WITH[name].random.cases(11):
@@ -135,7 +133,7 @@ def test_a_random_model_has_the_parameters_of_its_trace(name: str) -> None:
         assert own == wanted, case.name
 
 
-@pytest.mark.parametrize("name", BY_EXERCISE)
+@pytest.mark.parametrize("name", WITH)
 def test_what_surrounds_a_random_model_is_the_same_without_it(name: str) -> None:
     same = partial(torch.testing.assert_close, rtol=0, atol=0, equal_nan=True)
     for case in WITH[name].random.cases(11):
@@ -225,7 +223,7 @@ SOME = 8
 """About how many wrong answers of an exercise are tried; `make bench` tries all."""
 
 
-@pytest.mark.parametrize("name", BY_EXERCISE)
+@pytest.mark.parametrize("name", WITH)
 def test_random_models_find_wrong_answers_alone(name: str) -> None:
     wrong = [a for a in all_answers() if a.exercise == name and a.finding not in IN_FORM]
     some = wrong[:: max(1, len(wrong) // SOME)]

@@ -32,6 +32,9 @@ NOT_IMPORTED = {
     "ruff": "`make test` runs it",
     "mypy": "`make test` runs it",
     "import-linter": "`make test` runs it",
+    "sphinx": "`fxcourse book` starts it as a command",
+    "myst-nb": "Sphinx loads it: docs/conf.py",
+    "pydata-sphinx-theme": "Sphinx loads it: docs/conf.py",
 }  # fmt: skip
 """The pins that no file imports, each with what it is there for."""
 

@@ -115,6 +115,9 @@ secret = ("autograder.rules", "autograder.judge", "autograder.grading", "autogra
           "autograder.classroom", "autograder.lessons", "tests")
 if who == "judge":
     from autograder.boxed import judge_service
+    judge_service.import_late()
+    for room in judge_service._ROOMS:  # what judges of all chapters import
+        judge_service._import_all(f"autograder.{room}")
 else:
     from autograder.boxed import preload
     state = preload.get_ready({"imports": ["torch"]}, [])
@@ -164,6 +167,7 @@ def _say(who: str, told: dict[str, Any]) -> dict[str, Any]:
     return dict(json.loads(line) for line in lines.splitlines() if line.startswith("["))
 
 
+@pytest.mark.slow
 def test_a_notebooks_process_holds_nothing_that_says_what_must_come_out() -> None:
     known = _say("student", _say("judge", {}))
     clean = {"found": [], "modules": [], "threads": 1, "cases": 0, "exercises": True}

@@ -128,6 +128,9 @@ def _wrong_place(name: str, got: Plain, file: str, line: int) -> tuple[str, str,
     if same and pair[1] == line:
         return None
     short = "your own file" if borrowed else Path(file).name
+    if pair[1] == line and Path(pair[0]).name == short:
+        text = f"{name} has the right line, and as its file {show(pair[0][-80:])}"
+        return "wrong-place", text, "The file is the text that the code object has, as it is there."
     text = f"{name} has line {pair[1]} of {Path(pair[0]).name}, not line {line} of {short}"
     return "wrong-place", text, "Print the whole stack at this node. Which frame is the one?"
 

@@ -41,6 +41,7 @@ VOCABULARY = Vocabulary(
     ops(
         "[nn.BatchNorm2d(C)]([nn.Conv2d(C, C, 3, padding=1)]({x}))",
         "[nn.BatchNorm2d(C)](input=[nn.Conv2d(C, C, 1, bias=False)](input={x}))",
+        "[nn.BatchNorm2d(C)]([nn.Conv2d(C, C, 3, 1, 2, 2, padding_mode='circular')]({x}))",
         "[nn.Conv2d(C, C, 1)]({x})",
         "[nn.BatchNorm2d(C)]({x})",
         "[nn.BatchNorm2d(C)](torch.relu([nn.Conv2d(C, C, 1)]({x})))",

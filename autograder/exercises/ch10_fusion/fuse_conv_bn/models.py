@@ -62,7 +62,7 @@ class Keywords(nn.Module):
 class LineAndSpace(nn.Module):
     def __init__(self):
         super().__init__()
-        self.line = nn.Conv1d(2, 2, 2, padding=1, padding_mode="circular")
+        self.line = nn.Conv1d(2, 2, 2, stride=2, padding=1, dilation=2, padding_mode="circular")
         self.line_norm = nn.BatchNorm1d(2)
         self.space = nn.Conv3d(1, 2, 1)
         self.space_norm = nn.BatchNorm3d(2)

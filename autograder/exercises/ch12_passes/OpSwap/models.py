@@ -106,6 +106,7 @@ def noted(model: nn.Module) -> fx.GraphModule:
     gm = fx.symbolic_trace(model)
     for i, node in enumerate(gm.graph.nodes):
         node.meta["number"] = i
+        node.meta["val"] = f"what {node.name} gives"
     return gm
 
 

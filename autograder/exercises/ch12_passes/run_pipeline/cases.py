@@ -65,7 +65,7 @@ ALL = (models.in_order, models.no_exp, models.small_weights)
 
 EXERCISE = Exercise(
     name="run_pipeline",
-    number=3,
+    number=4,
     chapter="12_passes",
     title="A pipeline that undoes what fails",
     stars=3,

@@ -85,6 +85,7 @@ def graph_module(root: nn.Module, entries: tuple[Entry, ...]) -> fx.GraphModule:
         node = nodes[entry.name]
         node.args, node.kwargs = args, kwargs
         node.meta["number"] = i
+        node.meta["val"] = f"what {node.name} gives"
     return gm
 
 
@@ -191,6 +192,7 @@ class Shuffled:
             if node.op not in ("placeholder", "output"):
                 node.name = f"n{i}_{node.name}"
             node.meta["number"] = i
+            node.meta["val"] = f"what {node.name} gives"
         if self.choice % 4 == 3:
             _close_a_circle(nodes, draw)
         others = [node for node in nodes if node.op != "placeholder"]

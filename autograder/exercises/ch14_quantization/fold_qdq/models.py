@@ -58,7 +58,8 @@ class OtherScales(nn.Module):
     def forward(self, x):
         y = through(x, 0.1)
         z = through(through(y, 0.1000001), 0.2)
-        return z, through(y, 0.1), quantize(z, -0.2)
+        last = quantize(dequantize(quantize(x, 0.1 + 0.2), 0.1 + 0.2), 0.3)  # all but the same
+        return z, through(y, 0.1), quantize(z, -0.2), last
 
 
 class WholeNumbers(nn.Module):
@@ -136,8 +137,17 @@ class NotOnTheList(nn.Module):
         a = through(torch.flatten(y), 0.1)
         b = through(y.view(-1), 0.1)
         c = through(torch.relu(y), 0.1)
-        d = through(y.clone(), 0.1)
-        return a, b, c, d, through(y.abs().flatten(), 0.1)
+        others = [
+            y.clone(),
+            y.contiguous(),
+            y.unsqueeze(0),
+            y.repeat(2, 1),
+            y.t(),
+            torch.permute(y, (1, 0)),
+            torch.reshape(y, (-1,)),
+            y.abs().flatten(),
+        ]
+        return a, b, c, [through(other, 0.1) for other in others]
 
 
 class TwoStages(nn.Module):

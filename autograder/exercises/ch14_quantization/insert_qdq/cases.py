@@ -110,7 +110,7 @@ EXERCISE = Exercise(
              {"weight": 0.02, "x": 0.03, "linear": 0.01, "sum_1": 0.1}),
         case("changed in place later", "readers", models.ChangedLater,
              {"view": 0.02, "relu": 0.01}),
-        case("inputs", "kinds", models.TwoInputs, {"x": 0.02, "y": 0.01}, (X, X), (X, X, 3.0)),
+        case("inputs", "kinds", models.TwoInputs, {"x": 1.5, "y": 0.01}, (X, X), (X, X, 3.0)),
         case("any number of inputs", "kinds", models.AnyNumber, {"x": 0.02, "exp": 0.1}, (X, X, X)),
         case("parameters and modules", "kinds", models.Weighted,
              {"weight": 0.02, "inner_1": 0.01, "inner_2": 0.05}),

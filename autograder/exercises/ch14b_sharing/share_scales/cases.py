@@ -121,6 +121,7 @@ EXERCISE = Exercise(
         case("one input as it is", "alone", models.NotAllDequantized),
         case("nobody quantizes it", "alone", models.NotQuantized, (IMAGE,)),
         case("other operations", "alone", models.OtherOperations, (IMAGE,)),
+        case("their relatives", "alone", models.Relatives, (IMAGE,)),
         case("some and others", "alone", models.OnlySome),
         case("what nobody reads", "rest", models.Unread),
         case("names of its own", "rest", models.odd_names),

@@ -232,6 +232,17 @@ class OtherOperations(nn.Module):
         return c, d, e, f, through(torch.relu(a), 0.07), through(through(b, 0.08), 0.02)
 
 
+class Relatives(nn.Module):
+    """Functions and methods that are like those that count."""
+
+    def forward(self, x):
+        a, b = through(torch.sin(x), 0.01), through(torch.exp(x), 0.04)
+        c = through(a.contiguous(), 0.02), through(b.unsqueeze(0), 0.05), through(a[0], 0.03)
+        d = through(torch.reshape(a, (-1,)), 0.06), through(torch.permute(b, (1, 0, 2, 3)), 0.02)
+        e = through(torch.transpose(a, 0, 1), 0.05), through(F.max_pool3d(b, 2), 0.07)
+        return c, d, e, through(F.adaptive_max_pool2d(a, 1), 0.04)
+
+
 class OnlySome(nn.Module):
     """Some hang together, and others not."""
 

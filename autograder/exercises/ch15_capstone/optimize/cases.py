@@ -42,6 +42,7 @@ VOCABULARY = Vocabulary(
         "[nn.BatchNorm2d(C)]([nn.BatchNorm2d(C)]([nn.Conv2d(C, C, 1)]({x})))",
         "[nn.BatchNorm2d(C)](conv := [nn.Conv2d(C, C, 1)]({x})) + conv",
         "[nn.BatchNorm2d(C)](torch.relu([nn.Conv2d(C, C, 1)]({x})))",
+        "[nn.BatchNorm2d(C)]([nn.Conv2d(C, C, 3, 1, 2, 2, padding_mode='circular')]({x}))",
         "[nn.BatchNorm2d(C)]({x})",
         "[nn.Conv2d(C, C, 1)]({x})",
         "[nn.BatchNorm2d(C)]([=nn.Conv2d(C, C, 1)]({x}))",
@@ -50,6 +51,7 @@ VOCABULARY = Vocabulary(
         "[nn.Identity()]({x})",
         "[nn.Dropout2d(0.3)](input={x})",
         "F.dropout({x}, 0.3, self.training)",
+        "F.dropout3d({x}.unsqueeze(0)).squeeze(0)",
         dims=(4, 4),
     )
     + ops("{x}.mul_({n})", "torch.relu_({x})", outs=0)
@@ -96,6 +98,7 @@ EXERCISE = Exercise(
         model_case("a dead chain", "dead", models.DeadChain, X),
         model_case("a dead BatchNorm", "dead", models.DeadNorm, X),
         model_case("effects", "dead", models.Effects, X),
+        model_case("what is written to", "dead", models.WrittenTo, X),
         model_case("nothing of it is dead", "dead", models.Repeats, X),
         model_case("an effect behind a dropout", "dead", models.EffectOnADropped, X),
         model_case("keywords", "pairs", models.Keywords, X),

@@ -79,7 +79,8 @@ class DropoutFunctions(nn.Module):
     def forward(self, x):
         y = F.dropout(x, 0.5, self.training) + F.dropout(input=x, training=True)
         y = F.dropout2d(y, p=0.5) * F.alpha_dropout(y, 0.5, True)
-        return F.feature_alpha_dropout(torch.sin(y), training=True)
+        y = F.feature_alpha_dropout(torch.sin(y), training=True)
+        return F.dropout1d(y.flatten(2), 0.2, True), F.dropout3d(input=y.unsqueeze(0))
 
 
 class AsOutput(nn.Module):
@@ -175,6 +176,18 @@ class Effects(nn.Module):
         return y, z
 
 
+class WrittenTo(nn.Module):
+    """Calls that nobody reads, and that write into a value."""
+
+    def forward(self, x):
+        y = torch.zeros_like(x)
+        torch.sin(x, out=y)
+        z = x * 2
+        torch.neg_(z)
+        torch.exp(z)
+        return y, z
+
+
 class Repeats(nn.Module):
     """Calls that seem to do nothing, or nothing new, and that somebody reads."""
 
@@ -215,7 +228,8 @@ class Keywords(nn.Module):
 class LineAndSpace(nn.Module):
     def __init__(self):
         super().__init__()
-        self.line = nn.Sequential(nn.Conv1d(2, 2, 2), nn.BatchNorm1d(2), nn.Dropout1d(0.2))
+        conv = nn.Conv1d(2, 2, 2, stride=2, padding=1, dilation=2, padding_mode="circular")
+        self.line = nn.Sequential(conv, nn.BatchNorm1d(2), nn.Dropout1d(0.2))
         self.space = nn.Sequential(nn.Conv3d(1, 2, 1), nn.Dropout3d(0.2), nn.BatchNorm3d(2))
 
     def forward(self, x, y):

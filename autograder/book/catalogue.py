@@ -1,0 +1,109 @@
+"""Catalogues for a translation: what Sphinx finds on the pages, and what exercises and cards say.
+
+``exercises.pot`` holds titles, aspects and hints as they are. ``cards.pot`` holds what the code of
+`autograder.cards` says; a value in it is in braces, as ``{name}``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po, write_po
+
+from autograder.book.making import run_sphinx
+from autograder.builder.paths import ROOT
+from autograder.core.exercise import Exercise
+
+CARDS = ROOT / "autograder" / "cards"
+_SAID = re.compile(r"[A-Za-z]{2,}[^A-Za-z]* [^A-Za-z]*[A-Za-z]{2,}")
+_VALUE = re.compile(r"\{[^}]*\}")
+_MARKUP = re.compile(r"[<>;\\]|^\w+:")
+_IN_TEMPLATE = re.compile(r'"([A-Z][^"<>;]*)"|<strong>([^<{]+)</strong>')
+
+Message = tuple[str, str]
+"""What is said, and where: a file, or an exercise with the part of it."""
+
+
+def write_all(home: Path) -> int:
+    """Write the catalogues of a book whose source is there into its folder ``gettext``.
+
+    Returns:
+        How many messages there are.
+
+    Raises:
+        CannotMake: Sphinx had a warning.
+    """
+    from autograder.exercises import EXERCISES
+
+    folder = home / "gettext"
+    run_sphinx("gettext", home / "source", folder)
+    write(folder / "exercises.pot", of_exercises(EXERCISES.values()))
+    write(folder / "cards.pot", of_cards())
+    return sum(len(messages) for messages in read_all(folder).values())
+
+
+def of_exercises(exercises: Iterable[Exercise]) -> Iterator[Message]:
+    """Title, aspects and hints of exercises."""
+    for one in exercises:
+        yield one.title, f"{one.name}: title"
+        yield from ((aspect.says, f"{one.name}: {aspect.key}") for aspect in one.all_aspects)
+        yield from ((hint, f"{one.name}: hint {n}") for n, hint in enumerate(one.hints, 1))
+
+
+def of_cards(folder: Path = CARDS) -> Iterator[Message]:
+    """What cards say, read from their code and their template."""
+    for path in sorted(folder.glob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for text in _texts(tree):
+            if _SAID.search(_VALUE.sub("", text)) and not _MARKUP.search(text):
+                yield text.strip(), path.relative_to(ROOT).as_posix()
+    for path in sorted(folder.glob("templates/*.html")):
+        for found in _IN_TEMPLATE.findall(path.read_text(encoding="utf-8")):
+            yield "".join(found).strip(), path.relative_to(ROOT).as_posix()
+
+
+def write(path: Path, messages: Iterable[Message]) -> None:
+    """Write messages as a catalogue; equal ones are one, with all their places."""
+    catalog = Catalog(project="fxcourse")
+    for text, place in messages:
+        catalog.add(text, auto_comments=[place])
+    with path.open("wb") as file:
+        write_po(file, catalog, width=100)
+
+
+def read_all(folder: Path) -> dict[str, list[str]]:
+    """The messages of each catalogue in a folder and below, by its path there."""
+    found = {}
+    for path in sorted(folder.rglob("*.pot")):
+        with path.open("rb") as file:
+            messages = [str(each.id) for each in read_po(file) if each.id]
+        found[path.relative_to(folder).with_suffix("").as_posix()] = messages
+    return found
+
+
+def _texts(tree: ast.AST) -> Iterator[str]:
+    """The texts in code, besides docstrings and what only names a type."""
+    notes = {id(part.value) for part in ast.walk(tree) if isinstance(part, ast.Expr)}
+    inner = {
+        id(value)
+        for part in ast.walk(tree)
+        if isinstance(part, ast.JoinedStr)
+        for value in part.values
+    }
+    for part in ast.walk(tree):
+        if id(part) in notes or id(part) in inner:
+            continue
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            yield part.value
+        elif isinstance(part, ast.JoinedStr):
+            yield "".join(map(_piece, part.values))
+
+
+def _piece(part: ast.expr) -> str:
+    if isinstance(part, ast.FormattedValue):
+        return "{" + ast.unparse(part.value) + "}"
+    return str(part.value) if isinstance(part, ast.Constant) else ""

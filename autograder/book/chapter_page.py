@@ -1,0 +1,95 @@
+"""From a solved notebook to a page of the book: nothing that a learner must find out is open."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Sequence
+
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_output
+
+from autograder.book.headings import Heading
+from autograder.book.links import Links
+from autograder.cards.debrief import DebriefCard
+from autograder.cards.hints import Hints
+from autograder.cards.prediction import PredictionCard
+from autograder.exercises import EXERCISES
+from autograder.lessons import debriefs, predictions
+
+ANSWER, SOLUTION, DEBRIEF = "The answer, and why", "The solution", "Debrief: a trap and two answers"
+_GENERATED = re.compile(r"\n+\*This notebook is generated from [^*]+\*\s*$")
+_SEE = re.compile(r"\s+See how far you are:\s*$")
+_CALL = re.compile(r"^(predict|hint|debrief)\(\"([\w.]+)\"")
+_PLACE = re.compile(r"/\S*/site-packages/")
+"""Where this machine has its packages; a reader has them elsewhere."""
+
+
+def page_of(notebook: NotebookNode, found: Sequence[Heading], links: Links) -> NotebookNode:
+    """A chapter as the book shows it.
+
+    Args:
+        notebook: in solved form, with outputs; without, pages have none.
+        found: its headings.
+        links: what can be referred to.
+
+    Returns:
+        A notebook whose tags tell myst-nb what lies behind a fold: solutions, answers of
+        predictions, debriefs.
+    """
+    page = copy.deepcopy(notebook)
+    for index, cell in enumerate(page.cells):
+        grading = cell.metadata.get("nbgrader", {})
+        cell.metadata = NotebookNode()
+        if cell.cell_type == "markdown":
+            labels = {each.line: each.label for each in found if each.cell == index}
+            cell.source = _prose(cell.source, labels, links, found[0].chapter)
+        elif cell.cell_type == "code":
+            _code(cell, grading, found[0].chapter)
+    page.cells = [cell for cell in page.cells if not _left_out(cell)]
+    return page
+
+
+def _prose(text: str, labels: dict[int, str], links: Links, chapter: str) -> str:
+    lines = text.split("\n")
+    marked = [f"({labels[at]})=\n{line}" if at in labels else line for at, line in enumerate(lines)]
+    whole = _SEE.sub("", _GENERATED.sub("", "\n".join(marked)))
+    return links.linked(whole, chapter)
+
+
+def _code(cell: NotebookNode, grading: NotebookNode, chapter: str) -> None:
+    call = _CALL.match(cell.source)
+    if grading.get("solution"):
+        _fold(cell, SOLUTION, "hide-input")
+    elif grading.get("grade"):
+        cell.source = cell.source.split("\n")[0]  # the next line tries the hidden cases
+        cell.outputs = cell.outputs[-1:]
+    elif call and call[1] == "predict":
+        cell.outputs = [_shown(PredictionCard(predictions()[chapter][call[2]], "", ""))]
+        _fold(cell, ANSWER, "remove-input", "hide-output")
+    elif call and call[1] == "debrief":
+        cell.outputs = [_shown(DebriefCard(call[2], debriefs()[call[2]]))]
+        _fold(cell, DEBRIEF, "remove-input", "hide-output")
+    elif call and call[1] == "hint":
+        cell.outputs = [_shown(Hints(EXERCISES[call[2]]))]
+        cell.metadata["tags"] = ["remove-input"]
+    for output in cell.outputs:
+        if "text/html" in output.get("data", {}):
+            output.data = NotebookNode({"text/html": output.data["text/html"]})
+        if output.output_type == "error":
+            output.traceback = [_PLACE.sub("", line) for line in output.traceback]
+
+
+def _shown(card: PredictionCard | DebriefCard | Hints) -> NotebookNode:
+    output: NotebookNode = new_output("display_data", {"text/html": card.html()})
+    return output
+
+
+def _fold(cell: NotebookNode, title: str, *tags: str) -> None:
+    cell.metadata["tags"] = list(tags)
+    cell.metadata["mystnb"] = {"code_prompt_show": title, "code_prompt_hide": title}
+
+
+def _left_out(cell: NotebookNode) -> bool:
+    """Whether the book has no use for a cell: it is about the learner's own progress."""
+    return bool(cell.cell_type == "code" and cell.source.strip() == "progress()")

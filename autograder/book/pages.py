@@ -1,0 +1,239 @@
+"""Pages that are made of the chapters: map, cheat sheets, questions, errors, kinds of exercise."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbformat.notebooknode import NotebookNode
+
+from autograder.book.errors import Raised
+from autograder.book.headings import Heading
+from autograder.book.questions import Question
+from autograder.core.exercise import Exercise
+
+_ROW = re.compile(r"^\| \*\*(?P<name>[^*]+)\*\* \| (?P<text>.*) \|$", re.M)
+_PROMISE = re.compile(r"^\*\*(.+)\*\*$", re.M)
+_MINUTES = re.compile(r"about (\d+) minutes")
+_SHEET = "Cheat sheet"
+_AFTER_SHEET = re.compile(r"\s*See how far you are:|^\*\*(?:Not taught here|Sources)", re.M)
+
+
+@dataclass(frozen=True)
+class ChapterOfBook:
+    """A chapter with what pages are made of.
+
+    Attributes:
+        name: the notebook, such as ``03b_effects``.
+        notebook: in solved form.
+        headings: its headings.
+        exercises: its exercises in order.
+    """
+
+    name: str
+    notebook: NotebookNode
+    headings: tuple[Heading, ...]
+    exercises: tuple[Exercise, ...]
+
+    @property
+    def title(self) -> str:
+        """Its title, such as ``3b · Nodes that nobody reads``."""
+        return self.headings[0].text
+
+    @property
+    def label(self) -> str:
+        """The label of its page."""
+        return self.headings[0].label
+
+    @property
+    def optional(self) -> bool:
+        """Whether it is an optional part of another chapter."""
+        return not self.name[2:].startswith("_")
+
+    def section(self, bare: str) -> Heading | None:
+        """The section of that heading, which has no number and no minutes here."""
+        return next((each for each in self.headings if each.bare == bare), None)
+
+
+def map_page(chapters: Sequence[ChapterOfBook]) -> str:
+    """The way through the course: what each chapter is good for, and what it needs."""
+    parts = ["(the-map)=\n# The map of the course", _totals(chapters), _glance(chapters)]
+    for each in chapters:
+        first = each.notebook.cells[0].source
+        rows = dict(_ROW.findall(first))
+        promise = _PROMISE.search(first)
+        minutes = _MINUTES.search(rows.get("Time", ""))
+        below = each.optional and any(not one.optional for one in chapters)
+        head = f"{'###' if below else '##'} [{each.title}](#{each.label})"
+        facts = [
+            f"*{minutes[1]} minutes*" if minutes else "",
+            "*an optional part*" if each.optional else "",
+        ]
+        needs = f"You need {rows['You need']}." if rows.get("You need") else ""
+        asked = [f"* {_link(one)} {'★' * one.stars} {one.title}" for one in each.exercises]
+        parts += [head, " · ".join(filter(None, facts)), promise[1] if promise else "", needs]
+        parts += ["\n".join(asked)]
+    contents = "\n".join(f"chapters/{each.name}" for each in chapters)
+    return _page([*parts, f"```{{toctree}}\n:hidden:\n\n{contents}\n```"])
+
+
+def _glance(chapters: Sequence[ChapterOfBook]) -> str:
+    """All chapters in a table, each with its optional parts."""
+    rows = ["| chapter | minutes | exercises | optional parts |", "|---|---|---|---|"]
+    for each in chapters:
+        family = [one for one in chapters if one.name[:2] == each.name[:2]]
+        if each is not family[0]:
+            continue  # it is in the row of its chapter
+        minutes = _MINUTES.search(each.notebook.cells[0].source)
+        named = ", ".join(f"[{_cell(one.title)}](#{one.label})" for one in family[1:])
+        asked = " ".join("★" * one.stars for one in each.exercises)
+        title = f"[{_cell(each.title)}](#{each.label})"
+        rows.append(f"| {title} | {minutes[1] if minutes else ''} | {asked} | {named} |")
+    return "\n".join(rows)
+
+
+def _totals(chapters: Sequence[ChapterOfBook]) -> str:
+    exercises = [one for each in chapters for one in each.exercises]
+    main = sum(not each.optional for each in chapters)
+    return (
+        f"{main} chapters build on each other from top to bottom. {len(chapters) - main} optional "
+        f"parts go deeper into one of them. There are {len(exercises)} exercises, with "
+        f"{sum(one.points for one in exercises)} points. One star is a warm-up, four are "
+        "open-ended. In a notebook, `progress()` shows how far you are."
+    )
+
+
+def cheat_sheets_page(chapters: Sequence[ChapterOfBook]) -> str:
+    """The cheat sheets of all chapters on one page."""
+    parts = [
+        "(the-cheat-sheets)=\n# Cheat sheets",
+        "What each chapter ends with, on one page. Print it, or search it.",
+    ]
+    for each in chapters:
+        sheet = each.section(_SHEET)
+        if sheet:
+            parts += [f"## [{each.title}](#{sheet.label})", _below(each, sheet)]
+    return _page(parts)
+
+
+def _below(chapter: ChapterOfBook, heading: Heading) -> str:
+    """The prose below a heading, in its cell, up to the next heading there."""
+    lines = chapter.notebook.cells[heading.cell].source.split("\n")
+    later = [each.line for each in chapter.headings if each.cell == heading.cell]
+    end = min((line for line in later if line > heading.line), default=len(lines))
+    text = "\n".join(lines[heading.line + 1 : end])
+    return _AFTER_SHEET.split(text)[0].strip()
+
+
+def questions_page(questions: Sequence[Question], chapters: Sequence[ChapterOfBook]) -> str:
+    """What people ask, by chapter, each with the code that shows symptom and cure."""
+    parts = [
+        "(what-people-ask)=\n# What people ask",
+        "Questions of people who use FX, each with the section that answers it. The code shows "
+        "the symptom first and then what helps. The tests of this course run all of it.",
+    ]
+    for each in chapters:
+        here = [one for one in questions if one.chapter == each.name]
+        if here:
+            parts.append(f"## [{each.title}](#{each.label})")
+        for one in here:
+            parts += [_asked(one, each)]
+    return _page(parts)
+
+
+def _asked(one: Question, chapter: ChapterOfBook) -> str:
+    place = chapter.section(one.section)
+    answer = f"Answered in [{place.place}](#{place.label})." if place else ""
+    fold = f"<details><summary>Symptom and cure of question {one.number}</summary>"
+    code = f"{fold}\n\n```python\n{one.code}\n```\n\n</details>"
+    head = f"(question-{one.number})=\n### {one.text}"
+    return f"{head}\n\n{answer} Asked at {one.source}.\n\n{code}"
+
+
+def errors_page(raised: Iterable[Raised]) -> str:
+    """Error messages, by the name of the exception, and where each is explained."""
+    found: dict[str, dict[str, dict[str, str]]] = {}
+    for one in raised:
+        if one.message:
+            places = found.setdefault(one.type, {}).setdefault(one.message, {})
+            places.setdefault(one.label, one.place)
+    parts = [
+        "(error-messages)=\n# Error messages",
+        "Messages that FX users meet, with the section that explains each. All were printed when "
+        "this book was made. Look for yours with the search of your browser: names, numbers and "
+        "paths in it may differ. If it is not here, try [what people ask](#what-people-ask).",
+    ]
+    for name in sorted(found):
+        rows = [
+            f"| {literal(message)} | {_places(places)} |"
+            for message, places in sorted(found[name].items())
+        ]
+        parts += [f"## `{name}`", "\n".join(["| it says | explained in |", "|---|---|", *rows])]
+    return _page(parts)
+
+
+def kind_page(text: str, exercises: Sequence[tuple[Exercise, ChapterOfBook]]) -> str:
+    """A page about one kind of exercise, with the exercises that are of it."""
+    rows = [
+        f"| {_link(one)} | {_cell(one.title)} | {'★' * one.stars} | {one.minutes} | "
+        f"[{_cell(chapter.title)}](#{chapter.label}) |"
+        for one, chapter in exercises
+    ]
+    head = "| exercise | task | stars | minutes | chapter |\n|---|---|---|---|---|"
+    return _page([text, "## Exercises of this kind", "\n".join([head, *rows])])
+
+
+def kinds_page(kinds: Mapping[str, tuple[str, int]]) -> str:
+    """The list of all kinds: for each page its text and how many exercises it has."""
+    rows = [
+        f"| [{title_of(text)}]({name}.md) | {_cell(_lead(text))} | {count} |"
+        for name, (text, count) in sorted(kinds.items(), key=lambda item: -item[1][1])
+    ]
+    parts = [
+        "(kinds-of-exercises)=\n# Kinds of exercises",
+        "What you write differs from exercise to exercise: a pass, an analysis, an interpreter, a "
+        "model that breaks somebody's pass. Each kind is tried in its own way. These pages say "
+        "what your answer is given, what it must return, and what is looked at.",
+        "\n".join(["| kind | you write | exercises |", "|---|---|---|", *rows]),
+        "```{toctree}\n:hidden:\n\n" + "\n".join(kinds) + "\n```",
+    ]
+    return _page(parts)
+
+
+def title_of(text: str) -> str:
+    """The title of a page in markdown."""
+    return text.partition("\n")[0].removeprefix("# ")
+
+
+def literal(text: str) -> str:
+    """A text as code within a table in markdown."""
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{_cell(text)}{pad}{fence}"
+
+
+def read(path: Path) -> str:
+    """The text of a page that is written by hand."""
+    return path.read_text(encoding="utf-8").strip()
+
+
+def _lead(text: str) -> str:
+    return " ".join(text.split("\n\n")[1].split())
+
+
+def _link(one: Exercise) -> str:
+    return f"[`{one.name}`](#exercise-{one.name.lower()})"
+
+
+def _places(places: Mapping[str, str]) -> str:
+    return "; ".join(f"[{_cell(text)}](#{label})" for label, text in places.items())
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+def _page(parts: Iterable[str]) -> str:
+    return "\n\n".join(filter(None, parts)) + "\n"

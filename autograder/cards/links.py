@@ -1,0 +1,48 @@
+"""Links from a card to cells of the learner's notebooks.
+
+They name a notebook that lies beside this one, and a cell of it by its id: JupyterLab opens the
+one and goes to the other. Where cells have no such addresses, such as in VS Code and in nbviewer,
+a link opens the notebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autograder.drawing.html import QUIET, escaped
+
+
+@dataclass(frozen=True)
+class Link:
+    """A way to go on.
+
+    Attributes:
+        text: what it says.
+        chapter: the notebook's stem, such as ``03_manipulation``.
+        cell: the id of a cell in it; ``""`` for its beginning.
+    """
+
+    text: str
+    chapter: str
+    cell: str = ""
+
+    def html(self) -> str:
+        """The link as HTML."""
+        return linked(escaped(self.text), self.chapter, self.cell)
+
+
+def linked(inner: str, chapter: str, cell: str = "") -> str:
+    """A link around HTML, underlined: it must not be told from text by its colour alone."""
+    target = f"{chapter}.ipynb" + (f"#cell-id={cell}" if cell else "")
+    return (
+        f'<a href="{escaped(target)}" style="color:inherit;text-decoration:underline">{inner}</a>'
+    )
+
+
+def line_of(links: Sequence[Link]) -> str:
+    """The links in one line; ``""`` where there are none."""
+    if not links:
+        return ""
+    inner = " &nbsp;·&nbsp; ".join(link.html() for link in links)
+    return f'<div style="margin:4px 0 0 0;color:{QUIET};font-size:13px">{inner}</div>'

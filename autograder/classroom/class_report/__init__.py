@@ -1,0 +1,1 @@
+"""What an instructor reads about a class: a page and a table, made of journal and gradebook."""

@@ -1,0 +1,233 @@
+"""Takes in what a class has handed in on a learning platform: a zip, or a folder.
+
+A notebook is told by its grade ids, and a student by what the platform says of the file. The latest
+of several goes into ``submitted`` (`submitted_folder`); the others are kept.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, tzinfo
+from pathlib import Path
+
+from autograder.classroom.attached_files import MAX_BYTES, MAX_FILES
+from autograder.classroom.people import People, Unknown
+from autograder.classroom.platform_layouts import Origin, copy_number, origins
+from autograder.classroom.recognise import Known, known_notebooks, recognise
+from autograder.classroom.submitted_folder import STAMP, HandIn, Keeper, What, time_of
+from autograder.classroom.untrusted_files import LeftOut, Taken, Taker
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A submission that was taken in.
+
+    Attributes:
+        student: whose it is.
+        assignment: of what.
+        what: what became of it.
+        when: when it was handed in; ``None`` where nobody says.
+        late: whether the platform says that it was late.
+        others: how many earlier files of it came along, and are kept.
+    """
+
+    student: str
+    assignment: str
+    what: What
+    when: datetime | None
+    late: bool
+    others: int
+
+
+@dataclass
+class Collected:
+    """What became of a zip or a folder.
+
+    Attributes:
+        placed: submissions that were taken in.
+        left_out: what was not, and why.
+        dated: what there is to say about times; ``""`` where the files' dates are taken for them.
+    """
+
+    placed: list[Placed] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    dated: str = ""
+
+
+@dataclass(frozen=True)
+class _File:
+    taken: Taken
+    origin: Origin
+    notebook: Known | None
+    when: datetime | None
+
+    @property
+    def rank(self) -> tuple[float, int, int, tuple[str, ...]]:
+        """Later ones have more."""
+        at = self.when.timestamp() if self.when else 0.0
+        return at, self.origin.serial, copy_number(self.taken.path[-1]), self.taken.path
+
+    @property
+    def is_notebook(self) -> bool:
+        """Whether it is called like one."""
+        return self.taken.path[-1].lower().endswith(".ipynb")
+
+    def left_out(self, why: str) -> LeftOut:
+        """That it was not taken in."""
+        return LeftOut("/".join(self.taken.path), why)
+
+
+def collect(
+    room: Path, source: Path, people: People, zone: tzinfo | None = None, *, dates: bool = True
+) -> Collected:
+    """Take in what lies in a zip or a folder.
+
+    Args:
+        room: the classroom; nobody else writes to it meanwhile.
+        source: the zip, or the folder.
+        people: says which student it is whom a platform names.
+        zone: the time zone of dates in a zip; that of this machine by default.
+        dates: whether the dates of files say when they were handed in.
+
+    Raises:
+        CannotRead: the zip or the folder cannot be read.
+    """
+    done = Collected()
+    home = room / ".fxcourse"
+    home.mkdir(mode=0o700, exist_ok=True)
+    store = Path(tempfile.mkdtemp(prefix="collecting-", dir=home))
+    try:
+        taken: list[Taken] = []
+        for one in Taker(store, zone).take(source):
+            if isinstance(one, Taken):
+                taken.append(one)
+            else:
+                done.left_out.append(one)
+        keeper = Keeper(room, source.name, max((t.when for t in taken if t.when), default=None))
+        for files in _by_student(room, taken, people, done, dates):
+            _place(keeper, people, files, done)
+    finally:
+        shutil.rmtree(store, ignore_errors=True)
+    done.placed.sort(key=lambda one: (one.assignment, one.student))
+    return done
+
+
+def _by_student(
+    room: Path, taken: Sequence[Taken], people: People, done: Collected, dates: bool
+) -> list[list[_File]]:
+    """The files, together with those of the same student."""
+    known = known_notebooks(room)
+    whence = origins([one.path for one in taken], {key.assignment for key in known})
+    are_dates, done.dated = _dated(taken, whence, dates)
+    stamps = _stamps(taken, whence)
+    groups: dict[tuple[str, str], list[_File]] = {}
+    for one in taken:
+        origin = whence[one.path]
+        if one.path[-1] == STAMP:
+            continue
+        if origin is None:
+            done.left_out.append(LeftOut("/".join(one.path), _WHOSE))
+            continue
+        when = people.handed_in(origin) or stamps.get(one.path[:-1])
+        when = when or (one.when if are_dates else None)
+        called_so = one.path[-1].lower().endswith((".ipynb", ".json"))
+        notebook = recognise(one.copy.read_bytes(), one.path[-1], known) if called_so else None
+        mine = groups.setdefault((origin.name, origin.number), [])
+        mine.append(_File(one, origin, notebook, when))
+    people.meet([files[0].origin for files in groups.values()])
+    return list(groups.values())
+
+
+_WHOSE = "Its path does not say whose it is."
+_NO_NOTEBOOK = "It is none of this class's notebooks, by its grade ids and by its name."
+_ALONE = "It is not a notebook, and none of this class's lies beside it."
+
+
+def _place(keeper: Keeper, people: People, files: Sequence[_File], done: Collected) -> None:
+    """Take in what one student has handed in."""
+    try:
+        student = people.student(files[0].origin)
+    except Unknown as error:
+        done.left_out += [one.left_out(str(error)) for one in files]
+        return
+    beside = [one for one in files if one.notebook is None]
+    assignments = sorted({one.notebook.assignment for one in files if one.notebook})
+    for assignment in assignments:
+        own = [one for one in files if one.notebook and one.notebook.assignment == assignment]
+        own.sort(key=lambda one: one.rank)
+        latest = {one.notebook.notebook: one for one in own if one.notebook}
+        newest, older = own[-1], [one for one in own if one not in latest.values()]
+        hand_in = HandIn(
+            student, assignment, newest.origin, newest.when,
+            {name: one.taken.copy for name, one in latest.items()},
+            _files_beside(newest, beside, done), "/".join(newest.taken.path),
+        )  # fmt: skip
+        what = keeper.put(hand_in)
+        for one in older:
+            keeper.keep(hand_in, one.taken.path[-1], one.taken.copy.read_bytes(), one.when)
+        placed = Placed(student, assignment, what, newest.when, newest.origin.late, len(older))
+        done.placed.append(placed)
+    for one in beside:
+        if one.is_notebook:
+            done.left_out.append(one.left_out(_NO_NOTEBOOK))
+        elif not assignments:
+            done.left_out.append(one.left_out(_ALONE))
+
+
+def _files_beside(newest: _File, beside: Sequence[_File], done: Collected) -> dict[str, Path]:
+    """What a student has handed in with a notebook, by its path from there; within bounds."""
+    found: dict[str, Path] = {}
+    home, left = newest.origin.file[:-1], MAX_BYTES
+    for one in beside:
+        if one.is_notebook:
+            continue
+        parts = one.origin.file or one.taken.path[-1:]
+        if home and parts[: len(home)] == home:
+            parts = parts[len(home) :]
+        name, size = "/".join(parts), one.taken.copy.stat().st_size
+        if len(name.encode()) > 200 or len(parts) > 8 or parts[0].lower().endswith(".ipynb"):
+            done.left_out.append(one.left_out("Its name is too long, or that of a notebook."))
+        elif size > left or len(found) >= MAX_FILES:
+            done.left_out.append(one.left_out("There is too much beside a notebook."))
+        else:
+            left -= size
+            found[name] = one.taken.copy
+    return found
+
+
+def _dated(
+    taken: Sequence[Taken], whence: Mapping[tuple[str, ...], Origin | None], dates: bool
+) -> tuple[bool, str]:
+    """Whether the files' dates say when they were handed in, and what there is to say about it."""
+    if not dates:
+        return False, "Dates of files were not looked at, as you said."
+    if any(origin and origin.platform == "canvas" for origin in whence.values()):
+        return False, "Canvas dates files when it packs them: the dates say nothing, LATE does."
+    found = [one.when for one in taken if one.when and one.path[-1] != STAMP]
+    if not found:
+        return False, "No file has a date."
+    span = max(found) - min(found)
+    rising = len(found) >= 5 and all(a <= b for a, b in zip(found, found[1:], strict=False))
+    if span <= timedelta(minutes=2) or (rising and span <= timedelta(hours=1)):
+        return False, (
+            "The files' dates look like those of the packing, and were not taken for times of "
+            "handing in. Moodle's grading worksheet has these times: --worksheet FILE."
+        )
+    return True, ""
+
+
+def _stamps(
+    taken: Sequence[Taken], whence: Mapping[tuple[str, ...], Origin | None]
+) -> dict[tuple[str, ...], datetime]:
+    """What files called timestamp.txt say, by their folder; not those that students have packed."""
+    found = {}
+    for one in taken:
+        origin = whence[one.path]
+        if one.path[-1] == STAMP and origin and origin.platform == "plain" and not one.packed:
+            when = time_of(one.copy.read_bytes()[:200].decode("utf-8", "replace"))
+            if when:
+                found[one.path[:-1]] = when
+    return found

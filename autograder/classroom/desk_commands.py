@@ -1,0 +1,252 @@
+"""The commands under ``fxcourse classroom`` for what comes in, and what goes out."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from autograder.classroom.collect import Collected
+    from autograder.classroom.platform_export import Filled
+
+out = Console(soft_wrap=True, highlight=False)
+err = Console(soft_wrap=True, highlight=False, stderr=True)
+
+Folder = Annotated[Path, typer.Argument(help="The classroom.")]
+Zone = Annotated[
+    str | None,
+    typer.Option("--timezone", help="Of times that name none, such as Europe/Berlin; yours."),
+]
+
+
+def collect(
+    folder: Folder,
+    source: Annotated[Path, typer.Argument(help="A zip of Moodle or Canvas, or a folder.")],
+    worksheet: Annotated[
+        Path | None,
+        typer.Option(help="Moodle's grading worksheet: who is who, and when each handed in."),
+    ] = None,
+    timezone: Zone = None,
+    dates: Annotated[
+        bool, typer.Option(help="Take files' dates for when they were handed in.")
+    ] = True,
+) -> None:
+    """Take in what a class has handed in on a learning platform, into submitted/."""
+    from autograder.classroom import collect as collecting
+    from autograder.classroom.desk import opened
+    from autograder.classroom.people import People, participants
+    from autograder.classroom.roster import add_to_gradebook, students
+    from autograder.classroom.submitted_folder import records
+    from autograder.classroom.tables import read_table
+
+    with said("Nothing was collected."), opened(folder) as desk:
+        zone = _zone(timezone)
+        rows = participants(read_table(worksheet), zone) if worksheet else []
+        if worksheet and not rows:
+            raise ValueError(f"{worksheet} is not Moodle's grading worksheet.")
+        people = People(students(desk.gradebook), records(desk.room), rows)
+        source = source.expanduser()
+        done = collecting.collect(desk.room, source, people, zone, dates=dates)
+        placed = {one.student for one in done.placed}
+        add_to_gradebook(desk.gradebook, [one for one in people.new if one.id in placed])
+        known = {one.id for one in people.known} - {one.id for one in people.new}
+    _print_collected(done, timezone)
+    strangers = sorted(placed - known)
+    if known and strangers:
+        out.print(
+            f"[yellow]{len(strangers)} of these were not in the gradebook:[/yellow] "
+            f"{escape(', '.join(strangers[:20]))}"
+        )
+    if not done.placed:
+        err.print("[red]Nothing was collected.[/red] The list above says why.")
+        raise typer.Exit(1)
+
+
+def roster(
+    folder: Folder,
+    table: Annotated[
+        Path,
+        typer.Argument(help="CSV of nbgrader, Moodle's participants, or Canvas's gradebook."),
+    ],
+) -> None:
+    """Put the students of a list into the gradebook: ids, names, addresses, Canvas's numbers."""
+    from autograder.classroom.desk import opened
+    from autograder.classroom.roster import add_to_gradebook, read_roster
+
+    with said("The gradebook is as it was."), opened(folder) as desk:
+        people = read_roster(table)
+        new, changed = add_to_gradebook(desk.gradebook, people)
+    out.print(f"{len(people)} students in {escape(table.name)}: {new} new, {changed} changed.")
+
+
+def export(
+    folder: Folder,
+    moodle: Annotated[
+        Path | None, typer.Option(help="Moodle's grading worksheet of one assignment.")
+    ] = None,
+    canvas: Annotated[Path | None, typer.Option(help="Canvas's gradebook, as CSV.")] = None,
+    chapter: Annotated[
+        str | None, typer.Option(help="The chapter that Moodle's worksheet is of.")
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help="Canvas's column of a chapter: '01=TITLE'. By default, by its title."),
+    ] = None,
+    waiting: Annotated[
+        bool, typer.Option("--waiting", help="Fill in, too, what waits for points of yours.")
+    ] = False,
+    to: Annotated[Path | None, typer.Option(help="A folder; DIR/exported by default.")] = None,
+) -> None:
+    """Fill grades into Moodle's worksheet or Canvas's gradebook, and pack the feedback."""
+    from autograder.classroom import platform_export as exporting
+    from autograder.classroom.create import is_called
+    from autograder.classroom.desk import opened
+    from autograder.classroom.roster import students
+    from autograder.classroom.submitted_folder import records
+    from autograder.classroom.tables import read_table
+
+    def chosen(word: str | None, known: list[str]) -> str:
+        found = known if word is None else [name for name in known if is_called(name, word)]
+        if len(found) != 1:
+            raise ValueError(f"Say which chapter, with --chapter: {', '.join(known)}.")
+        return found[0]
+
+    with said("Nothing was written."), opened(folder) as desk:
+        if moodle is None and canvas is None:
+            raise ValueError("Say which file to fill in: --moodle WORKSHEET or --canvas GRADEBOOK.")
+        known = sorted(one.name for one in desk.gradebook.assignments)
+        names = exporting.Names(students(desk.gradebook), records(desk.room))
+        place = (to or desk.room / "exported").expanduser()
+        place.mkdir(parents=True, exist_ok=True)
+        if moodle is not None:
+            name, table = chosen(chapter, known), read_table(moodle)
+            found = exporting.grades(desk.gradebook, name)
+            done = exporting.fill_moodle(table, name, names, found, waiting=waiting)
+            _print_filled(_write(place / moodle.name, moodle, table.as_bytes()), done)
+            pages = place / f"feedback_{name}.zip"
+            if count := exporting.feedback_zip(pages, desk.room, name, done):
+                out.print(f"{escape(str(pages))}: feedback for {count} students.")
+            else:
+                out.print(f"There are no feedback pages yet: nbgrader generate_feedback {name}")
+        if canvas is not None:
+            table = read_table(canvas)
+            pairs = [word.partition("=") for word in column or ()]
+            titles = {chosen(word, known): title for word, _, title in pairs}
+            columns = exporting.canvas_columns(table, known, titles)
+            all_found = {name: exporting.grades(desk.gradebook, name) for name in columns}
+            done = exporting.fill_canvas(table, columns, names, all_found, waiting=waiting)
+            _print_filled(_write(place / canvas.name, canvas, table.as_bytes()), done)
+
+
+def pack(
+    folder: Folder,
+    to: Annotated[
+        Path | None, typer.Option(help="The zip; DIR/exported/NAME-for-students.zip by default.")
+    ] = None,
+) -> None:
+    """Pack what students are given: the course without solutions, notebooks, what to install."""
+    from autograder.classroom.desk import opened
+    from autograder.classroom.pack import pack as packing
+
+    with said("Nothing was packed."), opened(folder) as desk:
+        place = to or desk.room / "exported" / f"{desk.room.name}-for-students.zip"
+        place = place.expanduser()
+        place.parent.mkdir(parents=True, exist_ok=True)
+        names = packing(desk.room, place)
+    out.print(f"{escape(str(place))}: {', '.join(names)}, with the course as a wheel.")
+    out.print("Pack again when you release or change a chapter; its README.md says how to install.")
+
+
+def _write(path: Path, source: Path, data: bytes) -> Path:
+    """Write a file that was filled in; the platform's own stays as it is."""
+    if path.resolve() == source.expanduser().resolve():
+        path = path.with_name(f"{path.stem}_filled{path.suffix}")
+    path.write_bytes(data)
+    return path
+
+
+def _print_filled(path: Path, done: Filled) -> None:
+    out.print(f"{escape(str(path))}: grades of {len(done.done)} students.")
+    for note in done.notes:
+        out.print(f"  {escape(note)}")
+
+
+def _print_collected(done: Collected, timezone: str | None) -> None:
+    """What came in, what did not and why, and what is known of times."""
+    for one in done.left_out:
+        out.print(f"[yellow]left out[/yellow]  {escape(one.path)}: {escape(one.why)}")
+    late = [one for one in done.placed if one.late]
+    for placed in late:
+        who = escape(f"{placed.student}, {placed.assignment}")
+        out.print(f"late      {who}: Canvas says so.")
+    if done.placed:
+        table = Table("assignment", "students", "new", "later", "there", "earlier", box=None)
+        for name in sorted({one.assignment for one in done.placed}):
+            own = [one for one in done.placed if one.assignment == name]
+            counts = Counter(one.what.name for one in own)
+            shown = [str(counts[what] or "") for what in ("NEW", "REPLACED", "SAME", "EARLIER")]
+            table.add_row(name, str(len(own)), *shown)
+        out.print(table)
+    older = sum(one.others for one in done.placed)
+    older += sum(one.what.name in ("REPLACED", "EARLIER") for one in done.placed)
+    if older:
+        out.print(f"{older} earlier ones are kept in .fxcourse/older.")
+    if done.dated:
+        out.print(done.dated)
+    elif any(one.when for one in done.placed):
+        out.print(f"Times in a zip were read as those of {timezone or 'this machine'}'s time zone.")
+    untimed = sum(one.when is None for one in done.placed)
+    if untimed:
+        out.print(f"{untimed} of {len(done.placed)} have no time, and so count as not late.")
+
+
+def _zone(name: str | None) -> ZoneInfo | None:
+    """The time zone of that name; ``None`` for this machine's own."""
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(f"There is no time zone {name!r}; one is Europe/Berlin.") from None
+
+
+@contextlib.contextmanager
+def said(what: str) -> Iterator[None]:
+    """Where a command cannot do its work, say why in a sentence, and end it."""
+    from autograder.classroom.create import CannotCreate
+    from autograder.classroom.desk import CannotOpen
+    from autograder.classroom.grade_class import CannotGrade
+    from autograder.classroom.mid_term import CannotChange
+    from autograder.classroom.pack import CannotPack
+    from autograder.classroom.platform_export import CannotExport
+    from autograder.classroom.roster import NoRoster
+    from autograder.classroom.untrusted_files import CannotRead
+
+    try:
+        yield
+    except (
+        CannotChange, CannotCreate, CannotExport, CannotGrade, CannotOpen, CannotPack, CannotRead,
+        NoRoster, ValueError,
+    ) as error:  # fmt: skip
+        err.print(f"[red]{what}[/red] {escape(str(error))}")
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        err.print(f"[red]{what}[/red] {escape(f'{where}{error.strerror or error}.')}")
+    else:
+        return
+    raise typer.Exit(1)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Mount these commands."""
+    for command in (collect, roster, export, pack):
+        app.command()(command)

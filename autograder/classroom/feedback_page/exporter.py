@@ -1,0 +1,49 @@
+"""The last link of nbgrader's chain for feedback: what it writes for each student."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbconvert.exporters import HTMLExporter
+from nbconvert.exporters.exporter import Exporter
+from nbformat.notebooknode import NotebookNode
+from nbgrader.api import Gradebook, MissingEntry
+
+from autograder.classroom.feedback_page.contents import Handed, contents_of
+from autograder.classroom.feedback_page.page import page
+from autograder.submission.source_cells import checked_exercise
+
+
+class FeedbackPage(HTMLExporter):
+    """Writes our page for a chapter of the course, and nbgrader's own for any other notebook."""
+
+    def from_notebook_node(  # type: ignore[override]  # as nbconvert's own exporters of text
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """Turn a graded notebook into a page."""
+        if not any(map(checked_exercise, nb.cells)):
+            stock: tuple[str, dict[str, Any]] = super().from_notebook_node(nb, resources, **kw)
+            return stock
+        # As every exporter does it, but for the template.
+        nb, found = Exporter.from_notebook_node(self, nb, resources=resources, **kw)
+        return page(contents_of(nb, _handed(found["nbgrader"]))), found
+
+
+def _handed(ids: dict[str, Any]) -> Handed:
+    """What the gradebook knows of a submission, beside its points."""
+    chapter, student = ids["assignment"], ids["student"]
+    with Gradebook(ids["db_url"]) as book:
+        person = book.find_student(student)
+        name = " ".join(filter(None, (person.first_name, person.last_name)))
+        submission = book.find_submission(chapter, student)
+        waits: set[str] = set()
+        try:
+            notebook = book.find_submission_notebook(ids["notebook"], chapter, student)
+            waits = {grade.name for grade in notebook.grades if grade.needs_manual_grade}
+        except MissingEntry:
+            pass
+        return Handed(
+            ids["notebook"], name or student, submission.timestamp, submission.duedate,
+            float(ids["score"]), float(ids["max_score"]), float(ids["late_penalty"]),
+            frozenset(waits),
+        )  # fmt: skip

@@ -1,0 +1,89 @@
+"""The commands under ``fxcourse classroom`` that change which chapters a class has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from autograder.classroom.desk_commands import Folder, out, said
+
+if TYPE_CHECKING:
+    from autograder.classroom.mid_term import Changed
+
+Chapters = Annotated[list[str], typer.Argument(help="Chapters such as 04 05.")]
+
+
+def add(folder: Folder, chapters: Chapters) -> None:
+    """Put more chapters into a class."""
+    from autograder.classroom import mid_term
+    from autograder.classroom.create import choose
+    from autograder.classroom.desk import opened
+
+    with said("The class is as it was."), opened(folder) as desk:
+        _print(mid_term.add(desk, choose(",".join(chapters)), _say), "is in the class now")
+
+
+def update(
+    folder: Folder,
+    chapters: Annotated[
+        list[str] | None, typer.Argument(help="Chapters such as 04 05; all of the class.")
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Also where you have changed the source.")
+    ] = False,
+) -> None:
+    """Bring the chapters of a class to this version of the course; grades stay."""
+    from autograder.classroom import mid_term
+    from autograder.classroom.create import choose
+    from autograder.classroom.desk import opened
+
+    with said("The class is as it was."), opened(folder) as desk:
+        known = choose(",".join(chapters) if chapters else None)
+        if not chapters:
+            known = {
+                name: nb for name, nb in known.items() if (desk.room / "source" / name).exists()
+            }
+        done = mid_term.update(desk, known, _say, replace=replace)
+    _print(done, "has a new version; give the notebook out again")
+    if not done:
+        out.print("All chapters are those of this version of the course.")
+
+
+def remove(folder: Folder, chapters: Chapters) -> None:
+    """Leave chapters out of a class; add brings them back, with their grades."""
+    from autograder.classroom import mid_term
+    from autograder.classroom.create import is_called
+    from autograder.classroom.desk import opened
+
+    with said("The class is as it was."), opened(folder) as desk:
+        known = sorted(one.name for one in desk.gradebook.assignments)
+        found = {word: [name for name in known if is_called(name, word)] for word in chapters}
+        if unknown := [word for word, names in found.items() if not names]:
+            raise ValueError(f"There is no chapter {unknown[0]!r}. Chapters: {', '.join(known)}.")
+        chosen = dict.fromkeys(name for names in found.values() for name in names)
+        _print(mid_term.remove(desk, chosen), "is left out")
+
+
+def _say(text: str) -> None:
+    out.print(escape(text))
+
+
+def _print(done: list[Changed], became: str) -> None:
+    for one in done:
+        grades = f" {one.graded} submissions have kept their grades." if one.graded else ""
+        out.print(f"{escape(one.name)} {became}.{grades}")
+        if one.kept:
+            out.print(f"  As it was before, with grades: {escape(str(one.kept))}")
+        if one.gone:
+            gone = ", ".join(one.gone)
+            out.print(
+                f"  [yellow]Not there any more, but kept in that file:[/yellow] {escape(gone)}"
+            )
+
+
+def add_to(app: typer.Typer) -> None:
+    """Mount these commands."""
+    for command in (add, update, remove):
+        app.command()(command)

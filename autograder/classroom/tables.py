@@ -1,0 +1,152 @@
+"""CSV files of learning platforms: read, and written back with nothing changed but what is meant.
+
+A platform takes back its own file. So a field that was not changed stays as it was written, with
+its quotes; so do encoding, mark at the beginning, separator and line ends.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_BOM = "\ufeff"
+
+
+@dataclass
+class Cell:
+    """A field of a table.
+
+    Attributes:
+        text: what it says; may be changed.
+        raw: how that was written.
+        end: what came behind it: a separator, a line end, or nothing.
+    """
+
+    text: str
+    raw: str
+    end: str
+
+    def __post_init__(self) -> None:
+        self._before = self.text
+
+    def written(self, separator: str) -> str:
+        """The field as it goes into a file."""
+        if self.text == self._before:
+            return self.raw
+        if any(sign in self.text for sign in (separator, '"', "\n", "\r")):
+            return '"' + self.text.replace('"', '""') + '"'
+        return self.text
+
+
+@dataclass
+class Table:
+    """A CSV file with a row of headings.
+
+    Attributes:
+        cells: all its rows, that of the headings first.
+        separator: what is between fields.
+        bom: whether the file begins with the mark of UTF-8.
+        encoding: how its text is written.
+    """
+
+    cells: list[list[Cell]]
+    separator: str
+    bom: bool
+    encoding: str
+
+    @property
+    def heads(self) -> list[str]:
+        """The headings."""
+        return [cell.text for cell in self.cells[0]]
+
+    @property
+    def rows(self) -> list[list[Cell]]:
+        """The rows below, without empty lines."""
+        return [row for row in self.cells[1:] if any(cell.text for cell in row)]
+
+    def column(self, *names: str) -> int | None:
+        """The place of the first of these columns that there is, whatever its case."""
+        plain = [head.strip().casefold() for head in self.heads]
+        found = (plain.index(name.casefold()) for name in names if name.casefold() in plain)
+        return next(found, None)
+
+    def first(self, row: Sequence[Cell], names: Iterable[str]) -> str:
+        """What a row has in the first of these columns that is filled."""
+        for name in names:
+            place = self.column(name)
+            if place is not None and place < len(row) and row[place].text.strip():
+                return unguarded(row[place].text.strip())
+        return ""
+
+    def as_bytes(self) -> bytes:
+        """The file."""
+        text = "".join(
+            cell.written(self.separator) + cell.end for row in self.cells for cell in row
+        )
+        return ((_BOM if self.bom else "") + text).encode(self.encoding)
+
+
+def read_table(path: Path) -> Table:
+    """Read a CSV file.
+
+    Raises:
+        ValueError: it cannot be read, or is no table; the message says why.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}.") from None
+    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        encoding = "cp1252"  # what a spreadsheet on Windows writes that was not asked for UTF-8
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            raise ValueError(f"{path.name} is not a CSV file in UTF-8.") from None
+    bom = text.startswith(_BOM)
+    text = text.removeprefix(_BOM)
+    head = text.splitlines()[0] if text.strip() else ""
+    if not head.strip():
+        raise ValueError(f"{path.name} has no row of headings.")
+    separator = max(",;\t", key=head.count)
+    rows: list[list[Cell]] = [[]]
+    for cell in _cells(text, separator):
+        rows[-1].append(cell)
+        if cell.end != separator:
+            rows.append([])
+    return Table([row for row in rows if row], separator, bom, encoding)
+
+
+def _cells(text: str, separator: str) -> Iterator[Cell]:
+    end = rf"(?P<end>{separator}|\r\n|\r|\n|$)"
+    quoted = re.compile(rf'(?P<raw>"(?:[^"]|"")*"){end}')
+    plain = re.compile(rf"(?P<raw>[^{separator}\r\n]*){end}")
+    place = 0
+    while place < len(text):
+        if found := quoted.match(text, place):
+            said = found["raw"][1:-1].replace('""', '"')
+        else:
+            found = plain.match(text, place)
+            assert found is not None  # this pattern takes anything
+            said = found["raw"]
+        yield Cell(said, found["raw"], found["end"])
+        place = found.end()
+    if text.endswith(separator):
+        yield Cell("", "", "")
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def guarded(text: str) -> str:
+    """A text as a spreadsheet may have it: what looks like a formula stays text."""
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
+
+
+def unguarded(text: str) -> str:
+    """The inverse of `guarded`."""
+    return text[1:] if text.startswith("'") and guarded(text[1:]) != text[1:] else text

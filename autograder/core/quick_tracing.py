@@ -1,0 +1,148 @@
+"""Has FX begin and end a trace in a moment, however many classes of modules and wrapped functions
+there are.
+
+Each trace puts a `__call__` and a `__getattr__` of its own into `nn.Module`, and takes them out
+again. Each time, CPython goes through all classes that derive from it. It also makes a wrapper of
+each function that anybody gave to `fx.wrap`: torchvision gives it dozens. That is more than half of
+the time of a small model's trace. Here both methods are set once, and call whatever FX wants to
+stand there now; and each wrapper is made once, since what it does depends on its function alone.
+
+Each trace also puts a wrapper in the place of each function of `math`, one by one; here they are
+put there together. What writes a graph's code asks for the signatures of its own methods, again for
+each graph; here it asks once for each method.
+
+It is for processes that trace thousands of models: fork servers, and tests.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from torch import nn
+from torch.fx import _symbolic_trace, graph
+
+_METHODS = ("__call__", "__getattr__")
+
+_STANDING_IN = """
+def {name}(self, *args, **kwargs):
+    return (wanted[-1] if wanted else original)(self, *args, **kwargs)
+"""
+
+_BEHIND = 100_000
+"""More lines than FX's file has."""
+
+_wanted: dict[str, list[Callable[..., Any]]] = {name: [] for name in _METHODS}
+"""What traces that are under way have put there, by the method's name; the last one counts."""
+
+_standing_in: dict[str, Callable[..., Any]] = {}
+"""The methods that were set once, by name."""
+
+
+def install() -> None:
+    """Set both methods; what FX puts there from now on is noted and not set."""
+    if _standing_in:
+        return
+    for name in _METHODS:
+        names: dict[str, Any] = {"wanted": _wanted[name], "original": getattr(nn.Module, name)}
+        names["__name__"] = _symbolic_trace.__name__
+        # As a line of FX itself, behind its last one: a learner's traceback shows no text for it.
+        source = _BEHIND * "\n" + _STANDING_IN.format(name=name)
+        exec(compile(source, _symbolic_trace.__file__, "exec"), names)
+        _standing_in[name] = names[name]
+        setattr(nn.Module, name, names[name])
+    change = _symbolic_trace._PatchedFnSetAttr
+    set_really, take_back_really = change.patch, change.revert
+
+    def patch(self: Any) -> None:
+        # Where somebody else's method stands in the class, FX takes its place as ever.
+        if _is_meant(self) and vars(nn.Module).get(self.fn_name) is _standing_in[self.fn_name]:
+            _wanted[self.fn_name].append(self.new_fn)
+        else:
+            set_really(self)
+
+    def revert(self: Any) -> None:
+        if _is_meant(self) and self.new_fn in _wanted[self.fn_name]:
+            _wanted[self.fn_name].remove(self.new_fn)
+        else:
+            take_back_really(self)
+
+    change.patch, change.revert = patch, revert  # type: ignore[method-assign]
+    _symbolic_trace._create_wrapped_func = _kept(_symbolic_trace._create_wrapped_func)
+    _symbolic_trace._autowrap_check = _wrapping(_symbolic_trace._autowrap_check)
+    writer: Any = graph.CodeGen
+    writer._call_method_with_signature_check = _call_with_what_it_takes
+
+
+def _kept(wrap: Callable[..., Any]) -> Callable[..., Any]:
+    """A function from functions to wrappers that makes each wrapper once."""
+    keep = lru_cache(maxsize=1024)(wrap)
+
+    def wrapper_of(function: Callable[..., Any]) -> Any:
+        try:
+            return keep(function)
+        except TypeError:  # it has no hash
+            return wrap(function)
+
+    return wrapper_of
+
+
+class _OfMath:
+    """The change of all of `math`'s functions, as one of those that a trace takes back."""
+
+    def __init__(self, names: dict[str, Any], wrap: Callable[..., Any]) -> None:
+        self._functions = {
+            name: value
+            for name, value in names.items()
+            if not name.startswith("_") and callable(value)
+        }
+        self._wrappers = {name: wrap(value) for name, value in self._functions.items()}
+        self._names, self._values = names, tuple(names.values())
+        self._ids = set(map(id, self._functions.values()))
+
+    def is_due(self, function_ids: set[int]) -> bool:
+        """Whether a trace wraps all of them, and nobody has changed any."""
+        return self._ids <= function_ids and tuple(self._names.values()) == self._values
+
+    def patch(self) -> None:
+        """Have the wrappers stand there."""
+        self._names.update(self._wrappers)
+
+    def revert(self) -> None:
+        """Have the functions stand there again."""
+        self._names.update(self._functions)
+
+
+def _wrapping(check: Callable[..., None]) -> Callable[..., None]:
+    """FX's search of a namespace for functions to wrap; it need not search `math`."""
+    names = vars(math)
+    change = _OfMath(names, _symbolic_trace._create_wrapped_func)
+
+    def autowrap_check(patcher: Any, frame_dict: dict[str, Any], function_ids: set[int]) -> None:
+        if frame_dict is not names or not change.is_due(function_ids):
+            check(patcher, frame_dict, function_ids)
+        elif patcher.visit_once(frame_dict):
+            patcher.patches_made.append(change)
+            change.patch()
+
+    return autowrap_check
+
+
+@lru_cache(maxsize=256)
+def _parameters(function: Callable[..., Any]) -> frozenset[str]:
+    return frozenset(inspect.signature(function).parameters)
+
+
+def _call_with_what_it_takes(
+    self: graph.CodeGen, method: Callable[..., Any], *args: Any, **kwargs: Any
+) -> Any:
+    """As FX's own: call a method with those of the keywords that it has parameters for."""
+    known = _parameters(getattr(method, "__func__", method))
+    return method(*args, **{name: value for name, value in kwargs.items() if name in known})
+
+
+def _is_meant(change: Any) -> bool:
+    return change.frame_dict is nn.Module and change.fn_name in _METHODS

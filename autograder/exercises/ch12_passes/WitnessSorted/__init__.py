@@ -1,0 +1,1 @@
+"""Exercise 12.3: what an order by inputs alone moves."""

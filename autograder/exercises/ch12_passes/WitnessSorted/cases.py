@@ -1,0 +1,24 @@
+"""Exercise 12.3: what an order by inputs alone moves."""
+
+from __future__ import annotations
+
+from autograder.models.duels import duel
+
+HINTS = (
+    "The suspect looks at inputs alone. Which calls must come before another call that does not "
+    "read their value? Chapter 3b had a list of them.",
+    "It takes what is ready: a node as soon as all that it reads is there. And calls of "
+    "`operator.mul`, `operator.add` and the like come before all else that waits. So which call "
+    "can be overtaken by a product?",
+)
+
+EXERCISE = duel(
+    "WitnessSorted",
+    3,
+    "A product that overtakes",
+    __package__,
+    HINTS,
+    chapter="12_passes",
+    stars=2,
+    minutes=8,
+)

@@ -1,0 +1,44 @@
+"""What must come of `WitnessSorted`: orders that keep what a model does, and one that does not."""
+
+from __future__ import annotations
+
+from torch import fx
+from torch.fx.passes.tools_common import stable_topological_sort
+
+from autograder import suspects
+from autograder.exercises.ch09b_duels.right_passes import all_pure, as_it_is
+from autograder.judge.duels import Fight
+from autograder.rules.duels import duel_key
+
+TRAP = (
+    "Inputs tell in which order values are made. They do not tell that a call in place comes "
+    "before a reader of the same memory: no edge of the graph leads from one to the other. A sort "
+    "that keeps the old order wherever it can moves nothing in a graph that was in order."
+)
+
+
+def stable(gm: fx.GraphModule) -> fx.GraphModule:
+    """Keeps the old order wherever inputs allow it."""
+    return stable_topological_sort(gm)
+
+
+def where_all_is_pure(gm: fx.GraphModule) -> fx.GraphModule:
+    """Sorts as the suspect does, but only graphs in which the order makes no difference."""
+    return suspects.inputs_first(gm) if all_pure(gm) else gm
+
+
+KEY = duel_key(
+    Fight(
+        suspect=suspects.inputs_first,
+        name="inputs_first",
+        task="put each node behind its inputs, and keep what the model computes",
+        right=(as_it_is, stable, where_all_is_pure),
+        keeps_meaning=True,
+        limit=3,
+        record=1,
+        try_this="Has the suspect moved anything in your trace? Print the names of its nodes "
+        "before and after. If it has, does one of the two calls that changed places write what "
+        "the other one reads?",
+    ),
+    nothing_outside="an order that is right already is right, too",
+)

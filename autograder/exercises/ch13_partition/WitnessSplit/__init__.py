@@ -1,0 +1,1 @@
+"""Exercise 13.3: two pieces that do not know of each other."""

@@ -1,0 +1,165 @@
+"""Tries an own exercise: its answers, and whether a student's process can be without its key."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from autograder.api import verdict_on
+from autograder.boxed.graphs_elsewhere import modules_of
+from autograder.core import own_exercises
+from autograder.core.case_builder import CannotBeSent
+from autograder.core.exercise import Case, Exercise
+from autograder.judge.answer_key import forget, key_of
+from autograder.judge.references import MissingReference
+
+
+class DoesNotWork(Exception):
+    """The exercise cannot be used as it is; the message says what to mend."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What became of one answer.
+
+    Attributes:
+        answer: the name of its function.
+        right: whether it is meant to be right.
+        as_meant: whether the check says so, too.
+        said: what the check said.
+    """
+
+    answer: str
+    right: bool
+    as_meant: bool
+    said: str
+
+
+def load(room: Path, name: str) -> Exercise:
+    """An exercise of a classroom, looked through.
+
+    Raises:
+        DoesNotWork: something in it is missing, or cannot be.
+    """
+    own_exercises.install(own_exercises.texts_in(room / own_exercises.FOLDER))
+    forget()
+    if name not in own_exercises.names():
+        parts = ", ".join(own_exercises.PARTS)
+        raise DoesNotWork(f"There is no exercise {name} in {room / own_exercises.FOLDER}: {parts}.")
+    try:
+        exercise = own_exercises.exercise(name)
+    except Exception as error:  # whatever is wrong in a file that somebody is writing
+        raise DoesNotWork(f"cases.py cannot be imported: {_told(error)}") from None
+    if exercise.name != name:
+        raise DoesNotWork(f"The folder is called {name}, and EXERCISE.name is {exercise.name!r}.")
+    keys = {aspect.key for aspect in exercise.aspects}
+    for case in exercise.cases:
+        if case.aspect not in keys:
+            raise DoesNotWork(f"The case {case.name!r} is of the aspect {case.aspect!r}: unknown.")
+    _look_at_models(exercise)
+    _ask_the_key(exercise)
+    return exercise
+
+
+def _ask_the_key(exercise: Exercise) -> None:
+    """See whether it is known what must come of each case."""
+    try:
+        key = key_of(exercise)
+    except Exception as error:
+        raise DoesNotWork(f"KEY cannot be imported from rubric.py: {_told(error)}") from None
+    for case in exercise.cases:
+        try:
+            key.reference(exercise, case)
+        except MissingReference:
+            raise DoesNotWork(
+                f"KEY in rubric.py does not say what must come of {case.name!r}: give it an oracle."
+            ) from None
+        except Exception as error:
+            raise DoesNotWork(f"The oracle fails on {case.name!r}: {_told(error)}") from None
+
+
+def _look_at_models(exercise: Exercise) -> None:
+    """See what a student's process would hold."""
+    drawn: tuple[Case, ...] = exercise.random.cases(0, 3) if exercise.random else ()
+    try:
+        modules = modules_of([*exercise.cases, *drawn])
+    except CannotBeSent as error:
+        raise DoesNotWork(str(error)) from None
+    home = exercise.procedure.partition(":")[0]
+    modules |= {home} if home.startswith(own_exercises.PACKAGE) else set()
+    told = {"modules": sorted(modules), "own": own_exercises.texts_for_answers(sorted(modules))}
+    done = subprocess.run(
+        [sys.executable, "-c", _ALONE], input=json.dumps(told), text=True, capture_output=True
+    )
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["it ended"])[-1]
+        raise DoesNotWork(
+            f"models.py cannot be imported alone, as it is where students' code runs: {last}"
+        )
+    if held := done.stdout.split():
+        raise DoesNotWork(
+            f"models.py leads to {', '.join(held)}. A student's process must not hold that: "
+            "build models of torch, autograder.models and other files called models alone."
+        )
+
+
+_ALONE = """
+import importlib, json, sys
+from autograder.boxed.preload import not_allowed
+from autograder.core import own_exercises
+told = json.load(sys.stdin)
+own_exercises.install(told["own"])
+for name in told["modules"]:
+    importlib.import_module(name)
+print(*sorted(not_allowed(sys.modules)))
+"""
+
+
+def tried(room: Path, exercise: Exercise) -> Iterator[Tried]:
+    """Try the right and the wrong answers of ``answers.py``.
+
+    Raises:
+        DoesNotWork: there are none.
+    """
+    answers = _answers(room / own_exercises.FOLDER / exercise.name / "answers.py")
+    for answer in answers.RIGHT:
+        verdict = verdict_on(exercise, answer, hidden=True)
+        said = "" if verdict.status == "passed" else _first(verdict.findings)
+        yield Tried(answer.__name__, True, verdict.status == "passed", said or verdict.status)
+    for answer, wanted in answers.WRONG.items():
+        verdict = verdict_on(exercise, answer, hidden=True)
+        codes = [finding.code for finding in verdict.findings]
+        failed = verdict.status in ("failed", "crashed")
+        as_meant = failed and (not wanted or wanted in codes)
+        said = ", ".join(dict.fromkeys(codes)) or verdict.status
+        yield Tried(answer.__name__, False, as_meant, said)
+
+
+def _first(findings: object) -> str:
+    for finding in findings if isinstance(findings, tuple) else ():
+        return f"{finding.code}: {finding.message}"
+    return ""
+
+
+def _answers(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("answers_to_try", path)
+    if not path.is_file() or spec is None or spec.loader is None:
+        raise DoesNotWork(f"There is no {path}: write answers that are right, and some wrong ones.")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise DoesNotWork(f"answers.py cannot be imported: {_told(error)}") from None
+    if not getattr(module, "RIGHT", None) or not getattr(module, "WRONG", None):
+        raise DoesNotWork("answers.py needs a list RIGHT and a table WRONG, both with answers.")
+    return module
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,72 @@
+"""Writes an exercise into a classroom, from the template."""
+
+from __future__ import annotations
+
+import keyword
+from pathlib import Path
+
+from autograder.builder import BuildRefused, as_text, source_notebook
+from autograder.classroom.create import is_as_made, remember
+from autograder.core.exercise import Exercise
+from autograder.core.own_exercises import FOLDER
+from autograder.exercises import EXERCISES
+
+TEMPLATE = Path(__file__).with_name("template")
+
+
+class CannotWrite(Exception):
+    """No exercise was written; the message says why."""
+
+
+def folder_of(room: Path, name: str) -> Path:
+    """Where an own exercise lies."""
+    return room / FOLDER / name
+
+
+def write(room: Path, name: str) -> Path:
+    """Write an exercise that works, to be changed into one's own.
+
+    Raises:
+        CannotWrite: there is one of that name, or no exercise can be called so.
+    """
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise CannotWrite(
+            f"{name!r} cannot be the name of a function; take one such as add_to_mul."
+        )
+    if name in EXERCISES:
+        raise CannotWrite(f"The course has an exercise called {name}.")
+    if not (room / "nbgrader_config.py").is_file():
+        raise CannotWrite(f"{room} is not a classroom: it has no nbgrader_config.py.")
+    home = folder_of(room, name)
+    (home / "notebook").mkdir(parents=True)
+    for path in sorted(TEMPLATE.glob("*.py.txt")):
+        text = path.read_text(encoding="utf-8").replace("NAME", name)
+        target = home / path.name.removesuffix(".txt")
+        if path.name.startswith("notebook"):
+            target = home / "notebook" / f"{name}.py"
+        target.write_text(text, encoding="utf-8", newline="\n")
+    return home
+
+
+def write_source(room: Path, exercise: Exercise) -> Path:
+    """Make the notebook of an exercise, unless somebody has changed the one that is there.
+
+    Raises:
+        CannotWrite: its source breaks a rule of the builder.
+
+    Returns:
+        Where it is.
+    """
+    name = exercise.chapter
+    path = room / "source" / name / f"{name}.ipynb"
+    source = folder_of(room, exercise.name) / "notebook" / f"{name}.py"
+    if not source.is_file() or (path.is_file() and not is_as_made(room, name)):
+        return path
+    try:
+        text = as_text(source_notebook(source, (exercise,)))
+    except BuildRefused as refused:
+        raise CannotWrite(str(refused)) from None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    remember(room, name, text)
+    return path

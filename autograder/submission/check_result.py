@@ -1,0 +1,129 @@
+"""What is kept of a verdict when a class is graded: enough to say later what a class got wrong.
+
+Like `result`, it imports the standard library alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autograder.core.verdict import Verdict
+
+MAX_FINDINGS = 4
+"""Findings that are kept of one check, one of a kind."""
+MAX_CODE, MAX_MESSAGE, MAX_MODEL = 80, 600, 3_000
+"""Characters of a finding; a model that is longer is not kept."""
+
+_LENGTHS = (MAX_CODE, MAX_MESSAGE, MAX_MODEL)
+
+LIMITS = ("out-of-time", "out-of-memory", "ended-python")
+"""Codes of findings that tell of a limit which the answer hit."""
+
+NOT_JUDGED = "not judged"
+STATUSES = ("passed", "failed", "crashed", "not attempted", NOT_JUDGED)
+"""What a verdict can say of an answer."""
+
+
+@dataclass(frozen=True)
+class KeptFinding:
+    """One thing that was wrong with an answer.
+
+    Attributes:
+        code: its stable key, such as ``stale-code``.
+        message: the sentence that the student reads.
+        model: the smallest model that shows it, as source code; empty where there is none.
+    """
+
+    code: str
+    message: str
+    model: str = ""
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """How one check of a submission went.
+
+    Attributes:
+        exercise: the exercise's name.
+        status: one of `STATUSES`.
+        score: from 0 to 1.
+        findings: what was wrong, the one that the student sees first at the front.
+    """
+
+    exercise: str
+    status: str
+    score: float
+    findings: tuple[KeptFinding, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The check as JSON."""
+        rows = [[each.code, each.message, each.model] for each in self.findings]
+        row = {"exercise": self.exercise, "status": self.status, "score": self.score}
+        return row | {"findings": rows}
+
+    @classmethod
+    def from_json(cls, data: Any) -> CheckResult:
+        """The inverse of `to_json`, for what `are_checks` says is sound."""
+        found = tuple(KeptFinding(*row) for row in data["findings"])
+        return cls(data["exercise"], data["status"], float(data["score"]), found)
+
+
+def checks_of(verdicts: Iterable[Verdict]) -> list[CheckResult]:
+    """What is kept of verdicts, one of an exercise."""
+    found = {
+        each.exercise: CheckResult(
+            each.exercise, each.status, min(1.0, max(0.0, each.score)), _kept(each)
+        )
+        for each in verdicts
+    }
+    return list(found.values())
+
+
+def _kept(verdict: Verdict) -> tuple[KeptFinding, ...]:
+    examples = [*verdict.others, *([verdict.example] if verdict.example else [])]
+    models = {example.case: example.source.strip() for example in examples}
+    found: dict[str, KeptFinding] = {}
+    for finding in verdict.findings:
+        if finding.code not in found and len(found) < MAX_FINDINGS:
+            model = models.get(finding.case, "")
+            found[finding.code] = KeptFinding(
+                finding.code[:MAX_CODE],
+                finding.message[:MAX_MESSAGE],
+                model if len(model) <= MAX_MODEL else "",
+            )
+    return tuple(found.values())
+
+
+def are_checks(value: object) -> bool:
+    """Whether that is a list of checks as `CheckResult.to_json` gives them."""
+    return isinstance(value, list) and all(map(_is_check, value))
+
+
+def _is_check(row: object) -> bool:
+    if not isinstance(row, dict):
+        return False
+    score, findings = row.get("score"), row.get("findings")
+    return (
+        isinstance(row.get("exercise"), str)
+        and row.get("status") in STATUSES
+        and isinstance(score, int | float)
+        and not isinstance(score, bool)
+        and math.isfinite(score)
+        and 0.0 <= score <= 1.0
+        and isinstance(findings, list)
+        and len(findings) <= MAX_FINDINGS
+        and all(map(_is_finding, findings))
+    )
+
+
+def _is_finding(row: object) -> bool:
+    return (
+        isinstance(row, list)
+        and len(row) == 3
+        and all(isinstance(text, str) for text in row)
+        and all(len(t) <= most for t, most in zip(row, _LENGTHS, strict=True))
+    )

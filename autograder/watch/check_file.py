@@ -1,0 +1,192 @@
+"""A file with an answer, run and checked; what a terminal shows of it, and a page for a browser."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import linecache
+import sys
+import types
+from pathlib import Path
+
+from autograder import learners_record
+from autograder.api import exercise_called, verdict_on
+from autograder.cards.card import card_html, card_text
+from autograder.cards.debrief import DebriefCard
+from autograder.cards.hints import Hints
+from autograder.cards.wording import Place, picture_of, picture_title
+from autograder.core.exercise import Exercise
+from autograder.core.limits import Limits, OutOfTime, bounded_output, time_limit
+from autograder.core.verdict import Finding, Status, Verdict
+from autograder.debriefing import has_debrief
+from autograder.drawing.draw import draw
+from autograder.drawing.html import bounded, escaped
+from autograder.judge.advice import advice_for
+from autograder.judge.error_words import came_from, error_text
+from autograder.lessons import debriefs
+from autograder.runner.stopped import stop_record
+from autograder.watch.job import Job, Result
+
+LOADING = Limits(cpu=10.0, wall=60.0)
+"""For what a file does besides defining an answer."""
+
+_NEAR = 0.8
+_COLOURS = """\
+:root{color-scheme:light dark}
+@media (prefers-color-scheme:dark){:root{--jp-content-font-color1:#e4e8ee;
+--jp-layout-color1:#14171c;--jp-layout-color2:#20252c;--jp-border-color2:#444c57}}
+body{font-family:system-ui,sans-serif;margin:24px;background:var(--jp-layout-color1,#ffffff);
+color:var(--jp-content-font-color1,#1d2430)}"""
+
+
+def do(job: Job) -> str | None:
+    """Check a file, and write what came of it.
+
+    Returns:
+        The page with the picture, or ``None`` if there is nothing to draw.
+    """
+    exercise, file = exercise_called(job.exercise), Path(job.file)
+    with bounded_output(LOADING.printed) as printed:
+        loaded = load(file, exercise)
+    verdict = loaded
+    if not isinstance(verdict, Verdict):
+        verdict = verdict_on(exercise, vars(loaded)[exercise.name], hidden=False)
+    card = card_text(
+        verdict, exercise, debrief=has_debrief(exercise), place=_place(file.name, job.keys)
+    )
+    if printed.getvalue().strip():
+        lines = "\n".join(f"    {line}" for line in bounded(printed.getvalue(), 40).split("\n"))
+        card += f"\nThe file printed:\n{lines}"
+    passed = verdict.passed or learners_record.verdicts().get(exercise.name) == "passed"
+    other = repr(DebriefCard(exercise.name, debriefs()[exercise.name])) if (
+        passed and has_debrief(exercise)
+    ) else ""  # fmt: skip
+    hints = [repr(Hints(exercise, i)) for i in range(1, len(exercise.hints) + 1)]
+    Result(verdict.status, card, hints, other).write(Path(job.result))
+    return page_of(verdict, exercise)
+
+
+def _place(file: str, keys: bool) -> Place:
+    """How a card in a terminal speaks of the file."""
+    passed, compare, hint = "", "", ""
+    if keys:
+        passed = "Press n to go on."
+        compare = "Press c to compare it with other right answers."
+        hint = " If you are stuck, press h for a hint."
+    stub = f"`{{name}}` still raises `NotImplementedError`. Write your answer in {file}, and save."
+    again = "Change your code, and save."
+    return Place(passed, compare, stub + hint, again + hint)
+
+
+# ------------------------------------------------------------------ loading
+
+
+def load(file: Path, exercise: Exercise) -> types.ModuleType | Verdict:
+    """Run a file as Python does, and look whether it defines the answer.
+
+    Returns:
+        The module; a verdict where there is no answer to check.
+    """
+    name = exercise.name
+    try:
+        source = file.read_bytes()
+    except OSError as error:
+        return _nothing(name, "failed", f"{file.name} cannot be read ({error.strerror}).", "")
+    module = types.ModuleType("__main__")
+    module.__file__ = str(file)
+    sys.modules["__main__"] = module  # as in a notebook, so that functions are found by name
+    text = source.decode("utf-8", errors="replace")
+    # What is shown of the answer is what runs now, whatever is saved in the meantime.
+    linecache.cache[str(file)] = (len(text), None, text.splitlines(keepends=True), str(file))
+    try:
+        code = compile(source, str(file), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        return _no_python(name, file, error)
+    try:
+        with time_limit(LOADING):
+            exec(code, vars(module))
+    except OutOfTime as error:
+        return _endless(name, file, error)
+    except BaseException as error:  # whatever it raises, `exit()` too
+        record = stop_record(error)
+        message = f"{file.name} raised {error_text(record)} while it was run.{came_from(record)}"
+        look = advice_for(exercise, record, "call") or (
+            "The check calls your answer itself. What is at the margin of the file runs on every "
+            "save, before the check."
+        )
+        return _nothing(name, "crashed", message, look)
+    return module if name in vars(module) else _undefined(name, file, text)
+
+
+def _no_python(name: str, file: Path, error: Exception) -> Verdict:
+    where = reason = ""
+    if isinstance(error, SyntaxError):
+        line = (error.text or "").strip()[:200]
+        where = f", at line {error.lineno}: `{line}`" if line else f", at line {error.lineno}"
+        reason = f" ({error.msg})"
+    message = f"{file.name} is no Python{where}{reason}. Nothing of it was run."
+    return _nothing(name, "crashed", message, "Mend that line, and save.")
+
+
+def _endless(name: str, file: Path, error: BaseException) -> Verdict:
+    record = stop_record(error)
+    at = f" It was at line {record['line']}: `{record['text']}`." if record["line"] else ""
+    message = f"{file.name} did not come to its end, before your answer was tried.{at}"
+    return _nothing(name, "crashed", message, "Which loop or call at the margin goes on for ever?")
+
+
+def _undefined(name: str, file: Path, text: str) -> Verdict:
+    body = ast.parse(text).body
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    defined = [node.name for node in body if isinstance(node, kinds)]
+    near = difflib.get_close_matches(name, defined, 1, _NEAR)
+    if near:
+        message = f"{file.name} defines `{near[0]}`, and this exercise is about `{name}`."
+        return _nothing(name, "failed", message, "Compare the two names, letter by letter.")
+    return _nothing(
+        name, "failed", f"{file.name} does not define `{name}`.",
+        f"Write `{name}` at the margin of the file, not inside of another function or an `if`.",
+    )  # fmt: skip
+
+
+def _nothing(name: str, status: Status, message: str, look: str) -> Verdict:
+    return Verdict(name, status, 0.0, (Finding("file", message, look),), defined=False)
+
+
+# ------------------------------------------------------------------ the page
+
+
+def page_of(verdict: Verdict, exercise: Exercise) -> str | None:
+    """A page with a picture: what the card is about, or the first model that is tried."""
+    picture = title = None
+    nodes = verdict.findings[0].nodes if verdict.findings else ()
+    try:
+        with bounded_output(0):
+            if verdict.example is not None and verdict.status != "passed":
+                picture = picture_of(verdict.example, nodes)
+                title = picture_title(verdict.example)
+            if picture is None:
+                model = exercise.visible_cases()[0].make(0).model
+                picture = draw(model) if model is not None else None
+                title = "The first model on which the answer is tried"
+            drawn = picture.html() if picture is not None else ""
+    except Exception:  # a model that cannot be drawn must not cost the learner the card
+        drawn = ""
+    if not drawn:
+        return None
+    heading = f"{escaped(exercise.name)} · {escaped(title)}"
+    card = card_html(verdict, exercise) if verdict.status != "not attempted" else ""
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{heading}</title>'
+        f"<style>{_COLOURS}</style></head><body><main><h1>{heading}</h1>{drawn}{card}</main>"
+        "</body></html>\n"
+    )
+
+
+def write_page(page: str, path: Path) -> None:
+    """Write the page; where that is impossible there is none."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page, encoding="utf-8")
+    except OSError:
+        path.unlink(missing_ok=True)

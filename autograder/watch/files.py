@@ -1,0 +1,219 @@
+"""A chapter's exercises as Python files: given out once, and never overwritten afterwards."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+
+from autograder.workspace.cells import grade_id, is_answer
+from autograder.workspace.update import GIVEN, CannotUpdate
+from autograder.workspace_root import STATE
+
+FOLDER = "exercises"
+"""The folder in a workspace with the files, one folder a chapter."""
+
+WIDTH = 96
+_OF_NOTEBOOKS = {"check", "debrief", "hint", "predict", "progress"}
+_ITEM = re.compile(r"(?:[*-]|\d+\.) +")
+
+
+@dataclass(frozen=True)
+class ExerciseFile:
+    """One exercise as a file.
+
+    Attributes:
+        name: the exercise.
+        heading: its heading, such as ``Exercise 3.1 `retarget` · Call another function``.
+        path: the file in which the learner writes.
+        given: the file as this version of the course gives it out.
+    """
+
+    name: str
+    heading: str
+    path: Path
+    given: str
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether the file is as it was given out."""
+        return _read(self.path) == self.given
+
+
+def exercises_of(folder: Path, chapter: str) -> list[ExerciseFile]:
+    """The exercises of a chapter, in its order.
+
+    Args:
+        folder: the workspace.
+        chapter: the chapter's stem, such as ``03_manipulation``.
+
+    Raises:
+        CannotUpdate: the chapter has no exercises, or cannot be read.
+    """
+    source = folder / STATE / GIVEN / f"{chapter}.ipynb"
+    try:
+        notebook = nbformat.read(source, as_version=4)
+    except Exception as error:  # whatever has become of the file
+        raise CannotUpdate(f"{source} cannot be read: {error}. Run 'fxcourse update'.") from None
+    given = given_code(notebook)
+    cards = {str(cell.get("id")): cell.source for cell in notebook.cells}
+    found = []
+    for cell in filter(is_answer, notebook.cells):
+        name = grade_id(cell)
+        card = cards.get(f"card-{name}", "")
+        path = folder / FOLDER / chapter / f"{name}.py"
+        found.append(ExerciseFile(name, heading(card), path, file_text(card, given, cell.source)))
+    if not found:
+        raise CannotUpdate(f"{chapter} has no exercises.")
+    return found
+
+
+def give_out(folder: Path, exercises: list[ExerciseFile]) -> list[str]:
+    """Write the files that are not there, and bring those up to date that nobody has touched.
+
+    Args:
+        folder: the workspace.
+        exercises: those of a chapter.
+
+    Returns:
+        What a person must know: a sentence for each file whose task has changed.
+
+    Raises:
+        CannotUpdate: the folder cannot be written to.
+    """
+    news = []
+    try:
+        for one in exercises:
+            _fetch(folder, one)
+            was = folder / STATE / GIVEN / FOLDER / one.path.name
+            before, mine = _read(was), _read(one.path)
+            if before == one.given and mine is not None:
+                continue
+            if mine is None or mine == before:
+                _write(one.path, one.given)
+            elif before is not None and mine != one.given:
+                beside = one.path.with_suffix(".new.txt")
+                _write(beside, one.given)
+                news.append(
+                    f"The task of {one.name} has changed. {one.path.name} is as you left it; the "
+                    f"new text is in {beside.name}, beside it."
+                )
+            _write(was, one.given)
+    except OSError as error:
+        raise CannotUpdate(
+            f"{error.filename or folder} cannot be written ({error.strerror}). No answer was "
+            "changed. Name a folder in which you may write: fxcourse watch 03 FOLDER"
+        ) from None
+    return news
+
+
+def _fetch(folder: Path, one: ExerciseFile) -> None:
+    """Bring along the file of an exercise that another chapter had before."""
+    if one.path.exists():
+        return
+    for other in sorted((folder / FOLDER).glob(f"*/{one.path.name}")):
+        one.path.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(other, one.path)
+        return
+
+
+# ------------------------------------------------------------------ the text
+
+
+def heading(card: str) -> str:
+    """The heading of a card, without what Markdown needs."""
+    return card.strip().partition("\n")[0].lstrip("# ")
+
+
+def file_text(card: str, given: str, stub: str) -> str:
+    """A file: the task as comments, what the chapter gives, and what there is to write.
+
+    Args:
+        card: the text of the card, Markdown.
+        given: the code that the chapter begins with.
+        stub: the cell to write the answer in.
+    """
+    return f"{as_comments(card)}\n\n{given.strip()}\n\n\n{stub.strip()}\n"
+
+
+def as_comments(card: str) -> str:
+    """Markdown as comments; paragraphs are filled, and code and tables stay as they are."""
+    lines: list[str] = []
+    paragraph = ""
+    in_code = False
+
+    def end() -> None:
+        nonlocal paragraph
+        item = _ITEM.match(paragraph.lstrip())
+        indent = " " * (len(paragraph) - len(paragraph.lstrip()) + (len(item[0]) if item else 0))
+        lines.extend(
+            textwrap.wrap(
+                paragraph, WIDTH, subsequent_indent=indent,
+                break_long_words=False, break_on_hyphens=False,
+            )
+        )  # fmt: skip
+        paragraph = ""
+
+    for line in card.strip().splitlines():
+        fence = line.lstrip().startswith("```")
+        in_code ^= fence
+        if in_code or fence or line.lstrip().startswith("|") or not line.strip():
+            end()
+            lines.append(line)
+        elif line.startswith("#"):
+            end()
+            lines.append(line.lstrip("# "))
+        elif _ITEM.match(line.lstrip()) or not paragraph:
+            end()
+            paragraph = line
+        else:
+            paragraph = f"{paragraph.rstrip()} {line.strip()}"
+    end()
+    return "\n".join(f"# {line}".rstrip() for line in lines)
+
+
+def given_code(notebook: NotebookNode) -> str:
+    """What a chapter's first cell imports and defines; nothing that prints or draws."""
+    first = next(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    lines = first.splitlines()
+    for node in reversed(ast.parse(first).body):
+        here = slice(node.lineno - 1, node.end_lineno)
+        if isinstance(node, ast.ImportFrom) and node.module == "autograder":
+            kept = [alias for alias in node.names if alias.name not in _OF_NOTEBOOKS]
+            lines[here] = [ast.unparse(ast.ImportFrom(node.module, kept, 0))] if kept else []
+        elif isinstance(node, ast.Expr) and _shows(node.value):
+            del lines[here]
+    return "\n".join(lines).strip()
+
+
+def _shows(expression: ast.expr) -> bool:
+    """Whether a line only shows something."""
+    name = expression.func if isinstance(expression, ast.Call) else None
+    return isinstance(name, ast.Name) and name.id in {"print", "draw", "display"}
+
+
+# ------------------------------------------------------------------ on disk
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8", errors="replace").replace("\r\n", "\n")
+    except OSError:
+        return None
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)

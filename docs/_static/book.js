@@ -1,0 +1,26 @@
+// What is wider than the page scrolls; it must be reached by keyboard, too.
+function makeScrollable() {
+  for (const part of document.querySelectorAll(".cell_output div, .cell_output pre")) {
+    if (part.scrollWidth > part.clientWidth && getComputedStyle(part).overflowX === "auto") {
+      part.tabIndex = 0;
+    }
+  }
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  // A fold is called what stands on it, not "Toggle hidden content".
+  for (const summary of document.querySelectorAll("details.hide > summary")) {
+    summary.removeAttribute("aria-label");
+  }
+  // An empty corner of a table is no heading.
+  for (const head of document.querySelectorAll("thead th")) {
+    if (!head.textContent.trim()) {
+      const corner = document.createElement("td");
+      corner.className = head.className;
+      head.replaceWith(corner);
+    }
+  }
+  makeScrollable();
+});
+window.addEventListener("resize", makeScrollable);
+document.addEventListener("toggle", makeScrollable, true);

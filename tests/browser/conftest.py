@@ -1,0 +1,58 @@
+"""One JupyterLab for all browser tests; a browser for each module."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from autograder.builder.paths import ROOT
+from tests.browser.desk import AXE, CHROMIUM, SCREENSHOTS, Lab, running_lab
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """What `fxcourse lab` opens, on a new workspace."""
+    with running_lab(tmp_path_factory.mktemp("lab")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def page(lab: Lab) -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
+        tab = browser.new_page(viewport={"width": 1280, "height": 1600})
+        tab.set_default_timeout(60_000)
+        yield tab
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The text of axe-core, which finds what keeps people out; fetched once by npm."""
+    kept = ROOT / "build" / f"axe-{AXE}.min.js"
+    if not kept.exists():
+        npm = shutil.which("npm")
+        if npm is None:
+            pytest.skip("axe-core is fetched by npm, and there is no npm on this machine")
+        kept.parent.mkdir(exist_ok=True)
+        command = [npm, "pack", f"axe-core@{AXE}", "--silent"]
+        packed = subprocess.run(command, cwd=kept.parent, capture_output=True, text=True)
+        if packed.returncode:
+            pytest.skip(f"npm could not fetch axe-core: {packed.stderr.strip()[-200:]}")
+        archive = kept.parent / packed.stdout.strip().splitlines()[-1]
+        with tarfile.open(fileobj=io.BytesIO(archive.read_bytes())) as tar:
+            member = tar.extractfile("package/axe.min.js")
+            assert member is not None
+            kept.write_bytes(member.read())
+        archive.unlink()
+    return kept.read_text(encoding="utf-8")

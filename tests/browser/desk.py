@@ -1,0 +1,242 @@
+"""What browser tests share: JupyterLab on a new workspace, Chromium, and a notebook in it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.builder.paths import ROOT
+
+SCREENSHOTS = ROOT / "build" / "screenshots"
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+EXECUTION_MS = 120_000
+
+TOKEN = "learner"
+
+AXE = "4.14.1"
+"""The version of axe-core that looks for what keeps people out."""
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running JupyterLab.
+
+    Attributes:
+        address: where it answers.
+        folder: the workspace.
+    """
+
+    address: str
+    folder: Path
+
+    def url(self, name: str) -> str:
+        """The address of a notebook."""
+        return f"{self.address}/lab/tree/{name}?token={TOKEN}&reset"
+
+    def end_kernels(self) -> None:
+        """End what runs, so that one kernel at a time takes memory."""
+        headers = {"Authorization": f"token {TOKEN}"}
+        ask = urllib.request.Request(f"{self.address}/api/sessions", headers=headers)
+        with urllib.request.urlopen(ask, timeout=30) as answer:
+            sessions = json.load(answer)
+        for session in sessions:
+            urllib.request.urlopen(
+                urllib.request.Request(
+                    f"{self.address}/api/sessions/{session['id']}", headers=headers, method="DELETE"
+                ),
+                timeout=30,
+            ).close()
+
+
+@contextlib.contextmanager
+def running_lab(home: Path) -> Iterator[Lab]:
+    """What `fxcourse lab` opens, on a new workspace in a folder."""
+    folder = home / "my"
+    settings = home / "settings" / "@jupyterlab" / "notebook-extension"
+    settings.mkdir(parents=True)
+    # All cells stay in the page, so that the test can look at each of them.
+    (settings / "tracker.jupyterlab-settings").write_text(json.dumps({"windowingMode": "none"}))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [
+        sys.executable, "-m", "autograder.cli", "lab", str(folder),
+        "--no-browser", "--ip=127.0.0.1", f"--port={port}",
+        "--allow-root", f"--IdentityProvider.token={TOKEN}",
+        f"--LabApp.user_settings_dir={home / 'settings'}",
+        f"--LabApp.workspaces_dir={home / 'workspaces'}",
+    ]  # fmt: skip
+    environment = os.environ | {"JUPYTER_CONFIG_DIR": str(home / "config"), "OMP_NUM_THREADS": "1"}
+    with (home / "lab.log").open("wb") as log:
+        server = subprocess.Popen(
+            command, stdout=log, stderr=log, env=environment, start_new_session=True
+        )
+        try:
+            address = f"http://127.0.0.1:{port}"
+            _wait_for(address + f"/api?token={TOKEN}", server)
+            yield Lab(address, folder)
+        finally:
+            for sign in (signal.SIGINT, signal.SIGINT, signal.SIGKILL):
+                os.killpg(server.pid, sign)  # Ctrl-C, twice, as the command says
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    server.wait(10)
+                    break
+
+
+def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
+    for _ in range(240):
+        if server.poll() is not None:
+            pytest.fail("JupyterLab ended before it answered")
+        try:
+            with urllib.request.urlopen(url, timeout=2):
+                return
+        except OSError:
+            time.sleep(0.25)
+    pytest.fail("JupyterLab did not answer within a minute")
+
+
+def only(source: str) -> re.Pattern[str]:
+    """A pattern for cells that consist of this line."""
+    return re.compile(rf"^\s*{re.escape(source)}\s*$")
+
+
+class Notebook:
+    """One notebook open in JupyterLab, used as a person uses it."""
+
+    def __init__(self, page: Any, lab: Lab, name: str) -> None:
+        page.goto(lab.url(name))
+        self._look_at(page)
+
+    @classmethod
+    def opened(cls, page: Any) -> Notebook:
+        """The notebook that is open already."""
+        notebook = cls.__new__(cls)
+        notebook._look_at(page)
+        return notebook
+
+    def _look_at(self, page: Any) -> None:
+        self.page = page
+        self.panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
+        self.panel.locator(".jp-Cell").first.wait_for()
+        page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").first.wait_for(
+            state="attached", timeout=EXECUTION_MS
+        )
+
+    def run_all(self) -> None:
+        # On a busy machine a click may come before JupyterLab listens to it, or has a kernel.
+        for patience in (20_000, 40_000, EXECUTION_MS):
+            self._answer_dialogs()
+            self.page.get_by_role("menuitem", name="Run", exact=True).click()
+            self.page.get_by_role("menuitem", name=re.compile("^Run All Cells")).first.click()
+            if self._has_begun(patience):
+                break
+        self.wait_until_done()
+
+    def _answer_dialogs(self) -> None:
+        """Accept what JupyterLab asks or says, such as that the kernel is still starting."""
+        dialogs = self.page.locator(".jp-Dialog")
+        while dialogs.count():
+            dialogs.first.locator("button.jp-mod-accept").click()
+            self.page.wait_for_timeout(500)
+
+    def _has_begun(self, patience: int) -> bool:
+        """Whether the kernel takes the cells: prompts show a star, or a number, only then."""
+        first = self.panel.locator(".jp-CodeCell .jp-InputPrompt").first
+        try:
+            self.page.wait_for_function(
+                "prompt => /\\[(\\*|\\d+)\\]/.test(prompt.textContent)",
+                arg=first.element_handle(),
+                timeout=patience,
+            )
+        except Exception as error:
+            if "Timeout" not in type(error).__name__ or patience == EXECUTION_MS:
+                raise
+            return False
+        return True
+
+    def wait_until_done(self) -> None:
+        self.page.wait_for_timeout(500)
+        self.page.wait_for_function(
+            "() => ![...document.querySelectorAll('.jp-InputPrompt')]"
+            ".some(prompt => prompt.textContent.includes('*'))",
+            timeout=EXECUTION_MS,
+        )
+
+    def cell(self, source: str | re.Pattern[str]) -> Any:
+        """The last code cell whose source contains this text, or matches this pattern.
+
+        A chapter may show an example of something before the learner's own cell comes.
+        """
+        cells = self.panel.locator(".jp-CodeCell")
+        return cells.filter(has=self.page.locator(".cm-content", has_text=source)).last
+
+    def run(self, cell: Any, *, shows: bool = True) -> str:
+        """Run one cell; the text of its output, if it is to show any."""
+        prompt = cell.locator(".jp-InputPrompt")
+        before = prompt.text_content()
+        for patience in (15_000, 30_000, EXECUTION_MS):
+            self._answer_dialogs()
+            cell.locator(".cm-content").click()
+            self.page.keyboard.press("Control+Enter")
+            if self._changes(prompt, before, patience):
+                break
+        self._wait(prompt, "prompt => /\\[\\d+\\]/.test(prompt.textContent)", EXECUTION_MS)
+        return self.output(cell, some=shows)
+
+    def _changes(self, prompt: Any, before: str | None, patience: int) -> bool:
+        """Whether a prompt says something else now: a star, or another number."""
+        changed = f"prompt => prompt.textContent !== {json.dumps(before)}"
+        try:
+            self._wait(prompt, changed, patience)
+        except Exception as error:
+            if "Timeout" not in type(error).__name__ or patience == EXECUTION_MS:
+                raise
+            return False
+        return True
+
+    def _wait(self, prompt: Any, condition: str, patience: int) -> None:
+        self.page.wait_for_function(condition, arg=prompt.element_handle(), timeout=patience)
+
+    def write(self, cell: Any, source: str) -> None:
+        """Replace a cell's source."""
+        cell.locator(".cm-content").click()
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.insert_text(source)
+
+    def output(self, cell: Any, *, some: bool = True) -> str:
+        """The text of a cell's output; if there is to be `some`, it is waited for."""
+        if some:  # a busy machine renders what a cell sent some time after the cell ended
+            cell.scroll_into_view_if_needed()
+            cell.locator(".jp-OutputArea-output").first.wait_for()
+        return "\n".join(cell.locator(".jp-OutputArea-output").all_inner_texts())
+
+    def shot(self, name: str, cell: Any | None = None) -> None:
+        if cell is not None:
+            cell.scroll_into_view_if_needed()
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
+
+    def before(self, cell: Any) -> Any:
+        """The cell before a cell."""
+        return cell.locator("xpath=preceding-sibling::*[contains(@class, 'jp-Cell')][1]")
+
+    @property
+    def first(self) -> Any:
+        """The first code cell, with the imports."""
+        return self.panel.locator(".jp-CodeCell").first

@@ -1,0 +1,108 @@
+"""Every chapter, as a learner goes through it: wrong, crashed, right, a hint, the debrief.
+
+Each chapter's imports and one exercise are run, in a kernel that ends before the next one begins.
+`make test-long` does the same for optional parts, and runs every chapter whole besides.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import nbformat
+import pytest
+
+from autograder.builder.generate_references import solve_sources
+from autograder.builder.paths import COURSE
+from autograder.exercises import EXERCISES
+from tests.browser.desk import CHROMIUM, Lab, Notebook, only
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
+]
+
+LONG = [pytest.mark.long, pytest.mark.xdist_group("browser")]
+CHAPTERS = [path.stem for path in sorted(COURSE.glob("*.ipynb"))]
+NOT_THE_FIRST = {
+    "06_interpreter": "record_shapes",
+    "08_limits": "dropout_that_listens",
+    "12c_normalize": "fuse_rms_norm",
+}
+"""Chapters in whose first exercise an exception is what an answer does, and another exercise."""
+
+PATHS = [
+    pytest.param(name, marks=[] if name.partition("_")[0][2:] == "" else LONG) for name in CHAPTERS
+]
+DUELS = "09b_duels"
+"""There an answer is a model, and an exception in it is a wrong answer."""
+
+STUB = "raise NotImplementedError  # Write your code here, in place of this line."
+
+
+class Desk:
+    """One exercise of a chapter that is open in JupyterLab."""
+
+    def __init__(self, page: Any, lab: Lab, chapter: str) -> None:
+        first = next(each.name for each in EXERCISES.values() if each.chapter == chapter)
+        self.name = NOT_THE_FIRST.get(chapter, first)
+        self.notebook = Notebook(page, lab, f"{chapter}.ipynb")
+        self.check = self.notebook.cell(only(f"check({self.name})"))
+        self.solve = self.notebook.before(self.check)
+        self.hint = self.notebook.cell(only(f'hint("{self.name}")'))
+        self.debrief = self.notebook.cell(only(f'debrief("{self.name}")'))
+
+    def try_(self, source: str) -> str:
+        """Write an answer and check it; what the card says."""
+        self.notebook.write(self.solve, source)
+        self.notebook.run(self.solve, shows=False)
+        return self.notebook.run(self.check)
+
+
+@pytest.mark.parametrize("chapter", PATHS)
+def test_a_learner_goes_through_a_chapter(chapter: str, page: Any, lab: Lab) -> None:
+    try:
+        desk = Desk(page, lab, chapter)
+        stub = solve_stub(chapter, desk.name)
+        desk.notebook.run(desk.notebook.first, shows=False)
+        desk.notebook.run(desk.solve, shows=False)
+        assert "Not attempted yet" in desk.notebook.run(desk.check)
+        assert "opens after your own pass" in desk.notebook.run(desk.debrief)
+        assert re.search(r"Hint 1 of \d", desk.notebook.run(desk.hint))
+        wrong = desk.try_(stub.replace(STUB, "return None"))
+        assert "Not right yet" in wrong and f'hint("{desk.name}")' in wrong
+        crashed = desk.try_(stub.replace(STUB, 'raise ValueError("mine")'))
+        assert ("Not right yet" if chapter == DUELS else "Crashed") in crashed
+        assert "mine" in crashed
+        right = desk.try_(solve_sources(chapter)[desk.name])
+        assert "Passed" in right and "Compare solutions" in right
+        assert "A trap." in desk.notebook.run(desk.debrief)
+        desk.notebook.shot(f"chapter_{chapter}", desk.check)
+    finally:
+        lab.end_kernels()
+
+
+def solve_stub(chapter: str, name: str) -> str:
+    """The cell in which an answer is written, as it was given out."""
+    cells = nbformat.read(COURSE / f"{chapter}.ipynb", as_version=4).cells
+    stub = next(str(cell.source) for cell in cells if cell.get("id") == name)
+    assert STUB in stub
+    return stub
+
+
+@pytest.mark.long
+@pytest.mark.xdist_group("browser")
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_whole_chapter_runs(chapter: str, page: Any, lab: Lab) -> None:
+    try:
+        notebook = Notebook(page, lab, f"{chapter}.ipynb")
+        notebook.run_all()
+        checks = notebook.panel.locator(".jp-CodeCell").filter(
+            has=page.locator(".cm-content", has_text=re.compile(r"^\s*check\(\w+\)\s*$"))
+        )
+        for i in range(checks.count()):
+            text = notebook.output(checks.nth(i))
+            assert "Not attempted yet" in text or "Passed" in text
+    finally:
+        lab.end_kernels()

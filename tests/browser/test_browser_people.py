@@ -1,0 +1,235 @@
+"""What matters to people in a browser: no barriers, no mouse, little waiting, links, an update."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import nbformat
+import pytest
+
+from autograder.builder.generate_references import solve_sources
+from autograder.workspace.update import GIVEN
+from autograder.workspace_root import STATE
+from tests.browser.desk import CHROMIUM, EXECUTION_MS, TOKEN, Lab, Notebook, only
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
+]
+
+CHAPTER = "03_manipulation"
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+GREEN_WITHIN = 120.0
+WRONG = """\
+def retarget(model, old, new):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if node.target is old:
+            node.target = new
+    return gm
+"""
+BARRIERS = """async () => {
+    const where = {include: [['.jp-OutputArea-output']]};
+    const found = await axe.run(where);
+    const contrast = found.passes.find(rule => rule.id === 'color-contrast');
+    const barriers = found.violations.flatMap(rule =>
+        rule.nodes.map(node => `${rule.id}: ${node.failureSummary} ${node.html.slice(0, 300)}`));
+    return [barriers, contrast ? contrast.nodes.length : 0];
+}"""
+
+
+@pytest.fixture(autouse=True)
+def one_kernel(lab: Lab) -> Iterator[None]:
+    yield
+    lab.end_kernels()
+
+
+def set_theme(lab: Lab, theme: str) -> None:
+    """Choose JupyterLab's theme, as its menu does."""
+    request = urllib.request.Request(
+        f"{lab.address}/lab/api/settings/@jupyterlab/apputils-extension:themes",
+        data=json.dumps({"raw": json.dumps({"theme": THEMES[theme]})}).encode(),
+        headers={"Authorization": f"token {TOKEN}", "Content-Type": "application/json"},
+        method="PUT",
+    )
+    urllib.request.urlopen(request, timeout=30).close()
+
+
+def answer(notebook: Notebook, name: str, source: str) -> str:
+    """Write an answer and check it; what the card says."""
+    check = notebook.cell(only(f"check({name})"))
+    solve = notebook.before(check)
+    notebook.write(solve, source)
+    notebook.run(solve, shows=False)
+    return notebook.run(check)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_nothing_keeps_people_out(theme: str, page: Any, lab: Lab, axe: str) -> None:
+    set_theme(lab, theme)
+    try:
+        notebook = Notebook(page, lab, f"{CHAPTER}.ipynb")
+        page.locator(f"body[data-jp-theme-name='{THEMES[theme]}']").wait_for(state="attached")
+        notebook.run(notebook.first)
+        assert "Not right yet" in answer(notebook, "retarget", WRONG)
+        asked = notebook.before(notebook.before(notebook.cell(only("check(relu_after_add)"))))
+        notebook.run(asked)  # a picture
+        right = solve_sources(CHAPTER)["relu_after_add"]
+        assert "Passed" in answer(notebook, "relu_after_add", right)
+        picked = notebook.cell(re.compile(r'predict\("03.1", '))
+        notebook.write(picked, 'predict("03.1", "b")')
+        notebook.run(notebook.cell('predict("03.1", "b")'))
+        for source in ('hint("retarget")', 'debrief("relu_after_add")', "progress()"):
+            notebook.run(notebook.cell(only(source)))
+        page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
+        notebook.shot(f"axe_{theme}", notebook.cell(only("check(retarget)")))
+        page.evaluate(axe)
+        shown = page.locator(".jp-OutputArea-output.jp-RenderedHTMLCommon").count()
+        barriers, readable = page.evaluate(BARRIERS)
+        assert barriers == [] and shown >= 7 and readable > 50
+        # It does see barriers.
+        card = notebook.cell(only("check(retarget)")).locator(".jp-RenderedHTMLCommon").first
+        card.evaluate(
+            "card => card.insertAdjacentHTML('beforeend', '<img src=\"x.png\">"
+            '<p style="color:#777777;background:#666666">some words</p>\')'
+        )
+        seen = {said.partition(":")[0] for said in page.evaluate(BARRIERS)[0]}
+        assert seen == {"color-contrast", "image-alt"}
+    finally:
+        set_theme(lab, "light")
+
+
+def test_an_exercise_is_done_by_keyboard_alone(page: Any, lab: Lab) -> None:
+    notebook = Notebook(page, lab, "02_nodes.ipynb")
+    press = page.keyboard.press
+    active = notebook.panel.locator(".jp-Cell.jp-mod-active")
+
+    def go_down_to(source: str | re.Pattern[str]) -> Any:
+        for _ in range(150):
+            if active.filter(has=page.locator(".cm-content", has_text=source)).count():
+                return active
+            press("ArrowDown")
+        raise AssertionError(f"no cell below has {source}")
+
+    press("Escape")
+    first = go_down_to(re.compile("import torch"))
+    press("Control+Enter")
+    prompts = re.compile(r"\[\d+\]")
+    first.locator(".jp-InputPrompt", has_text=prompts).wait_for(timeout=EXECUTION_MS)
+    go_down_to(re.compile(r"def count_ops\b"))
+    press("Enter")
+    press("Control+a")
+    page.keyboard.insert_text(solve_sources("02_nodes")["count_ops"])
+    press("Shift+Enter")
+    go_down_to(only("check(count_ops)"))
+    press("Control+Enter")
+    active.get_by_text("Passed").first.wait_for(timeout=EXECUTION_MS)
+    hint = go_down_to(only('hint("count_ops")'))
+    press("Control+Enter")
+    hint.locator("summary").first.wait_for(timeout=EXECUTION_MS)
+    for _ in range(80):
+        press("Tab")
+        if page.evaluate("document.activeElement?.localName") == "summary":
+            break
+    press("Enter")
+    assert page.evaluate("document.activeElement.parentElement.open") is True
+
+
+def test_a_newcomer_has_a_green_card_in_two_minutes(page: Any, lab: Lab) -> None:
+    busy = _slowness()
+    page.goto(f"{lab.address}/?token={TOKEN}")
+    link = page.locator(".jp-RenderedHTMLCommon").get_by_role("link", name="0 · Start here").first
+    link.wait_for(timeout=EXECUTION_MS)
+    began = time.monotonic()
+    link.click()
+    page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) h1", has_text="Start here").wait_for()
+    notebook = Notebook.opened(page)
+    notebook.run(notebook.first)
+    body = "return [node.name for node in fx.symbolic_trace(model).graph.nodes]"
+    right = f"def node_names(model):\n    {body}\n"
+    check = notebook.cell(only("check(node_names)"))
+    solve = notebook.before(check)
+    solve.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    for line in right.splitlines():
+        page.keyboard.type(line.strip(), delay=40)
+        page.keyboard.press("Enter")
+    notebook.write(solve, right)  # the editor has added brackets and indents of its own
+    notebook.run(solve, shows=False)
+    assert "Passed" in notebook.run(check)
+    assert (time.monotonic() - began) / busy < GREEN_WITHIN
+
+
+def _slowness() -> float:
+    """How many times as long as on an idle machine things take now."""
+    wall, cpu = time.monotonic(), time.process_time()
+    while time.process_time() - cpu < 0.5:
+        sum(range(10_000))
+    return max(1.0, (time.monotonic() - wall) / 0.5)
+
+
+def test_links_of_a_card_lead_to_their_cells(page: Any, lab: Lab) -> None:
+    notebook = Notebook(page, lab, f"{CHAPTER}.ipynb")
+    notebook.run(notebook.first)
+    assert "Not right yet" in answer(notebook, "retarget", WRONG)
+    check = notebook.cell(only("check(retarget)"))
+    check.get_by_role("link", name="The task").click()
+    in_view(page, notebook.panel.locator(".jp-MarkdownCell", has_text="Exercise 3.1"))
+    assert "Passed" in answer(notebook, "retarget", solve_sources(CHAPTER)["retarget"])
+    check.get_by_role("link", name=re.compile("^Next exercise: ")).click()
+    in_view(page, notebook.panel.locator(".jp-MarkdownCell", has_text="Exercise 3.2"))
+    progress = notebook.cell(only("progress()"))
+    notebook.run(progress)
+    progress.get_by_role("link", name="count_matches").click()
+    panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
+    panel.locator("h1", has_text="replace_pattern").first.wait_for(timeout=EXECUTION_MS)
+    in_view(page, panel.locator(".jp-MarkdownCell", has_text="Exercise 4.1"))
+
+
+def in_view(page: Any, cell: Any) -> None:
+    """Wait until a cell is in the window."""
+    cell.first.wait_for(state="attached", timeout=EXECUTION_MS)
+    page.wait_for_function(
+        "cell => { const box = cell.getBoundingClientRect();"
+        " return box.top >= 0 && box.top < innerHeight; }",
+        arg=cell.first.element_handle(),
+    )
+
+
+def test_an_update_in_the_middle_keeps_the_answer(page: Any, lab: Lab) -> None:
+    path, mark = lab.folder / f"{CHAPTER}.ipynb", "An older version of the course said this."
+    for place in (path, lab.folder / STATE / GIVEN / path.name):
+        notebook = nbformat.read(place, as_version=4)
+        cell = next(c for c in notebook.cells if c.get("id") == "card-relu_after_add")
+        cell.source = mark
+        nbformat.write(notebook, place)
+    shown = Notebook(page, lab, path.name)
+    assert shown.panel.get_by_text(mark).count() == 1
+    shown.run(shown.first)
+    right = solve_sources(CHAPTER)["relu_after_add"]
+    assert "Passed" in answer(shown, "relu_after_add", right)
+    page.keyboard.press("Control+s")
+    page.wait_for_function("() => !document.querySelector('.jp-mod-current.jp-mod-dirty')")
+    for _ in range(120):
+        if "is_number" in path.read_text(encoding="utf-8"):
+            break
+        time.sleep(0.5)
+    command = [sys.executable, "-m", "autograder.cli", "update", str(lab.folder)]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    lab.end_kernels()
+    again = Notebook(page, lab, path.name)
+    assert again.panel.get_by_text(mark).count() == 0
+    assert again.panel.locator(".jp-MarkdownCell", has_text="Exercise 3.3").count() >= 1
+    again.run(again.first)
+    check = again.cell(only("check(relu_after_add)"))
+    again.run(again.before(check), shows=False)
+    assert "Passed" in again.run(check)

@@ -1,0 +1,306 @@
+"""The book: what is folded, where links lead, and what a page loads."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from typer.testing import CliRunner
+
+from autograder import cli
+from autograder.book import catalogue, errors, making, pages
+from autograder.book.chapter_page import ANSWER, DEBRIEF, SOLUTION, page_of
+from autograder.book.headings import headings
+from autograder.book.links import Links
+from autograder.book.questions import questions
+from autograder.builder import paths
+from autograder.builder.solved_chapter import SOLVED, is_current, write_solved
+from autograder.runner.procedures import PROCEDURES
+from tests.questions import questions as questions_of_tests
+from tests.support import built_pages, small_book
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small book: its source, and its pages."""
+    home = tmp_path_factory.mktemp("book")
+    small_book.make(home)
+    return home
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages of all chapters, executed."""
+    for path in paths.chapters():
+        if not is_current(path):
+            write_solved(path)
+    solved = [SOLVED / f"{path.stem}.ipynb" for path in paths.chapters()]
+    home = tmp_path_factory.mktemp("whole")
+    return making.make(solved, making.what_questions_raise(), home, jobs=2).parent
+
+
+# Headings and links
+
+TEXT = """\
+# 3b · Nodes
+
+## 3b.1 Probes: watch (19 minutes)
+
+```
+## no heading
+```
+
+### Exercise 3b.1 `Probe_it` · Watch
+
+## Recap"""
+
+
+def two_chapters() -> Links:
+    first = headings(
+        "03_manipulation", new_notebook(cells=[new_markdown_cell("# 3 · M\n## 3.1 A")])
+    )
+    return Links(first + headings("03b_effects", new_notebook(cells=[new_markdown_cell(TEXT)])))
+
+
+def test_each_heading_has_a_label_of_its_own() -> None:
+    again = new_markdown_cell("## Recap")
+    found = headings("03b_effects", new_notebook(cells=[new_markdown_cell(TEXT), again]))
+    assert [each.label for each in found] == [
+        "chapter-03b_effects", "section-3b.1", "exercise-probe_it", "03b_effects-recap",
+        "03b_effects-recap-2",
+    ]  # fmt: skip
+    assert [each.place for each in found[1:4]] == [
+        "3b.1 Probes: watch", "Exercise 3b.1 `Probe_it`", "3b · Recap",
+    ]  # fmt: skip
+    assert (found[1].number, found[1].bare) == ("3b.1", "Probes: watch")
+    assert [each.cell for each in found] == [0, 0, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "linked"),
+    [
+        ("See section 3.1.", "See [section 3.1](#section-3.1)."),
+        ("sections 3.1 and 3b.1", "sections [3.1](#section-3.1) and [3b.1](#section-3b.1)"),
+        ("chapters 1, 3 and 6", "chapters 1, [3](#chapter-03_manipulation) and 6"),
+        ("Chapter 3b, too", "[Chapter 3b](#chapter-03b_effects), too"),
+        ("the part `03b_effects`", "the part [`03b_effects`](#chapter-03b_effects)"),
+        ("`chapter 3` and `x`", "`chapter 3` and `x`"),
+        ("```\nchapter 3\n```", "```\nchapter 3\n```"),
+        ("# chapter 3", "# chapter 3"),
+        ("chapter 9, section 9.1", "chapter 9, section 9.1"),
+        ("[on](03b_effects.ipynb)", "[on](#chapter-03b_effects)"),
+        ("[on](03b_effects.ipynb#3b.1-Probes:-watch-(19-minutes))", None),
+        ("[on](03b_effects.ipynb#Recap)", "[on](#03b_effects-recap)"),
+        ("[out](https://pytorch.org/chapter) 3", "[out](https://pytorch.org/chapter) 3"),
+        ("[lost](99_nothing.ipynb)", "lost"),
+    ],
+)
+def test_what_prose_refers_to_becomes_a_link(text: str, linked: str | None) -> None:
+    if linked is None:  # JupyterLab writes the parentheses of an anchor as %28
+        text = text.replace("(19", "%2819").replace("minutes))", "minutes%29)")
+        linked = "[on](#section-3b.1)"
+    assert two_chapters().linked(text, "01_tracing") == linked
+
+
+def test_a_chapter_has_no_link_to_itself() -> None:
+    assert two_chapters().linked("chapter 3 and `03_manipulation`", "03_manipulation") == (
+        "chapter 3 and `03_manipulation`"
+    )
+
+
+# What is on a page
+
+
+def test_what_a_learner_must_find_out_is_folded(home: Path) -> None:
+    for name in small_book.CHAPTERS:
+        page = built_pages.read(home / "html" / "chapters" / f"{name}.html")
+        notebook = nbformat.read(home / "notebooks" / f"{name}.ipynb", as_version=4)
+        solutions = [
+            cell.source for cell in notebook.cells
+            if cell.metadata.get("nbgrader", {}).get("solution")
+        ]  # fmt: skip
+        assert solutions
+        for source in solutions:
+            last = [line.strip() for line in source.splitlines() if line.strip()][-1]
+            assert last in page.folded and source.splitlines()[0] not in page.seen
+        assert " is right." in page.folded and " is right." not in page.seen
+        assert "A trap." in page.folded and "A trap." not in page.seen
+        assert all(title in page.seen for title in (ANSWER, SOLUTION, DEBRIEF, "Hint 1 of"))
+        assert "hidden=True" not in page.seen + page.folded
+        assert "progress()" not in page.seen
+
+
+def test_an_executed_cell_shows_nothing_of_the_machine_that_ran_it() -> None:
+    line = "File /home/me/.venv/lib/python3.11/site-packages/torch/fx/proxy.py:5, in f"
+    error = new_output("error", ename="TypeError", evalue="no", traceback=[line])
+    card = new_output("display_data", {"text/plain": "x", "text/html": "<b>x</b>"})
+    cells = [
+        new_markdown_cell("# 1 · T"),
+        new_code_cell("f()", outputs=[error, card]),
+        new_code_cell("progress()"),
+    ]
+    notebook = new_notebook(cells=cells)
+    page = page_of(notebook, headings("01_tracing", notebook), two_chapters())
+    assert len(page.cells) == 2
+    shown, data = page.cells[1].outputs
+    assert shown.traceback == ["File torch/fx/proxy.py:5, in f"]
+    assert dict(data.data) == {"text/html": "<b>x</b>"}
+    assert notebook.cells[1].outputs[0].traceback == [line]
+
+
+def test_nothing_is_loaded_from_another_host(home: Path) -> None:
+    assert list(built_pages.from_elsewhere(home / "html")) == []
+
+
+def test_what_is_loaded_from_another_host_is_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<script src="https://cdn.example/x.js"></script><a href="https://example.org">out</a>'
+        "<p style=\"background:url('//h.example/p.png')\"></p><img src='p.png'>"
+    )
+    (tmp_path / "a.css").write_text("@import 'https://fonts.example/f.css'; b{src:url(f.woff2)}")
+    found = list(built_pages.from_elsewhere(tmp_path))
+    assert found == ["a.html: https://cdn.example/x.js", "a.html: //h.example/p.png"] + [
+        "a.css: https://fonts.example/f.css"
+    ]
+
+
+def test_every_link_within_the_book_leads_somewhere(home: Path) -> None:
+    assert list(built_pages.broken(home / "html")) == []
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<a href="b.html#there">x</a><a href="#no">x</a>')
+    (tmp_path / "b.html").write_text('<h1 id="there">x</h1><a href="c.html">x</a>')
+    assert list(built_pages.broken(tmp_path)) == [
+        "a.html: #no: no such anchor",
+        "b.html: c.html: no such file",
+    ]
+
+
+def test_the_book_can_be_searched(home: Path) -> None:
+    text = (home / "html" / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(re.sub(r"^Search\.setIndex\(|\)$", "", text))
+    places = index["terms"]["quantiz"] if "quantiz" in index["terms"] else index["terms"]["scale"]
+    assert "chapters/14b_sharing" in [
+        index["docnames"][at] for at in (places if isinstance(places, list) else [places])
+    ]
+
+
+# Pages made of others
+
+
+def test_questions_are_those_of_the_tests() -> None:
+    told = [(q.number, q.asked, q.text, q.chapter, q.section) for q in questions()]
+    assert told == [(q.number, q.asked, q.text, q.chapter, q.section) for q in questions_of_tests()]
+    assert len(told) >= 74
+    for each in questions():
+        compile(each.code, str(each.number), "exec")
+        assert "tests" not in each.code
+
+
+def test_each_question_has_its_section() -> None:
+    found = {
+        (path.stem, heading.bare)
+        for path in paths.COURSE.glob("*.ipynb")
+        for heading in headings(path.stem, nbformat.read(path, as_version=4))
+    }
+    assert [q.number for q in questions() if (q.chapter, q.section) not in found] == []
+
+
+def test_an_error_message_leads_to_its_section(home: Path) -> None:
+    page = built_pages.read(home / "html" / "errors.html")
+    assert "No module named 'torch.ao'" in page.seen and "more lines" not in page.seen
+    assert "questions.html#question-74" in page.links
+
+
+def test_errors_are_read_from_outputs() -> None:
+    expected = {"text/plain": "ValueError: a | b\nmore  (as expected)"}
+    raised = new_output("error", ename="TypeError", evalue="at 0x7f12", traceback=[])
+    cells = [
+        new_markdown_cell("# 1 · T\n\n## 1.1 A"),
+        new_code_cell("f()", outputs=[raised, new_output("display_data", expected)]),
+    ]
+    notebook = new_notebook(cells=cells)
+    found = list(errors.of_chapter(notebook, headings("01_tracing", notebook)))
+    assert [(one.type, one.message, one.label) for one in found] == [
+        ("TypeError", "at 0x…", "section-1.1"),
+        ("ValueError", "a | b", "section-1.1"),
+    ]
+    assert r"| `a \| b` | [1.1 A](#section-1.1) |" in pages.errors_page(found)
+
+
+def test_every_kind_of_exercise_has_a_page() -> None:
+    written = {path.stem for path in (making.DOCS / "kinds").glob("*.md")}
+    assert written == {name.replace(" ", "_") for name in PROCEDURES}
+
+
+def test_the_glossary_names_sections_that_are_there() -> None:
+    numbers = {
+        heading.number
+        for path in paths.COURSE.glob("*.ipynb")
+        for heading in headings(path.stem, nbformat.read(path, as_version=4))
+    }
+    text = (making.DOCS / "glossary.md").read_text(encoding="utf-8")
+    named = re.findall(r"section (\d+[b-z]?\.\d+)", text)
+    assert len(named) >= 50 and set(named) <= numbers
+
+
+def test_what_the_book_needs_is_asked_for_before_anything_is_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(making, "_NEEDS", ("sphinx", "no_such_package"))
+    done = CliRunner().invoke(cli.app, ["book"])
+    assert done.exit_code == 1
+    assert "The book needs no_such_package" in done.output and "pip install" in done.output
+
+
+# Catalogues
+
+
+def test_there_are_catalogues_of_pages_exercises_and_cards(
+    home: Path, total: Callable[[str, int], None]
+) -> None:
+    catalogue.write_all(home)
+    found = catalogue.read_all(home / "gettext")
+    assert {"chapters/02b_lint", "glossary", "map", "exercises", "cards"} <= set(found)
+    assert len(found["chapters/02b_lint"]) > 100
+    assert "Rewrites of a graph module" in found["kinds/rewrite"]
+    total("messages in the catalogues of a book of two chapters", sum(map(len, found.values())))
+
+
+def test_titles_aspects_and_hints_are_in_a_catalogue(tmp_path: Path) -> None:
+    from autograder.exercises import EXERCISES
+
+    one = EXERCISES["add_to_mul"]
+    catalogue.write(tmp_path / "x.pot", catalogue.of_exercises([one, one]))
+    texts = catalogue.read_all(tmp_path)["x"]
+    wanted = {one.title, *one.hints, *(aspect.says for aspect in one.all_aspects)}
+    assert set(texts) == wanted and len(texts) == len(wanted)
+
+
+def test_what_cards_say_is_in_a_catalogue() -> None:
+    said = [text for text, _ in catalogue.of_cards()]
+    assert "You can go on to the next section.{more}" in said
+    assert "The smallest case that breaks it" in said
+    assert len(said) >= 70
+    assert not [text for text in said if "margin" in text or "<" in text]
+
+
+# All chapters
+
+
+@pytest.mark.long
+def test_the_whole_book(whole: Path) -> None:
+    assert len(list((whole / "chapters").glob("*.html"))) == len(paths.chapters())
+    assert list(built_pages.from_elsewhere(whole)) == []
+    assert list(built_pages.broken(whole)) == []
+
+
+@pytest.mark.long
+def test_the_catalogues_of_the_whole_book(whole: Path) -> None:
+    assert catalogue.write_all(whole.parent) > 5000

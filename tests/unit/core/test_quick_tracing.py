@@ -1,0 +1,113 @@
+"""Quick tracing: the same graphs, and nothing left changed."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+import sys
+import traceback
+from typing import Any
+from unittest import mock
+
+import pytest
+import torch
+from torch import fx, nn
+
+from autograder.core import quick_tracing
+
+
+class Mixed(nn.Module):
+    """Calls of `math`, of a module, and a parameter that is used twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(2, 2)
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.linear(x) * math.sqrt(x.size(0)) + math.floor(2.5)
+        return y + self.weight * self.weight
+
+
+@pytest.fixture(autouse=True)
+def quick() -> None:
+    quick_tracing.install()
+
+
+_PRINT = """
+import sys
+from torch import fx
+from autograder.core import quick_tracing
+from tests.unit.core.test_quick_tracing import Mixed
+import torchvision
+if sys.argv[1] == "quick":
+    quick_tracing.install()
+for model in (Mixed(), torchvision.models.resnet18()):
+    gm = fx.symbolic_trace(model)
+    print(gm.code, [(n.op, n.name, str(n.target), str(n.args), n.meta.get("is_wrapped"))
+                    for n in gm.graph.nodes])
+"""
+
+
+def test_traces_are_the_same_with_and_without() -> None:
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", _PRINT, how], capture_output=True, text=True, check=True
+        ).stdout
+        for how in ("quick", "plain")
+    ]
+    quick, plain = (re.sub("0x[0-9a-f]+", "", text) for text in found)  # where things lie
+    assert quick == plain != ""
+
+
+def test_math_is_as_it_was_after_a_trace_also_after_one_that_raises() -> None:
+    before = dict(vars(math))
+
+    class Raises(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            assert math.sqrt is not before["sqrt"]
+            raise RuntimeError("no")
+
+    fx.symbolic_trace(Mixed())
+    with pytest.raises(RuntimeError):
+        fx.symbolic_trace(Raises())
+    assert dict(vars(math)) == before
+    assert not any(quick_tracing._wanted.values())
+
+
+def test_a_trace_within_a_trace_leaves_the_outer_one_as_it_is() -> None:
+    class Outer(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            fx.symbolic_trace(Mixed())
+            return x * math.sqrt(x.size(0))
+
+    targets = [node.target for node in fx.symbolic_trace(Outer()).graph.nodes]
+    assert math.sqrt in targets
+
+
+def test_a_changed_function_of_math_is_left_to_fx() -> None:
+    with mock.patch.object(math, "sqrt", lambda number: 3.0):
+        gm = fx.symbolic_trace(Mixed())
+        assert math.sqrt(4) == 3.0
+    assert math.sqrt(4) == 2.0
+    assert math.sqrt not in [node.target for node in gm.graph.nodes]
+
+
+def test_somebody_elses_call_of_modules_is_put_back() -> None:
+    def theirs(self: nn.Module, *args: Any) -> Any:
+        raise AssertionError("a trace calls its own")
+
+    with mock.patch.object(nn.Module, "__call__", theirs):
+        gm = fx.symbolic_trace(Mixed())
+        assert vars(nn.Module)["__call__"] is theirs
+    assert any(node.op == "call_module" for node in gm.graph.nodes)
+    assert nn.Sequential(nn.Linear(2, 1))(torch.ones(3, 2)).shape == (3, 1)
+
+
+def test_a_traceback_shows_no_line_of_the_course_for_it() -> None:
+    with pytest.raises(RuntimeError) as raised:
+        nn.Sequential(nn.Linear(2, 2))(torch.ones(3))
+    rows = traceback.extract_tb(raised.value.__traceback__)
+    ours = [row for row in rows if row.name == "__call__"]
+    assert ours and all("autograder" not in row.filename and row.line == "" for row in ours)
