@@ -52,7 +52,7 @@ README = """\
 
 Run these commands in this folder, in the environment in which the course is installed.
 
-1. Give your students `release/{chapter}/{chapter}.ipynb`, or what `fxcourse classroom pack .` makes.
+1. Give your students `release/{chapter}/{chapter}.ipynb`, or what `fxcourse classroom pack .` made.
 2. `fxcourse classroom collect . FILE` takes in the zip of Moodle or Canvas, or a folder; by hand,
    work belongs into `submitted/STUDENT/{chapter}/{chapter}.ipynb`.
 3. `fxcourse grade .`: the grades, in {gradebook}; `nbgrader autograde {chapter}` gives the same.

@@ -360,7 +360,7 @@ class _Marking:
             return
         pools, terms = self.execute.pools(), self._terms(chapter)
         pool = terms.ready.pool
-        if force:  # what is graded once more is tried on what it was tried on before
+        if force and students:  # what is graded once more is tried on what it was tried on before
             ready = replace(terms.ready, pool=_commonest(pools, chapter, students))
             terms = replace(terms, ready=ready)
         given = self.asked.without_excluded(chapter, files_beside(self.source / chapter))

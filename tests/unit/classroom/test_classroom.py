@@ -52,7 +52,7 @@ def test_layout(room: Path) -> None:
     }
     readme = (room / "README.md").read_text(encoding="utf-8")
     assert (
-        8 <= readme.count("\n") <= 16
+        8 <= readme.count("\n") <= 18
         and "fxcourse grade ." in readme
         and f"nbgrader autograde {name}" in readme
     )
