@@ -22,7 +22,7 @@ LINES = 200
 """Of an answer so many lines are shown."""
 
 _NO_ANSWER = "No response."
-"""What nbgrader remarks by itself on an answer that is as it was given out; the card says it, too."""
+"""What nbgrader itself remarks on an answer that is as it was given out; the card says it, too."""
 
 _PNG = re.compile(r"[A-Za-z0-9+/=\s]+")
 _MOST_PNG = 400_000
