@@ -21,6 +21,9 @@ WAITS = "Waits for a person"
 LINES = 200
 """Of an answer so many lines are shown."""
 
+_NO_ANSWER = "No response."
+"""What nbgrader itself remarks on an answer that is as it was given out; the card says it, too."""
+
 _PNG = re.compile(r"[A-Za-z0-9+/=\s]+")
 _MOST_PNG = 400_000
 
@@ -196,7 +199,8 @@ def _look(status: str | None, points: float, most: float) -> tuple[str, str, str
 
 def _comment(cell: NotebookNode) -> str:
     comment = cell.metadata.get("nbgrader", {}).get("comment")
-    return comment.strip() if isinstance(comment, str) else ""
+    text = comment.strip() if isinstance(comment, str) else ""
+    return "" if text == _NO_ANSWER else text
 
 
 def _answer(cell: NotebookNode) -> Iterator[Markup]:

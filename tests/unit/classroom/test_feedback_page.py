@@ -163,6 +163,9 @@ def test_what_waits_for_a_person_is_said() -> None:
     handed = Handed("c", "ann", None, None, 1.0, 2.0, 0.0, frozenset(["essay"]))
     text = shown(chapter(), handed)
     assert "a person has yet to look at 1 answer" in text and "? Waits for a person" in text
+    nb = chapter()
+    nb.cells[-1].metadata.nbgrader.comment = "No response."
+    assert "A comment" not in shown(nb) and "A comment" in text  # nobody has written that
     assert "handed in on" not in text and "off for handing in late" not in text
 
 
