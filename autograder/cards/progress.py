@@ -9,7 +9,7 @@ from typing import Any
 
 from autograder.cards import links
 from autograder.cards.wording import OUTCOMES, number, points
-from autograder.drawing.html import INK, PAPER, QUIET, RULE, SANS, clean, code, escaped
+from autograder.drawing.html import INK, PAPER, QUIET, RULE, SANS, clean, code, escaped, tinted
 
 BAR = 24  # characters
 
@@ -210,7 +210,7 @@ def _row_html(row: Row, cell: str, *, linked: bool) -> str:
     quiet = f"{cell};color:{QUIET};white-space:nowrap"
     return (
         f'<tr style="background:none"><td style="{cell};white-space:nowrap;'
-        f'color:{look.colour}"><strong>{look.icon}</strong> {look.word}</td>'
+        f'color:{tinted(look.colour)}"><strong>{look.icon}</strong> {look.word}</td>'
         f'<td style="{cell}">{_exercise_name(row, linked=linked)}</td>'
         f'<td style="{cell}">{escaped(row.title)}</td>'
         f'<td style="{quiet}">{"★" * row.stars}</td>'
