@@ -13,6 +13,7 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
+from autograder.classroom.class_report.make import PLACE, PLACE_WITHOUT_NAMES
 from autograder.classroom.create import api
 from autograder.classroom.deadlines import FILE as DEADLINES
 from autograder.classroom.grade_class import HOME, only_one
@@ -38,6 +39,7 @@ class Held:
         lines: how many lines each of our own files has about the student.
         run_kept: whether the last run is kept, with everybody's data as it was before.
         others: files with the name in them, or in their name, that are left as they are.
+        reports: folders with reports on the whole class, which can be written again.
     """
 
     submissions: tuple[str, ...] | None
@@ -45,6 +47,7 @@ class Held:
     lines: dict[Path, int]
     run_kept: bool
     others: tuple[Path, ...]
+    reports: tuple[Path, ...] = ()
 
     def __bool__(self) -> bool:
         return self.submissions is not None or bool(self.folders) or bool(self.lines)
@@ -79,6 +82,7 @@ class Forgetting:
             {path: count for path, count in ours.items() if count},
             (self.room / HOME / LAST_RUN).exists(),
             tuple(self._others()),
+            tuple(path for path in self._reports() if path.is_dir()),
         )
 
     def erase(self) -> None:
@@ -91,6 +95,8 @@ class Forgetting:
             for path in self._our_files():
                 _drop_lines(path, self.student)
             shutil.rmtree(self.room / HOME / LAST_RUN, ignore_errors=True)
+            for path in self._reports():
+                shutil.rmtree(path, ignore_errors=True)
             for name in FOLDERS:
                 path = self.room / name / self.student
                 if path.is_symlink():
@@ -130,13 +136,20 @@ class Forgetting:
     def _gradebook(self) -> Gradebook:
         return Gradebook(with_driver(self._course.db_url), self._course.course_id)
 
+    def _reports(self) -> list[Path]:
+        return [self.room / PLACE, self.room / PLACE_WITHOUT_NAMES]
+
     def _our_files(self) -> list[Path]:
         return sorted((self.room / HOME).glob("*.jsonl"))
 
     def _others(self) -> list[Path]:
         """Files beside the folders that are erased in which the name stands, too."""
         found, name = [], self.student.encode()
-        gone = [self.room / HOME, *(self.room / name / self.student for name in FOLDERS)]
+        gone = [
+            self.room / HOME,
+            *self._reports(),
+            *(self.room / name / self.student for name in FOLDERS),
+        ]
         for path in sorted(self.room.rglob("*")):
             if any(path.is_relative_to(one) for one in gone) or path.name == "gradebook.db":
                 continue
@@ -159,6 +172,8 @@ def lines_about(held: Held) -> Iterator[str]:
         yield f"Lines in {path}: {count}."
     if held.run_kept and held:
         yield "What the last run replaced; it cannot be undone afterwards."
+    for path in held.reports:
+        yield f"The report in {path}; fxcourse classroom report writes one without the student."
     for path in held.others:
         yield f"Left as it is, and has the name in it: {path}"
 

@@ -19,6 +19,7 @@ from autograder.classroom.class_report.item_analysis import analyse
 from autograder.classroom.class_report.page import page
 from autograder.classroom.class_report.records import ClassRecord, Entry, read_class
 from autograder.classroom.create import api
+from autograder.classroom.deadlines import BadDeadlines
 from autograder.classroom.export import safe
 from autograder.classroom.grade_class import HOME
 from autograder.classroom.gradebook_url import NoGradebook, try_out, what_failed, with_driver
@@ -86,7 +87,7 @@ def _read(room: Path, db_url: str | None, results: Iterable[Result]) -> ClassRec
         address = with_driver(course.db_url)
         try_out(address)
         return read_class(room, address, course.course_id, room / HOME / "journal.jsonl", results)
-    except NoGradebook as error:
+    except (NoGradebook, BadDeadlines) as error:
         raise CannotReport(str(error)) from None
     except SQLAlchemyError as error:
         why = what_failed(error, course.db_url)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from nbgrader.api import (
 )
 from sqlalchemy import select
 
+from autograder.classroom.deadlines import Policy, read_policy
 from autograder.classroom.journal import Journal
 from autograder.submission.check_result import CheckResult
 from autograder.submission.result import Result, SubmissionStatus
@@ -160,6 +161,9 @@ def read_class(
         course: its name.
         journal: the journal's file.
         results: what the present run has found; it is newer than the journal.
+
+    Raises:
+        BadDeadlines: `deadlines.toml` cannot be used.
     """
     known = {(found.student, found.chapter): found for found in Journal(journal).results()}
     known |= {(found.student, found.chapter): found for found in results}
@@ -171,7 +175,7 @@ def read_class(
             )
         }
         chapters = tuple(sorted(book.db.scalars(select(Assignment.name))))
-        submitted = _submissions(book)
+        submitted = _submissions(book, read_policy(room, chapters))
         answers = _answers(book)
     for student, chapter in known:
         if chapter in chapters:
@@ -196,8 +200,8 @@ def _with_a_folder(room: Path, chapter: str) -> set[str]:
     return {path.parent.name for path in (room / "submitted").glob(f"*/{chapter}")}
 
 
-def _submissions(book: Gradebook) -> dict[tuple[str, str], tuple[timedelta, float]]:
-    """How late submissions were, and what that costs, by student and chapter."""
+def _submissions(book: Gradebook, policy: Policy) -> dict[tuple[str, str], tuple[timedelta, float]]:
+    """How late submissions were by the policy, and what that costs, by student and chapter."""
     query = (
         select(
             SubmittedAssignment.student_id,
@@ -213,15 +217,10 @@ def _submissions(book: Gradebook) -> dict[tuple[str, str], tuple[timedelta, floa
     found: dict[tuple[str, str], tuple[timedelta, float]] = {}
     for student, chapter, when, due, extension, penalty in book.db.execute(query):
         _, so_far = found.get((student, chapter), (None, 0.0))
-        late = _late(when, due, extension)
+        more = (extension or timedelta()) + policy.extension(student, chapter) + policy.grace
+        late = max(timedelta(), when - due - more) if when and due else timedelta()
         found[student, chapter] = late, so_far + (penalty or 0.0)
     return found
-
-
-def _late(when: datetime | None, due: datetime | None, extension: timedelta | None) -> timedelta:
-    if when is None or due is None:
-        return timedelta()
-    return max(timedelta(), when - due - (extension or timedelta()))
 
 
 def _answers(book: Gradebook) -> dict[tuple[str, str], list[tuple[Any, ...]]]:

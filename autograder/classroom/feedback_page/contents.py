@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from markupsafe import Markup
 from nbformat.notebooknode import NotebookNode
@@ -52,8 +51,8 @@ class Handed:
     Attributes:
         chapter: the notebook's name.
         name: the student's.
-        when: when it was handed in, in UTC; ``None`` where nobody knows.
-        due: when it was due, in UTC.
+        when: when it was handed in, in words; empty where nobody knows.
+        due: when it was due for this student, in words; empty where there is no due date.
         score: its points, after the penalty.
         max_score: what it could get.
         penalty: what being late costs.
@@ -62,8 +61,8 @@ class Handed:
 
     chapter: str
     name: str
-    when: datetime | None
-    due: datetime | None
+    when: str
+    due: str
     score: float
     max_score: float
     penalty: float

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from nbconvert.exporters import HTMLExporter
 from nbconvert.exporters.exporter import Exporter
 from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.coursedir import CourseDirectory
 
+from autograder.classroom.deadlines import Policy, read_policy, shown
 from autograder.classroom.feedback_page.contents import Handed, contents_of
 from autograder.classroom.feedback_page.page import page
 from autograder.submission.source_cells import checked_exercise
@@ -26,24 +30,31 @@ class FeedbackPage(HTMLExporter):
             return stock
         # As every exporter does it, but for the template.
         nb, found = Exporter.from_notebook_node(self, nb, resources=resources, **kw)
-        return page(contents_of(nb, _handed(found["nbgrader"]))), found
+        return page(contents_of(nb, self._handed(found["nbgrader"]))), found
+
+    def _handed(self, ids: dict[str, Any]) -> Handed:
+        """What the gradebook knows of a submission, beside its points."""
+        chapter, student = ids["assignment"], ids["student"]
+        room = Path(CourseDirectory(config=self.config).root)
+        with Gradebook(ids["db_url"]) as book:
+            policy = read_policy(room, [one.name for one in book.assignments])
+            person = book.find_student(student)
+            name = " ".join(filter(None, (person.first_name, person.last_name)))
+            submission = book.find_submission(chapter, student)
+            due = submission.duedate if submission.assignment.duedate else None
+            waits: set[str] = set()
+            try:
+                notebook = book.find_submission_notebook(ids["notebook"], chapter, student)
+                waits = {grade.name for grade in notebook.grades if grade.needs_manual_grade}
+            except MissingEntry:
+                pass
+            return Handed(
+                ids["notebook"], name or student, _told(submission.timestamp, policy),
+                _told(due and due + policy.extension(student, chapter), policy),
+                float(ids["score"]), float(ids["max_score"]), float(ids["late_penalty"]),
+                frozenset(waits),
+            )  # fmt: skip
 
 
-def _handed(ids: dict[str, Any]) -> Handed:
-    """What the gradebook knows of a submission, beside its points."""
-    chapter, student = ids["assignment"], ids["student"]
-    with Gradebook(ids["db_url"]) as book:
-        person = book.find_student(student)
-        name = " ".join(filter(None, (person.first_name, person.last_name)))
-        submission = book.find_submission(chapter, student)
-        waits: set[str] = set()
-        try:
-            notebook = book.find_submission_notebook(ids["notebook"], chapter, student)
-            waits = {grade.name for grade in notebook.grades if grade.needs_manual_grade}
-        except MissingEntry:
-            pass
-        return Handed(
-            ids["notebook"], name or student, submission.timestamp, submission.duedate,
-            float(ids["score"]), float(ids["max_score"]), float(ids["late_penalty"]),
-            frozenset(waits),
-        )  # fmt: skip
+def _told(moment: datetime | None, policy: Policy) -> str:
+    return shown(moment, policy.zone) if moment else ""

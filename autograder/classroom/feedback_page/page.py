@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,12 +30,8 @@ def _template() -> Any:
         finalize=_clean,
         trim_blocks=True,
     )
-    environment.filters |= {"number": number, "points": points, "moment": _moment}
+    environment.filters |= {"number": number, "points": points}
     return environment.get_template("feedback.html")
-
-
-def _moment(when: datetime) -> str:
-    return f"{when.day} {when:%B %Y, %H:%M} UTC"
 
 
 def _clean(value: Any) -> Any:

@@ -31,6 +31,7 @@ from autograder.classroom.class_report.records import (
     read_class,
 )
 from autograder.classroom.commands import app
+from autograder.classroom.forget import Forgetting
 from autograder.classroom.grade_class import HOME, Summary
 from autograder.submission.check_result import CheckResult, KeptFinding
 from autograder.submission.result import Result, SubmissionStatus
@@ -210,6 +211,31 @@ def test_points_of_people_count_and_what_others_graded_is_not_explained(
     assert not entry.is_late
     ended = {e.ended for e in record.entries if e.student == "newcomer"}
     assert ended == {NOT_GRADED, NOT_HANDED_IN}
+
+
+def test_lateness_is_that_of_the_class_and_forgetting_takes_reports_away(tmp_path: Path) -> None:
+    simulated = simulated_class.simulate(seed=2, students=3)
+    student, chapter = (result := simulated.results[0]).student, result.chapter
+    late = {(student, chapter): timedelta(minutes=30)}
+    room = simulated_class.write(tmp_path / "class", replace(simulated, late=late))
+
+    def are_late() -> set[tuple[str, str]]:
+        return {(e.student, e.chapter) for e in read(room).entries if e.is_late}
+
+    assert are_late() == {(student, chapter)}
+    (room / "deadlines.toml").write_text("grace_minutes = 29\n")
+    assert are_late() == {(student, chapter)}
+    (room / "deadlines.toml").write_text("grace_minutes = 31\n")
+    assert are_late() == set()
+    assert make.report(room).is_file() and make.report(room, anonymous=True).is_file()
+    forgetting = Forgetting(room, student)
+    assert len(forgetting.held().reports) == 2 and forgetting.held().others == ()
+    forgetting.erase()
+    assert forgetting.held().reports == () and not list(room.glob("report*"))
+    assert student not in make.report(room).with_name("report.csv").read_text(encoding="utf-8")
+    (room / "deadlines.toml").write_text("grace_minutes = 'none'\n")
+    with pytest.raises(make.CannotReport, match="grace_minutes"):
+        make.report(room)
 
 
 def test_what_the_journal_does_not_know_was_graded_elsewhere(tmp_path: Path) -> None:

@@ -33,7 +33,8 @@ from tests.support.numbers_syllabus import EXERCISES
 pytestmark = pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")
 
 DAY = datetime(2026, 11, 1, 12, 3)
-HANDED = Handed("07_numbers", "Zoë <b>", DAY, DAY, 7.5, 9.0, 1.0)
+SAID = "1 November 2026, 12:03 UTC"
+HANDED = Handed("07_numbers", "Zoë <b>", SAID, SAID, 7.5, 9.0, 1.0)
 
 
 def tracked(cell: NotebookNode, grade_id: str, **more: Any) -> NotebookNode:
@@ -109,7 +110,7 @@ def test_what_students_write_and_show_is_text(name: str) -> None:
     ]
     nb.cells[2].source = evil
     note_outcome(nb, status=evil, happened=[evil], repairs=[evil], checks={"after": evil})
-    text = shown(nb, Handed(evil, evil, None, None, 0.0, 1.0, 0.0))
+    text = shown(nb, Handed(evil, evil, evil, evil, 0.0, 1.0, 0.0))
     assert misplaced(text) == []
 
 
@@ -160,7 +161,7 @@ def test_what_happened_is_said_in_words(status: SubmissionStatus) -> None:
 
 
 def test_what_waits_for_a_person_is_said() -> None:
-    handed = Handed("c", "ann", None, None, 1.0, 2.0, 0.0, frozenset(["essay"]))
+    handed = Handed("c", "ann", "", "", 1.0, 2.0, 0.0, frozenset(["essay"]))
     text = shown(chapter(), handed)
     assert "a person has yet to look at 1 answer" in text and "? Waits for a person" in text
     nb = chapter()
