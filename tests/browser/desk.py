@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -51,18 +52,16 @@ class Lab:
         return f"{self.address}/lab/tree/{name}?token={TOKEN}&reset"
 
     def end_kernels(self) -> None:
-        """End what runs, so that one kernel at a time takes memory."""
+        """End what runs, so that one kernel at a time takes memory; the next page opens meanwhile."""
+        sessions = json.loads(self._ask("/api/sessions"))
+        ends = [f"/api/sessions/{session['id']}" for session in sessions]
+        Thread(target=lambda: [self._ask(end, "DELETE") for end in ends], daemon=True).start()
+
+    def _ask(self, path: str, method: str = "GET") -> bytes:
         headers = {"Authorization": f"token {TOKEN}"}
-        ask = urllib.request.Request(f"{self.address}/api/sessions", headers=headers)
-        with urllib.request.urlopen(ask, timeout=30) as answer:
-            sessions = json.load(answer)
-        for session in sessions:
-            urllib.request.urlopen(
-                urllib.request.Request(
-                    f"{self.address}/api/sessions/{session['id']}", headers=headers, method="DELETE"
-                ),
-                timeout=30,
-            ).close()
+        request = urllib.request.Request(self.address + path, headers=headers, method=method)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return bytes(answer.read())
 
 
 @contextlib.contextmanager
