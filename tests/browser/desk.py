@@ -52,10 +52,14 @@ class Lab:
         return f"{self.address}/lab/tree/{name}?token={TOKEN}&reset"
 
     def end_kernels(self) -> None:
-        """End what runs, so that one kernel at a time takes memory; the next page opens meanwhile."""
+        """End what runs, so that one kernel at a time takes memory; nobody waits for it."""
         sessions = json.loads(self._ask("/api/sessions"))
-        ends = [f"/api/sessions/{session['id']}" for session in sessions]
-        Thread(target=lambda: [self._ask(end, "DELETE") for end in ends], daemon=True).start()
+        Thread(target=self._end, args=([each["id"] for each in sessions],), daemon=True).start()
+
+    def _end(self, sessions: list[str]) -> None:
+        for session in sessions:
+            with contextlib.suppress(OSError):  # it has ended by itself, or the server has
+                self._ask(f"/api/sessions/{session}", "DELETE")
 
     def _ask(self, path: str, method: str = "GET") -> bytes:
         headers = {"Authorization": f"token {TOKEN}"}
