@@ -307,7 +307,7 @@ ADVICE = (
         "The call has fewer arguments than the function takes. Which arguments did the old call "
         "have, by position and by keyword, and which has the new one?", where="result"),
     Row(("NameError", "UnboundLocalError"), r"'(\w+)'",
-        "`{1}` has no value when this line runs. Is it imported in the notebook, spelled as it was "
+        "`{1}` has no value when this line runs. Is it imported, spelled as it was "
         "defined, and set on every path to this line?", where="call"),
     Row(("ValueError",), r"node: '([\w.]+)' is not present in model",
         "The model below has no node or module called `{1}`: it has fewer blocks than others of "
