@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -51,18 +52,20 @@ class Lab:
         return f"{self.address}/lab/tree/{name}?token={TOKEN}&reset"
 
     def end_kernels(self) -> None:
-        """End what runs, so that one kernel at a time takes memory."""
-        headers = {"Authorization": f"token {TOKEN}"}
-        ask = urllib.request.Request(f"{self.address}/api/sessions", headers=headers)
-        with urllib.request.urlopen(ask, timeout=30) as answer:
-            sessions = json.load(answer)
+        """End what runs, so that one kernel at a time takes memory; nobody waits for it."""
+        sessions = json.loads(self._ask("/api/sessions"))
+        Thread(target=self._end, args=([each["id"] for each in sessions],), daemon=True).start()
+
+    def _end(self, sessions: list[str]) -> None:
         for session in sessions:
-            urllib.request.urlopen(
-                urllib.request.Request(
-                    f"{self.address}/api/sessions/{session['id']}", headers=headers, method="DELETE"
-                ),
-                timeout=30,
-            ).close()
+            with contextlib.suppress(OSError):  # it has ended by itself, or the server has
+                self._ask(f"/api/sessions/{session}", "DELETE")
+
+    def _ask(self, path: str, method: str = "GET") -> bytes:
+        headers = {"Authorization": f"token {TOKEN}"}
+        request = urllib.request.Request(self.address + path, headers=headers, method=method)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return bytes(answer.read())
 
 
 @contextlib.contextmanager
