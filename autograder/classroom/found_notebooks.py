@@ -7,12 +7,12 @@ in a box alone.
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograder.classroom.recognise import grade_ids, most_alike
 from autograder.submission.sanitize import in_a_line
 
 MAX_NOTEBOOK = 50 * 1024 * 1024
@@ -20,8 +20,6 @@ MAX_NOTEBOOK = 50 * 1024 * 1024
 
 MAX_FOUND = 20_000
 """Notebooks that are looked at."""
-
-_GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([^"\\\n]{1,200})"')
 
 GradeIds = Mapping[str, Collection[str]]
 """The grade ids of each chapter."""
@@ -92,7 +90,7 @@ def find_notebooks(
 
 def is_of_another_chapter(text: bytes, chapter: str, ids: GradeIds) -> str:
     """The chapter to which a notebook belongs that holds no cell of the one it is called after."""
-    if _ids_in(text) & set(ids.get(chapter, ())):
+    if grade_ids(text).intersection(ids.get(chapter, ())):
         return ""
     other, count = _best(text, ids)
     return other if count * 2 >= len(ids.get(other, ())) > 0 else ""
@@ -147,15 +145,8 @@ def _chapter_of(path: Path, parts: Sequence[str], ids: GradeIds) -> tuple[str, s
 
 def _best(text: bytes, ids: GradeIds) -> tuple[str, int]:
     """The chapter of which most grade ids are in a notebook, and how many; none where two tie."""
-    own = _ids_in(text)
-    counts = sorted(((len(own & set(names)), chapter) for chapter, names in ids.items()))
-    if not counts or (len(counts) > 1 and counts[-1][0] == counts[-2][0]):
-        return "", 0
-    return counts[-1][1], counts[-1][0]
-
-
-def _ids_in(text: bytes) -> set[str]:
-    return {name.decode("utf-8", "replace") for name in _GRADE_ID.findall(text)}
+    likely, most = most_alike(text, ids)
+    return (likely[0], most) if len(likely) == 1 else ("", 0)
 
 
 def _settle(

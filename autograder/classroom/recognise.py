@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from autograder.classroom.released import KEPT
 
-_GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([^"\\]{1,200})"')
+_GRADE_ID = re.compile(rb'"grade_id"\s*:\s*"([^"\\\n]{1,200})"')
 """A key of an object in JSON. In a text, such as a cell's source, the quotes have backslashes."""
+
+
+Key = TypeVar("Key")
 
 
 class Known(NamedTuple):
@@ -59,16 +62,21 @@ def recognise(text: bytes, name: str, known: Mapping[Known, frozenset[str]]) -> 
         name: what the file is called; asked where the grade ids do not decide.
         known: the notebooks, as `known_notebooks` gives them.
     """
-    own = grade_ids(text)
-    shared = {key: len(own & ids) for key, ids in known.items()}
-    most = max(shared.values(), default=0)
-    likely = [key for key, count in shared.items() if count == most]
+    likely, most = most_alike(text, known)
     if most and len(likely) == 1:
         return likely[0]
     named = [key for key in likely if _is_named(key.notebook, name)]
     longest = max((len(key.notebook) for key in named), default=0)
     named = [key for key in named if len(key.notebook) == longest]
     return named[0] if len(named) == 1 else None
+
+
+def most_alike(text: bytes, known: Mapping[Key, Collection[str]]) -> tuple[list[Key], int]:
+    """Which notebooks have most grade ids in common with a file, and how many."""
+    own = grade_ids(text)
+    shared = {key: len(own.intersection(ids)) for key, ids in known.items()}
+    most = max(shared.values(), default=0)
+    return [key for key, count in shared.items() if count == most], most
 
 
 def grade_ids(text: bytes) -> frozenset[str]:

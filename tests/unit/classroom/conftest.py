@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.support import stub_class
 from tests.support.forked_servers import forked_servers
 
 
@@ -13,3 +16,19 @@ from tests.support.forked_servers import forked_servers
 def _forked() -> Iterator[None]:
     with forked_servers():
         yield
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A classroom in which three students have handed in the first chapter, all right."""
+    room = stub_class.make(tmp_path_factory.mktemp("made") / "class")
+    for student in ("ann", "bo", "cy"):
+        stub_class.hand_in(room, student, after=6.0, half=4.0)
+    return room
+
+
+@pytest.fixture
+def room(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the classroom that a module has made, with graders that run nothing."""
+    stub_class.use_stubs(monkeypatch)
+    return Path(shutil.copytree(made, tmp_path / "class"))

@@ -29,12 +29,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return room
 
 
-@pytest.fixture
-def room(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    stubs.use_stubs(monkeypatch)
-    return Path(shutil.copytree(made, tmp_path / "class"))
-
-
 def tree(room: Path) -> dict[str, bytes]:
     """All that a classroom holds, but what only we read; the gradebook as SQL."""
     found = {

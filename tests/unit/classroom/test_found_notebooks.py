@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -115,12 +114,6 @@ def test_links_and_hidden_folders_are_not_read(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return stubs.make(tmp_path_factory.mktemp("made") / "class")
-
-
-@pytest.fixture
-def room(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    stubs.use_stubs(monkeypatch)
-    return Path(shutil.copytree(made, tmp_path / "class"))
 
 
 def said(summary: Summary) -> str:

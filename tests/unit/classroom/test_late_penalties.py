@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import shutil
 from datetime import timedelta
 from pathlib import Path
 from unittest import mock
@@ -38,12 +37,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hand_in(room, "bo", after=6.0, half=2.0, at="2026-12-01 21:00:00")
     due(room, DUE)
     return room
-
-
-@pytest.fixture
-def room(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    stubs.use_stubs(monkeypatch)
-    return Path(shutil.copytree(made, tmp_path / "class"))
 
 
 def rules(room: Path, text: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -21,25 +20,11 @@ from autograder.submission.result import SubmissionStatus
 from autograder.submission.verdict_outputs import show_verdicts
 from tests.support import stub_class as stubs
 from tests.support.numbers_syllabus import EXERCISES
-from tests.support.stub_class import ONE, hand_in, scores
+from tests.support.stub_class import ONE, scores
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # nbgrader's
 )
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    room = stubs.make(tmp_path_factory.mktemp("made") / "class")
-    for student in ("ann", "bo", "cy"):
-        hand_in(room, student, after=6.0, half=4.0)
-    return room
-
-
-@pytest.fixture
-def room(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    stubs.use_stubs(monkeypatch)
-    return Path(shutil.copytree(made, tmp_path / "class"))
 
 
 def configured(room: Path, line: str) -> list[str]:

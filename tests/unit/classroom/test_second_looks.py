@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -30,12 +29,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         hand_in(room, student, after=3.0, half=4.0)
         hand_in(room, student, TWO, twice=10.0)
     return room
-
-
-@pytest.fixture
-def room(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    stubs.use_stubs(monkeypatch)
-    return Path(shutil.copytree(made, tmp_path / "class"))
 
 
 def said(summary: Summary) -> str:

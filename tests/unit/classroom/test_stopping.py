@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,26 +21,11 @@ from autograder.classroom.progress_report import Watch, time_left
 from autograder.sandbox.client import ForkServer
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission
 from autograder.submission.result import Result, SubmissionStatus
-from tests.support import stub_class as stubs
-from tests.support.stub_class import ONE, hand_in, scores
+from tests.support.stub_class import ONE, scores
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Object of type.*:sqlalchemy.exc.SAWarning"  # nbgrader's
 )
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    room = stubs.make(tmp_path_factory.mktemp("made") / "class")
-    for student in ("ann", "bo", "cy"):
-        hand_in(room, student, after=6.0, half=4.0)
-    return room
-
-
-@pytest.fixture
-def room(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    stubs.use_stubs(monkeypatch)
-    return Path(shutil.copytree(made, tmp_path / "class"))
 
 
 # ------------------------------------------------------------------ progress
