@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from autograder.cards.card_text import card_text
@@ -40,6 +39,7 @@ from autograder.cards.wording import (
 from autograder.core.exercise import Exercise
 from autograder.core.verdict import Example, Verdict
 from autograder.drawing import html
+from autograder.drawing.templates import environment
 
 __all__ = ["Card", "card_html", "card_text"]
 
@@ -133,31 +133,21 @@ def card_html(
 
 def _template() -> Any:
     """The template, which escapes all that is no `Markup`."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_clean,
-    )
-    environment.filters |= {
+    found = environment(Path(__file__).parent / "templates")
+    found.filters |= {
         "rich": lambda text: Markup(html.rich(str(text))),
         "code": lambda text: Markup(html.code(str(text))),
         "block": _block,
     }
-    environment.globals |= {
+    found.globals |= {
         "ink": html.INK, "quiet": html.QUIET, "rule": html.RULE, "paper": html.PAPER,
         "sans": Markup(html.SANS),
     }  # fmt: skip
-    return environment.get_template("card.html")
+    return found.get_template("card.html")
 
 
 def _block(text: Any, lines: int = 60) -> Markup:
     return Markup(html.block(str(text), lines=lines))
-
-
-def _clean(value: Any) -> Any:
-    """What a template puts into the page, without what changes how text is read."""
-    return html.clean(value) if type(value) is str else value
 
 
 _CARD = _template()

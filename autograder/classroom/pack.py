@@ -21,7 +21,7 @@ import nbformat
 import autograder
 from autograder.classroom.create import api
 from autograder.classroom.lock_file import lock_file
-from autograder.classroom.without_hidden import REDRAW, NotRemovable, without_hidden
+from autograder.classroom.visible_cases import REDRAW, NotRemovable, without_hidden_cases
 from autograder.core import own_exercises
 
 NAME = "fxcourse"
@@ -189,7 +189,7 @@ def _for_students(path: Path, parts: tuple[str, ...]) -> bytes:
 
 def _without_hidden(text: str, name: str) -> bytes:
     try:
-        return without_hidden(text, name).encode()
+        return without_hidden_cases(text, name).encode()
     except (NotRemovable, SyntaxError) as error:
         raise CannotPack(str(error)) from None
 

@@ -11,14 +11,14 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from autograder.classroom.class_report import charts
 from autograder.classroom.class_report.anonymity import ALIKE
 from autograder.classroom.class_report.item_analysis import EASY, ENOUGH, HARD, POOR, Statistics
 from autograder.classroom.class_report.records import ClassRecord, Entry
-from autograder.drawing.html import clean, rich
+from autograder.drawing.html import rich
+from autograder.drawing.templates import environment
 
 
 @dataclass(frozen=True)
@@ -135,14 +135,8 @@ def _students(record: ClassRecord) -> list[Row]:
 
 def _template() -> Any:
     """The template, which escapes all that is no `Markup`."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_clean,
-        trim_blocks=True,
-    )
-    environment.filters |= {
+    found = environment(Path(__file__).parent / "templates", trim_blocks=True)
+    found.filters |= {
         "percent": lambda part: f"{part:.0%}",
         "figure": lambda value: "–" if value is None else f"{value:.2f}".replace("-", "−"),
         "points": lambda value: f"{round(value, 2):g}",
@@ -151,12 +145,7 @@ def _template() -> Any:
         "rich": lambda text: Markup(rich(text)),
         "by_ability": charts.by_ability,
     }
-    return environment.get_template("report.html")
-
-
-def _clean(value: Any) -> Any:
-    """What a template puts into the page, without what changes how text is read."""
-    return clean(value) if type(value) is str else value
+    return found.get_template("report.html")
 
 
 _MOST = 4

@@ -6,12 +6,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from autograder.cards.wording import number, points
 from autograder.classroom.feedback_page.contents import Contents
 from autograder.classroom.feedback_page.shared_styles import with_shared_styles
-from autograder.drawing.html import clean
+from autograder.drawing.templates import environment
 
 
 def page(contents: Contents) -> str:
@@ -23,17 +21,6 @@ def page(contents: Contents) -> str:
 @cache
 def _template() -> Any:
     """The template, which escapes all that is no `Markup`."""
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_clean,
-        trim_blocks=True,
-    )
-    environment.filters |= {"number": number, "points": points}
-    return environment.get_template("feedback.html")
-
-
-def _clean(value: Any) -> Any:
-    """What a template puts into the page, without what changes how text is read."""
-    return clean(value) if type(value) is str else value
+    found = environment(Path(__file__).parent / "templates", trim_blocks=True)
+    found.filters |= {"number": number, "points": points}
+    return found.get_template("feedback.html")

@@ -19,7 +19,7 @@ from typer.testing import CliRunner, Result
 from autograder.builder.paths import ROOT
 from autograder.classroom.commands import app
 from autograder.classroom.pack import CannotPack, make_wheel, pack, unpacked
-from autograder.classroom.without_hidden import NotRemovable, without_hidden
+from autograder.classroom.visible_cases import NotRemovable, without_hidden_cases
 from tests.exam.submissions import room as rooms
 from tests.support import numbers_room as numbers
 
@@ -127,10 +127,10 @@ TRAP = "told later"
 
 def test_hidden_cases_are_taken_out_of_the_text() -> None:
     names: dict[str, object] = {"case": lambda name, *rest, hidden=False: name}
-    exec(without_hidden(HIDDEN, "x"), names)
+    exec(without_hidden_cases(HIDDEN, "x"), names)
     assert names["CASES"] == ("one", "five") and "TRAP" not in names
     with pytest.raises(NotRemovable, match=r"x, line 1: a hidden case that is in no tuple"):
-        without_hidden("CASE = case(hidden=True)", "x")
+        without_hidden_cases("CASE = case(hidden=True)", "x")
 
 
 def test_the_students_wheel_holds_no_answers(room: Path) -> None:

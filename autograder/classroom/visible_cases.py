@@ -12,7 +12,7 @@ class NotRemovable(Exception):
     """A hidden case is written in a way that cannot be taken out; the message names it."""
 
 
-def without_hidden(source: str, name: str) -> str:
+def without_hidden_cases(source: str, name: str) -> str:
     """A module's text without the cases that are marked ``hidden=True``.
 
     Args:
