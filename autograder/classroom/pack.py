@@ -140,8 +140,11 @@ def make_wheel(
         digest.update(name.encode() + b"\0" + text)
     try:
         course = metadata.distribution(NAME)
-        described = course.read_text("METADATA") or ""
+        # In a clone it may be the folder that setuptools leaves there: PKG-INFO.
+        described = course.read_text("METADATA") or course.read_text("PKG-INFO")
     except metadata.PackageNotFoundError:
+        described = None
+    if not described:
         raise CannotPack(f"The course is not installed in this Python as {NAME}.") from None
     # A version of its own: pip takes what is installed for the same, if the version is.
     version = f"{course.version.partition('+')[0]}+class.{digest.hexdigest()[:10]}"

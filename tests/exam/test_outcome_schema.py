@@ -54,6 +54,8 @@ DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
      "of what is called, or is no parameter, a copy will do"),
     (GRAPH + r"modules\[\]\.(params|buffers)(\..*)?", {"sound_dce", "backbone_c4_c5", "extract"},
      "layers that are kept for their effect, or for the other mode; no value of theirs is read"),
+    (GRAPH + r"modules\[\]\.buffers\.running_(mean|var)", {"optimize"},
+     "a BatchNorm that was fused stays where its bias is read; nobody reads its statistics then"),
     (GRAPH + r"modules\[\]\.params(\..*)?", {"keep_dynamic"},
      "a leaf needs the weights of the branch that it takes, and of no other"),
     (r"runs\[\]\.(copy)\.log.*", {"probe_values"},
