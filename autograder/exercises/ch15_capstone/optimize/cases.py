@@ -43,6 +43,8 @@ VOCABULARY = Vocabulary(
         "[nn.BatchNorm2d(C)](conv := [nn.Conv2d(C, C, 1)]({x})) + conv",
         "[nn.BatchNorm2d(C)](torch.relu([nn.Conv2d(C, C, 1)]({x})))",
         "[nn.BatchNorm2d(C)]([nn.Conv2d(C, C, 3, 1, 2, 2, padding_mode='circular')]({x}))",
+        "[nn.BatchNorm2d(C)]([nn.ReLU()]([nn.Conv2d(C, C, 1)]({x})))",
+        "[nn.BatchNorm1d(C)]([nn.Conv1d(C, C, 1)]({x}.flatten(2))).view_as({x})",
         "[nn.BatchNorm2d(C)]({x})",
         "[nn.Conv2d(C, C, 1)]({x})",
         "[nn.BatchNorm2d(C)]([=nn.Conv2d(C, C, 1)]({x}))",
@@ -52,10 +54,12 @@ VOCABULARY = Vocabulary(
         "[nn.Dropout2d(0.3)](input={x})",
         "F.dropout({x}, 0.3, self.training)",
         "F.dropout3d({x}.unsqueeze(0)).squeeze(0)",
+        "F.dropout1d({x}.flatten(2)).view_as({x})",
         dims=(4, 4),
     )
     + ops("{x}.mul_({n})", "torch.relu_({x})", outs=0)
-    + tuple(op for op in COMMON if "torch.where" not in op.text),
+    # Few others, so that pairs come often.
+    + tuple(op for op in COMMON if "torch.where" not in op.text)[::2],
     shapes=((1, 2, 3, 3), (2, 3, 2, 4)),
     dtypes=(torch.float64,),
     namesakes=("conv_fused", "fused_0", "identity"),
