@@ -12,8 +12,8 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
+from autograder.classroom.classroom_lock import only_one
 from autograder.classroom.create import api
-from autograder.classroom.grade_class import only_one
 from autograder.classroom.gradebook_url import NoGradebook, try_out, what_failed, with_driver
 from autograder.classroom.private import private
 
@@ -43,7 +43,7 @@ def opened(folder: Path) -> Iterator[Desk]:
 
     Raises:
         CannotOpen: it is no classroom, or its gradebook does not answer.
-        autograder.classroom.grade_class.CannotGrade: somebody else holds it.
+        autograder.classroom.classroom_lock.CannotGrade: somebody else holds it.
     """
     room = folder.expanduser().resolve()
     if not (room / "nbgrader_config.py").is_file():

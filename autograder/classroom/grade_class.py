@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -20,7 +18,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from autograder.classroom.attached_files import files_beside
-from autograder.classroom.create import api, is_called
+from autograder.classroom.classroom_lock import HOME, CannotGrade, about_files, only_one
+from autograder.classroom.create import api
 from autograder.classroom.differences import Change, changes, standings
 from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.fork_servers import no_box
@@ -49,19 +48,13 @@ from autograder.classroom.pools import Pools
 from autograder.classroom.preflight import RawSubmission, read_submission
 from autograder.classroom.second_looks import SecondLook, still_waiting
 from autograder.classroom.versions import differences, is_pinned, pin
+from autograder.classroom.whose_work import which_chapters, whose_work
 from autograder.classroom.worker_pool import grade_in_parallel
 from autograder.sandbox.client import NoBox
 from autograder.submission.contract import GradingConfig, Submission
 from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
 from autograder.submission.seeds import key_of
-
-HOME = ".fxcourse"
-"""The folder in a classroom that holds the journal, and the lock."""
-
-
-class CannotGrade(Exception):
-    """Nothing was graded; the message says why, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -138,18 +131,7 @@ def grade_class(
             warn=warn, expect=expect,
         )  # fmt: skip
     except OSError as error:
-        raise CannotGrade(_about_files(error)) from None
-
-
-def _about_files(error: OSError) -> str:
-    """What is wrong with the disk, or a folder on it, in a sentence."""
-    where = f" ({error.filename})" if error.filename else ""
-    kept = "What is graded is kept; the same command goes on from here."
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"The disk is full{where}. Make room. {kept}"
-    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
-        return f"A file cannot be written or read{where}: {error.strerror}. {kept}"
-    return f"{error.strerror or type(error).__name__}{where}. {kept}"
+        raise CannotGrade(about_files(error)) from None
 
 
 def _grade_class(
@@ -262,7 +244,7 @@ class _Marking:
         warn: Callable[[str], None],
         expect: Callable[[int], None],
     ) -> list[Result]:
-        chosen = self.chosen = self._choose(chapters)
+        chosen = self.chosen = which_chapters(chapters, self.writer.chapters())
         for sentence in differences(self.room):
             warn(sentence)
         if self.last_run and not is_pinned(self.room):
@@ -275,15 +257,8 @@ class _Marking:
         self.found = find_notebooks(
             self.room / "submitted", self.writer.chapters(), self.writer.grade_ids
         )
-        everybody = {chapter: self.found.students(chapter) for chapter in chosen}
-        waiting = {chapter: self.asked.for_whom(names) for chapter, names in everybody.items()}
-        left_out = set().union(*everybody.values()).difference(*waiting.values())
-        if left_out:
-            names = ", ".join(sorted(map(in_a_line, left_out)))
-            warn(f"Left out, by student_id_exclude or student_id in nbgrader_config.py: {names}.")
-        if self.only is not None:
-            waiting = {chapter: self._of_only(names) for chapter, names in waiting.items()}
-            self._look_for_all(waiting)
+        handed_in = {chapter: self.found.students(chapter) for chapter in chosen}
+        waiting = whose_work(handed_in, self.asked, self.only, self.room, warn)
         count = sum(map(len, waiting.values()))
         if not count:
             unread = "".join(f" Not read: {one}" for one in self.found.unread[:5])
@@ -319,37 +294,6 @@ class _Marking:
         after = standings(self.writer.gradebook)
         return tuple(changes(self._before, after, lambda *which: self._why.get(which, "")))
 
-    def _of_only(self, names: Sequence[str]) -> list[str]:
-        """Those of some students whose work is asked for."""
-        return [name for name in names if self.only is None or name in self.only]
-
-    def _look_for_all(self, waiting: Mapping[str, Sequence[str]]) -> None:
-        """See to it that of all students who are asked for there is something."""
-        missing = sorted(
-            (self.only or frozenset()) - {n for found in waiting.values() for n in found}
-        )
-        if missing:
-            raise CannotGrade(
-                f"{', '.join(missing)} has handed in nothing of {', '.join(waiting)}: there is no "
-                f"such folder in {self.room / 'submitted'}."
-            )
-
-    def _choose(self, chapters: Sequence[str] | None) -> list[str]:
-        known = self.writer.chapters()
-        if not known:
-            raise CannotGrade(
-                "The gradebook has no chapters. Is this the right gradebook? To begin a new one "
-                "for this class, name it in nbgrader_config.py as c.CourseDirectory.db_url, and "
-                "run 'nbgrader generate_assignment CHAPTER --force' for each chapter."
-            )
-        chosen = []
-        for word in chapters or known:
-            found = [name for name in known if is_called(name, word)]
-            if not found:
-                raise CannotGrade(f"There is no chapter '{word}'. Chapters: {', '.join(known)}.")
-            chosen += found
-        return list(dict.fromkeys(chosen))
-
     def _grade_chapter(
         self, chapter: str, students: list[str], jobs: int, force: bool, cluster: str | None
     ) -> Iterator[Result]:
@@ -380,9 +324,8 @@ class _Marking:
                     continue
                 handed = read_submission(self.room, student, chapter, places[student], ids)
                 key = key_of(self.execute.secret, student)
-                files = (
-                    self.asked.not_ignored(handed.files) | given
-                )  # the course's own files come last, and win
+                # The course's own files come last, and win.
+                files = self.asked.not_ignored(handed.files) | given
                 depends = handed.text or b"", sorted(files.items()), key, terms
                 digest, parts = digest_of(*depends), parts_of(*depends)
                 before = self.journal.find(student, chapter, digest)
@@ -503,34 +446,6 @@ _NO_NAME = f"The gradebook holds names of up to {MAX_NAME} characters; rename th
 def _refused(student: str, chapter: str, *why: str) -> Result:
     """The result of a submission that was not looked at."""
     return Result(in_a_line(student), chapter, SubmissionStatus.REFUSED, notes=why)
-
-
-@contextlib.contextmanager
-def only_one(room: Path) -> Iterator[None]:
-    """Hold a classroom, so that there is one writer.
-
-    Raises:
-        CannotGrade: somebody else holds it.
-    """
-    path = room / HOME / "lock"
-    path.parent.mkdir(exist_ok=True)
-    with path.open("w") as file:
-        try:
-            _lock(file)
-        except OSError:
-            raise CannotGrade(f"{room} is being graded already, by another process.") from None
-        yield
-
-
-def _lock(file: Any) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 __all__ = ["CannotGrade", "NoBox", "Summary", "grade_class", "only_one"]

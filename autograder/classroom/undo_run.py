@@ -7,8 +7,8 @@ from pathlib import Path
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
+from autograder.classroom.classroom_lock import HOME, CannotGrade, only_one
 from autograder.classroom.create import api
-from autograder.classroom.grade_class import HOME, CannotGrade, only_one
 from autograder.classroom.gradebook_url import NoGradebook, what_failed, with_driver
 from autograder.classroom.last_run import CannotUndo, LastRun
 
