@@ -8,9 +8,9 @@ function makeScrollable() {
 }
 
 document.addEventListener("DOMContentLoaded", () => {
-  // A fold is called what stands on it, not "Toggle hidden content".
-  for (const summary of document.querySelectorAll("details.hide > summary")) {
-    summary.removeAttribute("aria-label");
+  // A fold is called what stands on it, not "Toggle hidden content"; and so is the search button.
+  for (const named of document.querySelectorAll("details.hide > summary, .search-button-field")) {
+    named.removeAttribute("aria-label");
   }
   // An empty corner of a table is no heading.
   for (const head of document.querySelectorAll("thead th")) {
