@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import signal
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.security.attacks import Attack, all_attacks
@@ -31,7 +34,7 @@ def main(words: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         attacked = AttackedClass(Path(name), attacks)
         attacked.make()
-        found = attacked.grade(options.jobs)
+        found = attacked.grade(options.jobs, say=_on_the_way(len(attacks)))
         if options.stock:
             _compare([a for a in attacks if a.stock], set(found.attacks), Path(name))
     if whole or options.honest:
@@ -48,6 +51,22 @@ def main(words: list[str] | None = None) -> int:
     counts = found.counts()
     print(f"attacks {len(attacks)}: {', '.join(f'{c} {n}' for c, n in counts.items())}", flush=True)
     return int(any(counts.values()))
+
+
+def _on_the_way(attacks: int) -> Callable[[str], None]:
+    """Says on the error stream how far grading is: the whole takes the better part of an hour."""
+    counted = itertools.count(1)
+    began = time.monotonic()
+
+    def say(line: str) -> None:
+        minutes = (time.monotonic() - began) / 60
+        print(
+            f"{minutes:5.1f} min, notebook {next(counted)} ({attacks} attacks): {line[:100]!r}",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    return say
 
 
 def _tell_accepted(attacks: list[Attack], found: Found) -> None:
