@@ -362,7 +362,8 @@ def _run_notebook(
     )  # fmt: skip
     verdicts = run.run()
     shares = show_verdicts(nb, exercises, verdicts)
-    note_seed(nb, seed)
+    if verdicts:  # without checks of the course nothing was drawn
+        note_seed(nb, seed)
     checks = checks_of(verdicts.values())
     note_outcome(nb, checks={check.exercise: check.status for check in checks})
     return _Ran(shares, run.ends, checks, run.cases, run.restarts)

@@ -13,7 +13,7 @@ from typing import Any
 import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import NbGraderPreprocessor
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from traitlets import Bool, Float, Integer, Unicode
 
 from autograder.classroom.attached_files import files_beside
@@ -29,10 +29,16 @@ from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission, Timeouts
 from autograder.submission.sanitize import in_a_line
 from autograder.submission.seeds import key_of
-from autograder.submission.source_cells import source_cells_of
+from autograder.submission.source_cells import checked_exercise, source_cells_of
 
 CASES = "fxcourse_cases"
 """The key of nbgrader's resources for what a judge says of each case of the one exercise."""
+
+
+NOT_RUN = (
+    "--no-execute: nothing was run. Each check of the course waits for you; your own tests are "
+    "graded by what the student's file shows, as nbgrader does it."
+)
 
 
 class CannotJudge(Exception):
@@ -74,11 +80,17 @@ class ExecuteChecks(NbGraderPreprocessor):
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """Run a notebook, and put the scores of its checks into the resources.
 
+        With nbgrader's ``--no-execute`` nothing is run, and each check waits for a person.
+
         Raises:
             NoBox: notebooks cannot be boxed here.
             CannotJudge: the judge of this notebook was lost, twice.
         """
         ids = resources["nbgrader"]
+        if not Execute(config=self.config).enabled:
+            self._warn(ids["student"], ids["notebook"], NOT_RUN)
+            resources[SCORES] = dict.fromkeys(_checks_in(nb))
+            return nb, resources
         if kernel := foreign_kernel(json.dumps(nb.metadata.get("kernelspec"))):
             raise CannotJudge(NOT_PYTHON.format(notebook=ids["notebook"], kernel=kernel))
         ready = self.chapter(ids["assignment"], ids["notebook"])
@@ -142,8 +154,23 @@ class ExecuteChecks(NbGraderPreprocessor):
         return Pools(Path(CourseDirectory(config=self.config).root), self.secret)
 
     def patience(self) -> Timeouts:
-        """How long the parts of a notebook may take."""
+        """How long the parts of a notebook may take; ``c.Execute.timeout`` of nbgrader's counts."""
+        cell_cpu, cell_wall = self.cell_cpu, self.cell_wall
+        timeout = Execute(config=self.config).timeout or 0.0
+        if "timeout" in self.config.Execute and timeout > 0.0:  # nbgrader's -1 is no limit
+            ours = self.config.ExecuteChecks
+            cell_cpu = cell_cpu if "cell_cpu" in ours else timeout
+            cell_wall = cell_wall if "cell_wall" in ours else timeout
         return Timeouts(
-            self.cell_cpu, self.cell_wall, self.case_cpu, self.case_wall, self.trial,
+            cell_cpu, cell_wall, self.case_cpu, self.case_wall, self.trial,
             self.notebook, self.restarts,
         )  # fmt: skip
+
+
+def _checks_in(nb: NotebookNode) -> list[str]:
+    """The grade ids of the course's checks in a notebook."""
+    return [
+        str(cell.metadata["nbgrader"]["grade_id"])
+        for cell in nb.cells
+        if checked_exercise(cell) is not None
+    ]

@@ -42,7 +42,7 @@ from autograder.classroom.nbgrader_options import (
     NOT_PYTHON,
     NbgraderOptions,
     foreign_kernel,
-    other_places,
+    refused,
 )
 from autograder.classroom.pools import Pools
 from autograder.classroom.preflight import RawSubmission, read_submission
@@ -208,8 +208,8 @@ class _Marking:
             self.config.ExecuteChecks.sandbox = False
         if db_url:
             self.config.CourseDirectory.db_url = db_url
-        if elsewhere := other_places(self.config):
-            raise CannotGrade(elsewhere)
+        if why_not := refused(self.config):
+            raise CannotGrade(why_not)
         course = CourseDirectory(config=self.config)
         self.db_url = _usable(course.db_url)
         self.execute = ExecuteChecks(config=self.config)

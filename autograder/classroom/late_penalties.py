@@ -257,8 +257,8 @@ def keep_time(
         building = copy.with_name(".timestamp.txt")
         building.write_text(text, encoding="utf-8")
         os.replace(building, copy)
-    elif not text:
-        copy.unlink(missing_ok=True)
+    elif not text and copy.is_file() and copy.stat().st_size:  # an empty one says nothing
+        copy.unlink()
 
 
 __all__ = ["BadDeadlines", "LateRow", "Penalties", "Stamp", "keep_time", "read_stamp"]

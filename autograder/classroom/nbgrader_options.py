@@ -10,6 +10,7 @@ from fnmatch import fnmatch
 
 from nbgrader.converters.autograde import Autograde
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import Execute
 from traitlets.config import Config
 
 NOT_KNOWN = (
@@ -76,9 +77,14 @@ PLACES = {
 """Where notebooks must lie, by the names that nbgrader has for it."""
 
 
-def other_places(config: Config) -> str:
-    """Which folders a configuration names that are not read here, in a sentence."""
+def refused(config: Config) -> str:
+    """What a configuration asks for that is not done here, in a sentence."""
     course = CourseDirectory(config=config)
+    if not Execute(config=config).enabled:
+        return (
+            "c.Execute.enabled is off in nbgrader_config.py, and here every notebook is run. Take "
+            "the line out; nbgrader autograde --no-execute leaves all checks to you."
+        )
     for name, usual in PLACES.items():
         found = str(getattr(course, name)).replace(os.sep, "/")
         if found != usual:

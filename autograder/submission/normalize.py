@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from nbformat.corpus.words import generate_corpus_id
 from nbformat.notebooknode import NotebookNode
 
 _GOOD_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -26,7 +26,7 @@ def put_in_form(nb: NotebookNode) -> Iterator[str]:
             cell.metadata = NotebookNode()
         set_type(cell, cell.cell_type)
         if not _GOOD_ID.fullmatch(str(cell.get("id", ""))) or cell.id in seen:
-            cell.id = generate_corpus_id()
+            cell.id = _new_id(number, cell.source, seen)
         seen.add(cell.id)
 
 
@@ -44,6 +44,15 @@ def set_type(cell: NotebookNode, cell_type: str) -> None:
     known = {"id", "cell_type", "metadata", "source", "attachments", "outputs", "execution_count"}
     for key in set(cell) - known:
         del cell[key]
+
+
+def _new_id(number: int, source: str, taken: set[str]) -> str:
+    """An id for a cell that has none of its own: the same whenever the same file is read."""
+    text = f"{number} {source}"
+    while True:
+        text = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+        if text[:8] not in taken:
+            return text[:8]
 
 
 def _text(source: Any) -> str:

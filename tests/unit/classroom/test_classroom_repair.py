@@ -226,3 +226,18 @@ def test_stock_nbgrader_has_nothing_left_to_change(
     db_url = f"sqlite:///{room}/gradebook.db"
     after, _ = OverwriteCells().preprocess(nb, {"nbgrader": {**ids, "db_url": db_url}})
     assert after == before
+
+
+def test_cells_without_ids_are_given_the_same_ones_every_time(
+    released: NotebookNode, source_cells: dict[str, SourceCell]
+) -> None:
+    nb = copy.deepcopy(released)
+    nb.nbformat_minor = 4
+    for cell in nb.cells:
+        del cell["id"]
+    nb.cells[1].id = nb.cells[-1].id = "twice"
+    first, again = (mend(nb, source_cells)[0] for _ in range(2))
+    ids = [cell.id for cell in first.cells]
+    assert ids == [cell.id for cell in again.cells]
+    assert len(set(ids)) == len(ids)
+    assert ids[1] == "twice"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from nbformat.notebooknode import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from traitlets.config import Config
 
 from autograder.classroom import grade_class as grading
 from autograder.classroom.create import api
@@ -15,8 +16,10 @@ from autograder.classroom.execute_checks import CannotJudge, ExecuteChecks
 from autograder.classroom.grade_class import CannotGrade, grade_class
 from autograder.classroom.nbgrader_options import foreign_kernel
 from autograder.classroom.points_of_class import PointsOfClass
+from autograder.classroom.save_verdicts import SCORES
 from autograder.core.verdict import Finding, Share, Verdict
 from autograder.submission.result import SubmissionStatus
+from autograder.submission.scores import auto_score
 from autograder.submission.verdict_outputs import show_verdicts
 from tests.support import stub_class as stubs
 from tests.support.numbers_syllabus import EXERCISES
@@ -88,6 +91,42 @@ def test_files_that_are_ignored_are_not_taken_along(room: Path) -> None:
 def test_folders_that_are_not_read_are_named(room: Path) -> None:
     with pytest.raises(CannotGrade, match="submitted_directory is 'in' in nbgrader_config.py"):
         configured(room, 'c.CourseDirectory.submitted_directory = "in"')
+
+
+def test_class_that_runs_nothing_is_refused_by_name(room: Path) -> None:
+    with pytest.raises(CannotGrade, match=r"c\.Execute\.enabled is off .* --no-execute"):
+        configured(room, "c.Execute.enabled = False")
+
+
+@pytest.mark.parametrize(
+    ("lines", "limits"),
+    [
+        ("", (30.0, 60.0)),
+        ("c.Execute.timeout = 7", (7.0, 7.0)),
+        ("c.Execute.timeout = -1", (30.0, 60.0)),
+        ("c.Execute.timeout = None", (30.0, 60.0)),
+        ("c.Execute.timeout = 7\nc.ExecuteChecks.cell_cpu = 2", (2.0, 7.0)),
+    ],
+)
+def test_nbgraders_limit_of_a_cell_counts(
+    room: Path, lines: str, limits: tuple[float, float]
+) -> None:
+    with (room / "nbgrader_config.py").open("a", encoding="utf-8") as file:
+        file.write(f"{lines}\n")
+    patience = ExecuteChecks(config=api(room).config).patience()
+    assert (patience.cell_cpu, patience.cell_wall) == limits
+
+
+def test_without_running_anything_checks_wait_for_a_person() -> None:
+    check = new_code_cell("check(double)", metadata={"nbgrader": {
+        "grade": True, "solution": False, "grade_id": "check-double", "points": 2.0,
+    }})  # fmt: skip
+    check.outputs = [new_output("stream", text="2.0")]
+    nb, config = new_notebook(cells=[check]), Config(Execute={"enabled": False})
+    ids = {"nbgrader": {"student": "ann", "notebook": "numbers", "assignment": "numbers"}}
+    after, resources = ExecuteChecks(config=config).preprocess(nb, ids)
+    assert after.cells[0].outputs == check.outputs  # kept, as nbgrader keeps them
+    assert auto_score(after.cells[0], resources[SCORES]) is None
 
 
 def test_limits_of_output_are_those_of_the_class(
