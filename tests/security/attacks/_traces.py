@@ -7,6 +7,7 @@ import json
 import os
 import re
 import socket
+import sys
 import stat
 import threading
 import unicodedata
@@ -156,7 +157,10 @@ class Listener:
             (unix, stream, "\0fxcourse-attacks"),
         ):
             open_socket = socket.socket(family, kind)
-            open_socket.bind(address)
+            try:
+                open_socket.bind(address)
+            except OSError:
+                sys.exit(f"{address} is taken: only one class of attackers is graded at a time.")
             if kind == stream:
                 open_socket.listen(50)
             self._sockets.append(open_socket)
