@@ -7,8 +7,8 @@ import json
 import os
 import re
 import socket
-import sys
 import stat
+import sys
 import threading
 import unicodedata
 from collections.abc import Iterable, Iterator
