@@ -21,6 +21,11 @@ MAX_NOTEBOOK = 50 * 1024 * 1024
 MAX_FOUND = 20_000
 """Notebooks that are looked at."""
 
+_CHECKPOINTS = ".ipynb_checkpoints"
+"""Where JupyterLab keeps its own copies."""
+
+_HIDDEN = "Its folder's name begins with a dot. Put it into a student's folder."
+
 GradeIds = Mapping[str, Collection[str]]
 """The grade ids of each chapter."""
 
@@ -76,6 +81,9 @@ def find_notebooks(
         if len(parts) == 3 and parts[2] == f"{parts[1]}.ipynb":
             if parts[1] in found.places and parts[0] not in found.places:
                 continue  # where it should lie
+        if parts[0].startswith("."):
+            found.unread.append(f"{_shown(parts)}: {_HIDDEN}")
+            continue
         ids = ids_of() if ids is None else ids
         chapter, why_not = _chapter_of(path, parts, ids)
         if chapter:
@@ -101,7 +109,7 @@ def _folders(submitted: Path, chapters: Sequence[str]) -> Iterator[tuple[str, st
     if not submitted.is_dir():
         return
     for entry in os.scandir(submitted):
-        if entry.is_dir() and not entry.name.startswith(".") and entry.name not in chapters:
+        if entry.is_dir() and entry.name != _CHECKPOINTS and entry.name not in chapters:
             for chapter in chapters:
                 if os.path.lexists(submitted / entry.name / chapter):
                     yield entry.name, chapter
@@ -111,7 +119,12 @@ def _notebooks(submitted: Path) -> Iterator[Path]:
     """All notebooks, in order; links to folders are not followed."""
     count = 0
     for folder, below, names in os.walk(submitted):
-        below[:] = sorted(name for name in below if not name.startswith("."))
+        at_the_top = Path(folder) == submitted
+        below[:] = sorted(
+            name
+            for name in below
+            if name != _CHECKPOINTS and (at_the_top or not name.startswith("."))
+        )
         for name in sorted(names):
             if name.lower().endswith(".ipynb") and not name.startswith("."):
                 count += 1

@@ -7,7 +7,7 @@ import os
 import zipfile
 from pathlib import Path
 
-from tests.security.attacks import ANY, DUE, GRADED, HONEST, REFUSED, RIGHT, SUSPECT, Attack
+from tests.security.attacks import DUE, GRADED, HONEST, REFUSED, RIGHT, SUSPECT, Attack
 
 NOTEBOOK = "03_manipulation.ipynb"
 KEPT = "It is not taken for the package; the right answer keeps its points."
@@ -216,10 +216,10 @@ ATTACKS = [
     Attack(
         "files-missing",
         "There is no notebook, only one with another name.",
-        "It is told, and earns nothing.",
+        "It is known by its cells, and a line says so.",
         answers=RIGHT,
+        earns=DUE,
         place=lambda folder: (folder / NOTEBOOK).rename(folder / "Untitled.ipynb"),
-        states=ANY,
     ),
     Attack(
         "files-id-dots",

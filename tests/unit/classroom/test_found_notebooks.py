@@ -55,6 +55,15 @@ def test_a_students_notebook_is_found_whatever_it_is_called(tmp_path: Path, name
     assert found(tmp_path).unread == []
 
 
+def test_folders_whose_names_begin_with_a_dot(tmp_path: Path) -> None:
+    put(tmp_path, f".ann/{ONE}/{ONE}.ipynb", f".Trash-1000/files/{ONE}.ipynb")
+    put(tmp_path, f"bo/.ipynb_checkpoints/{ONE}.ipynb", f".ipynb_checkpoints/{ONE}/{ONE}.ipynb")
+    seen = found(tmp_path)
+    assert seen.students(ONE) == [".ann"]
+    (said,) = seen.unread
+    assert said.startswith(f".Trash-1000/files/{ONE}.ipynb: Its folder's name begins with a dot.")
+
+
 def test_folder_says_the_chapter_where_the_cells_do_not(tmp_path: Path) -> None:
     put(tmp_path, f"ann/{ONE}/mine.ipynb", text=NO_IDS)
     assert found(tmp_path).places[ONE]["ann"].path == tmp_path / f"ann/{ONE}/mine.ipynb"
