@@ -42,7 +42,7 @@ def markers_are_balanced(cell: Cell) -> Iterator[Problem]:
             yield Problem(line, f"'{marker}' is in a chapter.", mend)
         elif cell.tag != "solve":
             mend = "Only solve cells have solution markers."
-            yield Problem(line, f"'{marker}' stands in a cell that is no solve cell.", mend)
+            yield Problem(line, f"'{marker}' is in a cell that is no solve cell.", mend)
         elif marker == BEGIN and is_open:
             mend = f"Close it with '### {END}' before the next one begins."
             yield Problem(is_open, f"This '{BEGIN}' is not closed.", mend)

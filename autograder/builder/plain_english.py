@@ -99,11 +99,12 @@ def findings(chapter: Chapter) -> list[Problem]:
         Problem(line, f"'{found}' is not plain English.", mend)
         for cell in chapter.cells
         for line, text in _texts(cell)
-        for found, mend in _turns_in(text)
+        for found, mend in turns_in(text)
     ]
 
 
-def _turns_in(text: str) -> Iterator[tuple[str, str]]:
+def turns_in(text: str) -> Iterator[tuple[str, str]]:
+    """The turns of phrase in a text, and what to write instead of each."""
     for turn in TURNS:
         for found in turn.pattern.finditer(text):
             if turn.unless is None or not turn.unless.search(text[: found.end()]):

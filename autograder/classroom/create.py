@@ -56,7 +56,7 @@ Run these commands in this folder, in the environment in which the course is ins
 2. `fxcourse classroom collect . FILE` takes in the zip of Moodle or Canvas, or a folder; by hand,
    work belongs into `submitted/STUDENT/{chapter}/{chapter}.ipynb`.
 3. `fxcourse grade .`: the grades, in {gradebook}; `nbgrader autograde {chapter}` gives the same.
-   Then open `report/index.html`: how each submission ended, and which exercises stand out.
+   Then open `report/index.html`: how each submission ended, and which exercises need a look.
 4. `nbgrader generate_feedback {chapter}`: pages for the students, in `feedback/`.
 5. `nbgrader export`: all grades, in `grades.csv`; `fxcourse classroom export .` for the platforms.
 6. `fxcourse classroom replay . STUDENT EXERCISE`: how an answer was judged, case by case.

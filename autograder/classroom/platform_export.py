@@ -246,7 +246,7 @@ def _usable(
         done.notes.append(f"Graded, but in no row: {_few(left)}.")
     wait = [student for student in found if found[student].waits and times[student] == 1]
     if wait and not waiting:
-        done.notes.append(f"Left out, for points of yours are missing: {_few(wait)}.")
+        done.notes.append(f"Left out, because points of yours are missing: {_few(wait)}.")
     for label, (row, student, _) in rows.items():
         if student is None or student not in found or times[student] > 1:
             continue

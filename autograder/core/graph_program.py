@@ -217,7 +217,7 @@ class _Reads(_Static):
 
     def _decode_function(self, name: str) -> Callable[..., Any]:
         if name not in _TYPES:
-            raise NotAdmitted(f"{str(name)[:200]} stands among a node's arguments")
+            raise NotAdmitted(f"{str(name)[:200]} is among a node's arguments")
         return super()._decode_function(name)
 
 

@@ -31,7 +31,7 @@ def diff_alt(before: Sequence[Box], after: Sequence[Box]) -> str:
     if len(text) <= LONGEST_ALT:
         return text
     cut = text[:LONGEST_ALT].rpartition("\n")[0]
-    return f"{cut}\nThe whole comparison stands in the text form below the picture."
+    return f"{cut}\nThe whole comparison is in the text form below the picture."
 
 
 def headline(before: Sequence[Box], after: Sequence[Box]) -> str:
@@ -60,7 +60,7 @@ def _rows(old: Sequence[Box], new: Sequence[Box]) -> Iterator[_Row]:
             moved = box.name in a
             yield (
                 box.mark or ("changed" if moved else ""),
-                _said(box) + ("  (it stands at another place)" if moved else ""),
+                _said(box) + ("  (it is at another place)" if moved else ""),
             )
 
 

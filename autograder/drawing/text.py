@@ -48,7 +48,7 @@ def alt_text(boxes: Sequence[Box]) -> str:
     for cell in cells_of(boxes):
         lines.append(_short(cell))
         if sum(map(len, lines)) > LONGEST_ALT:
-            lines.append("The whole graph stands in the text form below the picture.")
+            lines.append("The whole graph is in the text form below the picture.")
             break
     return "\n".join(lines)
 

@@ -76,8 +76,8 @@ ADVICE = (
     # -------------------------------------------------------------- numbers and containers
     Row(("AttributeError",), r"'(float|int|bool|NoneType|complex)' object has no attribute 'node'",
         "Not every result is a Proxy: here it is a `{1}`, which has no node. A rule or a function "
-        "may give back a plain number, for example `0.5 * 4`. What should stand in the new graph "
-        "in its place?", exercises=("05_proxy", "05b_programs")),
+        "may give back a plain number, for example `0.5 * 4`. What should take its place in the "
+        "new graph?", exercises=("05_proxy", "05b_programs")),
     Row(("AttributeError",), r"'Node' object has no attribute 'node'",
         "This is a node already; only a Proxy has a `.node`. Which of your values are nodes, and "
         "which are Proxies?"),
@@ -104,7 +104,7 @@ ADVICE = (
         "Here `.{1}` is asked of a string. Names and some targets are strings; is the value on "
         "this line a node, or its name?"),
     Row(("AttributeError",), r"'(int|float|bool)' object has no attribute '(\w+)'",
-        "Here `.{2}` is asked of a plain `{1}`. Among a node's arguments stand numbers, too, and "
+        "Here `.{2}` is asked of a plain `{1}`. Some of a node's arguments are numbers, and "
         "some functions give numbers. Which value of the model below is one?"),
     Row(("AttributeError", "TypeError"),
         r"'?NoneType'? object (?:has no attribute|is not (?:iterable|subscriptable|callable))",
@@ -192,7 +192,7 @@ ADVICE = (
     Row(("TraceError",), "", "This model cannot be traced, and your function lets the error out. "
         "What does the exercise ask for in this case?", exercises=("is_faithful",)),
     Row(("TypeError",), r"__cuda_array_interface__",
-        "Here a tensor is to be made from numbers, and while tracing there are none: `x` and all "
+        "Here a tensor should be made from numbers, and while tracing there are none: `x` and all "
         "that is computed from it are Proxies. What is this value already, without making a tensor "
         "of it?", where="trace"),
     Row(("TraceError",), "",

@@ -164,5 +164,5 @@ def _distance(got: torch.Tensor, want: torch.Tensor) -> str:
     gap = (a - b).abs()
     worst = gap[gap.isfinite()].max().item() if gap.isfinite().any() else math.inf
     if not torch.equal(got.isnan(), want.isnan()):
-        return f"NaN stands in {int(got.isnan().sum())} entries, not in {int(want.isnan().sum())}"
+        return f"NaN is in {int(got.isnan().sum())} entries, not in {int(want.isnan().sum())}"
     return f"the largest difference is {worst:.3g}"

@@ -215,5 +215,5 @@ def _missing_node(evidence: Evidence, error: dict[str, Any]) -> str:
         known = any(row["name"] == name for row in evidence.traced_graph["nodes"])
     except Exception:
         return ""  # a model whose trace raises
-    asked = "Which nodes read it, and where among their arguments does it stand?"
+    asked = "Which nodes read it, and where is it among their arguments?"
     return f"`{name}` is a node of the trace, and has no value there. {asked}" if known else ""

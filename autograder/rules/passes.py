@@ -62,7 +62,7 @@ def caller_untouched(evidence: Evidence) -> Iterable[Finding]:
     elif part in (Part.ARGUMENT, Part.TENSOR):
         what = "what it was given"
     elif part is Part.RANDOM_STATE:
-        what = "what it was to leave as it is"
+        what = "what it should leave as it is"
     text = f"{evidence.you} changed {what}: {changed[0]}{more}."
     yield evidence.finding("caller-changed", text, look)
 

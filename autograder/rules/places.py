@@ -86,14 +86,14 @@ def _differences(
         text = (
             f"`{left[0].nodes[-1]}` {left[0].says}: that is a place to rewrite."
             if left
-            else (f"{_stands(got[new], new)}; in this model there {_places(want[new])} for it.")
+            else (f"{_occurs(got[new], new)}; in this model there {_places(want[new])} for it.")
         )
         nodes = left[0].nodes if left else ()
         yield evidence.finding("missed-place", text, look if left else _GONE, nodes=nodes)
     elif got[new] > want[new]:
         yield evidence.finding(
             "changed-too-much",
-            f"{_stands(got[new], new)}; in this model there {_places(want[new])} for it.",
+            f"{_occurs(got[new], new)}; in this model there {_places(want[new])} for it.",
             "Go through the conditions of the exercise one by one, for the place below that must "
             "stay as it is.",
         )
@@ -102,7 +102,7 @@ def _differences(
 
 
 _GONE = (
-    "What stood there is gone, and something else has come. If `replace_pattern` put it there: it "
+    "What was there is gone, and something else has come. If `replace_pattern` put it there: it "
     "traces the replacement, too, and goes into every module that is not PyTorch's own."
 )
 
@@ -120,25 +120,25 @@ def _other_kinds(
         if got[kind] > want[kind] and kind in gone:
             yield evidence.finding(
                 "left-behind",
-                f"{_stands(got[kind], kind)}; after the rewriting it should "
-                f"{'not stand there any more' if not want[kind] else f'be {_times(want[kind])}'}.",
+                f"{_occurs(got[kind], kind)}; after the rewriting it should "
+                f"{'not be there any more' if not want[kind] else f'be {_times(want[kind])}'}.",
                 "What a rewritten place computed before has to be erased with it.",
             )
             return
         if got[kind] != want[kind]:
             yield evidence.finding(
                 "changed-too-much",
-                f"{_stands(got[kind], kind)}, and it should be {_times(want[kind])}: all that is "
+                f"{_occurs(got[kind], kind)}, and it should be {_times(want[kind])}: all that is "
                 "no part of a rewritten place stays as it is.",
                 "Compare the graphs before and after.",
             )
             return
 
 
-def _stands(count: int, kind: str) -> str:
+def _occurs(count: int, kind: str) -> str:
     if not count:
         return f"Your graph has no such node: {kind}"
-    return f"{kind[0].upper()}{kind[1:]} stands in your graph {_times(count)}"
+    return f"{kind[0].upper()}{kind[1:]} is in your graph {_times(count)}"
 
 
 def _times(count: int) -> str:

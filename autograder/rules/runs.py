@@ -74,7 +74,7 @@ def _error_problem(evidence: Evidence, where: str, got: Plain, want: Plain) -> F
             "wrong-exception",
             f"A node raises `{want['type']}: {want['message']}` in {where}, but out of `run` came "
             f"{error_text(got['error'])}.{came_from(got['error'])}",
-            "The error of the operation is to pass through as it is.",
+            "The error of the operation must pass through as it is.",
             error=got["error"],
         )
     return None

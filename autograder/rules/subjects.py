@@ -21,7 +21,7 @@ def _made_from(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "wrong-kind",
             f"{evidence.you} is {said}.",
-            "The class is right, its methods are to be looked at: which of them is that, and what "
+            "The class is right, look at its methods: which of them is that, and what "
             "does the same method of the base class give?"
             if said.startswith("a class whose `trace`")
             else "Keep the line `class ...` of the cell as it was given.",

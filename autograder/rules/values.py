@@ -131,7 +131,7 @@ def _missing(
     if len(ours) != len(theirs):
         twice = next(each for each in ours if ours.count(each) > theirs.count(each))
         text = f"Your list has {show(twice)} {ours.count(twice)} times; it belongs there once."
-        look = "Does something collect in your list that stood there before the call?"
+        look = "Does something collect in your list that was there before the call?"
         return text, look
     if ours != theirs:
         i = next(i for i, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)

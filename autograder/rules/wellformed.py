@@ -196,7 +196,7 @@ def _parameters(evidence: Evidence, data: Plain) -> Iterator[Finding]:
             "untrue-signature",
             "The module's `forward` does not take the parameters that its graph has placeholders "
             "for.",
-            "`forward` is made from the graph by `recompile()`; nothing else is to take its place.",
+            "`forward` is made from the graph by `recompile()`; nothing else may take its place.",
         )
 
 
@@ -249,7 +249,7 @@ def known_targets(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-_PYTORCH = "The graph is to be made of operations and modules of PyTorch and of Python's operators"
+_PYTORCH = "The graph must be made of operations and modules of PyTorch and of Python's operators"
 _LOOK_OWN = {
     "refused": f"{_PYTORCH}.",
     "copies": f"{_PYTORCH}; code of your own may only copy its one argument.",

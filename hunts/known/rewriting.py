@@ -108,7 +108,7 @@ def replaced(gm):
     fx.replace_pattern(gm, lambda a: torch.relu(a), lambda a: torch.clamp(a, min=0))
     return gm
 """,
-        why="The new nodes stand in front of the first one that reads the result, and not where "
+        why="The new nodes are put in front of the first one that reads the result, and not where "
         "the old ones were. What they read may have been changed in between.",
         file="fx/subgraph_rewriter.py",
         line="first_user_node if first_user_node is not None else first_next_node",
@@ -132,7 +132,7 @@ def replaced(gm):
     return gm
 """,
         why="If an input of a match was replaced by the match before, it is looked up. If it "
-        "stands in a list, it is not.",
+        "is in a list, it is not.",
         file="fx/subgraph_rewriter.py",
         line="val_map[rn] = gn",
         issues=(159613,),

@@ -35,7 +35,7 @@ def overview(statistics: Sequence[Statistics]) -> Markup:
     named = [each for each in dots if each.faults]
     says = (
         f"{len(dots)} exercises by the part of students who solved them and by discrimination. "
-        f"{len(named)} stand out; they are listed in words above."
+        f"{len(named)} are unusual; they are listed in words above."
     )
     parts = [
         f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '

@@ -28,7 +28,7 @@ _MOST_PNG = 400_000
 
 ENDED = {
     SubmissionStatus.REPAIRED: "Before your notebook was graded, it was repaired.",
-    SubmissionStatus.RESTORED: "A cell that is to stay as it was given out had been changed. It "
+    SubmissionStatus.RESTORED: "A cell that must stay as it was given out had been changed. It "
     "was put back; this costs nothing.",
     SubmissionStatus.TAMPERED: "Something was changed in a way that could have gained points. It "
     "was put back before grading.",

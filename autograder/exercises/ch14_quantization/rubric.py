@@ -76,8 +76,8 @@ def module_of_its_own(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "not-new",
             f"What {evidence.you} returned has the graph of the module that it was given.",
-            "A new module is asked for, also where nothing is to be done. Whoever edits one of the "
-            "two must not change the other.",
+            "A new module is asked for, also where there is nothing to do. Whoever edits one of "
+            "the two must not change the other.",
         )
 
 

@@ -249,6 +249,6 @@ def _clean_attachments(cell: NotebookNode) -> Iterator[str]:
     for name in missing:
         kept[name] = {"image/png": _EMPTY_PICTURE}
     if missing and len(kept) - len(missing) == len(given):
-        yield "An attached picture is missing; an empty one stands in its place."
+        yield "An attached picture is missing; an empty one is in its place."
     if kept:
         cell["attachments"] = kept

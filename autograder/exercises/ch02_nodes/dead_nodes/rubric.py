@@ -25,7 +25,7 @@ def right_names(evidence: Evidence) -> Iterable[Finding]:
         if not isinstance(name, str):
             yield evidence.finding(
                 "wrong-kind",
-                f"Your list has {kind_of(name)} in it; it is to hold names.",
+                f"Your list has {kind_of(name)} in it; it must hold names.",
                 "The name of a node is `node.name`, a string.",
             )
             return

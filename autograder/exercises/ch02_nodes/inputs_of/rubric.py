@@ -52,7 +52,7 @@ def _inputs_problem(names: list[str], row: Plain, want: list[Plain]) -> tuple[st
     missed = [names[i] for i in theirs if i not in ours]
     extra = [names[i] for i in ours if i not in theirs]
     if missed:
-        look = "Look for it in the arguments: in which container does it stand?"
+        look = "Look for it in the arguments: in which container is it?"
         return ("missed-input", f"leaves out `{missed[0]}`", look)
     if extra:
         look = "Does your function remember something of an earlier call?"

@@ -37,7 +37,7 @@ _WHERE = {
     "`graph.nodes`?",
     "missing-target": "Follow the target of each `call_module` and `get_attr` from the module, "
     "one part of the path after the other.",
-    "output": "Which nodes are outputs, and where do they stand?",
+    "output": "Which nodes are outputs, and where are they?",
     "raw-tensor": "Look at every argument, in each container that may hold arguments.",
     "stale-code": "Compare `gm.code` with the code that the graph would generate now.",
     "undefined-use": "For each node: has everything of this graph that it reads been defined?",
@@ -75,7 +75,7 @@ def right_codes(evidence: Evidence) -> Iterable[Finding]:
         twice = len(set(got)) != len(got)
         yield evidence.finding(
             "listed-twice" if twice else "not-sorted",
-            f"You report {show({'list': got})}; each code is to be there once, in sorted order.",
+            f"You report {show({'list': got})}; each code must be there once, in sorted order.",
             "Look at the last line of your function.",
         )
 

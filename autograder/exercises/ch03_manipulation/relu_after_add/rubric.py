@@ -102,7 +102,7 @@ def _nothing_else(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "changed-too-much",
             f"The model's {what} is missing from your result.",
-            "Nothing is to be removed, not even what nobody reads.",
+            "Nothing may be removed, not even what nobody reads.",
         )
 
 

@@ -53,14 +53,14 @@ def calls_replaced(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "other-nodes-changed",
             f"The model's trace has {len(before)} nodes, your result has {len(after)}.",
-            "No node is to be added or removed, not even one that nobody reads.",
+            "No node may be added or removed, not even one that nobody reads.",
         )
     else:
         yield from _same_arguments(evidence, old, new)
 
 
 _LEFT_UNREAD = (
-    "Nobody reads it any more: it stands beside a new node. The task asks for another target, or "
+    "Nobody reads it any more: a new node is beside it. The task asks for another target, or "
     "for the old node to go, and its name to stay."
 )
 

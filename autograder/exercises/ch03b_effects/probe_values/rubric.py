@@ -123,7 +123,7 @@ def probes_in_the_graph(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "several-values",
             f"`{several}` is one call, and reads {len(probed[several])} values.",
-            "After each node stands a call of its own, which is given that node's value.",
+            "A call of its own comes after each node, which is given that node's value.",
             nodes=(several,),
         )
         return
@@ -133,7 +133,7 @@ def probes_in_the_graph(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "missing-probe",
             f"No call in your graph gives the value of `{rows[missed]['name']}` to the probe.",
-            "After each node stands a call of its own, which is given that node's value.",
+            "A call of its own comes after each node, which is given that node's value.",
             nodes=(rows[missed]["name"],),
         )
 
@@ -152,7 +152,7 @@ def _log_finding(evidence: Evidence, i: int, got: Plain, want: Plain) -> Finding
             "wrong-order",
             f"{where} sees the values in the order {', '.join(names)}, "
             f"not in the order {', '.join(wanted_names)}.",
-            "A probe stands directly after the node it looks at.",
+            "A probe comes directly after the node it looks at.",
         )
     if names != wanted_names:
         return _names_finding(evidence, where, names, wanted_names)
@@ -163,7 +163,7 @@ def _log_finding(evidence: Evidence, i: int, got: Plain, want: Plain) -> Finding
             return evidence.finding(
                 "wrong-probe-value",
                 f"{where} does not see the value of {name}: {found.text}.",
-                "It is to see the value as it is when the node has just been executed.",
+                "It must see the value as it is when the node has just been executed.",
             )
     return None
 

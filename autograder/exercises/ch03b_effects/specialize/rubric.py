@@ -56,15 +56,15 @@ def no_assertion_left(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "assertion-left",
             f"The graph still asserts something about a fixed parameter: {names}.",
-            "`concrete_args` leaves a placeholder and the nodes that check it; all of them are "
-            "to go.",
+            "`concrete_args` leaves a placeholder and the nodes that check it; all of them "
+            "must go.",
             nodes=[row["name"] for row in found],
         )
     elif len(found) < own:
         yield evidence.finding(
             "lost-assertion",
             "The function itself calls `torch._assert`, and the result does not any more.",
-            "Only assertions about fixed parameters are to go. How can you tell them from the "
+            "Only assertions about fixed parameters should go. How can you tell them from the "
             "function's own?",
         )
 

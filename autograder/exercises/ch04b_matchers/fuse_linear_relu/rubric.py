@@ -61,7 +61,7 @@ def layers_of_the_model(evidence: Evidence) -> Iterable[Finding]:
                 "not-shared",
                 f"The `LinearReLU` that `{node['name']}` calls holds a linear layer with the "
                 "same numbers, but not the model's own: it is a copy.",
-                "When somebody trains the model, the result is to see it. A trace shares its "
+                "When somebody trains the model, the result must see it. A trace shares its "
                 "layers with the model; `copy.deepcopy` does not.",
                 nodes=(node["name"],),
             )

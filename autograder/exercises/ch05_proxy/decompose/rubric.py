@@ -129,7 +129,7 @@ def _applied_twice(evidence: Evidence, name: str, got: int, wanted: int) -> Find
     return evidence.finding(
         "applied-twice",
         f"`{name}` has a rule, and the rules of this case themselves call it, {_times(wanted)} for "
-        f"this model. These calls are to stay as they are. Your result {has}.",
+        f"this model. These calls must stay as they are. Your result {has}.",
         "Rules are applied to the nodes of the model, not to what rules record.",
     )
 
@@ -228,7 +228,7 @@ def _missing(evidence: Evidence, row: Plain, node: fx.Node) -> Finding:
     return evidence.finding(
         "other-nodes-changed",
         f"The model's node `{row['name']}`, {_kind(row, target)}, is missing from your result, "
-        "or it does not read what it is to read.",
+        "or it does not read what it should read.",
         "What has no rule is copied, read or not. A copy reads the copies of what the model's "
         "node read.",
     )

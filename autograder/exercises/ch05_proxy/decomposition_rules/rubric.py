@@ -118,7 +118,7 @@ def elementary_operations(evidence: Evidence) -> Iterable[Finding]:
                 "not-elementary",
                 f"The decomposed model calls `{target_text(row['target'])}`: "
                 + (
-                    "the operation that was to be taken apart."
+                    "the operation that it should take apart."
                     if same
                     else f"it does the work of `{_SIBLINGS[name]}` itself."
                 ),

@@ -87,7 +87,7 @@ def target_inlined(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "missed-call",
             f"`{calls[0]}` still calls the module `{target}`.",
-            "Every call is to be replaced, and what replaced it must not stand beside it.",
+            "Replace every call: the call must not be left beside what replaced it.",
             nodes=calls[:1],
         )
 
@@ -134,7 +134,7 @@ def _look(path: str, target: str, op: str) -> str:
         return f"What a submodule calls `weight` has a longer name in the model. {_NAMES}"
     if path.startswith(f"{target}."):
         return f"Layers inside the submodule are called, not opened, by their long names. {_NAMES}"
-    return "One submodule is to be opened. Which other modules stay leaves is as usual."
+    return "One submodule should be opened. Which other modules stay leaves is as usual."
 
 
 def _read_by_output(graph: fx.Graph) -> set[fx.Node]:
@@ -183,7 +183,7 @@ def shared_parameters(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "not-shared",
                 f"`{row['name']}` uses `{path}`, but this is not the model's own: it is a copy.",
-                "When somebody trains the model, the result is to see it. A trace shares; "
+                "When somebody trains the model, the result must see it. A trace shares; "
                 "`copy.deepcopy` does not.",
                 nodes=(row["name"],),
             )
@@ -216,7 +216,7 @@ def nothing_to_inline(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "changed-too-much",
             f"This model never calls `{_target(evidence)}`, but its graph has changed: {text}.",
-            "Where there is no call, nothing is to be replaced.",
+            "Where there is no call, nothing should be replaced.",
             nodes=(name,) if name else (),
         )
 

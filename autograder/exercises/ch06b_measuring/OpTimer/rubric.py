@@ -90,7 +90,7 @@ def dictionaries_and_lists(evidence: Evidence) -> Iterable[Finding]:
             listed = isinstance(names, dict) and "list" in names
             if not (listed and all(isinstance(name, str) for name in names["list"])):
                 text = f"`slowest({n})` gave {kind_of(names)}" + " of other things" * listed
-                look = "It is to give a list of names."
+                look = "It should give a list of names."
                 yield evidence.finding("wrong-kind", f"{text}, not a list of names.", look)
                 return
 

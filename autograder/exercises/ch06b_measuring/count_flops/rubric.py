@@ -32,7 +32,7 @@ def right_count(evidence: Evidence) -> Iterable[Finding]:
     if got == want:
         return
     if want and got:
-        text = f"{got:,} operations, which is {got / want:.3g} times what there is to count"
+        text = f"{got:,} operations, which is {got / want:.3g} times as many as there are"
     else:
         text = f"{got:,} operations; there are {want:,} to count"
     yield evidence.finding(

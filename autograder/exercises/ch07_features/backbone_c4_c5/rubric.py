@@ -175,7 +175,7 @@ def _features(evidence: Evidence) -> Iterable[Finding]:
 
 
 _LOOK = {
-    "wrong-structure": "The module is to give a dictionary with the keys C4 and C5, and no others.",
+    "wrong-structure": "The module must give a dictionary with the keys C4 and C5, and no others.",
     "wrong-result": "Which value is the last one inside of layer3, or layer4, of this network? And "
     "in which mode does your module run it?",
 }

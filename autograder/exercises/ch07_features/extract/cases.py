@@ -131,7 +131,7 @@ EXERCISE = Exercise(
     points=8,
     procedure="transform",
     aspects=(
-        Aspect("names", 3, "names of nodes and of modules mean what they are to mean"),
+        Aspect("names", 3, "names of nodes and of modules mean what they should mean"),
         Aspect("order", 1, "the keys come in the order of `wanted`"),
         Aspect("pruned", 3, "what no wanted value needs is gone"),
         Aspect("in place", 3, "values are returned as they were when computed"),

@@ -140,13 +140,13 @@ def _keys_finding(evidence: Evidence, where: str, value: Plain, keys: list[str])
         return evidence.finding(
             "wrong-structure",
             f"{where}, the keys of the result are {listed}; asked for are {', '.join(want)}.",
-            "`wanted` maps names to keys: each key stands in the result once.",
+            "`wanted` maps names to keys: each key is in the result once.",
         )
     if got != want:
         return evidence.finding(
             "wrong-order",
-            f"{where}, the keys of the result stand in the order {listed}; "
-            f"in `wanted` they stand in the order {', '.join(want)}.",
+            f"{where}, the keys of the result have the order {listed}; "
+            f"in `wanted` they have the order {', '.join(want)}.",
             "The order is that of `wanted`, not that of the graph.",
         )
     return None

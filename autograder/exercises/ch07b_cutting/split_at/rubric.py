@@ -176,7 +176,7 @@ def _side_finding(
             return evidence.finding(
                 "wrong-side",
                 f"A call that belongs to `{other}` is in `{name}`: one like `{there}`, which "
-                f"stands {where} `{cut}` in the trace.",
+                f"comes {where} `{cut}` in the trace.",
                 "A node belongs to one of the two by its place in the graph, whoever reads it.",
                 nodes=(there,),
             )
@@ -194,7 +194,7 @@ def _side_finding(
             extra = got[name][kind][-1]["name"]
             return evidence.finding(
                 "node-extra",
-                f"`{extra}` in `{name}` is a call too many: of this kind, {name} is to have "
+                f"`{extra}` in `{name}` is a call too many: of this kind, {name} should have "
                 f"{len(want[name].get(kind, ()))}.",
                 "Nothing is computed twice, and nothing is added: what both need crosses.",
                 nodes=(extra,),

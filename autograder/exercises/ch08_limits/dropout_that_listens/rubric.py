@@ -106,8 +106,8 @@ def a_module_for_each_call(evidence: Evidence) -> Iterable[Finding]:
             "wrong-p",
             f"In the order of the graph, the calls of `F.dropout` had {_as_text(wanted)}, and the "
             f"calls of the new modules have {_as_text(found)}.",
-            "Which node's `p` did each module get, and does its call stand where the old one "
-            "stood? Random numbers are drawn in the order of the calls.",
+            "Which node's `p` did each module get, and is its call where the old one "
+            "was? Random numbers are drawn in the order of the calls.",
         )
         return
     seen: dict[str, str] = {}
@@ -175,7 +175,7 @@ def modes(evidence: Evidence) -> Iterable[Finding]:
                 "wrong-mode",
                 f"{name} was in {words[before[target]['training']]} mode, and is in "
                 f"{words[after[target]['training']]} mode now.",
-                "`train` and `eval` set a module and all below it. Which modules are to be set?",
+                "`train` and `eval` set a module and all below it. Which modules should be set?",
             )
             return
 

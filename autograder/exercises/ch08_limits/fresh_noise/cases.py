@@ -11,7 +11,7 @@ from autograder.exercises.ch08_limits.fresh_noise.models import Tensors
 from autograder.models import T
 
 HINTS = (
-    "Print `fx.symbolic_trace(fresh_noise).code`. Where does the noise stand there: as a call, or "
+    "Print `fx.symbolic_trace(fresh_noise).code`. How is the noise written there: as a call, or "
     "as a constant? Section 8.6 says what makes the difference.",
     "A call is recorded only if a Proxy is among its arguments. What has the shape and the dtype "
     "of the input, if not the input itself? There is a function of PyTorch that takes both from a "

@@ -77,7 +77,7 @@ def _not_two_tensors(evidence: Evidence, i: int, how: str, who: str) -> Finding 
     return evidence.finding(
         code,
         f"{given}, {who} gave {kind_of(wrong)}, not a `Tensor`.",
-        "Does the function end with `return`, and what stands behind it?",
+        "Does the function end with `return`, and what comes after it?",
     )
 
 

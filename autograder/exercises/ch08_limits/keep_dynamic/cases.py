@@ -19,7 +19,7 @@ DYNAMIC = (Choose, Repeat, Halves, models.Whole, Deciding, models.Strict)
 HINTS = (
     """**Where to look.** `call_module` in section 8.5 sees every call of a module, and the
 exception that comes out of it. An exception passes through the innermost module first.
-Which module is to blame: the one in whose own `forward` it began, or one around it?""",
+Which module is the cause: the one in whose own `forward` it began, or one around it?""",
     """**What to use.** A Tracer with a collection of modules that stay leaves. An attempt that
 fails leaves nodes behind, so trace again from the beginning, with one leaf more, until it works.
 `try`/`except Exception` around `super().call_module(...)`; `raise` alone raises the same exception
@@ -49,7 +49,7 @@ def keep_dynamic(model):
         try:
             graph = ...
         except Exception:
-            if ...:                        # nobody but the root is to blame
+            if ...:                        # only the root can be the cause
                 raise
             ...
         else:

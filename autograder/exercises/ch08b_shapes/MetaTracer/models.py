@@ -180,7 +180,7 @@ class Layers(nn.Module):
         self.register_buffer("offset", torch.ones(3))
 
     def forward(self, x):
-        return self.body(x) * self.scale + self.offset
+        return self.body(x) * self.scale.exp() + self.offset
 
 
 class Dynamic(nn.Module):

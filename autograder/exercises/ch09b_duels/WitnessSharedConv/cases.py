@@ -5,7 +5,7 @@ from __future__ import annotations
 from autograder.models.duels import duel
 
 HINTS = (
-    "To fuse a BatchNorm into a convolution is to change the convolution's weights. Who else may "
+    "Fusing a BatchNorm into a convolution changes the convolution's weights. Who else may "
     "read them? Give your BatchNorm statistics that are not those of a new one: a new one hardly "
     "changes anything, and so its fusion does not show.",
     "Call one convolution twice, or read its weight in `forward`. A second road: the suspect takes "

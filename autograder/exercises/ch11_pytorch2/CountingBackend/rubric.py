@@ -117,7 +117,7 @@ def operations_counted(evidence: Evidence) -> Iterable[Finding]:
 _SAYS = {
     "runs nothing": (
         "runs-the-graph",
-        "The graph ran when the backend was called: it is to be compiled then, not run.",
+        "The graph ran when the backend was called: compile it then, and do not run it.",
         "Which line of yours calls the graph module?",
     ),
     "same graph": (

@@ -57,7 +57,7 @@ def piped(
 
 TOO_LONG = Expect(
     raises="RuntimeError",
-    look="Count the rounds: what is to happen when round number `limit` still modifies?",
+    look="Count the rounds: what should happen when round number `limit` still modifies?",
     still=("caller untouched",),
 )
 

@@ -161,7 +161,7 @@ def the_same_nodes(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "node-changed",
                 f"The {part} of node `{name}` changed.",
-                "To sort is to move. Nothing else of a node is touched.",
+                "Sorting moves nodes. It changes nothing else of a node.",
                 (name,),
             )
             return

@@ -16,9 +16,9 @@ from autograder.fuzz.random_models import RandomModels
 from autograder.models import T
 
 HINTS = (
-    "**Where to look.** Begin with one kind of call, such as modules, and let all others raise a "
-    "`ValueError`. Then add one kind after the other. For each: who knows the names of the "
-    "parameters, and who fills in what was left out?",
+    "**Where to look.** Begin with one kind of call, such as modules, and raise a "
+    "`ValueError` for all others. Then add one kind after the other. For each: who knows the names "
+    "of the parameters, and who fills in what was left out?",
     "**What to use.** `inspect.signature(...).bind(*args, **kwargs)` and `apply_defaults()`; "
     "`torch._C._jit_get_schemas_for_operator('aten::sum')` for the schemas of a name, "
     "`target._schema` for that of an overload. An argument of a schema has a `name`, a "

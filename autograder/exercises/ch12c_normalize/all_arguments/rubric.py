@@ -168,7 +168,7 @@ def _text(value: Plain) -> str:
 def _look_at_value(got: Plain, want: Plain, node: fx.Node) -> str:
     values = [Encoder().encode(v) for v in (*node.args, *node.kwargs.values())]
     if want in values:
-        return "An argument is given back as it stands in `args` or `kwargs`."
+        return "An argument is given back as it is in `args` or `kwargs`."
     if isinstance(want, dict) and "list" in want and len(node.args) > 1:
         return "These arguments are all for one parameter. What holds them, and in which order?"
     return "This parameter was not given. What is its default, and who knows it?"

@@ -127,7 +127,7 @@ def one_pair_each(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "extra-pair",
             f"There is a new node `{extra}` that belongs to no pair that is asked for.",
-            "Which node stands before it, and does that one have a scale?",
+            "Which node comes before it, and does that one have a scale?",
             nodes=(extra,),
         )
 

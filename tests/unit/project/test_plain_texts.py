@@ -1,0 +1,77 @@
+"""What people read outside the chapters is plain English, too: messages, hints, cards, pages.
+
+The builder looks at the chapters; the turns of phrase are the same.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.builder.paths import ROOT
+from autograder.builder.plain_english import turns_in
+
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+MODULES = sorted((ROOT / "autograder").rglob("*.py"))
+THE_LIST = ROOT / "autograder" / "builder" / "plain_english.py"
+"""It names what it finds."""
+
+_CODE = re.compile(r"`+[^`]*`+")
+
+
+def texts_in(source: str) -> Iterator[tuple[int, str]]:
+    """The strings of a module that are sentences, docstrings aside; with their lines."""
+    tree = ast.parse(source)
+    skipped = set()
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        for statement in body if isinstance(body, list) else ():
+            if isinstance(statement, ast.Expr):
+                skipped.add(id(statement.value))
+        if isinstance(node, ast.JoinedStr):
+            skipped.update(map(id, node.values))
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            parts = (v.value if isinstance(v, ast.Constant) else "`x`" for v in node.values)
+            yield node.lineno, "".join(map(str, parts))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            yield node.lineno, node.value
+
+
+def not_plain(text: str) -> list[str]:
+    return [found for found, _ in turns_in(_CODE.sub("`x`", text))]
+
+
+def test_messages_are_plain_english() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {turn!r} in {text[:80]!r}"
+        for path in MODULES
+        if path != THE_LIST
+        for line, text in texts_in(path.read_text(encoding="utf-8"))
+        for turn in not_plain(text)
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_pages_are_plain_english(page: Path) -> None:
+    lines = page.read_text(encoding="utf-8").splitlines()
+    quoted = re.compile(r"\"[^\"]*\"")  # what CONTRIBUTING quotes as bad English
+    found = [
+        f"{page.name}:{number}: {turn!r}"
+        for number, line in enumerate(lines, start=1)
+        for turn in not_plain(quoted.sub("", line))
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_a_message_that_is_not_plain_is_found() -> None:
+    source = 'X = f"The node {1} " "stands in front of its reader."\n'
+    ((_, text),) = texts_in(source)
+    assert not_plain(text) == ["stands"]
