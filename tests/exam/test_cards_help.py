@@ -45,7 +45,7 @@ SAID = {
     "node_table: the two counts exchanged": ["In the row of `x`", "are exchanged"],
     "node_table: name before opcode": ["In the first row, the name is 'placeholder', not 'x'"],
     "sign_flip: negates in place": ["`sign_flip` itself changes `x` itself"],
-    "sign_flip: a tensor is made of the condition": ["a tensor is to be made from numbers"],
+    "sign_flip: a tensor is made of the condition": ["a tensor should be made from numbers"],
     "inputs_of: walks into strings": ["An item of a string is a string again"],
     "inputs_of: a default list that grows": ["the default value of a parameter"],
     "count_ops: counts are kept between calls": ["`TOTALS` keeps", "outside of your function"],

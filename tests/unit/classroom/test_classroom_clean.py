@@ -598,7 +598,7 @@ def test_attachments_are_pictures() -> None:
 
 def test_missing_attachment_stops_no_page() -> None:
     cell = new_markdown_cell("![a](attachment:a.png) `![b](attachment:b.png)`")
-    assert clean_cell(cell) == "An attached picture is missing; an empty one stands in its place."
+    assert clean_cell(cell) == "An attached picture is missing; an empty one is in its place."
     assert list(cell.attachments) == ["a.png"]
     assert "data:image/png" in body(new_notebook(cells=[cell]))
     assert clean_cell(cell) is None
