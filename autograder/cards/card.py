@@ -44,11 +44,11 @@ from autograder.drawing.templates import environment
 __all__ = ["Card", "card_html", "card_text"]
 
 AT_HAND = (
-    "To work with this case: `from autograder import failed`. Then `failed().run()` calls your "
-    "code with it, `failed().debug()` stops at its first line, and `failed().model` is the model."
+    "`from autograder import failed`: then `failed().run()` calls your code with this case, "
+    "`failed().debug()` stops at its first line, and `failed().model` is the model."
 )
 
-SOURCE_HEIGHT = 150
+SOURCE_HEIGHT = 130
 """CSS pixels that a model may take; a longer one scrolls."""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoder, Plain, show, show_values
+from autograder.core.codec import Encoder, Plain, kind_of, show, show_values
 from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.exported import is_exported
 from autograder.core.graph_view import boxes_of, target_text
@@ -80,9 +80,12 @@ def _expected_and_obtained(evidence: Evidence) -> tuple[str, str]:
         return "", ""  # what is asked is not a value but what it does when it runs
     if isinstance(outcome.value, dict) and not outcome.value.keys().isdisjoint(_NO_VALUES):
         return "", ""  # the finding says what is wrong
+    want = evidence.reference.value
+    if evidence.key.oracle_alone and kind_of(want) != kind_of(outcome.value):
+        return "", show(outcome.value, 600)  # what the oracle says is no value of this kind
     named = _by_name if evidence.exercise.procedure == "each node" else lambda value, _: value
     return (
-        show(named(evidence.reference.value, evidence.trial), 600),
+        show(named(want, evidence.trial), 600),
         show(named(outcome.value, evidence.trial), 600),
     )
 
@@ -165,7 +168,7 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
             return _table_text(value, trial)
         if isinstance(value, list) and value and all(isinstance(each, set) for each in value):
             return show({"list": [{"set": sorted(each)} for each in value]})
-        return getattr(value, "__name__", None) or textwrap.shorten(repr(value), 40)
+        return getattr(value, "__name__", None) or textwrap.shorten(repr(value), 80)
 
     args = [word(value) for value in trial.args]
     args += [f"{key}={word(value)}" for key, value in trial.kwargs.items()]

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch import fx, nn
+from torch.overrides import resolve_name
 
 from autograder.core.exercise import Trial
 from autograder.exercises.ch13_partition.models import (
@@ -26,7 +27,19 @@ from autograder.models import fresh
 # ------------------------------------------------------------------ backends
 
 
-@dataclass(frozen=True)
+def _written(targets: tuple[Any, ...]) -> str:
+    """What nodes call, as a person writes it: a function by its name, a method as text."""
+
+    def word(one: Any) -> str:
+        if isinstance(one, str):
+            return repr(one)
+        return resolve_name(one) or f"{one.__module__.lstrip('_')}.{one.__name__}"
+
+    words = [word(one) for one in targets]
+    return f"({', '.join(words)}{',' * (len(words) == 1)})"
+
+
+@dataclass(frozen=True, repr=False)
 class Takes:
     """A backend that has these operations: functions, and names of methods and modules."""
 
@@ -36,8 +49,11 @@ class Takes:
         """Whether it has what the node calls."""
         return node.target in self.targets
 
+    def __repr__(self) -> str:
+        return f"Takes({_written(self.targets)})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class TakesAllBut:
     """A backend that has everything but these operations. It asks nobody what a node is."""
 
@@ -46,6 +62,9 @@ class TakesAllBut:
     def __call__(self, node: fx.Node) -> bool:
         """Whether it has what the node calls."""
         return node.target not in self.targets
+
+    def __repr__(self) -> str:
+        return f"TakesAllBut({_written(self.targets)})"
 
 
 @dataclass(frozen=True)
