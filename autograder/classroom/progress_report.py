@@ -140,7 +140,9 @@ def print_summary(summary: Summary, console: Console) -> None:
     rate = f", {60 * again / summary.seconds:.0f} a minute" if again and summary.seconds else ""
     have = "has" if kept == 1 else "have"
     before = f" {kept} had been graded before and {have} not changed." if kept else ""
-    console.print(f"{_counted(again, 'submission')} graded in {summary.seconds:.0f} s{rate}.{before}")
+    console.print(
+        f"{_counted(again, 'submission')} graded in {summary.seconds:.0f} s{rate}.{before}"
+    )
     _print_late(summary.late, console)
     for chapter, (submissions, answers) in summary.waiting.items():
         verb = "waits" if submissions == 1 else "wait"
