@@ -136,7 +136,7 @@ def export(
             if count := exporting.feedback_zip(pages, desk.room, name, done):
                 out.print(f"{escape(str(pages))}: feedback for {count} students.")
             else:
-                out.print(f"There are no feedback pages yet: nbgrader generate_feedback {name}")
+                out.print(exporting.why_no_feedback(desk.room, name))
         if canvas is not None:
             table = read_table(canvas)
             pairs = [word.partition("=") for word in column or ()]

@@ -129,7 +129,7 @@ def print_summary(summary: Summary, console: Console) -> None:
     """Print a table: how many submissions of each chapter ended how, and what they earned."""
     table = Table()
     table.add_column("chapter", no_wrap=True)
-    for head in ("handed in", "how it ended", "mean points", "of"):
+    for head in ("handed in", "how it ended", "automatic mean", "of"):
         table.add_column(head)
     for chapter in sorted({result.chapter for result in summary.results}):
         own = [result for result in summary.results if result.chapter == chapter]
