@@ -204,7 +204,7 @@ class NotebookRun:
         try:
             head = self._step(cell)
         except ProcessLost as lost:
-            self._lose(f"cell {index + 1}", lost)
+            self._lose(f"Cell {index + 1}", lost)
             if self._bars_the_hungry(lost):
                 self._restart(index)
                 self._run(cell, index)
@@ -228,7 +228,7 @@ class NotebookRun:
         if head.get("out_of_time") is True:
             self._barred.add(index)
             self.ends.append(End.OUT_OF_TIME)
-            self.warn(f"cell {index + 1} used up its time and was stopped")
+            self.warn(f"Cell {index + 1} used up its time and was stopped.")
 
     def _step(self, cell: NotebookNode) -> dict[str, Any]:
         times = self.patience
@@ -248,7 +248,7 @@ class NotebookRun:
                 self._parked[index] = self._set_aside(self._exercise(index))
                 return
             except ProcessLost as lost:
-                self._lose(f"cell {index + 1}", lost)
+                self._lose(f"Cell {index + 1}", lost)
                 self._bars_the_hungry(lost)
                 self._restart(index)
         self._parked[index] = Parked("lost")
@@ -342,7 +342,7 @@ class NotebookRun:
             trial.go(child, self._in_order(exercise, cases), self.warn)
             if trial.timed_out and not told:
                 self.ends.append(End.OUT_OF_TIME)
-                self.warn(f"{exercise.name} used up its time on a case and was stopped")
+                self.warn(f"`{exercise.name}` used up its time on a case and was stopped.")
         except ProcessLost as lost:
             self._after_trial(index, lost)
 
@@ -390,7 +390,7 @@ class NotebookRun:
     def _is_open(self) -> bool:
         """Whether cells can still be run, and answers tried."""
         if self._notebook is not None and monotonic() > self._deadline:
-            self.warn(f"the notebook took longer than {self.patience.notebook:g} seconds")
+            self.warn(f"The notebook took longer than {self.patience.notebook:g} seconds.")
             self.ends.append(End.OUT_OF_TIME)
             self._stop()
         return self._notebook is not None
@@ -398,7 +398,7 @@ class NotebookRun:
     def _lose(self, what: str, lost: ProcessLost) -> None:
         self.ends.append(lost.ending.end)
         self._astray += lost.ending.end in (End.ASTRAY, End.OUT_OF_TIME)
-        self.warn(f"{what} ended or blocked Python ({lost.ending})")
+        self.warn(f"{what} ended or blocked Python ({lost.ending}).")
 
     def _bars_the_hungry(self, lost: ProcessLost) -> bool:
         """Bar the cells that left no memory to the one that now lacked it, if there are any."""
@@ -406,7 +406,7 @@ class NotebookRun:
         if lost.ending.end is not End.OUT_OF_MEMORY or not new:
             return False
         for index in sorted(new):
-            self.warn(f"cell {index + 1} had used up the memory, and is not run again")
+            self.warn(f"Cell {index + 1} had used up the memory, and is not run again.")
         self._barred |= new
         return True
 
@@ -434,7 +434,7 @@ class NotebookRun:
         while True:
             self._stop()
             if self._used >= self.patience.restarts or self._astray >= MOST_ASTRAY:
-                self.warn(f"the notebook used up {self._used} processes; the rest is not run")
+                self.warn(f"The notebook used up {self._used} processes; the rest is not run.")
                 self._gave_up = before
                 return
             try:

@@ -134,7 +134,8 @@ def _by_student(
         when = people.handed_in(origin) or stamps.get(one.path[:-1])
         when = when or (one.when if are_dates else None)
         called_so = one.path[-1].lower().endswith((".ipynb", ".json"))
-        notebook = recognise(one.copy.read_bytes(), one.path[-1], known) if called_so else None
+        name = (origin.file or one.path)[-1]  # without what the platform writes before it
+        notebook = recognise(one.copy.read_bytes(), name, known) if called_so else None
         mine = groups.setdefault((origin.name, origin.number), [])
         mine.append(_File(one, origin, notebook, when))
     people.meet([files[0].origin for files in groups.values()])
@@ -168,7 +169,8 @@ def _place(keeper: Keeper, people: People, files: Sequence[_File], done: Collect
         what = keeper.put(hand_in)
         for one in older:
             keeper.keep(hand_in, one.taken.path[-1], one.taken.copy.read_bytes(), one.when)
-        placed = Placed(student, assignment, what, newest.when, newest.origin.late, len(older))
+        when = newest.when or keeper.time_there(hand_in)
+        placed = Placed(student, assignment, what, when, newest.origin.late, len(older))
         done.placed.append(placed)
     for one in beside:
         if one.is_notebook:

@@ -92,6 +92,7 @@ def pin(folder: Annotated[Path, typer.Argument(help="The classroom.")]) -> None:
     if not (folder / "nbgrader_config.py").is_file():
         err.print(f"[red]Stopped.[/red] {escape(str(folder))} is not a classroom.")
         raise typer.Exit(1)
+    out.print("The versions of this class are from now on:")
     for name, number in versions.pin(folder).items():
         out.print(f"{escape(name)}: {escape(number)}")
 

@@ -136,7 +136,7 @@ def export(
             if count := exporting.feedback_zip(pages, desk.room, name, done):
                 out.print(f"{escape(str(pages))}: feedback for {count} students.")
             else:
-                out.print(f"There are no feedback pages yet: nbgrader generate_feedback {name}")
+                out.print(exporting.why_no_feedback(desk.room, name))
         if canvas is not None:
             table = read_table(canvas)
             pairs = [word.partition("=") for word in column or ()]
@@ -200,11 +200,12 @@ def _print_collected(done: Collected, timezone: str | None) -> None:
     older += sum(one.what.name in ("REPLACED", "EARLIER") for one in done.placed)
     if older:
         out.print(f"{older} earlier ones are kept in .fxcourse/older.")
+    untimed = sum(one.when is None for one in done.placed)
     if done.dated:
-        out.print(done.dated)
+        if untimed:
+            out.print(done.dated)
     elif any(one.when for one in done.placed):
         out.print(f"Times in a zip were read as those of {timezone or 'this machine'}'s time zone.")
-    untimed = sum(one.when is None for one in done.placed)
     if untimed:
         out.print(f"{untimed} of {len(done.placed)} have no time, and so count as not late.")
 

@@ -13,7 +13,7 @@ from typing import Any
 import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import Execute, NbGraderPreprocessor
+from nbgrader.preprocessors import Execute, GetGrades, NbGraderPreprocessor
 from traitlets import Bool, Float, Integer, Unicode
 
 from autograder.classroom.attached_files import files_beside
@@ -47,6 +47,9 @@ class CannotJudge(Exception):
 
 class ExecuteChecks(NbGraderPreprocessor):
     """Runs a notebook's cells, and has the answers at its check cells tried and judged."""
+
+    display_data_priority = GetGrades.display_data_priority
+    """As in `ForStudents`, which makes one of these where a page is made."""
 
     syllabus = Unicode("autograder.exercises", help="The module whose EXERCISES are graded.").tag(
         config=True

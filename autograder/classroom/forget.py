@@ -172,7 +172,7 @@ def lines_about(held: Held) -> Iterator[str]:
         yield f"Lines in {path}: {count}."
     if held.run_kept and held:
         yield "What the last run replaced; it cannot be undone afterwards."
-    for path in held.reports:
+    for path in held.reports if held else ():
         yield f"The report in {path}; fxcourse classroom report writes one without the student."
     for path in held.others:
         yield f"Left as it is, and has the name in it: {path}"

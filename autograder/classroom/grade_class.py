@@ -47,7 +47,7 @@ from autograder.classroom.nbgrader_options import (
 from autograder.classroom.pools import Pools
 from autograder.classroom.preflight import RawSubmission, read_submission
 from autograder.classroom.second_looks import SecondLook, still_waiting
-from autograder.classroom.versions import differences, is_pinned, pin
+from autograder.classroom.versions import PIN, differences, is_pinned, pin
 from autograder.classroom.whose_work import which_chapters, whose_work
 from autograder.classroom.worker_pool import grade_in_parallel
 from autograder.sandbox.client import NoBox
@@ -245,8 +245,11 @@ class _Marking:
         expect: Callable[[int], None],
     ) -> list[Result]:
         chosen = self.chosen = which_chapters(chapters, self.writer.chapters())
-        for sentence in differences(self.room):
+        changed = differences(self.room)
+        for sentence in changed:
             warn(sentence)
+        if changed:
+            warn(PIN)
         if self.last_run and not is_pinned(self.room):
             pin(self.room)
         self.writer.penalties = Penalties(self.room, self.config, self.writer.chapters())

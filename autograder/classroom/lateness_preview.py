@@ -64,7 +64,10 @@ def _parts(
     late = [row for row in rows if row.sentence or row.changes]
     parts: list[RenderableType] = []
     if late:
-        table = Table("student", "chapter", "handed in", "what it costs", "points off", "until now")
+        table = Table("student")
+        table.add_column("chapter", no_wrap=True)
+        for head in ("handed in", "what it costs", "points off", "until now"):
+            table.add_column(head)
         for row in late:
             at = shown(row.lateness.at, zone) if row.lateness.at else "not known"
             table.add_row(

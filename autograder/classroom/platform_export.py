@@ -319,3 +319,10 @@ def feedback_zip(path: Path, room: Path, assignment: str, done: Filled) -> int:
             for page in found:
                 archive.write(page, f"{folder}_assignsubmission_file_/{page.name}")
     return len(pages)
+
+
+def why_no_feedback(room: Path, assignment: str) -> str:
+    """Why no page could be packed, in a sentence."""
+    if any((room / "feedback").glob(f"*/{assignment}/*.html")):
+        return "No feedback page is of a student whose grade was filled in."
+    return f"There are no feedback pages yet: nbgrader generate_feedback {assignment}"

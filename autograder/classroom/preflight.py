@@ -83,8 +83,8 @@ def _why_not(path: Path) -> str:
         found = path.lstat()
     except OSError:
         others = sorted(other.name for other in path.parent.glob("*.ipynb"))
-        has = f"There is {', '.join(others[:5])}; rename it" if others else "Put it there"
-        return f"There is no {path.name}. {has}, and grade again."
+        only = f", only {', '.join(others[:5])}" if others else ""
+        return f"There is no {path.name} in what was handed in{only}."
     if stat.S_ISLNK(found.st_mode):
         return f"{path.name} is a link; links are not read."
     if not stat.S_ISREG(found.st_mode):

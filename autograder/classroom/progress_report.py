@@ -127,21 +127,27 @@ def _few(notes: tuple[str, ...], most: int = 4) -> list[str]:
 
 def print_summary(summary: Summary, console: Console) -> None:
     """Print a table: how many submissions of each chapter ended how, and what they earned."""
-    seen = {result.status for result in summary.results}
-    endings = [status for status in SubmissionStatus if status in seen]
-    table = Table("chapter", "submissions", *endings, "mean points", "of")
+    table = Table()
+    table.add_column("chapter", no_wrap=True)
+    for head in ("handed in", "how it ended", "automatic mean", "of"):
+        table.add_column(head)
     for chapter in sorted({result.chapter for result in summary.results}):
         own = [result for result in summary.results if result.chapter == chapter]
-        table.add_row(chapter, *_columns(own, endings))
+        table.add_row(chapter, *_columns(own))
     console.print(table)
     again = sum(result.in_this_run for result in summary.results)
     kept = len(summary.results) - again
     rate = f", {60 * again / summary.seconds:.0f} a minute" if again and summary.seconds else ""
-    before = f" {kept} had been graded before and have not changed." if kept else ""
-    console.print(f"{again} submissions graded in {summary.seconds:.0f} s{rate}.{before}")
+    have = "has" if kept == 1 else "have"
+    before = f" {kept} had been graded before and {have} not changed." if kept else ""
+    console.print(
+        f"{_counted(again, 'submission')} graded in {summary.seconds:.0f} s{rate}.{before}"
+    )
     _print_late(summary.late, console)
     for chapter, (submissions, answers) in summary.waiting.items():
-        console.print(f"{chapter}: {submissions} wait for a person, with {answers} answers.")
+        verb = "waits" if submissions == 1 else "wait"
+        count = _counted(answers, "answer")
+        console.print(f"{chapter}: {submissions} {verb} for a person, with {count}.")
     for look in summary.again[:MOST_LATE]:
         console.print(f"  {escape(in_a_line(look.line()))}")
     if summary.again:
@@ -150,6 +156,10 @@ def print_summary(summary: Summary, console: Console) -> None:
         console.print(f"[red]not read[/red]  {escape(one)}")
     if len(summary.unread) > MOST_UNREAD:
         console.print(f"And {len(summary.unread) - MOST_UNREAD} more notebooks were not read.")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def print_changes(summary: Summary, console: Console) -> None:
@@ -185,10 +195,11 @@ def about_late(row: LateRow) -> str:
     return f"{in_a_line(row.student)}, {row.chapter}: {row.sentence}{minus}"
 
 
-def _columns(results: Sequence[Result], endings: Sequence[SubmissionStatus]) -> Iterator[str]:
+def _columns(results: Sequence[Result]) -> Iterator[str]:
     """What the table says of one chapter's results."""
     ended = Counter(result.status for result in results)
     yield str(len(results))
-    yield from (str(ended[status] or "") for status in endings)
+    seen = [status for status in SubmissionStatus if ended[status]]
+    yield ", ".join(f"{ended[status]} {status}" for status in seen)
     yield f"{sum(result.points for result in results) / len(results):.1f}"
     yield f"{max(result.max_points for result in results):g}"

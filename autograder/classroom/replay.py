@@ -20,6 +20,8 @@ from autograder.classroom.save_verdicts import SCORES
 from autograder.core import own_exercises
 from autograder.exercises import EXERCISES
 from autograder.submission.case_report import CaseReport, reports_in
+from autograder.submission.outcome_notes import outcome_of
+from autograder.submission.result import SubmissionStatus
 from autograder.submission.sanitize import in_a_line
 from autograder.submission.seeds import noted_seed
 from autograder.submission.source_cells import CHECK, checked_exercise
@@ -82,6 +84,10 @@ def replay(folder: Path, student: str, exercise: str) -> Replayed:
             f"{path} is not there. Grade the chapter first: fxcourse grade {folder} {chapter}"
         )
     nb = nbformat.read(path, as_version=4)
+    ended = outcome_of(nb)
+    if ended.status in (SubmissionStatus.REFUSED, SubmissionStatus.UNREADABLE):
+        why = in_a_line(" ".join(ended.happened))
+        raise CannotReplay(f"What {student} handed in of {chapter} was {ended.status}: {why}")
     execute = ExecuteChecks(config=api(folder.resolve()).config, only=exercise)
     execute.seed = noted_seed(nb)
     db_url = CourseDirectory(config=execute.config).db_url

@@ -99,6 +99,10 @@ class Keeper:
         self._note(hand_in)
         return What.REPLACED if there else What.NEW
 
+    def time_there(self, hand_in: HandIn) -> datetime | None:
+        """When what lies there was handed in; ``None`` where nothing says so."""
+        return time_of(_read_stamp(self.room / "submitted" / hand_in.student / hand_in.assignment))
+
     def keep(self, hand_in: HandIn, name: str, data: bytes, when: datetime | None) -> None:
         """Keep a file that a later one takes the place of; once, however often it comes."""
         home = self.room / OLDER / hand_in.student / hand_in.assignment

@@ -12,6 +12,13 @@ FILE = ".fxcourse/versions.json"
 CHECKS = "the course's checks"
 
 
+PIN = (
+    "What other versions have graded is graded again. `fxcourse classroom pin DIR` makes the ones "
+    "here those of the class."
+)
+"""What to do where versions differ."""
+
+
 def installed() -> dict[str, str]:
     """The versions that decide grades here: of the course, what it checks, and its libraries."""
     found = {name: _number(name) for name in ("fxcourse", *journal.LIBRARIES)}

@@ -96,7 +96,7 @@ def recognise(nb: NotebookNode, source_cells: SourceCells) -> Iterator[Repair]:
     missing = [master for master in source_cells.values() if master.name not in present]
     if not missing:
         return
-    looks = _Looks([cell for cell in nb.cells if grade_id(cell) is None])
+    looks = _Looks(nb.cells)
     for master in missing:
         found = looks.last_like(master)
         if found is not None:
@@ -109,21 +109,33 @@ class _Looks:
 
     def __init__(self, cells: list[NotebookNode]) -> None:
         self._numbers: dict[tuple[str, str], int] = {}
+        named = {name: n for n, cell in enumerate(cells) if (name := grade_id(cell))}
+        self._answers: dict[str, int] = {}
         self._cells = cells
         for number, cell in enumerate(cells):
+            names = defined(cell.source) if cell.cell_type == "code" else frozenset()
+            self._answers |= dict.fromkeys(names, number)
+            if grade_id(cell) is not None:
+                continue
             self._numbers["id", str(cell.get("id"))] = number
             if cell.cell_type == "code":
                 self._numbers["text", normal(cell.source)] = number
-                for name in defined(cell.source):
-                    self._numbers["name", name] = number
+                self._numbers |= {("name", name): number for name in names}
+        self._answers |= named
 
     def last_like(self, master: SourceCell) -> NotebookNode | None:
-        """The last cell that looks like one of the course's and has not been taken yet."""
+        """The last cell that looks like one of the course's and has not been taken yet.
+
+        A check above its answer is none of these, but an example of the chapter's or a trial: what
+        counts is not written there yet.
+        """
         keys = [("id", master.name)]
         if master.solution:
             keys.append(("name", master.name))
         elif master.locked:
-            keys += [("text", text) for text in master.texts if text]
+            answer = self._answers.get(master.exercise or "", -1)
+            texts = [("text", text) for text in master.texts if text]
+            keys += [key for key in texts if self._numbers.get(key, -1) > answer]
         numbers = [self._numbers[key] for key in keys if key in self._numbers]
         free = [n for n in numbers if grade_id(self._cells[n]) is None]
         return self._cells[max(free)] if free else None

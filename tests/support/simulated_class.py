@@ -156,7 +156,7 @@ def _result(
     points = sum(c.score * i.points for c, i in zip(checks, items, strict=True))
     result = replace(result, checks=checks, points=points)
     if chance < 0.02:
-        note = f"cell {draw.randrange(2, 40)} used up its time and was stopped"
+        note = f"Cell {draw.randrange(2, 40)} used up its time and was stopped."
         restarts = draw.randrange(3)
         return replace(result, status=SubmissionStatus.TIMED_OUT, notes=(note,), restarts=restarts)
     if chance < 0.06:

@@ -101,7 +101,7 @@ def test_an_answer_that_used_up_its_time_is_told_once() -> None:
     for case in EXERCISES["after"].cases:
         run._go(0, [case])
     assert run.ends == [End.OUT_OF_TIME]
-    assert told == ["after used up its time on a case and was stopped"]
+    assert told == ["`after` used up its time on a case and was stopped."]
 
 
 def test_each_case_is_told_whether_it_was_tried_and_what_was_found() -> None:

@@ -135,6 +135,26 @@ def test_deleted_check_comes_back_below_its_answer(
     assert rooms_place(nb, "check-half") == rooms_place(nb, "half") + 1
 
 
+@pytest.mark.parametrize("more", [[], [lose_metadata("after")]])
+def test_a_check_above_its_answer_is_not_taken_for_the_one_that_was_deleted(
+    released: NotebookNode, source_cells: dict[str, SourceCell], more: list[Edit]
+) -> None:
+    example = [add("check(after)", above="after"), add("def after():\n    ...", above="after")]
+    edits = [*example, fill("after", AFTER), delete("check-after"), *more]
+    nb, said = mend(released, source_cells, *edits)
+    assert "The cell `check-after` was missing; it was put back." in said
+    assert rooms_place(nb, "check-after") == rooms_place(nb, "after") + 1
+
+
+def test_a_trial_below_a_check_without_metadata_leaves_it_where_it_is(
+    released: NotebookNode, source_cells: dict[str, SourceCell]
+) -> None:
+    trial = add("def after(number):\n    ...", below="check-after")
+    edits = [fill("after", AFTER), trial, lose_metadata("check-after")]
+    nb, _ = mend(released, source_cells, *edits)
+    assert rooms_place(nb, "check-after") == rooms_place(nb, "after") + 1
+
+
 def rooms_place(nb: NotebookNode, name: str) -> int:
     return [grade_id(cell) for cell in nb.cells].index(name)
 

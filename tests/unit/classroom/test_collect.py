@@ -131,6 +131,21 @@ def test_canvas_takes_the_later_file_and_says_who_was_late(room: Path) -> None:
     assert "Canvas dates files when it packs them" in done.dated
 
 
+def test_a_file_that_was_cut_off_is_taken_in_by_its_name(room: Path) -> None:
+    for name in ("exampleanna_123_456_01_one-2.ipynb", "A B_7_assignsubmission_file_01_one.ipynb"):
+        done = take(room, {name: b'{"cells": [{"cell_ty'})
+        assert why(done) == {} and [one.assignment for one in done.placed] == ["01_one"]
+
+
+def test_a_time_that_is_known_already_stays_known(room: Path) -> None:
+    anna = "Anna Example_12345_assignsubmission_file_/01_one.ipynb"
+    ben = "Ben Other_12346_assignsubmission_file_/01_one.ipynb"
+    take(room, {anna: (ONE, MONDAY), ben: (ONE, TUESDAY)})
+    done = take(room, {anna: ONE, ben: ONE})  # all of one date: that of the packing
+    assert [one.what for one in done.placed] == [What.SAME, What.SAME]
+    assert done.dated and all(one.when for one in done.placed)
+
+
 def test_canvas_numbers_tell_two_of_one_name_apart_also_later(room: Path) -> None:
     take(room, {"exampleanna_1_10_a.ipynb": ONE})
     take(room, {"exampleanna_2_11_a.ipynb": TWO, "exampleanna_1_12_a.ipynb": TWO})

@@ -18,6 +18,7 @@ from autograder.classroom.platform_export import (
     feedback_zip,
     fill_canvas,
     fill_moodle,
+    why_no_feedback,
 )
 from autograder.classroom.roster import Person
 from autograder.classroom.tables import Table, read_table
@@ -180,4 +181,6 @@ def test_feedback_goes_to_the_participants_folder(tmp_path: Path) -> None:
     folder = name.split("/")[0].split("_", 4)  # as Moodle takes a folder's name apart
     assert folder == ["Anna Example", "101", "assignsubmission", "file", ""]
     assert feedback_zip(tmp_path / "g.zip", tmp_path, "02_two", done) == 0
+    assert why_no_feedback(tmp_path, "02_two").endswith("nbgrader generate_feedback 02_two")
+    assert why_no_feedback(tmp_path, "01_one").startswith("No feedback page is of a student")
     assert not (tmp_path / "g.zip").exists()

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from autograder.classroom.replay import Replayed
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.classroom.replay import CannotReplay, Replayed, replay
 from autograder.submission.case_report import CaseReport
+from autograder.submission.outcome_notes import note_outcome
 
 CASES = (
     CaseReport("one call", "redirects calls", "shown", "held"),
@@ -41,3 +47,13 @@ def test_points_that_are_not_the_same_are_said() -> None:
     assert "gives no points, because a person decides, of 4" in told(share=None, before=None)
     assert "That is what the gradebook has" in told(share=None, before=None)
     assert "A person gave 2.5 points; they count." in told(by_hand=2.5)
+
+
+def test_what_was_refused_is_not_judged_as_an_empty_answer(tmp_path: Path) -> None:
+    path = tmp_path / "autograded/ann/03_manipulation/03_manipulation.ipynb"
+    path.parent.mkdir(parents=True)
+    nb = nbformat.v4.new_notebook()
+    note_outcome(nb, status="refused", happened=["There is nothing."])
+    nbformat.write(nb, path)
+    with pytest.raises(CannotReplay, match=r"of 03_manipulation was refused: There is nothing\."):
+        replay(tmp_path, "ann", "retarget")

@@ -100,6 +100,7 @@ def test_versions_that_differ_are_said_before_anything_is_graded(room: Path) -> 
         f"This class was made with torch 2.0.0; here it is {kept['torch']}.",
         "The course's checks changed since this class was made "
         f"(abc, now {kept[versions.CHECKS]}).",
+        versions.PIN,
     ]
     code, text = asked("pin", str(room))
     assert code == 0 and f"torch: {kept['torch']}" in text
