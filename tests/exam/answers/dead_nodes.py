@@ -315,7 +315,7 @@ def _(model):
 def _(model):
     graph, alive = fx.symbolic_trace(model).graph, set()
     for node in reversed(graph.nodes):
-        keeps = node.op == "call_module" and any(model.get_submodule(node.target).buffers())
+        keeps = node.op == "call_module" and list(model.get_submodule(node.target).buffers())
         if keeps or node.op == "output" or alive.intersection(node.users):
             alive.add(node)
     return named(graph, alive)

@@ -487,7 +487,7 @@ def in_place_left(model):
     return remove(model, wanted=wanted)
 
 
-@wrong("a graph module is copied, not traced", "missed-spelling")
+@wrong("a graph module is copied, not traced", "something-instead")
 def not_traced_anew(model):
     gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
     graph, env = fx.Graph(), {}

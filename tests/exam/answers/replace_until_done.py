@@ -276,7 +276,7 @@ def returns_graph(model, pattern, replacement, limit=100):
 _LIMIT = "it is about the limit, which is high enough for every random model"
 
 
-@wrong("one round in any case", "no-error")
+@wrong("one round in any case", "should-raise")
 def at_least_one_round(model, pattern, replacement, limit=100):
     gm, total = fx.symbolic_trace(model), 0
     for _ in range(max(limit, 1)):
@@ -286,12 +286,12 @@ def at_least_one_round(model, pattern, replacement, limit=100):
     return gm, total
 
 
-@wrong("a limit of its own where none is given", "no-error")
+@wrong("a limit of its own where none is given", "should-raise")
 def a_thousand_rounds(model, pattern, replacement, limit=1000):
     return one_round_more(model, pattern, replacement, limit)
 
 
-@wrong("stops when the code is as before", "no-error")
+@wrong("stops when the code is as before", "should-raise")
 def same_code(model, pattern, replacement, limit=100):
     gm, total = fx.symbolic_trace(model), 0
     for _ in range(limit + 1):
