@@ -641,7 +641,7 @@ def returns_none(model, rules):
     new_graph(model, rules)
 
 
-@wrong("a graph module is copied, not traced", "missed-call")
+@wrong("a graph module is copied, not traced", "wrong-arguments")
 def not_traced_anew(model, rules):
     gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
 

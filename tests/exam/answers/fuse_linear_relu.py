@@ -504,12 +504,12 @@ def counted(stem, taken):
     return fuse
 
 
-@wrong("a free name among the modules, counted from 0", "name-taken")
+@wrong("a free name among the modules, counted from 0", "crashed")
 def names_of_modules(model):
     return counted("linear_relu_", lambda m: [name for name, _ in m.named_modules()])(model)
 
 
-@wrong("a free name among modules and parameters", "name-taken")
+@wrong("a free name among modules and parameters", "crashed")
 def no_buffers(model):
     return counted("fused_", lambda m: [*m._modules, *m._parameters])(model)
 

@@ -291,18 +291,6 @@ def a_thousand_rounds(model, pattern, replacement, limit=1000):
     return one_round_more(model, pattern, replacement, limit)
 
 
-@wrong("stops when the code is as before", "should-raise")
-def same_code(model, pattern, replacement, limit=100):
-    gm, total = fx.symbolic_trace(model), 0
-    for _ in range(limit + 1):
-        before = gm.code
-        matches = fx.replace_pattern(gm, pattern, replacement)
-        if not matches or gm.code == before:
-            return gm, total
-        total += len(matches)
-    raise RuntimeError("no end")
-
-
 BEYOND = {
     "the last allowed round counts as too many": _LIMIT,
     "one round more than allowed": _LIMIT,

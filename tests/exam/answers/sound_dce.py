@@ -460,7 +460,11 @@ def untouched(model):
     raise NotImplementedError
 
 
-@wrong("of the methods with two underscores only __setitem__ is kept", "removed-too-much")
+@wrong(
+    "of the methods with two underscores only __setitem__ is kept",
+    "removed-too-much",
+    clause="iadd-methods",
+)
 def no_operator_methods(model):
     return sweep(
         model,

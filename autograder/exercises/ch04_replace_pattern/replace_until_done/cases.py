@@ -171,7 +171,6 @@ EXERCISE = Exercise(
             "limit by keyword", "limit", models.Passing, models.PASS_BY, None, kwargs={"limit": 1}
         ),
         until_case("without an end", "limit", OneWave, models.TURN, None, limit=(20,)),
-        until_case("the same again", "limit", ReluChain, models.SAME, None, limit=(5,)),
         until_case(
             "redraw: limit by default, one round too few",
             "limit",

@@ -141,7 +141,6 @@ CANCEL: Pair = (neg_of_neg, itself)
 PASS_BY: Pair = (relu_of_neg, neg_of_relu)
 TURN: Pair = (sum_of_two, turned_sum)
 EXPAND: Pair = (sum_then_product, product_then_sum)
-SAME: Pair = (one_relu, one_relu)
 RESPELL: Pair = (plus_one, one_plus)
 
 

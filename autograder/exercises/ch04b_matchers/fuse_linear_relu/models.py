@@ -196,8 +196,9 @@ class ReluReadTwice(nn.Module):
         self.out = nn.Linear(3, 1)
 
     def forward(self, x):
-        hidden = torch.relu(self.linear(x))
-        return self.out(hidden), hidden * hidden, torch.relu(x), torch.relu(hidden)
+        hidden, gate = self.linear(x), torch.relu(x)
+        hidden = torch.relu(hidden)
+        return self.out(hidden), hidden * hidden, gate, torch.relu(hidden)
 
 
 class CalledTwice(nn.Module):
