@@ -198,6 +198,10 @@ def nameless_probe(log: Log) -> Probe:
     return record
 
 
+WHICH = "which is"
+"""The key under which a `Recognizer` notes which value it saw again."""
+
+
 class Recognizer:
     """Notes of each value which earlier one it is: the same object, not only an equal one."""
 
@@ -211,7 +215,7 @@ class Recognizer:
             self._seen.clear()
         known = next((earlier for earlier, seen in self._seen if seen is value), "new")
         self._seen.append((name, value))
-        _note(self._log, name, {"value": value, "which is": known})
+        _note(self._log, name, {"value": value, WHICH: known})
 
 
 class Stop(ArithmeticError):
