@@ -538,7 +538,7 @@ assert "unused" not in gm.code
 #
 # * in-place methods and functions of tensors: a name that ends in a single `_`.
 #   Python's `operator.and_`, `or_`, `not_` and `is_` are pure,
-# * `__setitem__`, `operator.setitem`, and `operator.iadd` with its family,
+# * `operator.setitem`, `operator.iadd` and its family, and their methods, such as `__iadd__`,
 # * calls with `out=`, calls with `inplace=True`, modules whose `inplace` is true,
 # * BatchNorm modules in training mode,
 # * `torch._assert` and `print`,

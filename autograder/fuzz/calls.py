@@ -26,7 +26,9 @@ CALLS = (
         "{a} - [buffer(torch.ones(()))]",
     ),
     *ops(
-        "{x}[{y}.dim() - {y}.dim() : {y}.shape[0]]", "F.pad({x}, [0, {a}.dim() * 0])", dims=(1, 4)
+        "{x}[{y}.dim() - {y}.dim() : {y}.shape[0] : {a}.dim() * 0 + 1]",
+        "F.pad({x}, [0, {a}.dim() * 0])",
+        dims=(1, 4),
     ),
 )
 MISLEADING = ("max", "input", "relu_1", "add")

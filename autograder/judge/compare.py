@@ -134,19 +134,24 @@ def _worst_entry(got: torch.Tensor, want: torch.Tensor) -> str:
     """The entry that differs most, with both values, before what `_distance` says."""
     if got.dtype == torch.bool or got.is_complex() or not 1 < got.numel() <= _EXACT:
         at_all = got.numel() == 1 and not got.is_complex()
-        return f"it is {_number(got)}, not {_number(want)}; " if at_all else ""
+        return f"it is {_two_numbers(got, want)}; " if at_all else ""
     gap = (got.double() - want.double()).abs().nan_to_num(math.inf, math.inf)
     gap[(got == want) | (got.isnan() & want.isnan())] = 0
     place = [int(i) for i in torch.unravel_index(gap.argmax(), gap.shape)]
     words = ("entry",) if len(place) == 1 else ("row", "column")
     at = ", ".join(f"{word} {i + 1}" for word, i in zip(words, place, strict=False))
     at = at if len(place) <= 2 else f"[{', '.join(map(str, place))}]"
-    return f"at {at} it is {_number(got[tuple(place)])}, not {_number(want[tuple(place)])}; "
+    return f"at {at} it is {_two_numbers(got[tuple(place)], want[tuple(place)])}; "
 
 
-def _number(entry: torch.Tensor) -> str:
-    value = entry.item()
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _two_numbers(got: torch.Tensor, want: torch.Tensor) -> str:
+    """Two entries that differ, with as many digits as it takes to see that."""
+    a, b = got.item(), want.item()
+    for digits in (4, 7, 17):
+        words = [f"{v:.{digits}g}" if isinstance(v, float) else str(v) for v in (a, b)]
+        if words[0] != words[1]:
+            break
+    return f"{words[0]}, not {words[1]}"
 
 
 _EXACT = 100_000

@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch import fx, nn
 
+from autograder.models.build import TracedInPart
+
 # FX records these calls instead of making them while it traces.
 fx.wrap("iadd")
 
@@ -309,6 +311,15 @@ class MethodStays(nn.Module):
         return torch.add(a, y).add(1)
 
 
+class AddsInside(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.adds = OtherAdds()
+
+    def forward(self, x, y):
+        return self.adds(x, y) * y
+
+
 def traced_adds() -> fx.GraphModule:
-    """A `GraphModule` that somebody else traced."""
-    return fx.symbolic_trace(OtherAdds())
+    """A `GraphModule` that somebody else traced; a fresh trace goes into its submodule."""
+    return TracedInPart(AddsInside)()

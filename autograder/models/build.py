@@ -174,3 +174,21 @@ class Traced:
     def __call__(self) -> fx.GraphModule:
         """A fresh trace."""
         return fx.symbolic_trace(self.make())
+
+
+class _KeepsParts(fx.Tracer):
+    """A tracer that goes into no submodule of the model."""
+
+    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        """Whether a module is one node."""
+        return "." not in module_qualified_name or super().is_leaf_module(m, module_qualified_name)
+
+
+@dataclass(frozen=True)
+class TracedInPart(Traced):
+    """Makes a graph module in which each submodule is one node: a trace of it goes into them."""
+
+    def __call__(self) -> fx.GraphModule:
+        """A trace that keeps what the model calls."""
+        model = self.make()
+        return fx.GraphModule(model, _KeepsParts().trace(model), type(model).__name__)

@@ -17,6 +17,7 @@ _EFFECTS = tuple(
         "builtins.print",
     )
 )
+_METHODS = ("__setitem__", *(f"__{name}__" for name in _IN_PLACE_OPERATORS))
 _PURE = tuple({"function": f"operator.{name}"} for name in ("and_", "or_", "not_", "is_"))
 
 
@@ -29,7 +30,7 @@ def has_effect(row: Plain, modules: dict[str, Plain]) -> bool:
     if row["op"] == "call_module":
         return _module_has_effect(modules.get(row["target"], {}))
     if row["op"] == "call_method":
-        return row["target"] == "__setitem__" or _says_in_place(row["target"])
+        return row["target"] in _METHODS or _says_in_place(row["target"])
     if row["op"] == "call_function" and not calls(row, *_PURE):
         ((_, name),) = row["target"].items()
         return calls(row, *_EFFECTS) or _says_in_place(name)

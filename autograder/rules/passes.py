@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from autograder.core.codec import Plain, kind_of
+from autograder.core.codec import Plain, kind_of, show
 from autograder.core.exported import is_exported
 from autograder.core.outcome import Part
 from autograder.core.verdict import Finding
@@ -94,16 +94,29 @@ _SHARED = (
 )
 
 
+_STARS = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
+
+
+def _written(parameters: Plain) -> str:
+    """Parameters as one writes them; what their annotations are is not told."""
+    return ", ".join(
+        _STARS.get(row[1], "") + row[0] + (f"={show(row[2])}" if len(row) > 2 else "")
+        for row in parameters or []
+    )
+
+
 @rule("signature kept", Stage.STRUCTURE)
 def signature_kept(evidence: Evidence) -> Iterable[Finding]:
     """`forward` has the parameters of the traced model: names, order, defaults."""
     want = evidence.traced_signature
     got = next((each for each in evidence.form.signatures if each != want), want)
     if got != want:
-        names = ", ".join(row[0] for row in got or [])
+        mine, models = _written(got), _written(want)
+        than = "" if mine == models else f" `forward({models})`"
         yield evidence.finding(
             "lost-signature",
-            f"The result's `forward({names})` does not take the same parameters as the model's.",
+            f"The result's `forward({mine})` does not take the same parameters as the "
+            f"model's{than}.",
             "Placeholders are the signature: their names, order and defaults must stay, even of "
             "those that nothing reads.",
         )

@@ -98,7 +98,7 @@ class DeadTensorAndModule(nn.Module):
         super().__init__()
         self.gain = nn.Parameter(torch.rand(3))
         self.used = nn.Linear(3, 3)
-        self.unused = nn.Linear(3, 3)
+        self.unused = nn.BatchNorm1d(3)
 
     def forward(self, x, extra=None):
         self.unused(x * self.gain)

@@ -309,3 +309,21 @@ def _(model):
     alive = alive_in(graph)
     nodes = list(graph.nodes)[:-2]
     return [n.name for n in nodes if n not in alive and n.op != "placeholder"]
+
+
+@wrong("a module with buffers counts as alive", "missed-dead")
+def _(model):
+    graph, alive = fx.symbolic_trace(model).graph, set()
+    for node in reversed(graph.nodes):
+        keeps = node.op == "call_module" and list(model.get_submodule(node.target).buffers())
+        if keeps or node.op == "output" or alive.intersection(node.users):
+            alive.add(node)
+    return named(graph, alive)
+
+
+@wrong("four sweeps forward", "missed-dead")
+def _(model):
+    graph, dead = fx.symbolic_trace(model).graph, set()
+    for _ in range(4):
+        dead |= {n for n in graph.nodes if n.op != "output" and dead.issuperset(n.users)}
+    return [n.name for n in graph.nodes if n in dead and n.op != "placeholder"]

@@ -641,6 +641,19 @@ def returns_none(model, rules):
     new_graph(model, rules)
 
 
+@wrong("a graph module is copied, not traced", "wrong-arguments")
+def not_traced_anew(model, rules):
+    gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
+
+    class Decomposer(fx.Transformer):
+        def call_function(self, target, args, kwargs):
+            if target in rules:
+                return rules[target](*args, **kwargs)
+            return super().call_function(target, args, kwargs)
+
+    return Decomposer(gm).transform()
+
+
 BEYOND = {
     "lists in arguments are looked into, not in tuples": (
         "functions that have rules are drawn with nodes in lists, not in tuples"

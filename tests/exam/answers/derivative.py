@@ -691,6 +691,16 @@ def untouched(fn):
     raise NotImplementedError
 
 
+@wrong("the values of sums without their alpha", "wrong-result")
+def values_without_alpha(fn):
+    gm = forward_mode(fn)
+    for node in gm.graph.nodes:
+        if KINDS.get(node.target) == "add" and "alpha" in node.kwargs:
+            node.kwargs = {key: v for key, v in node.kwargs.items() if key != "alpha"}
+    gm.recompile()
+    return gm
+
+
 BEYOND = {
     "always float64": "random inputs are float64, where right formulas agree",
 }

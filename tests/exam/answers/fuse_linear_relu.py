@@ -491,3 +491,34 @@ def not_called_twice(model):
             Fuse().rewire(gm, node, users, name)
     gm.recompile()
     return gm
+
+
+def counted(stem, taken):
+    """Names with a number, of which those count as free that `taken` does not know."""
+
+    def fuse(model):
+        known = set(taken(model))
+        numbers = (n for n in itertools.count() if f"{stem}{n}" not in known)
+        return Fuse(name=lambda node: f"{stem}{next(numbers)}")(model)
+
+    return fuse
+
+
+@wrong("a free name among the modules, counted from 0", "crashed")
+def names_of_modules(model):
+    return counted("linear_relu_", lambda m: [name for name, _ in m.named_modules()])(model)
+
+
+@wrong("a free name among modules and parameters", "crashed")
+def no_buffers(model):
+    return counted("fused_", lambda m: [*m._modules, *m._parameters])(model)
+
+
+@wrong("the node behind the layer in place of its reader", "missed-place")
+def next_node(model):
+    @dataclass
+    class Next(Fuse):
+        def is_relu(self, gm, node):
+            return super().is_relu(gm, node) and node.prev in node.all_input_nodes
+
+    return Next()(model)

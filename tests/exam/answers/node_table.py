@@ -234,3 +234,19 @@ def printed(model):
 @wrong("bools for counts", "wrong-value")
 def bools(model):
     return [(op, name, bool(i), bool(u)) for op, name, i, u in table(model)]
+
+
+@wrong("the step of a slice is forgotten", "wrong-value")
+def no_step(model):
+    def walk(value):
+        if isinstance(value, fx.Node):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            for item in value:
+                yield from walk(item)
+        elif isinstance(value, dict):
+            yield from walk(list(value.values()))
+        elif isinstance(value, slice):
+            yield from walk((value.start, value.stop))
+
+    return [(n.op, n.name, len(set(walk((n.args, n.kwargs)))), len(n.users)) for n in trace(model)]

@@ -551,6 +551,38 @@ def untouched(model, probe):
     raise NotImplementedError
 
 
+BY_NAME = {}
+
+
+@wrong("the probes kept in a global, by their names", "missing-probe")
+def kept_by_name(model, probe):
+    key = getattr(probe, "__name__", "probe")
+    BY_NAME[key] = probe
+    return insert(model, probe, call=around(lambda _, name, value: BY_NAME[key](name, value)))
+
+
+@wrong("a probe that is false is left out", "missing-probe")
+def only_true_probes(model, probe):
+    return insert(model, probe, wanted=lambda n: bool(probe))
+
+
+@wrong("a name that no module has", "crashed")
+def free_among_modules(model, probe):
+    class Probe(nn.Module):
+        def forward(self, name, value):
+            probe(name, value)
+
+    gm = fx.symbolic_trace(model)
+    key = next(k for i in range(9) if (k := f"probe_{i}") not in gm._modules)
+    gm.add_module(key, Probe())
+    for node in list(gm.graph.nodes):
+        if node.op in CALLS:
+            with gm.graph.inserting_after(node):
+                gm.graph.call_module(key, (node.name, node))
+    gm.recompile()
+    return gm
+
+
 BEYOND = {
     "an attribute under a name that is taken": ("no model that is drawn has an attribute `probe`"),
 }

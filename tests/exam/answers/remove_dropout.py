@@ -476,3 +476,23 @@ def deletes_what_is_read(model):
 @wrong("untouched", "not-attempted")
 def untouched(model):
     raise NotImplementedError
+
+
+@wrong("modules in place are left", "missed-spelling")
+def in_place_left(model):
+    def wanted(gm, node):
+        module = gm.get_submodule(node.target) if node.op == "call_module" else None
+        return is_dropout(gm, node) and not getattr(module, "inplace", False)
+
+    return remove(model, wanted=wanted)
+
+
+@wrong("a graph module is copied, not traced", "something-instead")
+def not_traced_anew(model):
+    gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
+    graph, env = fx.Graph(), {}
+    for node in gm.graph.nodes:
+        env[node] = (
+            env[value_of(node)] if is_dropout(gm, node) else graph.node_copy(node, env.__getitem__)
+        )
+    return fx.GraphModule(gm, graph)

@@ -274,6 +274,23 @@ def returns_graph(model, pattern, replacement, limit=100):
 
 
 _LIMIT = "it is about the limit, which is high enough for every random model"
+
+
+@wrong("one round in any case", "should-raise")
+def at_least_one_round(model, pattern, replacement, limit=100):
+    gm, total = fx.symbolic_trace(model), 0
+    for _ in range(max(limit, 1)):
+        total += len(fx.replace_pattern(gm, pattern, replacement))
+    if fx.replace_pattern(copy.deepcopy(gm), pattern, replacement):
+        raise RuntimeError("no end")
+    return gm, total
+
+
+@wrong("a limit of its own where none is given", "should-raise")
+def a_thousand_rounds(model, pattern, replacement, limit=1000):
+    return one_round_more(model, pattern, replacement, limit)
+
+
 BEYOND = {
     "the last allowed round counts as too many": _LIMIT,
     "one round more than allowed": _LIMIT,

@@ -21,6 +21,9 @@ EFFECTS = IN_PLACE_OPERATORS | {operator.setitem, torch._assert, print}
 PURE = {operator.and_, operator.or_, operator.not_, operator.is_}
 
 
+METHODS = {"__setitem__", *(f"__{each.__name__}__" for each in IN_PLACE_OPERATORS)}
+
+
 def in_place_name(name):
     return name.endswith("_") and not name.endswith("__")
 
@@ -37,7 +40,7 @@ def has_effect(gm, node):
     if node.op == "call_module":
         return module_effect(gm.get_submodule(node.target))
     if node.op == "call_method":
-        return node.target == "__setitem__" or in_place_name(node.target)
+        return node.target in METHODS or in_place_name(node.target)
     if node.op == "call_function":
         return node.target not in PURE and (
             node.target in EFFECTS or in_place_name(node.target.__name__)
@@ -455,6 +458,35 @@ def dropout_is_pure(model):
 @wrong("untouched", "not-attempted")
 def untouched(model):
     raise NotImplementedError
+
+
+@wrong(
+    "of the methods with two underscores only __setitem__ is kept",
+    "removed-too-much",
+    clause="iadd-methods",
+)
+def no_operator_methods(model):
+    return sweep(
+        model,
+        lambda gm, n: (
+            has_effect(gm, n)
+            and not (n.op == "call_method" and n.target in METHODS - {"__setitem__"})
+        ),
+    )
+
+
+@wrong("five sweeps forward", "dead-left")
+def five_sweeps(model):
+    return sweep(model, order=lambda nodes: [n for n in nodes * 5 if not n._erased])
+
+
+@wrong("only norms with weights are kept", "removed-too-much")
+def affine_norms(model):
+    def effect(gm, n):
+        norm = gm.get_submodule(n.target) if n.op == "call_module" else None
+        return has_effect(gm, n) and not (isinstance(norm, _BatchNorm) and not norm.affine)
+
+    return sweep(model, effect)
 
 
 BEYOND = {

@@ -604,6 +604,11 @@ def all_none(fn, **constants):
     return specialized(fn, dict.fromkeys(constants))
 
 
+@wrong("the result put into eval mode", "caller-changed")
+def in_eval_mode(fn, **constants):
+    return erased(fn, **constants).eval()
+
+
 BEYOND = {
     "assertions whose text has the name": (
         "the assertions of random models speak of dimensions, not of the names that are fixed"

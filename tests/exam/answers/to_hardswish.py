@@ -287,6 +287,11 @@ def floor_division(model):
     return _rewrite(model, [*_all_patterns(), *patterns])
 
 
+@wrong("the sign of the numbers is overlooked", "changed-too-much")
+def any_sign(model):
+    return _rewrite(model, _all_patterns((3, 3.0, -3), (6, 6.0, -6)))
+
+
 BEYOND = {
     "floor division, too": "right answers round otherwise, and a floor would make a step of that",
 }

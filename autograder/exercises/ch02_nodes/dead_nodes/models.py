@@ -19,7 +19,10 @@ class DeadChain(nn.Module):
     def forward(self, x):
         first = torch.exp(x)
         second = torch.sin(first)
-        torch.cos(second)
+        third = torch.cos(second)
+        fourth = torch.tanh(third)
+        fifth = torch.abs(fourth)
+        torch.neg(fifth)
         return first * 2
 
 

@@ -59,6 +59,8 @@ VOCABULARY = Vocabulary(
         "[buffer(torch.ones(()))] + {a}",
         "torch.addcmul({a}, {b}, {c})",
         "{a}.addcmul({b}, {c})",
+        "torch.sub({a}, {b})",
+        "{a}.sub({b}, alpha={n})",
     )
     + COMMON,
     training=True,

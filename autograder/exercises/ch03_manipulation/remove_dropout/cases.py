@@ -36,7 +36,7 @@ for node in list(gm.graph.nodes):
 VOCABULARY = Vocabulary(
     ops(
         "[nn.Dropout(0.5)]({a})",
-        "[nn.Dropout(0.3)]({a})",
+        "[nn.Dropout(0.3, inplace=True)]({a}.sin())",
         "[nn.Dropout(0.3)](input={a})",
         "[nn.ELU()](input={a})",
         "[nn.Sigmoid()]({a})",
@@ -129,7 +129,7 @@ EXERCISE = Exercise(
         model_case("a weight that is read", "rest", models.ReadWeight, (X,)),
         model_case("a call in place that nobody reads", "rest", models.UnreadInPlace, (X,)),
         model_case("parameters with defaults", "rest", models.DefaultDropout, (X,), (X, 3.0)),
-        model_case("redraw: a module", "module", models.DropoutOutput, (T(1, 3),), hidden=True),
+        model_case("redraw: a module", "module", models.DropoutInPlace, (T(1, 3),), hidden=True),
         model_case("redraw: a relative", "kinds", models.Dropouts1d, (T(1, 2, 4),), hidden=True),
         model_case("redraw: a function", "function", models.AlwaysActive, (T(7),), hidden=True),
         model_case("redraw: places", "places", models.ChainOutput, (T(7),), hidden=True),

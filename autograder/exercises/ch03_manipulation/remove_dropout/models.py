@@ -9,6 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
+from autograder.models.build import TracedInPart
+
 # FX records calls of it instead of tracing into it.
 fx.wrap("undo_dropout")
 
@@ -31,6 +33,16 @@ class DropoutOutput(nn.Module):
 
     def forward(self, x):
         return self.drop(self.linear(x))
+
+
+class DropoutInPlace(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.drop = nn.Dropout(0.5, inplace=True)
+
+    def forward(self, x):
+        return self.drop(self.linear(x)) * 2
 
 
 class DropoutOfInput(nn.Module):
@@ -310,5 +322,5 @@ class WithIdentity(nn.Module):
 
 
 def traced_chain() -> fx.GraphModule:
-    """A `GraphModule` that somebody else traced."""
-    return fx.symbolic_trace(SharedDropout())
+    """A `GraphModule` that somebody else traced; a fresh trace goes into its submodules."""
+    return TracedInPart(SharedDropout)()

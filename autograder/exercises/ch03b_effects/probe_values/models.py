@@ -89,8 +89,11 @@ class NamesTaken(nn.Module):
         super().__init__()
         self.probe = nn.Tanh()
         self._probe, self.probe_0, self.call_probe = nn.Sigmoid(), nn.Softsign(), nn.ELU()
+        self.register_buffer("probe_1", torch.ones(3))
+        self.probe_ = nn.Parameter(torch.ones(3))
 
     def forward(self, x):
+        x = x * self.probe_ + self.probe_1
         return self.call_probe(self.probe_0(x)) - self._probe(self.probe(x))
 
 
@@ -170,12 +173,16 @@ def partial_probe(log: Log) -> Probe:
 
 
 class Slots:
-    """An object that can be called, and takes no further attributes."""
+    """An object that can be called, takes no further attributes, and is false."""
 
     __slots__ = ("_log",)
 
     def __init__(self, log: Log) -> None:
         self._log = log
+
+    def __len__(self) -> int:
+        """How many values it keeps for itself: none."""
+        return 0
 
     def __call__(self, name: str, value: Any) -> None:
         """Remember a value."""
@@ -191,6 +198,10 @@ def nameless_probe(log: Log) -> Probe:
     return record
 
 
+WHICH = "which is"
+"""The key under which a `Recognizer` notes which value it saw again."""
+
+
 class Recognizer:
     """Notes of each value which earlier one it is: the same object, not only an equal one."""
 
@@ -204,7 +215,7 @@ class Recognizer:
             self._seen.clear()
         known = next((earlier for earlier, seen in self._seen if seen is value), "new")
         self._seen.append((name, value))
-        _note(self._log, name, {"value": value, "which is": known})
+        _note(self._log, name, {"value": value, WHICH: known})
 
 
 class Stop(ArithmeticError):
@@ -222,10 +233,6 @@ def stopping_probe(log: Log) -> Probe:
     return record
 
 
-def ignoring_probe(name: str, value: Any) -> None:
-    """Somebody else's probe."""
-
-
 @dataclass(frozen=True, eq=False)
 class Probed:
     """Builds a trial whose answer is given a probe, which writes to the trial's log."""
@@ -233,7 +240,10 @@ class Probed:
     plain: Callable[[int], Trial]
     probe: Callable[[Log], Probe]
     another: bool = False
-    """Whether the answer probes another model for somebody else before the result runs."""
+    """Whether the answer probes another model for somebody else before the result runs.
+
+    The two probes are of one kind and name, as `first.append` and `second.append` are.
+    """
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
@@ -241,7 +251,7 @@ class Probed:
         made.args = (made.model, self.probe(made.log))
         made.watch = (made.log,)  # nobody is to be probed before the result runs
         if self.another:
-            made.meanwhile = lambda answer: answer(self.plain(seed).model, ignoring_probe)
+            made.meanwhile = lambda answer: answer(self.plain(seed).model, self.probe([]))
         return made
 
 

@@ -12,6 +12,7 @@ from autograder.core.codec import Plain, reads, show
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Part, Reference
 from autograder.core.verdict import Finding
+from autograder.exercises.ch03b_effects.probe_values import models
 from autograder.exercises.ch03b_effects.probe_values.cases import Stops
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
@@ -159,6 +160,15 @@ def _log_finding(evidence: Evidence, i: int, got: Plain, want: Plain) -> Finding
     for (name, value), (_, wanted_value) in zip(seen, wanted, strict=True):
         tensors = evidence.outcome.tensors, evidence.reference.tensors
         found = difference(value, tensors[0], wanted_value, tensors[1], f"what it sees of {name}")
+        if (
+            found and f"'{models.WHICH}'" in found.text
+        ):  # what it holds is equal: that was tried first
+            return evidence.finding(
+                "wrong-probe-value",
+                f"{where} is given something else than the value of {name}: an object of its own, "
+                "equal or not.",
+                "It is to see the value itself. Which line of yours makes a copy, or a view?",
+            )
         if found:
             return evidence.finding(
                 "wrong-probe-value",

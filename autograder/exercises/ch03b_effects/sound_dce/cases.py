@@ -78,6 +78,7 @@ VOCABULARY = Vocabulary(
         "torch.mul({x}, {n}, out={y})",
         "torch.sort({x}.neg(), out=({y}, torch.sort({x})[1]))",
         "{x}.__setitem__(..., 0.5)",
+        "{x}.__iadd__({b})",
         'torch._assert({x}.dim() < 5, "too many dimensions")',
         "{a}.__contains__(0.5)",
         "({a} > 0) & ({b} > 0)",

@@ -40,7 +40,7 @@ for _name in (
 
 class DeadChain(nn.Module):
     def forward(self, x):
-        torch.sin(x).cos().tan()
+        torch.sin(x).cos().tan().exp().abs().neg()
         return x + 1
 
 
@@ -210,12 +210,16 @@ class SetItemFunction(nn.Module):
 
 
 class InPlaceOperators(nn.Module):
-    """FX records `iadd` and `imul` from `operator` here: `fx.wrap` was called for them."""
+    """FX records `iadd` and `imul` from `operator` here: `fx.wrap` was called for them.
+
+    No `fx.wrap` is needed for the method: `z -= x` would make no such call, but this does.
+    """
 
     def forward(self, x, y):
         z = x + 1
         iadd(z, y)
         imul(z, y)
+        z.__isub__(x)
         return z
 
 
@@ -282,7 +286,7 @@ class Norm(nn.Module):
 class Norm2d(nn.Module):
     def __init__(self):
         super().__init__()
-        self.norms = nn.ModuleList([nn.BatchNorm2d(2), nn.BatchNorm2d(2)])
+        self.norms = nn.ModuleList([nn.BatchNorm2d(2), nn.BatchNorm2d(2, affine=False)])
 
     def forward(self, x):
         self.norms[0](x)

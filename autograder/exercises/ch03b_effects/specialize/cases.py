@@ -46,11 +46,12 @@ def fixed(
     function: Callable[..., Any],
     constants: dict[str, Any],
     *inputs: Sequence[Any],
+    training: bool = False,
     hidden: bool = False,
     expect: Expect = Expect(),  # noqa: B008 - it is frozen
 ) -> Case:
     """A case: a function or module, the values to fix, inputs for the result."""
-    return Case(name, aspect, models.Fixing(function, constants, inputs), hidden, expect)
+    return Case(name, aspect, models.Fixing(function, constants, inputs, training), hidden, expect)
 
 
 def refused(recipe: Recipe) -> Expect:
@@ -149,7 +150,12 @@ EXERCISE = Exercise(
             "names of builtins", "signature", models.builtin_names, {"flag": True}, (X,), (X, 3.0)
         ),
         fixed(
-            "a default that agrees", "signature", models.Block, {"act": True, "scale": 1.0}, (X,)
+            "a default that agrees",
+            "signature",
+            models.Block,
+            {"act": True, "scale": 1.0},
+            (X,),
+            training=True,
         ),
         fixed("another flag stays", "signature", models.kept, {"flag": False}, (X,), (X, True)),
         fixed("an infinite default", "signature", models.bounded, {"flag": True}, (X,), (X, 0.5)),

@@ -172,16 +172,20 @@ class Fixing:
             `shifted`.
         constants: the values to fix.
         inputs: argument tuples for the result, tensors as `T`.
+        training: whether the module is in training mode.
     """
 
     subject: Callable[..., Any]
     constants: dict[str, Any]
     inputs: tuple[Sequence[Any], ...] = ()
+    training: bool = False
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
         makes_a_model = isinstance(self.subject, type) or self.subject is shifted
-        subject = fresh(self.subject, seed) if makes_a_model else self.subject
+        subject = self.subject
+        if makes_a_model:
+            subject = fresh(self.subject, seed, training=self.training)
         generator = torch.Generator().manual_seed(seed + 1)
         return Trial(
             args=(subject,),

@@ -162,7 +162,7 @@ EXERCISE = Exercise(
         ),
         until_case("one round too few", "limit", models.Passing, models.PASS_BY, None, limit=(2,)),
         until_case(
-            "one round, none allowed", "limit", models.Passing, models.PASS_BY, None, limit=(0,)
+            "one round, none allowed", "limit", models.NegChain, models.CANCEL, None, limit=(0,)
         ),
         until_case(
             "no round needed, none allowed", "limit", models.Passing, models.CANCEL, 0, limit=(0,)
@@ -172,10 +172,10 @@ EXERCISE = Exercise(
         ),
         until_case("without an end", "limit", OneWave, models.TURN, None, limit=(20,)),
         until_case(
-            "redraw: without an end, limit by default",
+            "redraw: limit by default, one round too few",
             "limit",
-            OneWave,
-            models.TURN,
+            partial(models.Passing, 101),
+            models.PASS_BY,
             None,
             hidden=True,
         ),

@@ -77,14 +77,20 @@ def modes_kept(evidence: Evidence) -> Iterable[Finding]:
     )
     for path, training in want.items():
         if got.get(path, training) != training:
-            what = f"its module `{path}`" if path else "it"
+            mode = "training" if training else "eval"
+            what = f"The module `{path}` of the model" if path else "The model"
             yield evidence.finding(
                 "mode-changed",
-                f"In the model that {evidence.you} was given, {what} is in "
-                f"{'training' if training else 'eval'} mode; in the result it is not.",
+                f"{what} that {evidence.you} was given is in {mode} mode; in the result it is not."
+                if path
+                else f"{what} that {evidence.you} was given is in {mode} mode; the result is not.",
                 "Modes are the caller's business: leave each part in its own.",
             )
             return
+
+
+def _replacements(count: int) -> str:
+    return f"{count} replacement" + ("" if count == 1 else "s")
 
 
 @rule("right count", Stage.RESULT)
@@ -96,7 +102,7 @@ def right_count(evidence: Evidence) -> Iterable[Finding]:
     if got != want:
         yield evidence.finding(
             "wrong-count",
-            f"{evidence.you} counts {got} replacements; `replace_pattern` made {want} here.",
+            f"{evidence.you} counts {_replacements(got)}; `replace_pattern` made {want} here.",
             "`replace_pattern` returns one match for each replacement that it made in a round.",
         )
 

@@ -9,7 +9,7 @@ from autograder.exercises.ch04_replace_pattern.to_hardswish import models
 from autograder.fuzz.grammar import ONE_DTYPE, SMOOTH, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, model_case
-from autograder.models.build import Traced
+from autograder.models.build import Traced, TracedInPart
 
 X, XY = (T(2, 3),), (T(2, 3), T(2, 3))
 
@@ -95,7 +95,7 @@ EXERCISE = Exercise(
         model_case("the other way round, with floats", "forms", models.SwishTurnedFloats, X),
         model_case("in submodules", "many", models.SwishOfLayer, X),
         model_case("many readers", "many", models.SwishManyReaders, X),
-        model_case("a graph module", "many", Traced(models.SwishMixed), X),
+        model_case("a graph module", "many", TracedInPart(models.SwishOfLayer), X),
         model_case("other numbers", "stays", models.WrongNumbers, X),
         model_case("numbers that are near", "stays", models.NearNumbers, X),
         model_case("numbers from outside", "stays", models.NumbersFromOutside, (T(2), 3, 6)),

@@ -61,10 +61,10 @@ class SwishManyReaders(nn.Module):
 
 class WrongNumbers(nn.Module):
     def forward(self, x):
-        a = x * F.relu6(x + 2) / 6
+        a = x * F.relu6(x + -3) / 6
         b = x * F.relu6(x + 3) / 3
         c = F.relu6(x + 6) * x / 6
-        d = F.relu6(x + 3) * x / 6.5
+        d = F.relu6(x + 3) * x / -6
         return a + b - c * d
 
 

@@ -9,7 +9,7 @@ from autograder.exercises.ch04b_matchers.fuse_addcmul import models
 from autograder.fuzz.grammar import ONE_DTYPE, SMOOTH, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, model_case
-from autograder.models.build import Traced
+from autograder.models.build import Traced, TracedInPart
 
 XY, XYZ = (T(2, 3), T(2, 3)), (T(2, 3), T(2, 3), T(2, 3))
 WIDE = (T(2, 1), T(3), T(4, 1, 1))
@@ -158,7 +158,7 @@ EXERCISE = Exercise(
         model_case("methods", "stays", models.Methods, XYZ),
         model_case("other operations", "stays", models.OtherOperations, SQUARE),
         model_case("among much else, in a submodule", "stays", models.Surrounded, (T(2, 3),)),
-        model_case("a graph module", "stays", Traced(models.Surrounded), (T(3),)),
+        model_case("a graph module", "stays", TracedInPart(models.Surrounded), (T(3),)),
         model_case("redraw: two shapes", "task", models.ProductLeftTwice, FOUR[:3], hidden=True),
         model_case(
             "redraw: mixed",

@@ -9,7 +9,7 @@ from autograder.exercises.ch04b_matchers.fuse_linear_relu import models
 from autograder.fuzz.grammar import ONE_DTYPE, SMOOTH, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, model_case
-from autograder.models.build import Traced
+from autograder.models.build import Traced, TracedInPart
 
 X3 = (T(2, 3),)
 
@@ -59,6 +59,8 @@ VOCABULARY = Vocabulary(
         "[nn.Bilinear(D, D, D)]({x}, {x}).relu()",
         "torch.relu([nn.LayerNorm(D)]({x}))",
         "torch.relu(F.linear({x}, [nn.Parameter(torch.ones(D, D))]))",
+        "[nn.Linear(D, D)]({x}) - torch.relu({y})",
+        "(layer := [nn.Linear(D, D)]({x}), torch.tanh({y}))[1] * layer.relu()",
         dims=(1, 4),
     )
     + ops("(layer := [nn.Linear(D, D)]({x})), torch.relu(layer)", dims=(1, 4), outs=2)
@@ -113,7 +115,7 @@ EXERCISE = Exercise(
         model_case("one layer, called twice", "shared", models.CalledTwice, X3),
         model_case("one layer, a ReLU behind the second call", "shared", models.OncePlain, X3),
         model_case("one layer, a ReLU behind the first call", "shared", models.PlainAfterwards, X3),
-        model_case("a graph module", "shared", Traced(models.PlainAfterwards), X3),
+        model_case("a graph module", "shared", TracedInPart(models.PlainAfterwards), X3),
         model_case(
             "redraw: in training mode", "task", models.Bottle, X3, training=True, hidden=True
         ),

@@ -196,8 +196,9 @@ class ReluReadTwice(nn.Module):
         self.out = nn.Linear(3, 1)
 
     def forward(self, x):
-        hidden = torch.relu(self.linear(x))
-        return self.out(hidden), hidden * hidden, torch.relu(x), torch.relu(hidden)
+        hidden, gate = self.linear(x), torch.relu(x)
+        hidden = torch.relu(hidden)
+        return self.out(hidden), hidden * hidden, gate, torch.relu(hidden)
 
 
 class CalledTwice(nn.Module):
@@ -257,7 +258,7 @@ class NamesTaken(nn.Module):
 
 
 class NumberedNames(nn.Module):
-    """Modules and parameters have the numbered names that come to mind."""
+    """Modules, parameters and buffers have the numbered names that come to mind."""
 
     def __init__(self):
         super().__init__()
@@ -265,19 +266,30 @@ class NumberedNames(nn.Module):
         self.out = nn.Linear(3, 3)
         for i in range(3):
             for name in ("linear_relu", "fused", "fused_linear_relu", "fc_relu", "fc_linear_relu"):
-                setattr(self, f"{name}_{i}", nn.Softplus())
+                self.take(f"{name}_{i}", i)
             for name in ("linear_relu", "fused", "relu", "linearrelu", "fc_fused"):
-                setattr(self, f"{name}{i}", nn.Parameter(torch.ones(3)))
+                self.take(f"{name}{i}", i)
         self.register_buffer("linear_relu", torch.ones(3))
         self.register_buffer("fused", torch.ones(3))
+
+    def take(self, name, i):
+        if i == 0:
+            setattr(self, name, nn.Softplus())
+        elif i == 1:
+            setattr(self, name, nn.Parameter(torch.ones(3)))
+        else:
+            self.register_buffer(name, torch.ones(3))
+
+    def use(self, name, i, x):
+        return getattr(self, name)(x) if i == 0 else x * getattr(self, name)
 
     def forward(self, x):
         x = torch.relu(self.fc(x)) + self.fused - self.linear_relu
         for i in range(3):
             for name in ("linear_relu", "fused", "fused_linear_relu", "fc_relu", "fc_linear_relu"):
-                x = getattr(self, f"{name}_{i}")(x)
+                x = self.use(f"{name}_{i}", i, x)
             for name in ("linear_relu", "fused", "relu", "linearrelu", "fc_fused"):
-                x = x * getattr(self, f"{name}{i}")
+                x = self.use(f"{name}{i}", i, x)
         return torch.relu(self.out(x))
 
 

@@ -16,6 +16,7 @@ from torch import fx, nn
 from torch.nn import functional as F
 
 from autograder.core.exercise import Trial
+from autograder.models.build import TracedInPart
 from autograder.models.networks import Encoder
 
 # ------------------------------------------------------------------ rules
@@ -330,8 +331,8 @@ class Flatten(nn.Module):
 
 
 def traced_squares() -> fx.GraphModule:
-    """A `GraphModule` that somebody else traced."""
-    return fx.symbolic_trace(SquareAndTanh())
+    """A `GraphModule` that somebody else traced; a fresh trace goes into its submodules."""
+    return TracedInPart(Nested)()
 
 
 def encoder() -> Encoder:

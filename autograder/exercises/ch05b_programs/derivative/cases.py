@@ -99,6 +99,8 @@ VOCABULARY = Vocabulary(
         "torch.mul({a}, other={n})",
         "{a}.mul(other={b})",
         "{a}.sub(other={n})",
+        "torch.add({a}, {b}, alpha={n}).sin()",
+        "torch.sub({n}, {a}, alpha=2) * x",
     ),
     results=("value",),
     inputs=("",),

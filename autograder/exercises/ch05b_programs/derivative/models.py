@@ -93,7 +93,7 @@ def keywords(x):
 
 
 def alphas(x):
-    y = torch.add(torch.sin(x), torch.exp(x), alpha=2)
+    y = torch.sin(torch.add(x, torch.exp(x), alpha=2))
     return torch.sub(y, x, alpha=-0.5)
 
 
