@@ -167,7 +167,7 @@ def _log_finding(evidence: Evidence, i: int, got: Plain, want: Plain) -> Finding
                 "wrong-probe-value",
                 f"{where} is given something else than the value of {name}: an object of its own, "
                 "equal or not.",
-                "It is to see the value itself. Which line of yours makes a copy, or a view?",
+                "It must see the value itself. Which line of yours makes a copy, or a view?",
             )
         if found:
             return evidence.finding(
