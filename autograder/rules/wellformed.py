@@ -240,7 +240,18 @@ def known_targets(evidence: Evidence) -> Iterable[Finding]:
 
     Where the exercise allows code of the notebook's own, it is what the exercise allows.
     """
+    model = evidence.trial.model
+    parts = {type(each).__name__ for each in model.modules()} if model is not None else ()
     for name, called in evidence.own_code[:1]:
+        if called in parts:
+            yield evidence.finding(
+                "unknown-target",
+                f"`{name}` calls a `{called}` of the model as a whole. A trace of the model goes "
+                "into it.",
+                "Is a model that is a `GraphModule` already traced anew, too?",
+                nodes=(name,),
+            )
+            continue
         yield evidence.finding(
             "unknown-target",
             f"`{name}` calls `{called}`, which only your notebook knows.",

@@ -181,6 +181,12 @@ def changes_the_pattern(model, pattern):
     return len(fx.replace_pattern(fx.symbolic_trace(model), pattern, pattern))
 
 
+@wrong("a copy of a graph module is not traced again", "wrong-value")
+def copied_not_traced(model, pattern):
+    gm = copy.deepcopy(model) if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
+    return len(fx.replace_pattern(gm, pattern, pattern))
+
+
 BEYOND = {
     "the output reads only the last of its values": (
         "a model must return a value from inside of a match, and not as its last"

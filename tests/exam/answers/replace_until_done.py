@@ -291,6 +291,18 @@ def a_thousand_rounds(model, pattern, replacement, limit=1000):
     return one_round_more(model, pattern, replacement, limit)
 
 
+@wrong("a copy of a graph module is not traced again", "unknown-target")
+def copied_not_traced(model, pattern, replacement, limit=100):
+    copied = isinstance(model, fx.GraphModule)
+    gm, total = copy.deepcopy(model) if copied else fx.symbolic_trace(model), 0
+    for _ in range(limit + 1):
+        matches = fx.replace_pattern(gm, pattern, replacement)
+        if not matches:
+            return gm, total
+        total += len(matches)
+    raise RuntimeError("no end")
+
+
 BEYOND = {
     "the last allowed round counts as too many": _LIMIT,
     "one round more than allowed": _LIMIT,

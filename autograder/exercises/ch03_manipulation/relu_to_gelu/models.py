@@ -191,6 +191,11 @@ class TrainedBlock(nn.Module):
         return self.block(x)
 
 
+class BlockAndRelu(TrainedBlock):
+    def forward(self, x):
+        return self.block(x.relu()) * 2
+
+
 class InsideALeaf(nn.Module):
     """FX calls the decoder as a whole; the activation inside is its own."""
 
@@ -234,4 +239,4 @@ def decoder(activation: nn.Module) -> nn.Module:
 
 def traced_block() -> fx.GraphModule:
     """A `GraphModule` that somebody else traced; a fresh trace goes into its submodule."""
-    return TracedInPart(TrainedBlock)()
+    return TracedInPart(BlockAndRelu)()

@@ -20,7 +20,7 @@ from autograder.exercises.ch04_replace_pattern.models import (
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import model_case
-from autograder.models.build import Traced
+from autograder.models.build import Traced, TracedInPart
 
 HINTS = (
     "`replace_pattern` returns a list with one entry for each place that it rewrote. "
@@ -136,7 +136,7 @@ EXERCISE = Exercise(
             models.sin_plus,
             hidden=True,
         ),
-        count_case("a graph module", "caller", Traced(models.ThreeWaves), models.sin_plus),
+        count_case("a graph module", "caller", TracedInPart(models.Residual), models.sin_plus),
         count_case(
             "model and pattern are graph modules",
             "caller",

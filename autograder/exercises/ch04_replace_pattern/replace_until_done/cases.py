@@ -15,7 +15,7 @@ from autograder.exercises.ch04_replace_pattern.replace_until_done import models
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T, model_case
-from autograder.models.build import Traced
+from autograder.models.build import TracedInPart
 
 HINTS = (
     "Section 4.4 has a loop that ends when a round makes no replacement. "
@@ -105,7 +105,7 @@ EXERCISE = Exercise(
     cases=(
         until_case("two rounds", "task", ReluChain, models.COLLAPSE, 2),
         until_case(
-            "a graph module", "task", Traced(partial(ReluChain, 4)), models.COLLAPSE, 3, (T(2, 2),)
+            "a graph module", "task", TracedInPart(models.Branches), models.COLLAPSE, 7, (T(2, 3),)
         ),
         until_case("nothing to replace", "count", OneWave, models.COLLAPSE, 0, (T(2), T(2))),
         until_case("one round, two places", "count", models.NegChain, models.CANCEL, 2),

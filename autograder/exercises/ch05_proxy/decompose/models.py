@@ -290,6 +290,11 @@ class Nested(nn.Module):
         return self.act(y) - self.shift
 
 
+class NestedAndSquare(Nested):
+    def forward(self, x):
+        return super().forward(torch.square(x)) * 2
+
+
 class Defaults(nn.Module):
     def forward(self, square, scale=0.5, unread=None, *rest):
         return torch.square(square) * scale
@@ -332,7 +337,7 @@ class Flatten(nn.Module):
 
 def traced_squares() -> fx.GraphModule:
     """A `GraphModule` that somebody else traced; a fresh trace goes into its submodules."""
-    return TracedInPart(Nested)()
+    return TracedInPart(NestedAndSquare)()
 
 
 def encoder() -> Encoder:
