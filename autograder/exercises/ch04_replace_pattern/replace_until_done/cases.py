@@ -105,7 +105,12 @@ EXERCISE = Exercise(
     cases=(
         until_case("two rounds", "task", ReluChain, models.COLLAPSE, 2),
         until_case(
-            "a graph module", "task", TracedInPart(models.Branches), models.COLLAPSE, 7, (T(2, 3),)
+            "a graph module",
+            "task",
+            TracedInPart(models.PairAndBranches),
+            models.COLLAPSE,
+            8,
+            (T(2, 3),),
         ),
         until_case("nothing to replace", "count", OneWave, models.COLLAPSE, 0, (T(2), T(2))),
         until_case("one round, two places", "count", models.NegChain, models.CANCEL, 2),

@@ -99,6 +99,11 @@ class Branches(nn.Module):
         return {"both": self.right(hidden) - self.left(hidden), "x": x}
 
 
+class PairAndBranches(Branches):
+    def forward(self, x, scale=2.0):
+        return super().forward(torch.relu(torch.relu(x)).sin(), scale)
+
+
 class Factors(nn.Module):
     def forward(self, a, b, c):
         return ((a + b) * c + a) * b
