@@ -62,7 +62,7 @@ SUBMISSIONS = (
     mishaps.killed(CHAPTER, FEW, "sign_flip", "os._exit(1)"),
     mishaps.killer(CHAPTER, FEW, "sign_flip", "os._exit(0)"),
     mishaps.flood(CHAPTER, FEW, "node_table"),
-    mishaps.stderr(CHAPTER, FEW, "sign_flip"),
+    mishaps.stderr(CHAPTER, FEW, "node_table"),
     mishaps.deleted_checks(CHAPTER, FEW, "node_table"),
     mishaps.duplicated_checks(CHAPTER, FEW, "node_table", "sign_flip"),
     mishaps.edited_check(CHAPTER, FEW, "sign_flip"),

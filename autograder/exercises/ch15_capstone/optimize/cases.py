@@ -121,7 +121,7 @@ EXERCISE = Exercise(
         model_case("a dead BatchNorm beside it", "meet", models.DeadNormBeside, X),
         model_case("one BatchNorm for two", "meet", models.SameNormTwice, X),
         network("SqueezeNet", models.squeezenet, hidden=False),
-        model_case("redraw: a graph module", "task", Traced(models.Small), Y, hidden=True),
+        model_case("redraw: branches", "task", models.Branches, Y, hidden=True),
         model_case("redraw: an identity", "identities", models.AsOutput, (T(2, 3),), hidden=True),
         model_case("redraw: effects", "dead", models.Effects, Y, hidden=True),
         model_case("redraw: a pair", "pairs", models.SharedConv, Y, hidden=True),

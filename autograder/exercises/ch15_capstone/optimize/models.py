@@ -57,6 +57,18 @@ class Nested(nn.Module):
         return self.head(self.blocks(self.stem(x)).mean((2, 3)))
 
 
+class Branches(nn.Module):
+    """Two ways through blocks."""
+
+    def __init__(self):
+        super().__init__()
+        self.left = Block(2)
+        self.right = nn.Sequential(Block(2), nn.Identity())
+
+    def forward(self, x):
+        return torch.cat([self.left(x), self.right(x)], 1).mean((2, 3))
+
+
 # ------------------------------------------------------------------ dropouts and identities
 
 
