@@ -650,8 +650,9 @@ def optimize(model: nn.Module) -> fx.GraphModule:
         if node.op == "get_attr" or node.target in pure:
             return False
         name = node.target if node.op == "call_method" else getattr(node.target, "__name__", "")
-        in_place = name.endswith("_") and not name.endswith("__")
-        return in_place or name == "__setitem__" or node.target in effects
+        if name.endswith("__"):  # `__setitem__` and `__iadd__` are operators under another name
+            return getattr(operator, name, None) in effects
+        return name.endswith("_") or node.target in effects
 
     def skip() -> bool:
         found = [

@@ -53,10 +53,45 @@ ADVICE = (
         "`limit` allows. Count: how many rounds replace something here, and does your loop still "
         "look once more after the last of them?", line=r"^raise\b",
         exercises=("replace_until_done",)),
+    Row(("RuntimeError", "AssertionError", "KeyError", "TypeError"), "",
+        "You raise this exception yourself. For nodes that wait for each other the exercise asks "
+        "for another one. Is it a cycle that leads to this line, or something else?",
+        line=r"^raise\b", where="call", exercises=("sort_graph",)),
     Row(("Exception",), "", "You raise this exception yourself on the line above. Which condition "
         "leads there, and why does it hold here?", line=r"^raise\b"),
     Row(("AssertionError",), "", "Your own `assert` fails. What did you expect to hold there, and "
         "what is different in the model below?", line=r"^assert\b"),
+    # -------------------------------------------------------------- passes that fail
+    Row(("Exception",), r"^(?:a half is enough|'nothing to tidy up'|tanh|no exp, please|"
+        r"the graph is not in order|a weight is too large:\s+above 100|three times neg|)$",
+        "A pass or a check raises this, and your function lets it out. What does the exercise ask "
+        "for when one of them raises, and which lines of yours have to be ready for that?",
+        where="call", exercises=("run_pipeline",)),
+    Row(("AttributeError",), r"'(\w+)' object has no attribute '(?:graph_module|modified)'",
+        "What a pass gave back here is of the type `{1}`, and no `PassResult`. What should "
+        "happen to such a pass, and where do you find out?", where="call",
+        exercises=("run_pipeline",)),
+    Row(("TypeError",), r"cannot unpack non-iterable (\w+) object",
+        "What a pass gave back here is of the type `{1}`, and no `PassResult`. What should "
+        "happen to such a pass, and where do you find out?", where="call",
+        exercises=("run_pipeline",)),
+    # -------------------------------------------------------------- an order
+    Row(("RuntimeError",), r"Argument '(\w+)' of Node '(\w+)' was used before it has been defined",
+        "`lint` found `{2}` before `{1}`, which it reads. Should the graph be in order at this "
+        "line? If it should, which of the two is not yet moved to its place?",
+        where="call", exercises=("sort_graph",)),
+    Row(("IndexError", "KeyError", "StopIteration"),
+        r"list index out of range|pop from (?:an )?empty|^$", "Here your line takes something of which nothing is left. When no node is ready, "
+        "and some are left, what do you know about them?", where="call",
+        exercises=("sort_graph",)),
+    Row(("RecursionError",), "",
+        "A function calls itself once for each step of a path. Does the path in this graph come "
+        "back to where it began, or is it only longer than Python can go?",
+        exercises=("sort_graph",)),
+    Row(("TypeError",), r"'[<>]=?' not supported between instances of '(\w+)' and '(\w+)'",
+        "`sorted`, `min` and a heap compare what they are given, and here it is a `{1}` with a "
+        "`{2}`. By which number do you order your entries, and what is compared when two "
+        "numbers are equal?", where="call"),
     # -------------------------------------------------------------- a model for its trace
     Row(("AttributeError",), r"'Graph' object has no attribute 'graph'",
         "`fx.Tracer().trace` gives a `Graph`, which has the `nodes` itself; only a `GraphModule` "

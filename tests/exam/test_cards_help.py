@@ -140,6 +140,33 @@ def test_advice_depends_on_the_line(error: dict[str, Any], words: str) -> None:
     assert (words in found) if words else found == ""
 
 
+@pytest.mark.parametrize(
+    ("name", "error", "words"),
+    [
+        ("run_pipeline", {"type": "KeyError", "message": "'nothing to tidy up'",
+         "types": ["Exception"], "text": "result = each(gm)"}, "lets it out"),
+        ("run_pipeline", {"type": "AssertionError", "message": "", "types": ["Exception"],
+         "text": "result = each(gm)"}, "lets it out"),
+        ("run_pipeline", {"type": "AttributeError", "text": "gm = result.graph_module",
+         "message": "'NoneType' object has no attribute 'graph_module'"}, "`NoneType`, and no"),
+        ("run_pipeline", {"type": "TypeError", "text": "gm, modified = each(gm)",
+         "message": "cannot unpack non-iterable GraphModule object"}, "`GraphModule`, and no"),
+        ("sort_graph", {"type": "RuntimeError", "text": "gm.graph.lint()", "message":
+         "Argument 'n1' of Node 'n2' was used before it has been defined!"}, "`n2` before `n1`"),
+        ("sort_graph", {"type": "RuntimeError", "message": "n1", "text": "raise RuntimeError(n)"},
+         "asks for another one"),
+        ("sort_graph", {"type": "IndexError", "message": "pop from empty list",
+         "text": "node = ready.pop()"}, "nothing is left"),
+        ("sort_graph", {"type": "RecursionError", "message": "maximum recursion depth exceeded",
+         "text": "visit(read)"}, "longer than Python"),
+    ],
+)  # fmt: skip
+def test_what_raises_in_a_pipeline_or_a_sort_leads_on(
+    name: str, error: dict[str, Any], words: str
+) -> None:
+    assert words in advice_for(exercise_called(name), error, "call")
+
+
 def test_no_message_ends_in_the_middle_of_a_sentence() -> None:
     long = "This is a sentence. " * 40
     text = message_of({"type": "E", "message": "This", "says": long})

@@ -56,7 +56,9 @@ def has_effect(gm, node):
     if node.target in (operator.and_, operator.or_, operator.not_, operator.is_):
         return False
     return node.op != "get_attr" and (
-        name == "__setitem__" or (name.endswith("_") and not name.endswith("__"))
+        name == "__setitem__"
+        or getattr(operator, name, None) in IN_PLACE
+        or (name.endswith("_") and not name.endswith("__"))
     )
 
 
@@ -406,6 +408,16 @@ def in_place_goes(model):
     def effect(gm, node):
         known = node.op in ("placeholder", "output") or node.target is torch._assert
         return known or (node.op == "call_method" and node.target.endswith("_"))
+
+    return Clean(effect=effect)(model)
+
+
+@wrong("operators in place go, where they are methods", "changed-too-much", clause="effects")
+def operators_go(model):
+    def effect(gm, node):
+        return has_effect(gm, node) and not (
+            node.op == "call_method" and node.target in ("__iadd__", "__imul__")
+        )
 
     return Clean(effect=effect)(model)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import traceback
 
 from torch import fx
 from torch.fx.passes.infra.pass_base import PassResult
@@ -40,6 +41,8 @@ def piped(
     key=id,
     named=name_of,
     text="{name}: {kind}: {error}",
+    typed=lambda error: type(error).__name__,
+    words=str,
     caught=Exception,
     rounds=lambda limit: range(limit),
     end="raise",
@@ -71,7 +74,7 @@ def piped(
                     out.add(key(each))
                 if not (only_first_round and number):
                     report.append(
-                        text.format(name=named(each), kind=type(error).__name__, error=error)
+                        text.format(name=named(each), kind=typed(error), error=words(error))
                     )
                 modified |= bool(
                     failed_counts and isinstance(result, PassResult) and result.modified
@@ -278,6 +281,15 @@ put("stops at the first failure", "wrong-graph", "others-go-on", stop=True)
 put("the class's name for all", "wrong-report", "names", named=lambda each: type(each).__name__)
 put("repr for a name", "wrong-report", "names", named=repr)
 put("the message alone", "wrong-report", "text", text="{name}: {error}")
+put("what the exception was made of", "wrong-report", "text",
+    words=lambda error: ", ".join(map(str, error.args)))  # fmt: skip
+put("the first line of the message", "wrong-report", "text",
+    words=lambda error: str(error).partition("\n")[0])  # fmt: skip
+put("the exception with its module, as a traceback has it", "wrong-report", "text",
+    typed=lambda error: traceback.format_exception_only(error)[0].split(":")[0].strip())  # fmt: skip
+put("the kind of exception that it comes from", "wrong-report", "text",
+    typed=lambda error: (type(error) if type(error).__module__ == "builtins"
+                         else type(error).__base__).__name__)  # fmt: skip
 put("one round more", "should-raise", "limit", rounds=lambda limit: range(limit + 1))
 put("one round less", "crashed", "limit", rounds=lambda limit: range(limit - 1))
 put("no error at the limit", "should-raise", "limit-raises", end="return")

@@ -136,7 +136,7 @@ def tidy(gm: fx.GraphModule) -> PassResult:
 def other_tidy(gm: fx.GraphModule) -> PassResult:
     """Bears the name of another pass, and trips in the middle of its work."""
     one_more(gm)
-    raise LookupError("nothing to tidy up")
+    raise KeyError("nothing to tidy up")
 
 
 other_tidy.__name__ = "tidy"
@@ -166,10 +166,14 @@ def half_done(gm: fx.GraphModule) -> PassResult:
     raise ValueError("a half is enough")
 
 
+class Refused(ValueError):
+    """An exception of a pass's own."""
+
+
 def refuses_tanh(gm: fx.GraphModule) -> PassResult:
     """Raises as long as there is a tanh."""
     if calls_of(gm, torch.tanh):
-        raise NotImplementedError("tanh")
+        raise Refused("tanh")
     return one_more_quietly(gm)
 
 
@@ -254,7 +258,7 @@ def no_exp(gm: fx.GraphModule) -> None:
 def small_weights(gm: fx.GraphModule) -> None:
     """No weight is above 100."""
     if any(parameter.max() > 100 for parameter in gm.parameters()):
-        raise OverflowError("a weight is above 100")
+        raise OverflowError("a weight is too large:\nabove 100")
 
 
 def two_negs_at_most(gm: fx.GraphModule) -> None:

@@ -200,6 +200,22 @@ class WrittenTo(nn.Module):
         return y, z
 
 
+class WrittenByOperators(nn.Module):
+    """Operators in place, called as methods; nobody reads what they return."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        y = self.conv(x)
+        y.__iadd__(1)
+        z = self.bn(y)
+        z.__imul__(x)
+        return z
+
+
 class Repeats(nn.Module):
     """Calls that seem to do nothing, or nothing new, and that somebody reads."""
 
