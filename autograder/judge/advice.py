@@ -81,7 +81,8 @@ ADVICE = (
         "line? If it should, which of the two is not yet moved to its place?",
         where="call", exercises=("sort_graph",)),
     Row(("IndexError", "KeyError", "StopIteration"),
-        r"list index out of range|pop from (?:an )?empty|^$", "Here your line takes something of which nothing is left. When no node is ready, "
+        r"list index out of range|pop from (?:an )?empty|^$",
+        "Here your line takes something of which nothing is left. When no node is ready, "
         "and some are left, what do you know about them?", where="call",
         exercises=("sort_graph",)),
     Row(("RecursionError",), "",

@@ -286,7 +286,7 @@ put("what the exception was made of", "wrong-report", "text",
 put("the first line of the message", "wrong-report", "text",
     words=lambda error: str(error).partition("\n")[0])  # fmt: skip
 put("the exception with its module, as a traceback has it", "wrong-report", "text",
-    typed=lambda error: traceback.format_exception_only(error)[0].split(":")[0].strip())  # fmt: skip
+    typed=lambda e: traceback.format_exception_only(e)[0].split(":")[0].strip())  # fmt: skip
 put("the kind of exception that it comes from", "wrong-report", "text",
     typed=lambda error: (type(error) if type(error).__module__ == "builtins"
                          else type(error).__base__).__name__)  # fmt: skip
