@@ -188,6 +188,7 @@ def copied_not_traced(model, pattern):
 
 
 BEYOND = {
+    "a copy of a graph module is not traced again": "no graph module is drawn",
     "the output reads only the last of its values": (
         "a model must return a value from inside of a match, and not as its last"
     ),

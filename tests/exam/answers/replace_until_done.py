@@ -304,6 +304,9 @@ def copied_not_traced(model, pattern, replacement, limit=100):
 
 
 BEYOND = {
+    "one round in any case": _LIMIT,
+    "a limit of its own where none is given": _LIMIT,
+    "a copy of a graph module is not traced again": "no graph module is drawn",
     "the last allowed round counts as too many": _LIMIT,
     "one round more than allowed": _LIMIT,
     "at the limit it returns what it has": _LIMIT,

@@ -84,7 +84,7 @@ def test_moodles_worksheet(tmp_path: Path) -> None:
     said = "\n".join(done.notes)
     assert "Points were brought from 20 to the platform's 100." in done.notes
     assert "Dan Locked (Participant 104): Moodle does not let this grade be changed." in said
-    assert "Left out, for points of yours are missing: fay." in said
+    assert "Left out, because points of yours are missing: fay." in said
     assert "Not known in the gradebook, left as they are: Who Knows (Participant 107)." in said
     assert "Graded, but in no row: gus." in said
     assert "Eve Extra (Participant 105): more than full marks" in said

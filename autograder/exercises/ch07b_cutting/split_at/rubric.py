@@ -24,7 +24,7 @@ from autograder.rules.passes import caller_untouched, copies
 from autograder.rules.wellformed import known_targets, wellformed
 
 if TYPE_CHECKING:
-    from autograder.core.exercise import Exercise
+    from autograder.core.exercise import Exercise, Trial
     from autograder.judge.form import Form
 
 PARTS = {"head": "graph_module", "tail": "tail"}
@@ -53,6 +53,11 @@ class Part:
     def exercise(self) -> Exercise:
         """The exercise, which says what own code may be."""
         return self.whole.exercise
+
+    @property
+    def trial(self) -> Trial:
+        """Fresh objects of the case."""
+        return self.whole.trial
 
     @property
     def own_code(self) -> list[tuple[str, str]]:
