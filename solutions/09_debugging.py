@@ -450,7 +450,7 @@ print(f"{distance(without_norms(model)(x), model(x)):.1e}")
 assert distance(without_norms(model)(x), model(x)) < 1e-4
 
 # %% [markdown]
-# The pass deletes a layer, and the result differs by five millionths. Who compares with a tolerance of 0.001 calls that *equal*.
+# The pass deletes a layer, and the result differs by five millionths. A comparison with a tolerance of 0.001 calls that *equal*.
 # The reason is the new layer: mean 0, variance 1, weight 1, bias 0. Only `eps`, a hundred-thousandth, is not neutral.
 #
 # | what is new | value | which mistake it hides |

@@ -952,7 +952,7 @@ for witness, own in zip(witnesses, keeping, strict=True):
 # The diagonal is full. Elsewhere, a witness may convict a second suspect: two faults may have one cause.
 # Keep witnesses in your test suite, one line each. They cost milliseconds, and they say by their names what a pass must not forget.
 #
-# Here is the loop that makes a witness smaller. It takes out one call after the other, as `minimize` in chapter 9 does, and keeps what still convicts:
+# Here is the loop that makes a witness smaller. It takes out one call after the other, as `minimize` of the optional part 9c does, and keeps what still convicts:
 
 
 # %%

@@ -303,7 +303,7 @@ with fails(RuntimeError):
 
 # %% [markdown]
 # There are two ways out. Each pass can take care of every place. Or the graph is sorted once, behind passes that do not care.
-# What comes out must be the same each time, so among all orders that are possible a rule has to choose one. A good one is: **as near to the old order as it goes**.
+# What comes out must be the same each time, so among all orders that are possible a rule has to choose one. A good one is: **as near to the old order as possible**.
 #
 # **Predict the result.** The nodes of a graph are `a`, `b`, `c`, `d` in this order. `a` reads `d`, and nobody else reads anything but the input. At each step, the first node that is ready comes next. In which order do they end?
 #
@@ -356,7 +356,7 @@ assert [node.name for node in nodes["add"].all_input_nodes] == ["sin", "mul"]
 
 # %% solve="sort_graph"
 def sort_graph(gm: fx.GraphModule) -> None:
-    """Put each node after all that it reads, as near to the old order as it goes."""
+    """Put each node after all that it reads, as near to the old order as possible."""
     ### BEGIN SOLUTION
     (output,) = gm.graph.find_nodes(op="output")
     left = [node for node in gm.graph.nodes if node is not output]
@@ -547,7 +547,7 @@ assert not aten.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.
 # %% [markdown]
 # Inductor, the compiler behind `torch.compile`, has a matcher of its own for ATen graphs. A rule there is written as two functions, the pattern and its replacement,
 # and is traced with example inputs; or as a tree of calls, in which a place can be left open.
-# To read it is worth while, in the folder *fx_passes* of Inductor. To use it in a small project is not: its import alone takes many seconds.
+# It is worth reading: look into the folder *fx_passes* of Inductor. It is not worth using in a small project, because its import alone takes many seconds.
 
 # %% [markdown]
 # ## 12.4 Many passes (40 minutes)
@@ -872,8 +872,9 @@ with fails(Exception):
 # 1. A pass is a class with `call`, and with `requires` and `ensures` where there is something to check. It returns a `PassResult`.
 # 2. `modified` is a promise about one call. Rounds end by it.
 # 3. First one spelling, then the pattern. An ATen graph has few spellings.
-# 4. Who runs passes of others keeps a deep copy before each, and takes over only what passes all checks.
-# 5. A custom operator is one node everywhere; with a fake kernel its `meta` is true, too.
+# 4. Nodes before their inputs are sorted once, by a rule that gives the same order each time.
+# 5. If you run passes of others, keep a deep copy before each, and take over only what passes all checks.
+# 6. A custom operator is one node everywhere; with a fake kernel its `meta` is true, too.
 #
 # ## Cheat sheet
 #

@@ -53,7 +53,7 @@ print(torch.__version__)
 #
 # No. That would be <code>copy.deepcopy(gm.graph)</code>.
 # </details>
-# <details><summary>The graph of <code>gm</code> itself: who edits one edits the other</summary>
+# <details><summary>The graph of <code>gm</code> itself: an edit of one is an edit of the other</summary>
 #
 # Right. Nothing is copied here, the parameters are shared, and so is the graph. A graph that you edit has to be a copy.
 # </details>
@@ -407,7 +407,7 @@ assert most_alive(fx.symbolic_trace(OnlyTanh())) == most_alive(before) == 6
 # %% [markdown]
 # ### One node, one late reader
 #
-# With graphs, the worked example is this: `exp` is read by `sin`, and then by the last sum. The sum shall read a copy.
+# With graphs, the worked example is this: `exp` is read by `sin`, and then by the last sum. The sum should read a copy.
 
 # %%
 edited = copy.deepcopy(before)  # nodes of our own, with the same names
@@ -639,7 +639,7 @@ assert torch.equal(gm(torch.zeros(1)), torch.tensor([3.0]))  # `y` without the f
 # %% [markdown]
 # ### Break it: two pieces
 #
-# Who cuts a graph into pieces moves calls, too. `split_module` puts the pieces in an order in which each comes behind those whose *values* it reads. No value, no order.
+# Cutting a graph into pieces moves calls, too. `split_module` puts the pieces in an order in which each comes behind those whose *values* it reads. No value, no order.
 # The suspect below makes a piece of all calls of one `op`, and puts the pieces back into one graph, so that you can see what moved.
 # (Chapter 3b, section 3b.6, explains the game.)
 

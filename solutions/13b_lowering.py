@@ -519,7 +519,7 @@ assert torch.equal(after(x, y), between(x, y))
 
 # %% [markdown]
 # So the order is made anew. Take each set for one node. Whatever has all that it reads may come next, a node or a whole set. If nothing can come next and something is left, then sets wait for themselves or for one another.
-# So who makes the order finds the circles, too.
+# So this search for an order finds the cycles, too.
 #
 # ### What a compiler wants to know
 #

@@ -944,7 +944,7 @@ assert left == 0 and len(nodes) - len(gm.graph.nodes) == 2  # here it went well
 #
 # ### Numbers that are compared at one place only
 #
-# A shared head is right at its first call. Who compares only that output does not see what `fuse` has done.
+# A shared head is right at its first call. A comparison of that output alone does not show what `fuse` has done.
 
 
 # %%

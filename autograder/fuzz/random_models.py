@@ -58,7 +58,7 @@ class RandomModels:
             return self._share(pool, own, count)
         if (seed, count) not in self._made:
             recipes = drawn(self.vocabulary.most, max(count, self.count), seed)[:count]
-            self._made.clear()  # whoever tries many seeds shall not keep all of their models
+            self._made.clear()  # a run over many seeds must not keep all of their models
             self._made[seed, count] = tuple(
                 self.case(recipe, f"random model {i}") for i, recipe in enumerate(recipes, start=1)
             )

@@ -177,6 +177,28 @@ wrong("tensors only", "missed")(
 wrong("no Python floats", "wrong-node", clause="floats")(finder(without(float)))
 wrong("no dictionaries", "wrong-node")(finder(without(dict)))
 wrong("no lists and tuples", "missed")(finder(without(list, tuple)))
+
+
+def only_plain_tuples(value):
+    if type(value) in (list, tuple):
+        return all(map(only_plain_tuples, value))
+    if isinstance(value, dict):
+        return all(map(only_plain_tuples, value.values()))
+    return isinstance(value, (list, tuple)) or is_finite(value)
+
+
+wrong("a tuple with names is not looked into", "wrong-node")(finder(only_plain_tuples))
+
+
+def one_value_is_enough(value):
+    if isinstance(value, dict):
+        return any(map(one_value_is_enough, value.values()))
+    return is_finite(value)
+
+
+wrong("one finite value of a dictionary is enough", "missed")(finder(one_value_is_enough))
+
+
 wrong("one level of nesting", "wrong-node", clause="nested")(finder(one_level))
 wrong("calls only", "wrong-node")(finder(is_finite, keep=lambda n: n.op.startswith("call")))
 wrong("no placeholders", "wrong-node", clause="inputs")(

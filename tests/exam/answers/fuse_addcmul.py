@@ -431,6 +431,11 @@ def ignores_out(model):
     return Fuse(operands=loose)(model)
 
 
+@wrong("quotients of torch.div count as products", "changed-too-much")
+def quotients(model):
+    return Fuse(muls=(*MULS, torch.div))(model)
+
+
 @wrong("methods, too", "changed-too-much", clause="rest")
 def methods_too(model):
     def loose(node, functions):

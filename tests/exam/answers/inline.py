@@ -286,6 +286,14 @@ def prefix_if_missing(model, target):
     return open_calls(model, target, rename=rename)
 
 
+@wrong("no prefix where the name begins like the target's", "crashed")
+def prefix_unless_alike(model, target):
+    def rename(target, node):
+        return node.target if node.target.startswith(target) else f"{target}.{node.target}"
+
+    return open_calls(model, target, rename=rename)
+
+
 @wrong("the last part of the name as the prefix", "wrong-name")
 def short_prefix(model, target):
     last = target.rpartition(".")[2]

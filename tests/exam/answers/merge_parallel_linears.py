@@ -310,6 +310,20 @@ def lone_too(model):
     return Merge(least=1, merge=merge)(model)
 
 
+@wrong("a lone one becomes another linear layer", "changed-too-much", clause="lone")
+def lone_is_new(model):
+    return Merge(least=1)(model)
+
+
+@wrong("every method is taken for a write", "missed-place")
+def methods_write(model):
+    def writes(gm, node):
+        read = node.all_input_nodes
+        return read[0] if node.op == "call_method" and read else written(gm, node)
+
+    return Merge(writes=writes)(model)
+
+
 @wrong("writes do not matter", "changed-too-much", clause="writes")
 def no_writes(model):
     return Merge(epochs=False)(model)

@@ -343,6 +343,27 @@ def models_mode(model):
     return sweep(model, effect)
 
 
+@wrong("whatever begins with an i is taken for an operator in place", "dead-left")
+def begins_with_i(model):
+    def effect(gm, n):
+        named = n.op == "call_function" and n.target is getattr(
+            operator, getattr(n.target, "__name__", ""), None
+        )
+        in_place = named and n.target.__name__.startswith("i") and n.target is not operator.is_
+        return has_effect(gm, n) or in_place
+
+    return sweep(model, effect)
+
+
+@wrong("every kind of norm is kept in training mode", "dead-left")
+def every_norm(model):
+    def effect(gm, n):
+        module = gm.get_submodule(n.target) if n.op == "call_module" else None
+        return has_effect(gm, n) or ("Norm" in type(module).__name__ and module.training)
+
+    return sweep(model, effect)
+
+
 @wrong("only BatchNorm1d", "removed-too-much")
 def only_1d(model):
     def effect(gm, node):

@@ -168,6 +168,9 @@ EXERCISE = Exercise(
             "one of two norms", "norms", models.Norm2d, (T(2, 2, 2, 2),), prepare=switch_first_norm
         ),
         model_case("a norm of volumes", "norms", models.Norm3d, (T(2, 2, 2, 2, 2),), training=True),
+        model_case(
+            "norms without statistics", "norms", models.OtherNorms, (T(2, 2, 3),), training=True
+        ),
         model_case("an assertion", "checks", models.Assertion, (X,)),
         model_case("a print", "checks", models.Prints, (X,)),
         model_case("inplace=False", "pure", models.InPlaceFalse, (X,)),

@@ -252,7 +252,7 @@ class BitOperators(nn.Module):
 class Logic(nn.Module):
     def forward(self, x, y):
         a = (x & y) | x
-        a.sum()
+        (~a).sum()
         return x ^ y
 
 
@@ -301,6 +301,21 @@ class Norm3d(nn.Module):
 
     def forward(self, x):
         self.norm(x)
+        return x.sin()
+
+
+class OtherNorms(nn.Module):
+    """Norms that keep no statistics: what they give depends on nothing but their input."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.LayerNorm(3)
+        self.group = nn.GroupNorm(1, 2)
+        self.instance = nn.InstanceNorm1d(2)
+
+    def forward(self, x):
+        self.layer(x)
+        self.instance(self.group(x))
         return x.sin()
 
 

@@ -336,4 +336,5 @@ class OtherOperations(nn.Module):
         c = x @ y.T + 1
         d = (x + y) * z
         e = torch.matmul(x, y.mT) + c
-        return a, b, d, torch.sub(torch.mul(x, y), z), e + c
+        f = z + torch.div(x, y)
+        return a, b, d, torch.sub(torch.mul(x, y), z), e + c, f

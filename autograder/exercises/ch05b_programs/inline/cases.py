@@ -160,6 +160,7 @@ EXERCISE = Exercise(
         call_case("the input comes back", "task", models.InputBack, "keep", (X,)),
         call_case("a layer without parameters", "task", models.Functional, "act", (X,)),
         call_case("layers inside", "names", models.Namesakes, "block", (X,), (WIDE,)),
+        call_case("the same name inside", "names", models.SameNameInside, "act", (X,)),
         call_case("a chain of layers", "names", models.Chained, "mlp", (X,)),
         call_case("modules in modules", "names", models.OneTower, "tower", (X,)),
         call_case("a dotted name", "names", models.OneTower, "tower.block", (X,)),

@@ -450,6 +450,25 @@ class Moody(nn.Module):
         return self.part(x) * 2
 
 
+class Act(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.Linear(3, 3)
+        self.actual = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return torch.tanh(self.act(x)) * self.actual
+
+
+class SameNameInside(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = Act()
+
+    def forward(self, x):
+        return self.act(x) - self.act(x.sin())
+
+
 class NeverCalled(nn.Module):
     def __init__(self):
         super().__init__()

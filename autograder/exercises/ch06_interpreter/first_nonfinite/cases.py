@@ -127,6 +127,13 @@ EXERCISE = Exercise(
             models.Gathered,
             {"parts": [Exactly(1.0), Exactly(NAN)]},
         ),
+        run_case(
+            "a dictionary, half of it finite",
+            "nested",
+            models.Gathered,
+            {"parts": [Exactly(1.0), Exactly(2.0)], "weight": Exactly(1.0, NAN)},
+        ),
+        run_case("a tuple with names", "nested", models.Volume, Exactly(0.0, shape=(2, 2))),
         run_case("a Python float", "nested", models.AsFloat, Exactly(1e200), 1e200),
         run_case("a Python float as the input", "nested", models.AsFloat, Exactly(1.0), NAN),
         run_case(

@@ -141,6 +141,14 @@ class Gathered(nn.Module):
         return torch.stack(batch["parts"]).sum()
 
 
+class Volume(nn.Module):
+    """What `slogdet` returns is a tuple whose parts have names; the logarithm is the second."""
+
+    def forward(self, x):
+        sign, log = torch.linalg.slogdet(x)
+        return sign * log.exp()
+
+
 class AsFloat(nn.Module):
     """A Python float that is no tensor."""
 

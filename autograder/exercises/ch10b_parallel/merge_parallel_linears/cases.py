@@ -90,6 +90,7 @@ EXERCISE = Exercise(
         model_case("a write between them", "writes", models.WrittenBetween, X),
         model_case("two on both sides", "writes", models.BothSides, X),
         model_case("a write by keyword", "writes", models.WrittenByKeyword, X),
+        model_case("a method that only reads", "writes", models.ReadBetween, DEEP),
         model_case("something else is written", "writes", models.OtherIsWritten, X),
         model_case("redraw: a gate", "task", models.TwoOfAKind, DEEP, hidden=True),
         model_case("redraw: places", "places", models.Chained, LINE, hidden=True),

@@ -230,6 +230,19 @@ class OtherIsWritten(nn.Module):
         return y + self.k(x)
 
 
+class ReadBetween(nn.Module):
+    """A method between the two reads the value, and writes nothing."""
+
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Linear(3, 2)
+        self.k = nn.Linear(3, 2)
+
+    def forward(self, x):
+        y = self.q(x) * x.sum(-1, keepdim=True)
+        return y + self.k(x)
+
+
 class ReadWeight(nn.Module):
     def __init__(self):
         super().__init__()

@@ -72,6 +72,35 @@ def layers_merged(evidence: Evidence) -> Iterable[Finding]:
                 "Only the linear layers of a group change; all else stays.",
             )
             return
+        yield from _taken_apart(evidence, groups)
+
+
+def _taken_apart(evidence: Evidence, groups: list[list[str]]) -> Iterator[Finding]:
+    """A finding if a call that belongs to no group runs another layer than in the model."""
+    grouped = {name for group in groups for name in group}
+    modules = dict(evidence.traced.named_modules(remove_duplicate=False))
+    there = Counter(name for names in _layers_called(evidence.graph) for name in names)
+    for node in evidence.traced.graph.nodes:
+        linear = node.op == "call_module" and type(modules[str(node.target)]) is nn.Linear
+        if linear and node.name not in grouped and not there[str(node.target)]:
+            yield evidence.finding(
+                "changed-too-much",
+                f"In the model, `{node.name}` calls the layer `{node.target}`, and there is "
+                "nothing to merge this call with. No node of your graph calls this layer.",
+                "A layer that is alone, or called twice, is left. How many calls has a group?",
+                nodes=(node.name,),
+            )
+            return
+
+
+def _layers_called(data: Plain) -> Iterator[set[str]]:
+    """Of each call of a module, the names that it has in the result and in the model."""
+    rows = {row["path"]: row for row in data["modules"]}
+    for node in data["nodes"]:
+        if node["op"] == "call_module" and node["target"] in rows:
+            row = rows[node["target"]]
+            own = rows[row["same_as"]] if "same_as" in row else row
+            yield {node["target"], own["path"]} | ({own["origin"]} if own["origin"] else set())
 
 
 def _left(evidence: Evidence, groups: list[list[str]]) -> list[str]:
