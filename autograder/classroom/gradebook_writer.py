@@ -116,9 +116,10 @@ class GradebookWriter:
         book.update_or_create_student(result.student)
         book.update_or_create_submission(result.chapter, result.student)
         self.keep_time(result, stamp)
+        kept = {name: data for name, data in files.items() if not _is_page(name)}
+        self._note_second_looks(graded, kept)
         if self.last_run:
-            self._note_second_looks(graded)
-            self._write_folder(graded, files, stamp.text if stamp else "", self.last_run)
+            self._write_folder(graded, kept, stamp.text if stamp else "", self.last_run)
         self._write_grades(graded)
 
     def keep_time(self, result: Result, stamp: Stamp | None) -> None:
@@ -129,15 +130,24 @@ class GradebookWriter:
             keep_copy=self.last_run is not None,
         )  # fmt: skip
 
-    def _note_second_looks(self, graded: GradedNotebook) -> None:
-        """Note where a person has given points for what was handed in before."""
+    def _note_second_looks(self, graded: GradedNotebook, files: Mapping[str, bytes]) -> None:
+        """Note where a person has given points for what was handed in before.
+
+        The gradebook has it before the old notebook is replaced: a run that goes on after a
+        stopped one could not tell any more what was new.
+        """
         result = graded.result
         submission = self.gradebook.find_submission(result.chapter, result.student)
         for notebook in submission.notebooks:
             if notebook.name == result.chapter and (
-                looks := look_again(self.room, notebook, graded)
+                looks := look_again(self.room, notebook, graded, files)
             ):
-                keep(self.room, looks)
+                if self.last_run:
+                    keep(self.room, looks)
+                again = {one.cell for one in looks}
+                for grade in notebook.grades:
+                    grade.needs_manual_grade |= grade.name in again
+        self.gradebook.db.commit()
 
     def waiting(self, chapters: Sequence[str]) -> dict[str, tuple[int, int]]:
         """How many submissions of each chapter wait for a person, and how many answers."""
@@ -185,8 +195,6 @@ class GradebookWriter:
         home.mkdir(parents=True, exist_ok=True)
         building = Path(tempfile.mkdtemp(prefix=f".{chapter}-", dir=home))
         for name, content in files.items():
-            if Path(name).suffix.lower() in _PAGES:
-                continue
             path = building / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
@@ -198,15 +206,18 @@ class GradebookWriter:
         os.replace(building, home / chapter)
 
 
+def _is_page(name: str) -> bool:
+    return Path(name).suffix.lower() in _PAGES
+
+
 def _write_notebook(notebook: SubmittedNotebook, graded: GradedNotebook) -> None:
     for grade in notebook.grades:
         if isinstance(grade.cell, TaskCell):
             continue  # points that only people give, as in nbgrader
         score = graded.scores.get(grade.name)
         grade.auto_score = score.points if score else 0.0
-        # As in nbgrader: what a person has graded before is for a person to look at again.
-        by_hand = grade.manual_score is not None or grade.auto_score is None
-        grade.needs_manual_grade = by_hand
+        if grade.manual_score is None:  # where there is one, `_note_second_looks` has been there
+            grade.needs_manual_grade = grade.auto_score is None
     for comment in notebook.comments:
         untouched = comment.name in graded.unanswered
         comment.auto_comment = "No response." if untouched else None

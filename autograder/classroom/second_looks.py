@@ -6,14 +6,16 @@ The points that were given by hand stay until a person has looked again: here is
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry, SubmittedNotebook
 
+from autograder.classroom.attached_files import files_beside
 from autograder.submission.result import GradedNotebook
 from autograder.submission.source_cells import CHECK, grade_id
 
@@ -57,24 +59,35 @@ class SecondLook:
         )
 
 
-def look_again(room: Path, notebook: SubmittedNotebook, graded: GradedNotebook) -> list[SecondLook]:
+def look_again(
+    room: Path,
+    notebook: SubmittedNotebook,
+    graded: GradedNotebook,
+    files: Mapping[str, bytes] = MappingProxyType({}),
+) -> list[SecondLook]:
     """What a person has to look at again, before a new grade is written.
+
+    Where the work is the same and the points are, too, the person has seen all of it.
 
     Args:
         room: the classroom, which still has the notebook that was graded before.
         notebook: the gradebook's record of the submission.
         graded: what became of it now.
+        files: what lies beside the notebook now.
     """
     by_hand = [grade for grade in notebook.grades if grade.manual_score is not None]
     if not by_hand:
         return []
     student, chapter = graded.result.student, graded.result.chapter
-    path = room / "autograded" / student / chapter / f"{chapter}.ipynb"
-    old, new = _read(path), _parsed(graded.text)
+    folder = room / "autograded" / student / chapter
+    old, new = _read(folder / f"{chapter}.ipynb"), _parsed(graded.text)
+    same_work = _sources(old) == _sources(new) and files_beside(folder) == dict(files)
     found = []
     for grade in by_hand:
         score = graded.scores.get(grade.name)
         now = score.points if score else 0.0
+        if same_work and old and now == grade.auto_score:
+            continue
         texts = _answer(old, grade.name), _answer(new, grade.name)
         found.append(
             SecondLook(
@@ -130,6 +143,10 @@ def _parsed(text: str) -> NotebookNode | None:
     except Exception:  # it may be damaged since
         return None
     return found
+
+
+def _sources(nb: NotebookNode | None) -> list[str]:
+    return [cell.source for cell in nb.cells] if nb else []
 
 
 def _answer(nb: NotebookNode | None, name: str) -> str:

@@ -71,16 +71,30 @@ class Lab:
 @contextlib.contextmanager
 def running_lab(home: Path) -> Iterator[Lab]:
     """What `fxcourse lab` opens, on a new workspace in a folder."""
-    folder = home / "my"
     settings = home / "settings" / "@jupyterlab" / "notebook-extension"
     settings.mkdir(parents=True)
     # All cells stay in the page, so that the test can look at each of them.
     (settings / "tracker.jupyterlab-settings").write_text(json.dumps({"windowingMode": "none"}))
+    command = ("-m", "autograder.cli", "lab", str(home / "my"))
+    with served(home, home / "my", *command) as running:
+        yield running
+
+
+@contextlib.contextmanager
+def served(home: Path, folder: Path, *command: str, at: Path | None = None) -> Iterator[Lab]:
+    """JupyterLab as a command of this Python starts it.
+
+    Args:
+        home: where it keeps its settings, and what it logs.
+        folder: what it serves.
+        command: what comes after `python`; the address and the token are added.
+        at: the folder in which the command is given; the present one by default.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [
-        sys.executable, "-m", "autograder.cli", "lab", str(folder),
+    whole = [
+        sys.executable, *command,
         "--no-browser", "--ip=127.0.0.1", f"--port={port}",
         "--allow-root", f"--IdentityProvider.token={TOKEN}",
         f"--LabApp.user_settings_dir={home / 'settings'}",
@@ -89,7 +103,7 @@ def running_lab(home: Path) -> Iterator[Lab]:
     environment = os.environ | {"JUPYTER_CONFIG_DIR": str(home / "config"), "OMP_NUM_THREADS": "1"}
     with (home / "lab.log").open("wb") as log:
         server = subprocess.Popen(
-            command, stdout=log, stderr=log, env=environment, start_new_session=True
+            whole, cwd=at, stdout=log, stderr=log, env=environment, start_new_session=True
         )
         try:
             address = f"http://127.0.0.1:{port}"

@@ -28,6 +28,7 @@ from autograder.submission.repair import NOTES
 from autograder.submission.seeds import noted_seed
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import edited, fill
+from tests.support import graded_class
 from tests.support import numbers_room as numbers
 
 
@@ -173,6 +174,22 @@ def test_commands_of_nbgrader(room: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert pools.now(numbers.CHAPTER) != seed // OWN
     run = rooms.nbgrader(room, "autograde", numbers.CHAPTER, "--force", setting)
     assert run.returncode == 0, run.stdout
+    assert noted_seed(rooms.autograded(room, "ann", numbers.CHAPTER)) == seed
+
+    # What a person gives then, our own command keeps.
+    with Gradebook(f"sqlite:///{room / 'gradebook.db'}") as book:
+        grade = book.find_grade("check-half", numbers.CHAPTER, numbers.CHAPTER, "ann")
+        grade.manual_score, grade.extra_credit = 2.0, 0.5
+        comment = book.find_comment("half", numbers.CHAPTER, numbers.CHAPTER, "ann")
+        comment.manual_comment = "See me."
+        book.db.commit()
+    (row,) = graded_class.grade(room).results
+    assert (row.status, row.points) == ("graded", 9)
+    with Gradebook(f"sqlite:///{room / 'gradebook.db'}") as book:
+        submission = book.find_submission(numbers.CHAPTER, "ann")
+        assert (submission.score, submission.needs_manual_grade) == (8.5, False)
+        comment = book.find_comment("half", numbers.CHAPTER, numbers.CHAPTER, "ann")
+        assert comment.comment == "See me."
     assert noted_seed(rooms.autograded(room, "ann", numbers.CHAPTER)) == seed
 
 

@@ -76,13 +76,34 @@ def test_new_answer_under_points_given_by_hand_is_shown_and_waits(room: Path) ->
     assert asked("waiting", str(room))[1].startswith("Nothing that was graded by hand was")
 
 
-def test_same_answer_graded_once_more_says_so_and_undo_takes_it_back(room: Path) -> None:
+def test_same_answer_with_other_points_says_so_and_undo_takes_it_back(room: Path) -> None:
     grade_class(room)
     by_hand(room, 2.5)
-    (one,) = grade_class(room, force=True).again
-    assert one.line().endswith("the new answer earns 3. The answer is as it was.")
+    hand_in(room, "ann", after=6.0, half=4.0)
+    (one,) = grade_class(room).again
+    assert one.line().endswith("the new answer earns 6. The answer is as it was.")
     undo_run.undo(room)
-    assert grade_class(room).again == ()
+    assert grade_class(room, dry_run=True).again == ()
+
+
+def test_same_work_with_the_same_points_does_not_wait_again(room: Path) -> None:
+    hand_in(room, "ann", TWO, twice=10.0, **{WRITTEN: None})
+    grade_class(room)
+    by_hand(room, 2.5)
+    by_hand(room, 4.0, TWO, WRITTEN)
+    summary = grade_class(room, force=True)
+    assert (summary.again, summary.waiting) == ((), {TWO: (1, 1)})  # that of the other student
+    assert scores(room)["ann"] == 6.5 and scores(room, TWO)["ann"] == 14.0
+    (room / "submitted" / "ann" / ONE / "helper.py").write_text("one = 1", encoding="utf-8")
+    assert len(grade_class(room).again) == 1, "a file beside the notebook is new"
+
+
+def test_what_was_handed_in_again_waits_until_somebody_has_looked(room: Path) -> None:
+    grade_class(room)
+    by_hand(room, 2.5)
+    hand_in(room, "ann", after=3.0, half=4.0, more="another one")
+    assert len(grade_class(room).again) == 1
+    assert len(grade_class(room, force=True).again) == 1, "it is graded once more: nobody looked"
 
 
 # ------------------------------------------------------------------ versions

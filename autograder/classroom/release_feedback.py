@@ -1,0 +1,85 @@
+"""nbgrader's step that puts feedback pages into its exchange, where only some can be fetched there.
+
+Students fetch a page by a secret that they have got when they handed in through the exchange. Work
+that was handed in otherwise has none: nbgrader stops at the first such page, with a traceback.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nbgrader.exchange import ExchangeFactory
+from nbgrader.exchange.default import ExchangeReleaseFeedback
+from nbgrader.utils import check_directory
+from traitlets import TraitType
+
+from autograder.submission.sanitize import in_a_line
+
+_NEEDED = ("submission_secret.txt", "timestamp.txt")
+"""What `nbgrader submit` puts beside a notebook, and its exchange needs of a page."""
+
+INSTEAD = (
+    "Give these students the pages in {folder}, or use fxcourse classroom export, "
+    "which packs them for Moodle or Canvas."
+)
+NO_EXCHANGE = (
+    "There is no exchange at {root} into which pages can be written. Set c.Exchange.root in "
+    "nbgrader_config.py to a folder that everybody can write to. Without an exchange, give "
+    "students the pages in {folder}, or use fxcourse classroom export, which packs them for "
+    "Moodle or Canvas."
+)
+NO_PAGES = "There are no feedback pages of {chapter} yet. Generate feedback first."
+NOT_BY_EXCHANGE = "Not released, as the work was not handed in through the exchange: {students}. "
+
+
+class ReleaseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]  # nbgrader has no types
+    """Releases what can be fetched, and names the students who need their pages otherwise."""
+
+    def ensure_root(self) -> None:
+        """Say what to do where there is no exchange."""
+        if not check_directory(self.root, write=True, execute=True):
+            folder = self.coursedir.format_path(self.coursedir.feedback_directory, ".", ".")
+            self.fail(NO_EXCHANGE.format(root=self.root, folder=Path(folder)))
+
+    def copy_files(self) -> None:
+        """Put pages into the exchange.
+
+        Raises:
+            nbgrader.exchange.ExchangeError: there is none that can be put there.
+        """
+        chapter = self.coursedir.assignment_id
+        folders = [path.parent for path in _pages(Path(self.src_path))]
+        if not folders:
+            self.fail(NO_PAGES.format(chapter=chapter))
+        others = {
+            folder for folder in folders if not all((folder / name).is_file() for name in _NEEDED)
+        }
+        excluded = self.coursedir.student_id_exclude
+        names = sorted(folder.parent.name for folder in others)
+        if names:
+            told = NOT_BY_EXCHANGE.format(students=", ".join(map(in_a_line, names)))
+            told += INSTEAD.format(folder=Path(folders[0]).parents[1])
+            if others >= set(folders):
+                self.fail(told)
+            self.log.warning(told)
+        self.coursedir.student_id_exclude = ",".join(filter(None, [excluded, *names]))
+        try:
+            super().copy_files()
+        finally:
+            self.coursedir.student_id_exclude = excluded
+
+
+def _pages(pattern: Path) -> list[Path]:
+    """The pages of one student, or of all where the path has a star for the name."""
+    anchor = Path(pattern.anchor)
+    return sorted(anchor.glob(str(pattern.relative_to(anchor) / "*.html")))
+
+
+def use() -> None:
+    """Have nbgrader release feedback so, where no configuration names another exchange.
+
+    A setting in a classroom's file would win over one of the whole machine, such as ngshare's.
+    """
+    trait: TraitType[Any, Any] = ExchangeFactory.release_feedback
+    trait.default_value = ReleaseFeedback
