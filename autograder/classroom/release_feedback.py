@@ -6,6 +6,7 @@ that was handed in otherwise has none: nbgrader stops at the first such page, wi
 
 from __future__ import annotations
 
+import glob
 from pathlib import Path
 from typing import Any
 
@@ -48,32 +49,26 @@ class ReleaseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]  # nbgrade
         Raises:
             nbgrader.exchange.ExchangeError: there is none that can be put there.
         """
-        chapter = self.coursedir.assignment_id
-        folders = [path.parent for path in _pages(Path(self.src_path))]
+        excluded = self.coursedir.student_id_exclude.split(",")
+        folders = [one for one in self._folders() if one.parent.name not in excluded]
         if not folders:
-            self.fail(NO_PAGES.format(chapter=chapter))
-        others = {
-            folder for folder in folders if not all((folder / name).is_file() for name in _NEEDED)
-        }
-        excluded = self.coursedir.student_id_exclude
-        names = sorted(folder.parent.name for folder in others)
-        if names:
-            told = NOT_BY_EXCHANGE.format(students=", ".join(map(in_a_line, names)))
-            told += INSTEAD.format(folder=Path(folders[0]).parents[1])
-            if others >= set(folders):
-                self.fail(told)
-            self.log.warning(told)
-        self.coursedir.student_id_exclude = ",".join(filter(None, [excluded, *names]))
-        try:
+            self.fail(NO_PAGES.format(chapter=self.coursedir.assignment_id))
+        ready = [one for one in folders if all((one / name).is_file() for name in _NEEDED)]
+        if others := [in_a_line(one.parent.name) for one in folders if one not in ready]:
+            told = NOT_BY_EXCHANGE.format(students=", ".join(others))
+            told += INSTEAD.format(folder=folders[0].parents[1])
+            self.log.warning(told) if ready else self.fail(told)
+        for folder in ready:
+            self.src_path = glob.escape(str(folder))
             super().copy_files()
-        finally:
-            self.coursedir.student_id_exclude = excluded
 
-
-def _pages(pattern: Path) -> list[Path]:
-    """The pages of one student, or of all where the path has a star for the name."""
-    anchor = Path(pattern.anchor)
-    return sorted(anchor.glob(str(pattern.relative_to(anchor) / "*.html")))
+    def _folders(self) -> list[Path]:
+        """The folders with pages: of one student, or of all."""
+        asked, root = Path(self.src_path), Path(self.coursedir.root)
+        if not asked.is_relative_to(root):  # c.CourseDirectory.feedback_directory is elsewhere
+            root = Path(asked.anchor)
+        found = [asked] if asked.is_dir() else root.glob(str(asked.relative_to(root)))
+        return sorted(folder for folder in found if any(folder.glob("*.html")))
 
 
 def use() -> None:

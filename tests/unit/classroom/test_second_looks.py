@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from autograder.classroom import undo_run, versions
 from autograder.classroom.commands import app
 from autograder.classroom.grade_class import Summary, grade_class
+from autograder.classroom.gradebook_writer import GradebookWriter
 from autograder.classroom.progress_report import print_summary
 from tests.support import stub_class as stubs
 from tests.support.stub_class import ONE, TWO, WRITTEN, hand_in, scores
@@ -104,6 +105,23 @@ def test_what_was_handed_in_again_waits_until_somebody_has_looked(room: Path) ->
     hand_in(room, "ann", after=3.0, half=4.0, more="another one")
     assert len(grade_class(room).again) == 1
     assert len(grade_class(room, force=True).again) == 1, "it is graded once more: nobody looked"
+
+
+def test_run_that_was_stopped_while_it_wrote_forgets_nothing(
+    room: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new notebook is in its place then, and looks as if a person had seen it."""
+    grade_class(room)
+    by_hand(room, 2.5)
+    hand_in(room, "ann", after=3.0, half=4.0, more="another one")
+
+    def stop(*words: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as stopped, pytest.raises(KeyboardInterrupt):
+        stopped.setattr(GradebookWriter, "_write_grades", stop)
+        grade_class(room)
+    assert len(grade_class(room).again) == 1
 
 
 # ------------------------------------------------------------------ versions
