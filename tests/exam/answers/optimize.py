@@ -412,6 +412,14 @@ def in_place_goes(model):
     return Clean(effect=effect)(model)
 
 
+@wrong("and_ is taken for an operator in place", "dead-left")
+def and_writes(model):
+    def effect(gm, node):
+        return has_effect(gm, node) or node.target is operator.and_
+
+    return Clean(effect=effect)(model)
+
+
 @wrong("operators in place go, where they are methods", "changed-too-much", clause="effects")
 def operators_go(model):
     def effect(gm, node):

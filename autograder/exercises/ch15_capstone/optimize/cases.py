@@ -101,6 +101,7 @@ EXERCISE = Exercise(
         model_case("inside a leaf", "identities", models.InsideALeaf, (T(1, 3, 4),)),
         model_case("a dead chain", "dead", models.DeadChain, X),
         model_case("a dead BatchNorm", "dead", models.DeadNorm, X),
+        model_case("dead logic", "dead", models.DeadLogic, X),
         model_case("effects", "dead", models.Effects, X),
         model_case("what is written to", "dead", models.WrittenTo, X),
         model_case("operators that write", "dead", models.WrittenByOperators, X),

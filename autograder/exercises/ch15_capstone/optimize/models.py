@@ -170,6 +170,20 @@ class DeadNorm(nn.Module):
         return x.flatten(1)
 
 
+class DeadLogic(nn.Module):
+    """Somebody once looked whether all values are between two bounds."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        y = self.conv(x)
+        torch.all((y > 0) & (y < 1))
+        return self.bn(y)
+
+
 class Effects(nn.Module):
     """Calls that nobody reads, with an effect."""
 
