@@ -238,8 +238,8 @@ SOURCE_MENDS = (
         "autograder/sandbox/init_process.py",
         "        if memory.exceeds(found, bounds.memory):\n",
         "        if False:\n",
-        ("draining-shared-children", "draining-shared-unmapped"),
-        "gained",
+        ("draining-memory-of-children",),
+        "read",
     ),
     SourceMend(
         "clean-outputs",
