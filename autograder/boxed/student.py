@@ -33,9 +33,6 @@ from autograder.sandbox.wire import MAX_OUTPUTS, Broken, receive, send
 
 get_ready, configure = preload.get_ready, preload.configure
 
-CAN_PARK = hasattr(os, "fork") and hasattr(socket, "recv_fds")
-"""Whether a process can be forked at a check; elsewhere answers are tried in the process itself."""
-
 
 class NotebookProcess:
     """Where one notebook is worked through.

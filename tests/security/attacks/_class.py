@@ -277,6 +277,10 @@ class AttackedClass:
                     yield Loss("read", f"it shows {text[text.find(_traces.LOOT) :][:100]!r}")
                 if SCRIPT in text and mime == "application/javascript":
                     yield Loss("ran", "a script is kept as an output")
+                for part in _traces.active_parts(text) if mime == "image/svg+xml" else ():
+                    yield Loss("ran", f"a drawing with an active {part} is kept as an output")
+            for part in _traces.active_parts(_traces.formgraders_page(path)):
+                yield Loss("ran", f"Formgrader's page has an active {part}")
         if path.suffix == ".html":
             page = path.read_text(encoding="utf-8")
             for part in _traces.active_parts(page):

@@ -12,8 +12,12 @@ import sys
 import threading
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+
+from nbconvert.exporters import HTMLExporter
+from nbgrader.server_extensions import formgrader
 
 from tests.security.attacks import ORPHAN, PORT, PWNED, SCRIPT, SOCKET
 
@@ -69,6 +73,29 @@ def active_parts(page: str) -> list[str]:
     parser.feed(page)
     parser.close()
     return parser.found
+
+
+@cache
+def _formgrader() -> HTMLExporter:
+    """What makes Formgrader's pages, as nbgrader sets it up."""
+    folder = Path(formgrader.__file__).parent
+    return HTMLExporter(
+        template_name="formgrade",
+        extra_template_basedirs=[str(folder / "templates")],
+        extra_template_paths=[str(folder / "static/node_modules/bootstrap/dist/css")],
+    )
+
+
+def formgraders_page(notebook: Path) -> str:
+    """The page on which an instructor reads a graded notebook in Formgrader.
+
+    It is empty for a notebook without a script of an attacker's: making it takes half a second.
+    """
+    if SCRIPT.encode() not in notebook.read_bytes():
+        return ""
+    known = {"notebook_id": "x", "index": 0, "total": 1, "base_url": "/", "student": "x"}
+    page, _ = _formgrader().from_filename(str(notebook), resources=known)
+    return str(page)
 
 
 def is_control(character: str) -> bool:

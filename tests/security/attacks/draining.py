@@ -64,6 +64,28 @@ if all(shared[-1:] == b"x" for shared in kept):
 """,
     ),
     _drain(
+        "memory-of-children",
+        "Four processes have 700 MiB each at a time, and no single one too much.",
+        GUARD
+        + """\
+import os, time
+size, wires = 700 << 20, []
+for n in range(4):
+    out, into = os.pipe()
+    if os.fork() == 0:
+        kept = bytearray(b"x") * size
+        os.write(into, b"x")
+        time.sleep(20)
+        os._exit(0)
+    os.close(into)
+    wires.append(out)
+wrote = [os.read(wire, 1) for wire in wires]
+time.sleep(1)
+if all(wrote):
+    print("LOOT: 2.8 GiB")
+""",
+    ),
+    _drain(
         "semaphores",
         "Sets of System V semaphores are made, which are memory of the kernel.",
         LIBC

@@ -190,9 +190,9 @@ SOURCE_MENDS = (
     SourceMend(
         "answers-set-aside",
         "Answers are tried in forked children, so that no cell sees what was seen in a trial.",
-        "autograder/boxed/student.py",
-        'CAN_PARK = hasattr(os, "fork") and hasattr(socket, "recv_fds")\n',
-        "CAN_PARK = False\n",
+        "autograder/boxed/judge_service.py",
+        "    parks = True\n",
+        "    parks = False\n",
         ("leaking-carried", "leaking-carried-name"),
         "read",
     ),
@@ -238,8 +238,8 @@ SOURCE_MENDS = (
         "autograder/sandbox/init_process.py",
         "        if memory.exceeds(found, bounds.memory):\n",
         "        if False:\n",
-        ("draining-shared-children", "draining-shared-unmapped"),
-        "gained",
+        ("draining-memory-of-children",),
+        "read",
     ),
     SourceMend(
         "clean-outputs",

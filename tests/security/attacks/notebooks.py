@@ -115,14 +115,14 @@ ATTACKS = [
     Attack(
         "notebooks-points",
         "Points of check cells are 500, negative, a text, NaN.",
-        RESTORED,
+        f"{RESTORED} It is called tampering, since points could have been had by it.",
         edits=(
             set_metadata("check-retarget", points=500),
             set_metadata("check-add_to_mul", points=-1),
             set_metadata("check-relu_to_gelu", points="6"),
             set_metadata("check-remove_dropout", points=float("nan")),
         ),
-        states=SUSPECT,
+        states=frozenset({"tampered"}),
         stock=True,
     ),
     Attack(
