@@ -213,6 +213,7 @@ class AttackedClass:
                 _wiring.grade(self.room, jobs, heard, self._most_seconds(jobs), rows)
             except Exception as error:
                 found.room.append(Loss("harmed", f"Grading stopped with {error!r}."))
+        found.room += self._on_terminal(log)
         for command in ("generate_feedback", "export"):
             for words in [(c,) for c in self.chapters] if command != "export" else [()]:
                 run = rooms.nbgrader(self.room, command, *words)
@@ -321,6 +322,12 @@ class AttackedClass:
             with table.open(encoding="utf-8", newline="") as file:
                 values = [v for row in csv.reader(file) for v in row if v[:1] in tuple("=+-@")]
             yield from (Loss("ran", f"{value!r} is in grades.csv.") for value in values)
+
+    def _on_terminal(self, lines: list[str]) -> Iterator[Loss]:
+        """What grading has said line by line, where it would steer the terminal that shows it."""
+        for line in lines:
+            if any(map(_traces.is_control, line)):
+                yield Loss("ran", f"Grading has said {line[:100]!r}.")
 
     def _in_log(self, log: list[str], rows: list[_wiring.Row]) -> Iterator[Loss]:
         text = "\n".join((*log, *(row.notes for row in rows)))

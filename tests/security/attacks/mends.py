@@ -265,7 +265,7 @@ SOURCE_MENDS = (
         "autograder/submission/sanitize/fields.py",
         '    return _UNSEEN.sub("\\N{REPLACEMENT CHARACTER}", text)\n',
         "    return text\n",
-        ("pages-terminal-cells", "pages-terminal-names"),
+        ("pages-terminal-id",),
         "ran",
     ),
     SourceMend(
