@@ -15,6 +15,7 @@ from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
 from autograder.rules.edits import classes_of
+from autograder.rules.effects import modules_by_path
 from autograder.rules.passes import PASS
 
 LINEAR = "a linear layer"
@@ -79,10 +80,10 @@ def _taken_apart(evidence: Evidence, groups: list[list[str]]) -> Iterator[Findin
     """A finding if a call that belongs to no group runs another layer than in the model."""
     grouped = {name for group in groups for name in group}
     modules = dict(evidence.traced.named_modules(remove_duplicate=False))
-    there = Counter(name for names in _layers_called(evidence.graph) for name in names)
+    called = _called(evidence.graph)
     for node in evidence.traced.graph.nodes:
         linear = node.op == "call_module" and type(modules[str(node.target)]) is nn.Linear
-        if linear and node.name not in grouped and not there[str(node.target)]:
+        if linear and node.name not in grouped and node.target not in called:
             yield evidence.finding(
                 "changed-too-much",
                 f"In the model, `{node.name}` calls the layer `{node.target}`, and there is "
@@ -93,14 +94,12 @@ def _taken_apart(evidence: Evidence, groups: list[list[str]]) -> Iterator[Findin
             return
 
 
-def _layers_called(data: Plain) -> Iterator[set[str]]:
-    """Of each call of a module, the names that it has in the result and in the model."""
-    rows = {row["path"]: row for row in data["modules"]}
-    for node in data["nodes"]:
-        if node["op"] == "call_module" and node["target"] in rows:
-            row = rows[node["target"]]
-            own = rows[row["same_as"]] if "same_as" in row else row
-            yield {node["target"], own["path"]} | ({own["origin"]} if own["origin"] else set())
+def _called(data: Plain) -> set[str]:
+    """The modules that a graph calls, by the names that they have there and in the model."""
+    modules = modules_by_path(data)
+    targets = {node["target"] for node in data["nodes"] if node["op"] == "call_module"}
+    rows = [modules[target] for target in targets if target in modules]
+    return targets | {row["path"] for row in rows} | {row["origin"] for row in rows}
 
 
 def _left(evidence: Evidence, groups: list[list[str]]) -> list[str]:
