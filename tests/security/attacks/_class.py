@@ -280,8 +280,11 @@ class AttackedClass:
                     yield Loss("ran", "a script is kept as an output")
                 for part in _traces.active_parts(text) if mime == "image/svg+xml" else ():
                     yield Loss("ran", f"a drawing with an active {part} is kept as an output")
-            for part in _traces.active_parts(_traces.formgraders_page(path)):
+            page = _traces.formgraders_page(path)
+            for part in _traces.active_parts(page):
                 yield Loss("ran", f"Formgrader's page has an active {part}")
+            for field in _traces.doubled_fields(page, path) if page else ():
+                yield Loss("ran", f"Formgrader's page has something else named `{field}`")
         if path.suffix == ".html":
             page = path.read_text(encoding="utf-8")
             for part in _traces.active_parts(page):

@@ -16,9 +16,11 @@ from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
+import nbformat
 from nbconvert.exporters import HTMLExporter
 from nbgrader.server_extensions import formgrader
 
+from autograder.submission.sanitize import taken_ids
 from tests.security.attacks import ORPHAN, PORT, PWNED, SCRIPT, SOCKET
 
 LOOT = "LOOT"
@@ -96,6 +98,27 @@ def formgraders_page(notebook: Path) -> str:
     known = {"notebook_id": "x", "index": 0, "total": 1, "base_url": "/", "student": "x"}
     page, _ = _formgrader().from_filename(str(notebook), resources=known)
     return str(page)
+
+
+class _Ids(HTMLParser):
+    """Collects the ids of a page, in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An element begins."""
+        self.found += [value for name, value in attrs if name == "id" and value]
+
+
+def doubled_fields(page: str, notebook: Path) -> list[str]:
+    """Fields of Formgrader's page, for points and comments, that something else is named after."""
+    parser = _Ids()
+    parser.feed(page)
+    parser.close()
+    fields = taken_ids(nbformat.read(notebook, as_version=4))
+    return sorted(field for field in fields if parser.found.count(field) > 1)
 
 
 def is_control(character: str) -> bool:

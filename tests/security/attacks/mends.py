@@ -252,11 +252,11 @@ SOURCE_MENDS = (
     ),
     SourceMend(
         "clean-raw-cells",
-        "HTML of raw cells is shown as text.",
+        "HTML of raw cells is shown as text; nbconvert leaves some of it, with its names.",
         "autograder/submission/sanitize/cells.py",
         'plain, tags = _TAG_BEGINS.subn("&lt;", cell.source)',
         "plain, tags = cell.source, 0",
-        ("pages-raw-cell",),
+        ("pages-raw-fields",),
         "ran",
     ),
     SourceMend(

@@ -284,6 +284,19 @@ get_ipython().user_ns = Broken(get_ipython().user_ns)
         ),
     ),
     Attack(
+        "pages-raw-fields",
+        "A raw cell is named after the fields of Formgrader's page for points and comments.",
+        "The fields are the page's own.",
+        edits=_cells(
+            new_raw_cell(
+                "".join(
+                    f'<div id="{name}">FXPAGE</div><code id="{name}-comment">FXPAGE</code>'
+                    for name in ("check-retarget", "check-add_to_mul", "retarget")
+                )
+            )
+        ),
+    ),
+    Attack(
         "pages-attachments",
         "Attachments are SVG and HTML, with names that end an attribute.",
         SHOWN,
