@@ -99,6 +99,10 @@ LESSON_ANSWERS = {
     for name in ("NegSigmSwap", "AddToMul")
 }
 IDLE = {name: f"class {name}(fx.Interpreter):\n    pass\n" for name in ("NegSigmSwap", "AddToMul")}
+RIGHT_LESSONS = {
+    "NegSigmSwap": text_of("NegSigmSwap", "a table for each handler"),
+    "AddToMul": text_of("AddToMul", "meta copied in run_node, except for the output"),
+}
 
 
 def _forged_runs(name: str, tries: str, forge: str) -> Attack:
@@ -331,6 +335,24 @@ ATTACKS = [
         "no-tensors",
         "What is said refers to tensors that are not sent.",
         "outcome.tensors = []",
+    ),
+    *(
+        Attack(
+            f"claiming-runs-less-{word}",
+            f"Answers that are right, of whose runs it is not said {what}.",
+            "A record that lacks a field holds nothing, whatever the answer is worth.",
+            forging(
+                "def forge(outcome, file):\n    for run in outcome.runs:\n"
+                f"        for record in run.values():\n            record.pop({word!r}, None)\n"
+            ),
+            LESSONS,
+            answers=RIGHT_LESSONS,
+            states=STATES,
+        )
+        for word, what in (
+            ("log", "what the model's own functions noted"),
+            ("args", "what became of the arguments"),
+        )
     ),
     Attack(
         "claiming-runs-of-timers",

@@ -166,7 +166,7 @@ SOURCE_MENDS = (
         "autograder/judge/outcome_schema.py",
         "        return _misfit(procedure, evidence)\n",
         "        return None\n",
-        ("claiming-runs-empty", "claiming-runs-none"),
+        ("claiming-runs-less-log",),
         "gained",
     ),
     SourceMend(
