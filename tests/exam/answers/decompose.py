@@ -407,6 +407,11 @@ def by_name(model, rules):
     return new_graph(gm, table)
 
 
+@wrong("attributes are copied as they are", "missed-call")
+def but_attributes(model, rules):
+    return new_graph(model, {key: rule for key, rule in rules.items() if key is not getattr})
+
+
 @wrong("methods of that name too", "other-nodes-changed", clause="functions-only")
 def methods_too(model, rules):
     by_names = {function.__name__: function for function in rules}

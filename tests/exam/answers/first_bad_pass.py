@@ -131,6 +131,25 @@ wrong("compared with the model that passes may edit", "missed", clause="as-given
 )
 
 
+@wrong("what the model returns is noted, and not copied", "missed")
+def noted_itself(model, passes, make_inputs):
+    model.eval()
+    wanted = [model(*make_inputs(seed)) for seed in range(3)]
+    current = model
+    for index, each in enumerate(passes):
+        try:
+            current = each(current)
+        except Exception:
+            return index
+        current.eval()
+        for seed, want in enumerate(wanted):
+            args = make_inputs(seed)
+            got = result_of(current, args)
+            if not alike((want, make_inputs(seed)), got):
+                return index
+    return None
+
+
 @wrong("compared with a trace of the model", "missed")
 def with_a_trace(model, passes, make_inputs):
     return finder(keep=torch.fx.symbolic_trace, work=lambda model: model)(

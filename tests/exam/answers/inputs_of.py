@@ -188,6 +188,16 @@ def _(node):
     return list(dict.fromkeys(found))
 
 
+@wrong("nesting as deep as most code has it", "missed-input")
+def _(node):
+    def nodes(value, depth):
+        if isinstance(value, fx.Node):
+            return [value]
+        return [n for item in items(value) for n in nodes(item, depth - 1)] if depth else []
+
+    return list(dict.fromkeys(nodes(both(node), 7)))
+
+
 @wrong("the step of a slice is forgotten", "missed-input")
 def _(node):
     into = lambda v: [v.start, v.stop] if isinstance(v, slice) else items(v)  # noqa: E731

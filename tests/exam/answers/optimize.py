@@ -475,6 +475,11 @@ def assertions_go(model):
     return Clean(effect=effect)(model)
 
 
+@wrong("prints go", "changed-too-much")
+def no_prints(model):
+    return Clean(effect=lambda gm, node: has_effect(gm, node) and node.target is not print)(model)
+
+
 @wrong("a BatchNorm counts as an effect in eval mode, too", "dead-left")
 def norms_have_effects(model):
     def effect(gm, node):

@@ -493,6 +493,19 @@ def copied_probe(model, probe):
     return insert(model, copy.deepcopy(probe))
 
 
+@wrong("a shallow copy of the probe", "missing-probe")
+def shallow(model, probe):
+    return insert(model, copy.copy(probe))
+
+
+@wrong("collections become plain tuples", "wrong-probe-value")
+def tuples(model, probe):
+    def look(name, value):
+        return probe(name, tuple(value) if isinstance(value, (tuple, list)) else value)
+
+    return insert(model, look)
+
+
 @wrong("hooks on the caller's modules", "caller-changed")
 def hooks(model, probe):
     gm = insert(model, probe)

@@ -66,7 +66,7 @@ def by_hand_nested() -> fx.GraphModule:
     a, b, c, d, e = (graph.placeholder(name) for name in "abcde")
     deep = (d, [c, {"k": (b, slice(None, a, None))}], c)
     first = graph.call_function(torch.cat, (deep, 0), {"first": [e, d], "last": {"z": a}})
-    kwargs = {"z": slice(c, first, b), "y": {"q": [[[e]]], "p": (a,)}, "x": a}
+    kwargs = {"z": slice(c, first, b), "y": {"q": [[[[({"r": [e]},)]]]], "p": (a,)}, "x": a}
     second = graph.call_function(torch.stack, ([], (), {}, slice(None)), kwargs)
     third = graph.call_method("index", ([(second, b)], b, second), {"value": first})
     graph.output({"all": [third, (second, {"inner": slice(None, e)})]})
@@ -79,7 +79,7 @@ def by_hand_wide() -> fx.GraphModule:
     p, q, r = (graph.placeholder(name) for name in "pqr")
     item = graph.call_function(operator.getitem, (r, (slice(q, None, p), [[{"i": q}]], Ellipsis)))
     last = graph.call_method("foo", ((r, (r, [q])), [p], item), {"b": [item], "a": {"x": slice(p)}})
-    graph.output([(last,), {"one": {"two": item}}, slice(r, last)])
+    graph.output([(last,), {"one": {"two": [[(([item],),)]]}}, slice(r, last)])
     return fx.GraphModule(nn.Module(), graph)
 
 

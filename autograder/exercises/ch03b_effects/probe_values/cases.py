@@ -107,6 +107,7 @@ EXERCISE = Exercise(
         probe_case("modules and a parameter", "kinds", models.Layers, (X,), (WIDE,)),
         probe_case("names and targets", "kinds", models.Names, (X, X)),
         probe_case("values that are no tensors", "kinds", models.Pieces, (X,)),
+        probe_case("lists, sizes and named tuples", "kinds", models.Collections, (X,)),
         probe_case("calls that nobody reads", "kinds", models.DeadEnd, (X,)),
         probe_case("a value changed later", "order", models.Overwritten, (X,)),
         probe_case("several readers", "readers", models.Readers, (X, X)),
@@ -123,6 +124,7 @@ EXERCISE = Exercise(
         probe_case("a partial function", "probes", models.Layers, (X,), probe=models.partial_probe),
         probe_case("a lambda", "probes", models.SinSum, (X,), probe=models.lambda_probe),
         probe_case("an object of few words", "probes", models.SinSum, (X,), probe=models.Slots),
+        probe_case("an object, and no copy", "probes", models.SinSum, (X,), probe=models.Unique),
         probe_case(
             "parameters by position only",
             "probes",

@@ -68,6 +68,15 @@ class Pieces(nn.Module):
         return second.reshape(size, -1) * first
 
 
+class Collections(nn.Module):
+    """Values that are collections, each of a kind of its own."""
+
+    def forward(self, x):
+        size, numbers = x.size(), x.sum(1).tolist()
+        top = torch.max(x, 1)
+        return (x.reshape(size) + top.values.sum()) * numbers[0]
+
+
 class SameObject(nn.Module):
     """What a method in place returns is the tensor itself."""
 
@@ -187,6 +196,18 @@ class Slots:
     def __call__(self, name: str, value: Any) -> None:
         """Remember a value."""
         _note(self._log, name, value)
+
+
+class Unique:
+    """An object that can be called; copies of it remember nothing."""
+
+    def __init__(self, log: Log) -> None:
+        self._log, self._original = log, self
+
+    def __call__(self, name: str, value: Any) -> None:
+        """Remember a value."""
+        if self is self._original:
+            _note(self._log, name, value)
 
 
 def nameless_probe(log: Log) -> Probe:

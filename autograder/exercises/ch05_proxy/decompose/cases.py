@@ -173,6 +173,7 @@ EXERCISE = Exercise(
         ),
         case("a list in a tuple", "arguments", models.Picked, ITEM, (X,)),
         case("a slice", "arguments", models.Sliced, ITEM, (X,)),
+        case("an attribute", "arguments", models.Turned, {getattr: models.attribute_rule}, (X,)),
         case("strings and None", "arguments", models.Div, {torch.div: models.div_rule}, (X, X)),
         case("numbers for a loop", "arguments", models.Cube, {torch.pow: models.pow_rule}, (X,)),
         case(

@@ -96,6 +96,10 @@ def item_rule(values, index):
     return values[index] + 0
 
 
+def attribute_rule(value, name):
+    return value.transpose(0, 1) if name == "T" else getattr(value, name)
+
+
 def exp_twice_rule(x):
     return torch.exp(x) + torch.exp(x)
 
@@ -179,6 +183,11 @@ class Picked(nn.Module):
     def forward(self, x):
         last = x.dim() - 1
         return x[[last, 0], 1].sin()
+
+
+class Turned(nn.Module):
+    def forward(self, x):
+        return torch.exp(x.T)
 
 
 class Sliced(nn.Module):

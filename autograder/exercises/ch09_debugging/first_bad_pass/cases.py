@@ -82,6 +82,8 @@ EXERCISE = Exercise(
         passed("two that cancel", "chain", models.retrace, models.add_one, models.subtract_one),
         passed("other weights", "given", models.retrace, models.double_the_weights,
                models.retrace),
+        passed("a weight that is a result", "given", models.retrace, models.double_the_weights,
+               make=models.Shown),
         passed("an edit in place", "given", models.edit_the_given, make=models.traced),
         passed("an edit in place that is sound", "given", models.mend_the_given,
                models.remove_norm, make=models.traced),

@@ -40,6 +40,17 @@ class Roots(nn.Module):
         return x.sqrt(), x + 1
 
 
+class Shown(nn.Module):
+    """One of the two results is the weight itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2, 3))
+
+    def forward(self, x):
+        return torch.relu(x), self.weight
+
+
 def traced() -> fx.GraphModule:
     """A model that is a graph module."""
     return fx.symbolic_trace(Net())

@@ -103,6 +103,7 @@ EXERCISE = Exercise(
         model_case("a dead BatchNorm", "dead", models.DeadNorm, X),
         model_case("dead logic", "dead", models.DeadLogic, X),
         model_case("effects", "dead", models.Effects, X),
+        model_case("a print", "dead", models.Prints, X),
         model_case("what is written to", "dead", models.WrittenTo, X),
         model_case("operators that write", "dead", models.WrittenByOperators, X),
         model_case("nothing of it is dead", "dead", models.Repeats, X),

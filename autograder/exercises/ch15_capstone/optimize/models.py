@@ -10,11 +10,13 @@ from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import fx, nn
 
 from autograder.core.exercise import Trial
 from autograder.models import T, networks
 from autograder.models.build import arguments
+
+fx.wrap("print")  # FX records such calls instead of making them while it traces
 
 
 class Small(nn.Module):
@@ -200,6 +202,20 @@ class Effects(nn.Module):
         F.hardtanh(z, -0.5, 0.5, inplace=True)
         torch._assert(z.dim() == 4, "four dimensions")
         return y, z
+
+
+class Prints(nn.Module):
+    """FX records `print` here: `fx.wrap("print")` was called."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.bn = nn.Conv2d(2, 3, 1), nn.BatchNorm2d(3)
+
+    def forward(self, x):
+        y = self.bn(self.conv(x))
+        print("the sum is", y.sum())
+        torch.exp(y).mean()
+        return y
 
 
 class WrittenTo(nn.Module):
