@@ -22,6 +22,19 @@ class TanhTwice(nn.Module):
         return torch.tanh(torch.tanh(x) * 2)
 
 
+class SineChain(nn.Module):
+    """Two models of this class need not have the same graph."""
+
+    def __init__(self, length=3):
+        super().__init__()
+        self.length = length
+
+    def forward(self, x):
+        for _ in range(self.length):
+            x = torch.sin(x)
+        return x
+
+
 class Doubled(nn.Module):
     def forward(self, x):
         return x + x
