@@ -1,4 +1,4 @@
-"""Models whose nodes have names and edges that are easy to overlook: for two exercises."""
+"""Models whose nodes have names and edges that are easy to overlook, for some exercises."""
 
 # A learner sees these classes as they stand here; their names say what they are for.
 # ruff: noqa: D101
