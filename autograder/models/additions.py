@@ -279,6 +279,19 @@ class SumOfSums(nn.Module):
         return a + b
 
 
+class AddedAgain(nn.Module):
+    """Two models of this class need not have the same graph."""
+
+    def __init__(self, times=3):
+        super().__init__()
+        self.times = times
+
+    def forward(self, x, y):
+        for _ in range(self.times):
+            x = x + y
+        return x
+
+
 class ReluOfSum(nn.Module):
     def forward(self, x, y):
         a = torch.relu(x + y)

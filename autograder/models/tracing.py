@@ -1,4 +1,4 @@
-"""Models whose nodes have names and edges that are easy to overlook: for two exercises."""
+"""Models whose nodes have names and edges that are easy to overlook, for some exercises."""
 
 # A learner sees these classes as they stand here; their names say what they are for.
 # ruff: noqa: D101
@@ -20,6 +20,19 @@ class ReluPlusOne(nn.Module):
 class TanhTwice(nn.Module):
     def forward(self, x):
         return torch.tanh(torch.tanh(x) * 2)
+
+
+class SineChain(nn.Module):
+    """Two models of this class need not have the same graph."""
+
+    def __init__(self, length=3):
+        super().__init__()
+        self.length = length
+
+    def forward(self, x):
+        for _ in range(self.length):
+            x = torch.sin(x)
+        return x
 
 
 class Doubled(nn.Module):

@@ -132,6 +132,17 @@ def _(model, counts={op: 0 for op in OPS}):  # noqa: B006
     return dict(counts)
 
 
+KEPT = {}
+
+
+@wrong("kept by the class of the model", "wrong-count", clause="fresh")
+def _(model):
+    if type(model) not in KEPT:
+        found = [node.op for node in fx.symbolic_trace(model).graph.nodes]
+        KEPT[type(model)] = {op: found.count(op) for op in OPS}
+    return KEPT[type(model)]
+
+
 @wrong("a total besides", "extra-key")
 def _(model):
     found = [node.op for node in fx.symbolic_trace(model).graph.nodes]
@@ -180,6 +191,7 @@ def _(model):
 
 
 BEYOND = {
+    "kept by the class of the model": "each random model is of a class of its own",
     "a graph module is not traced": (
         "graph modules among random models are traces already, so that a new trace is the same"
     ),

@@ -595,3 +595,16 @@ def edits_the_caller(model):
     model.delete_all_unused_submodules()
     model.recompile()
     return model
+
+
+KEPT = {}
+
+
+@wrong("kept by the class of the model", "left-behind")
+def kept_by_class(model):
+    if type(model) not in KEPT:
+        KEPT[type(model)] = retargeted(model)
+    return KEPT[type(model)]
+
+
+BEYOND = {"kept by the class of the model": "each random model is of a class of its own"}

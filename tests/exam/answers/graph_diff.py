@@ -395,6 +395,17 @@ def tidies(before, after):
     return found
 
 
+KEPT = {}
+
+
+@wrong("kept by the classes of what is given", "not-added")
+def kept_by_class(before, after):
+    # Each graph module is of a class of its own; graphs are all of one.
+    if (type(before), type(after)) not in KEPT:
+        KEPT[type(before), type(after)] = side_by_side(before, after)
+    return KEPT[type(before), type(after)]
+
+
 @wrong("zip, node by node", "missing-changed")
 def zipped(before, after):
     old, new = list(graph_of(before).nodes), list(graph_of(after).nodes)
@@ -416,6 +427,7 @@ def stub(before, after):
 
 _TARGETS = "the targets of a random model stay as they are, but for those of functions"
 BEYOND = {
+    "kept by the classes of what is given": "each random graph module is of a class of its own",
     "slices as they are": "the slices of a random model hold no nodes",
     "slices without their step": "the slices of a random model stay as they are",
     "dictionaries without their keys": "the keys of a random model stay as they are",

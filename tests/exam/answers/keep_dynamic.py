@@ -439,3 +439,16 @@ def run_as_they_are(model):
 @wrong("untouched", "not-attempted")
 def untouched(model):
     raise NotImplementedError
+
+
+KEPT = {}
+
+
+@wrong("kept by the class of the model", "missing-node")
+def kept_by_class(model):
+    if type(model) not in KEPT:
+        KEPT[type(model)] = traced_again(model)
+    return KEPT[type(model)]
+
+
+BEYOND = {"kept by the class of the model": "each random model is of a class of its own"}

@@ -426,3 +426,16 @@ def new_numbers(model):
         return new
 
     return Merge(merge=merge)(model)
+
+
+KEPT = {}
+
+
+@wrong("kept by the class of the model", "wrong-shape")
+def kept_by_class(model):
+    if type(model) not in KEPT:
+        KEPT[type(model)] = split(model)
+    return KEPT[type(model)]
+
+
+BEYOND = {"kept by the class of the model": "each random model is of a class of its own"}

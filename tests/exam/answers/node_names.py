@@ -162,6 +162,16 @@ def noted_on_the_model(model):
     return list(model.node_names)
 
 
+KEPT = {}
+
+
+@wrong("kept by the class of the model", "wrong-value")
+def kept_by_class(model):
+    if type(model) not in KEPT:
+        KEPT[type(model)] = comprehension(model)
+    return list(KEPT[type(model)])
+
+
 @wrong("a tuple", "wrong-kind", clause="list")
 def as_tuple(model):
     return tuple(n.name for n in fx.symbolic_trace(model).graph.nodes)
@@ -191,3 +201,6 @@ def fitted(model):
 def through_a_set(model):
     names = {n.name for n in fx.symbolic_trace(model).graph.nodes}
     return sorted(names, key=len)
+
+
+BEYOND = {"kept by the class of the model": "each random model is of a class of its own"}

@@ -250,3 +250,16 @@ def no_step(model):
             yield from walk((value.start, value.stop))
 
     return [(n.op, n.name, len(set(walk((n.args, n.kwargs)))), len(n.users)) for n in trace(model)]
+
+
+KEPT = {}
+
+
+@wrong("kept by the class of the model", "wrong-value")
+def kept_by_class(model):
+    if type(model) not in KEPT:
+        KEPT[type(model)] = plain(model)
+    return list(KEPT[type(model)])
+
+
+BEYOND = {"kept by the class of the model": "each random model is of a class of its own"}

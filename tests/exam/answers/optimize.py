@@ -714,3 +714,16 @@ def not_recompiled(model):
     while any([skip(gm), sweep(gm), fuse_first(gm)]):
         pass
     return gm
+
+
+KEPT = {}
+
+
+@wrong("kept by the class of the model", "changed-too-much")
+def kept_by_class(model):
+    if type(model) not in KEPT:
+        KEPT[type(model)] = until_nothing_changes(model)
+    return KEPT[type(model)]
+
+
+BEYOND = {"kept by the class of the model": "each random model is of a class of its own"}

@@ -496,3 +496,16 @@ def not_traced_anew(model):
             env[value_of(node)] if is_dropout(gm, node) else graph.node_copy(node, env.__getitem__)
         )
     return fx.GraphModule(gm, graph)
+
+
+KEPT = {}
+
+
+@wrong("kept by the class of the model", "wrong-result")
+def kept_by_class(model):
+    if type(model) not in KEPT:
+        KEPT[type(model)] = erased(model)
+    return KEPT[type(model)]
+
+
+BEYOND = {"kept by the class of the model": "each random model is of a class of its own"}

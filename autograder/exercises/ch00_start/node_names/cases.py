@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from autograder.core.exercise import Aspect, Exercise
 from autograder.fuzz.calls import CALLS, KINDS, MISLEADING
 from autograder.fuzz.grammar import COMMON, Vocabulary
@@ -49,6 +51,8 @@ EXERCISE = Exercise(
         model_case("star arguments", "places", models.StarArguments),
         model_case("in training mode", "places", models.NoiseInTraining, training=True),
         model_case("a graph module with other names", "places", models.renamed),
+        model_case("a chain of two", "places", partial(models.SineChain, 2)),
+        model_case("a longer chain", "places", models.SineChain),
         model_case("another model", "task", models.ManyReaders, hidden=True),
         model_case("another graph", "places", models.KeywordCalls, hidden=True),
     ),

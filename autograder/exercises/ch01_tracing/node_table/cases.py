@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from autograder.core.exercise import Aspect, Exercise
 from autograder.fuzz.calls import CALLS, KINDS, MISLEADING
 from autograder.fuzz.grammar import COMMON, Vocabulary
@@ -56,6 +58,8 @@ EXERCISE = Exercise(
         model_case("a nested output", "inputs", models.NestedOutput),
         model_case("many readers", "users", models.ManyReaders),
         model_case("values without readers", "users", models.UnusedParts),
+        model_case("a chain of two", "users", partial(models.SineChain, 2)),
+        model_case("a longer chain", "users", models.SineChain),
         model_case("redraw: star arguments", "task", models.StarArguments, hidden=True),
         model_case("redraw: names of builtins", "users", models.BuiltinNames, hidden=True),
     ),

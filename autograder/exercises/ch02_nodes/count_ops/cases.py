@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from torch import nn
 
 from autograder.core.exercise import Aspect, Exercise
@@ -10,7 +12,7 @@ from autograder.exercises.ch02_nodes.count_ops import models
 from autograder.fuzz.calls import CALLS, KINDS
 from autograder.fuzz.grammar import COMMON, Vocabulary
 from autograder.fuzz.random_models import RandomModels
-from autograder.models import model_case
+from autograder.models import model_case, tracing
 from autograder.models.renaming import perhaps_renamed
 
 HINTS = (
@@ -53,6 +55,8 @@ EXERCISE = Exercise(
         model_case("a graph module", "graphs", shared.renamed),
         model_case("a graph module, traced anew", "graphs", models.called_as_one),
         model_case("nodes without readers", "graphs", shared.DeadPlaceholder),
+        model_case("a chain of two", "graphs", partial(tracing.SineChain, 2)),
+        model_case("a longer chain", "graphs", tracing.SineChain),
         model_case("redraw: a tensor that is lost", "task", shared.Deep, hidden=True),
         model_case("redraw: no calls", "keys", shared.Constants, hidden=True),
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
 from autograder.core.exercise import Aspect, Exercise
@@ -117,6 +119,8 @@ EXERCISE = Exercise(
         model_case("a default on the left", "rest", additions.DefaultOnTheLeft, (X,), (X, 3.0)),
         model_case("two equal sums", "rest", additions.EqualSums, (X, X)),
         model_case("any number of inputs", "rest", additions.RestAdd, (X, X, X)),
+        model_case("added twice", "rest", partial(additions.AddedAgain, 2), (X, X)),
+        model_case("added more often", "rest", additions.AddedAgain, (X, X)),
         model_case("a graph module", "rest", additions.traced_adds, (X, X)),
         model_case("integers", "rest", additions.SumOfSums, (T(3, dtype=torch.int64),) * 2),
         model_case(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from functools import partial
 
 import torch
 
@@ -109,6 +110,8 @@ EXERCISE = Exercise(
         model_case("nested modules", "rest", additions.NestedAdds, (X,), (WIDE,)),
         model_case("parameters with defaults", "rest", additions.DefaultAdd, (X,), (X, -3.0)),
         model_case("any number of inputs", "rest", additions.RestAdd, (X, X, X)),
+        model_case("added twice", "rest", partial(additions.AddedAgain, 2), (X, X)),
+        model_case("added more often", "rest", additions.AddedAgain, (X, X)),
         model_case("a graph module", "rest", additions.traced_adds, (X, X)),
         model_case(
             "a model in training mode", "rest", additions.NormedAdd, (WIDE, WIDE), training=True

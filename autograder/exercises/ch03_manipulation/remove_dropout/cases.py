@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from autograder.core.exercise import Aspect, Exercise
 from autograder.exercises.ch03_manipulation.remove_dropout import models
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
@@ -129,6 +131,8 @@ EXERCISE = Exercise(
         model_case("a weight that is read", "rest", models.ReadWeight, (X,)),
         model_case("a call in place that nobody reads", "rest", models.UnreadInPlace, (X,)),
         model_case("parameters with defaults", "rest", models.DefaultDropout, (X,), (X, 3.0)),
+        model_case("dropped twice", "rest", partial(models.DroppedAgain, 2), (X,)),
+        model_case("dropped more often", "rest", models.DroppedAgain, (X,)),
         model_case("redraw: a module", "module", models.DropoutInPlace, (T(1, 3),), hidden=True),
         model_case("redraw: a relative", "kinds", models.Dropouts1d, (T(1, 2, 4),), hidden=True),
         model_case("redraw: a function", "function", models.AlwaysActive, (T(7),), hidden=True),

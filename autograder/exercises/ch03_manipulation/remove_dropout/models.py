@@ -146,6 +146,19 @@ class ChainOutput(nn.Module):
         return self.drop(self.drop(self.drop(x.sin())))
 
 
+class DroppedAgain(nn.Module):
+    """Two models of this class need not have the same graph."""
+
+    def __init__(self, times=3):
+        super().__init__()
+        self.times = times
+
+    def forward(self, x):
+        for _ in range(self.times):
+            x = F.dropout(x.sin())
+        return x
+
+
 class CalledTwice(nn.Module):
     def __init__(self):
         super().__init__()

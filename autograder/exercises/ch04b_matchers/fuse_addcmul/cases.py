@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
 from autograder.core.exercise import Aspect, Exercise
@@ -153,6 +155,8 @@ EXERCISE = Exercise(
         model_case("a sum of two sums", "chains", models.SumOfSums, XYZ),
         model_case("one inside the other", "chains", models.Horner, FOUR),
         model_case("a long sum", "chains", models.LongSum, FOUR),
+        model_case("a chain of two", "chains", partial(models.ShiftedAgain, 2), XYZ),
+        model_case("a longer chain", "chains", models.ShiftedAgain, XYZ),
         model_case("alpha", "stays", models.Alpha, XYZ),
         model_case("out", "stays", models.Out, XYZ),
         model_case("methods", "stays", models.Methods, XYZ),

@@ -187,6 +187,19 @@ class Horner(nn.Module):
         return ((a * x + b) * x + c) * x + a
 
 
+class ShiftedAgain(nn.Module):
+    """Two models of this class need not have the same graph."""
+
+    def __init__(self, times=3):
+        super().__init__()
+        self.times = times
+
+    def forward(self, x, y, z):
+        for _ in range(self.times):
+            x = x * y + z
+        return x
+
+
 class SumOfSums(nn.Module):
     def forward(self, x, y, z):
         return (x * y + z) + (z * y + x)

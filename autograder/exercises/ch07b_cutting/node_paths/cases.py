@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from torch import nn
 
@@ -113,6 +114,12 @@ EXERCISE = Exercise(
         path_case("a buffer of a submodule for a layer", "tensors", models.Encoded),
         path_case("after another model", "state", models.OneChild, after=(models.Deep,)),
         path_case("after the same kind of model", "state", models.Flat, after=(models.Flat,)),
+        path_case(
+            "after a smaller model of its class",
+            "state",
+            models.CalledAgain,
+            after=(partial(models.CalledAgain, 1),),
+        ),
         path_case("after a trace that raised", "state", models.Flat, after=(models.Untraceable,)),
         path_case(
             "before and after a trace that raised",

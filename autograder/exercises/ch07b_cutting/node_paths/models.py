@@ -85,6 +85,20 @@ class CalledTwice(nn.Module):
         return self.block(torch.relu(first)) + first
 
 
+class CalledAgain(nn.Module):
+    """Two models of this class need not have the same graph."""
+
+    def __init__(self, times=2):
+        super().__init__()
+        self.gate = Gate()
+        self.times = times
+
+    def forward(self, x):
+        for _ in range(self.times):
+            x = self.gate(x)
+        return x
+
+
 class LeafTwice(nn.Module):
     """One layer called by two modules, and twice by one of them."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from torch import fx, nn
@@ -143,6 +144,8 @@ EXERCISE = Exercise(
         refused("the root raises an error of its own", models.RootRefuses, "KeyError"),
         refused("the root raises an exception of its own class", models.RootStrict, "NoTensor"),
         keep("never called", "rest", models.NeverCalled),
+        keep("settings of the root", "rest", partial(models.Static, False)),
+        keep("other settings of the root", "rest", models.Static),
         keep("in parts in training mode", "rest", models.Frozen, training=True),
         keep("a graph module inside", "rest", models.WithTrace),
         keep("redraw: a part", "task", models.WithTrace, (WIDE,), hidden=True),

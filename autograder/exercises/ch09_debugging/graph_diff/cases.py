@@ -80,6 +80,7 @@ EXERCISE = Exercise(
         edited("a text in place of a node", "arguments", models.text_for_node,
                first=models.node_for_text),
         edited("two graphs", "given", models.inserted, graphs=(True, True)),
+        edited("two other graphs", "given", models.changed_in_turn, graphs=(True, True)),
         edited("other names", "given", names=models.with_other_names),
         edited("redraw: the other way round", "task", first=models.several_inserted,
                second=models.another_target, hidden=True),

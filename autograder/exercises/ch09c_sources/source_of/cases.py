@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from autograder.core.exercise import Aspect, Case, Exercise
 from autograder.exercises.ch09c_sources.source_of import models
 from autograder.fuzz.grammar import COMMON, Vocabulary
@@ -68,6 +70,12 @@ EXERCISE = Exercise(
         written("code in your own file", "torch", models.Borrowed),
         written("an attribute that is used later", "torch", models.Shapes),
         written("one model after another", "traces", models.Other, models.Lines, models.Other),
+        written(
+            "after a shorter one of its class",
+            "traces",
+            models.SineChain,
+            partial(models.SineChain, 2),
+        ),
         written("redraw: helpers", "inside", models.Inner, hidden=True),
         written("redraw: one after another", "traces", models.Lines, models.Other, hidden=True),
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
 from autograder.core.exercise import Aspect, Exercise
@@ -86,6 +88,8 @@ EXERCISE = Exercise(
     cases=(
         model_case("one pair", "task", models.OnePair, X, Y),
         model_case("nested pairs", "task", models.Nested, X),
+        model_case("a row of one", "task", partial(models.PairsInARow, 1), X),
+        model_case("a row of two", "task", models.PairsInARow, X),
         model_case("keywords", "calls", models.Keywords, X),
         model_case("lines and volumes", "calls", models.LineAndSpace, LINE_AND_SPACE),
         model_case("misleading names", "calls", models.NamesMislead, X),

@@ -328,6 +328,18 @@ class TwoPairs(nn.Module):
         return self.left(x) * self.right(x)
 
 
+class PairsInARow(nn.Module):
+    """Two models of this class need not have the same graph."""
+
+    def __init__(self, number=2):
+        super().__init__()
+        pairs = [nn.Sequential(nn.Conv2d(2, 2, 1), nn.BatchNorm2d(2)) for _ in range(number)]
+        self.pairs = nn.Sequential(*pairs)
+
+    def forward(self, x):
+        return torch.tanh(self.pairs(x))
+
+
 class Branches(nn.Module):
     def __init__(self):
         super().__init__()

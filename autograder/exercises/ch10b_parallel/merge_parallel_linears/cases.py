@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from autograder.core.exercise import Aspect, Exercise
 from autograder.exercises.ch10b_parallel.merge_parallel_linears import models
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
@@ -74,6 +76,8 @@ EXERCISE = Exercise(
     cases=(
         model_case("a gate", "task", models.TwoOfAKind, X, LINE),
         model_case("attention", "task", models.Attention, X, DEEP),
+        model_case("two heads", "task", partial(models.Heads, 2), X),
+        model_case("three heads", "task", models.Heads, X),
         model_case("no bias", "bias", models.NoBias, X),
         model_case("some have a bias", "bias", models.SomeBias, DEEP),
         model_case("two groups", "places", models.TwoGroups, X),

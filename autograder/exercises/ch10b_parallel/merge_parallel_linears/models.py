@@ -32,6 +32,17 @@ class TwoOfAKind(nn.Module):
         return torch.sigmoid(self.gate(x)) * self.up(x)
 
 
+class Heads(nn.Module):
+    """Two models of this class need not have the same graph."""
+
+    def __init__(self, number=3):
+        super().__init__()
+        self.heads = nn.ModuleList([nn.Linear(3, 2) for _ in range(number)])
+
+    def forward(self, x):
+        return torch.cat([head(x) for head in self.heads], dim=-1)
+
+
 class NoBias(nn.Module):
     def __init__(self):
         super().__init__()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
 from autograder.core.exercise import Aspect, Case, Exercise
@@ -91,6 +93,8 @@ EXERCISE = Exercise(
     cases=(
         model_case("a little of everything", "task", models.Small, X, Y),
         model_case("nested blocks", "task", models.Nested, X),
+        model_case("one stage", "task", partial(models.Stages, 1), X),
+        model_case("two stages", "task", models.Stages, X),
         model_case("a graph module", "task", Traced(models.Nested), Y),
         model_case("applied twice", "task", models.Nested, X, times=2),
         model_case("dropouts", "identities", models.DropoutModules, X),

@@ -59,6 +59,21 @@ class Nested(nn.Module):
         return self.head(self.blocks(self.stem(x)).mean((2, 3)))
 
 
+class Stages(nn.Module):
+    """Two models of this class need not have the same graph."""
+
+    def __init__(self, number=2):
+        super().__init__()
+        stages = [
+            nn.Sequential(nn.Conv2d(2, 2, 1), nn.BatchNorm2d(2), nn.Dropout(0.5))
+            for _ in range(number)
+        ]
+        self.stages = nn.Sequential(*stages)
+
+    def forward(self, x):
+        return torch.tanh(self.stages(x))
+
+
 class Branches(nn.Module):
     """Two ways through blocks."""
 
