@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -38,7 +40,7 @@ def example_of(
         returned, before = (), returned
     return Example(
         case=case.name,
-        source=source_of(trial, case.expect.made),
+        source=source_of(trial, case.expect.made) + construction(case, trial.model),
         call=_call_text(exercise, trial),
         inputs=tuple(describe_inputs(inputs) for inputs in trial.inputs),
         expected=expected,
@@ -255,6 +257,27 @@ def source_of(trial: Trial, made: Iterable[str] = ()) -> str:
         # Where no model was given, the graph itself is the subject, and may say otherwise.
         text += f"\n{graph_text(subject, tuple(made))}\n"
     return text
+
+
+def construction(case: Case, model: nn.Module | None) -> str:
+    """The line that makes the case's model, where its class is called with arguments.
+
+    Without it a pasted class would be called with its defaults, and that is another model.
+    """
+    calls = (value for value in parts(case.make) if isinstance(value, partial))
+    call = next((each for each in calls if each.func is type(model)), None)
+    if call is None:
+        return ""
+    given = [*map(repr, call.args), *(f"{name}={value!r}" for name, value in call.keywords.items())]
+    return f"\nmodel = {type(model).__name__}({', '.join(given)})\n"
+
+
+def parts(value: Any) -> Iterator[Any]:
+    """A builder, and the builders that it is made of."""
+    yield value
+    if is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from parts(getattr(value, field.name))
 
 
 def _is_given(value: Any) -> bool:

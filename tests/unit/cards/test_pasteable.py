@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import symtable
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -15,7 +16,7 @@ from torch import fx, nn
 from autograder.core.exercise import Case
 from autograder.core.torch_private import wrapped_functions
 from autograder.exercises import EXERCISES
-from autograder.judge.counterexample import source_of
+from autograder.judge.counterexample import construction, parts, source_of
 from autograder.judge.pasteable import pasteable, piece_of
 
 
@@ -74,6 +75,28 @@ def test_what_is_shown_can_be_pasted(name: str, total: Callable[..., None]) -> N
         missing = unknown(source, run_in_a_fresh_cell(source))
         assert name in FAULTY or not missing, (case.name, source)
         total("sources that run in a fresh cell")
+
+
+def test_a_model_that_was_made_with_arguments_is_made_with_them() -> None:
+    lines = 0
+    cases = [case for exercise in EXERCISES.values() for case in exercise.visible_cases()]
+    for case in (case for case in cases if any(isinstance(p, partial) for p in parts(case.make))):
+        trial = case.make(0)
+        if line := construction(case, trial.model):
+            lines += 1
+            source = source_of(trial, case.expect.made) + line
+            made, model = run_in_a_fresh_cell(source)["model"], trial.model
+            settings = [own_settings(each) for each in (made, model)]
+            assert settings[0] == settings[1], (case.name, source)
+            assert repr(made) == repr(model), (case.name, source)
+    assert lines > 10
+
+
+def own_settings(model: nn.Module) -> dict[str, object]:
+    """The plain attributes of a model, but for its mode."""
+    kinds = (bool, int, float, str)
+    own = vars(model).items()
+    return {k: v for k, v in own if isinstance(v, kinds) and k != "training"}
 
 
 def test_what_a_class_needs_comes_with_it() -> None:
