@@ -114,6 +114,18 @@ register(
     lambda m, name, types, names, usual: isinstance(m, types) or name in names,
 )  # fmt: skip
 register(
+    "the type or a parent of it", "opened-leaf", "subclasses",
+    lambda m, name, types, names, usual: (
+        not {type(m), *type(m).__bases__}.isdisjoint(types) or name in names or usual
+    ),
+)  # fmt: skip
+register(
+    "layers of PyTorch without children", "crashed", "defaults-kept",
+    lambda m, name, types, names, usual: (
+        isinstance(m, types) or name in names or (usual and not [*m.children()])
+    ),
+)  # fmt: skip
+register(
     "type(m) in leaf_types", "opened-leaf", "subclasses",
     lambda m, name, types, names, usual: type(m) in types or name in names or usual,
 )  # fmt: skip
@@ -372,3 +384,9 @@ class GivesAModule(OneMethod):
 class Untouched(fx.Tracer):
     def __init__(self, leaf_types=(), leaf_names=()):
         raise NotImplementedError
+
+
+BEYOND = {
+    "the type or a parent of it": "no class of a random model is a grandchild of another",
+    "layers of PyTorch without children": "random models have no layers with layers inside",
+}

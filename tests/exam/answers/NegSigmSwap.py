@@ -178,6 +178,14 @@ class ByName(fx.Interpreter):
         return super().call_method(table.get(target, target), args, kwargs)
 
 
+@wrong("any function that is called neg or sigmoid", "wrong-result")
+class ByExactName(NegSigmSwap):
+    def call_function(self, target, args, kwargs):
+        table = {"neg": torch.sigmoid, "sigmoid": torch.neg}
+        target = table.get(target.__name__, target)
+        return fx.Interpreter.call_function(self, target, args, kwargs)
+
+
 @wrong("the graph of the given module is edited", "caller-changed")
 class EditsTheGraph(fx.Interpreter):
     def __init__(self, module):
@@ -232,3 +240,8 @@ class NoRuns(fx.Interpreter):
     def __init__(self, gm):
         super().__init__(gm)
         forget_runs()
+
+
+BEYOND = {
+    "any function that is called neg or sigmoid": "random models call PyTorch's functions only",
+}

@@ -393,6 +393,29 @@ class Ascending(Plain):
         return sorted(self.seconds, key=self.seconds.get)[:n]
 
 
+@wrong("by the mean time of a call", "wrong-order", clause="slowest")
+class ByTheMean(Plain):
+    def slowest(self, n):
+        def mean(name):
+            return self.seconds[name] / self.calls[name]
+
+        return sorted(self.seconds, key=mean, reverse=True)[:n]
+
+
+@wrong("by the latest time of a call", "wrong-order", clause="slowest")
+class ByTheLatest(Plain):
+    def __init__(self, module):
+        super().__init__(module)
+        self.latest = {}
+
+    def note(self, name, spent):
+        super().note(name, spent)
+        self.latest[name] = spent
+
+    def slowest(self, n):
+        return sorted(self.latest, key=self.latest.get, reverse=True)[:n]
+
+
 @wrong("the n slowest, but in graph order", "wrong-order")
 class InGraphOrder(Plain):
     def slowest(self, n):
@@ -470,6 +493,8 @@ class Stub(fx.Interpreter):
 
 
 BEYOND = {
+    "by the mean time of a call": "operations of random models take nearly the same time",
+    "by the latest time of a call": "operations of random models take nearly the same time",
     "the clock is read after the operation": (
         "operations of random models are too short for their times to be compared"
     ),

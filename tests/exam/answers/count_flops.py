@@ -216,6 +216,59 @@ wrong("transposed convolutions count as convolutions", "wrong-count", clause="tr
 )
 
 
+class TransposedLines(Counting):
+    layers = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.ConvTranspose1d)
+
+
+class Volumes(Counting):
+    layers = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
+
+
+class FunctionsOfVolumes(Counting):
+    convs = {*Counting.convs, F.conv3d}
+
+
+class SumAndProduct(Counting):
+    def call_function(self, target, args, kwargs):
+        out = super().call_function(target, args, kwargs)
+        if target is torch.addmm:
+            self.total += self.product(args[1], args[2], out)
+        return out
+
+
+class WithVectors(Counting):
+    products = {*Counting.products, torch.mv}
+
+
+for style, counting in (
+    ("transposed convolutions of lines, too", TransposedLines),
+    ("convolutions of volumes, too", Volumes),
+    ("F.conv3d, too", FunctionsOfVolumes),
+    ("addmm, too", SumAndProduct),
+    ("products with a vector, too", WithVectors),
+):
+    wrong(style, "wrong-count")(counted_by(counting))
+
+
+class OneRowAtLeast(Counting):
+    def linear(self, x, weight, out, bias=None):
+        return 2 * max(1, out.numel() // weight.shape[0]) * weight.numel()
+
+
+wrong("a layer has one row at least", "wrong-count")(counted_by(OneRowAtLeast))
+
+
+class BatchOfTheSecond(Counting):
+    """Counts the batch of the second factor alone, where that is one matrix."""
+
+    def product(self, a, b, out):
+        single = 2 * b.numel() * a.shape[-2]
+        return super().product(a, b, out) if b.dim() > 2 else single
+
+
+wrong("one matrix for a whole batch is counted once", "wrong-count")(counted_by(BatchOfTheSecond))
+
+
 class BatchOfOne(Counting):
     def conv(self, x, weight, out, bias=None):
         batch, places = out.shape[0], math.prod(out.shape[2:])
@@ -456,3 +509,15 @@ CLAUSES = {
     "a float for convolutions": "int",
 }
 """Clauses that answers break whose marks are made in a loop."""
+
+
+_RELATIVES = "random models have no relatives of what is on the list"
+
+BEYOND = {
+    "transposed convolutions of lines, too": _RELATIVES,
+    "convolutions of volumes, too": _RELATIVES,
+    "F.conv3d, too": _RELATIVES,
+    "addmm, too": _RELATIVES,
+    "products with a vector, too": _RELATIVES,
+    "a layer has one row at least": "no input of a random model is empty",
+}

@@ -211,6 +211,18 @@ answer(
     wanted=lambda n: is_dropout(n) and not n.kwargs["training"],
 )  # fmt: skip
 answer(
+    "only where somebody reads it", "missed-spelling", "",
+    wanted=lambda n: is_dropout(n) and n.users,
+)  # fmt: skip
+answer(
+    "not where it can never do anything", "missed-spelling", "whatever-captured",
+    wanted=lambda n: is_dropout(n) and (n.kwargs["training"] or p_of(n) > 0),
+)  # fmt: skip
+answer(
+    "F.dropout2d, too", "wrong-count", "relatives",
+    wanted=lambda n: n.target in (F.dropout, F.dropout2d),
+)  # fmt: skip
+answer(
     "relatives, too", "wrong-count", "relatives",
     wanted=lambda n: n.target in (F.dropout, F.dropout1d, F.alpha_dropout, F.dropout2d),
 )  # fmt: skip
@@ -342,3 +354,6 @@ def stale(model):
 @wrong("untouched", "not-attempted")
 def untouched(model):
     raise NotImplementedError
+
+
+BEYOND = {"F.dropout2d, too": "random models have other relatives of `F.dropout`"}

@@ -182,8 +182,8 @@ class Merge:
                 continue
             layer = gm.get_submodule(node.target)
             if isinstance(layer, nn.Linear) and self.wanted(gm, node):
-                source = self.key(node)
-                key = (source, writes[source] if self.epochs else 0)
+                (source,) = node.all_input_nodes
+                key = (self.key(node), writes[source] if self.epochs else 0)
                 key += (layer.bias is None,) if self.same_bias else ()
                 found.setdefault(key, []).append(node)
         return [nodes[: self.most] for nodes in found.values() if len(nodes) >= self.least]
@@ -370,6 +370,11 @@ def at_the_last(model):
 @wrong("only direct children", "missed-place", clause="nested")
 def children_only(model):
     return Merge(wanted=lambda gm, node: "." not in node.target)(model)
+
+
+@wrong("layers of one part of the model only", "missed-place", clause="nested")
+def of_one_part(model):
+    return Merge(key=lambda node: (node.all_input_nodes[0], node.target.rpartition(".")[0]))(model)
 
 
 @wrong("keyword calls are left", "missed-place", clause="keywords")

@@ -184,6 +184,27 @@ def no_constants(value):
     return shape_of(value)
 
 
+def plain_tensors(value):
+    """Parameters are recognized as the value of a node, and not within another value."""
+
+    def within(item):
+        if isinstance(item, torch.nn.Parameter):
+            return None
+        if isinstance(item, dict):
+            return {key: within(part) for key, part in item.items()}
+        if isinstance(item, (list, tuple)):
+            return (list if isinstance(item, list) else tuple)(map(within, item))
+        return shape_of(item)
+
+    return shape_of(value) if torch.is_tensor(value) else within(value)
+
+
+def one_shape_unpacked(value):
+    shape = shape_of(value)
+    alone = isinstance(value, tuple) and len(value) == 1 and torch.is_tensor(value[0])
+    return shape[0] if alone else shape
+
+
 wrong("tensors only", "wrong-shape")(recorder(flat))
 wrong("dictionaries are left out", "wrong-shape", clause="dicts")(recorder(without(dict)))
 wrong("lists are left out", "wrong-shape")(recorder(without(list)))
@@ -195,6 +216,8 @@ wrong("numbers have the shape ()", "wrong-shape", clause="none")(recorder(number
 wrong("None for a tensor without dimensions", "wrong-shape")(recorder(scalars_none))
 wrong("None for what has no items", "wrong-shape")(recorder(empty_none))
 wrong("constants in a dictionary are dropped", "wrong-shape")(recorder(no_constants))
+wrong("a Parameter within a list is no tensor", "wrong-shape")(recorder(plain_tensors))
+wrong("a tuple of one shape is that shape", "wrong-shape")(recorder(one_shape_unpacked))
 wrong("no entry for the output", "missing-node", clause="output")(
     recorder(shape_of, keep=lambda n: n.op != "output")
 )
@@ -288,6 +311,7 @@ def stub(model, *inputs):
 
 
 BEYOND = {
+    "a Parameter within a list is no tensor": "random models do not return their parameters",
     "constants in a dictionary are dropped": (
         "random models return values, and no constants beside them"
     ),

@@ -162,6 +162,9 @@ wrong("the outermost line of the model", "wrong-place", clause="innermost")(
 wrong("torchvision is taken for torch", "wrong-place", clause="other-packages")(
     finder(skip=lambda frame: "torch" in frame.f_code.co_filename)
 )
+wrong("every folder called torch is taken for the package", "wrong-place")(
+    finder(skip=lambda frame: f"{os.sep}torch{os.sep}" in frame.f_code.co_filename)
+)
 wrong("all of site-packages is left out", "wrong-place")(
     finder(skip=lambda frame: "site-packages" in frame.f_code.co_filename)
 )
@@ -189,6 +192,14 @@ wrong("the tracer's own file is left out", "wrong-place", clause="same-file")(
 )
 wrong("only FX is left out, not the rest of torch", "wrong-place", clause="torch")(
     finder(skip=lambda frame: frame.f_code.co_filename.startswith(FOLDER + "fx"))
+)
+wrong("only FX and the files that call modules are left out", "wrong-place", clause="torch")(
+    finder(
+        skip=lambda frame: (
+            frame.f_code.co_filename.startswith(FOLDER + "fx")
+            or frame.f_code.co_filename.endswith(("modules/module.py", "modules/container.py"))
+        )
+    )
 )
 wrong("the line of def", "wrong-place", clause="line")(
     finder(place=lambda frame: (frame.f_code.co_filename, frame.f_code.co_firstlineno))
@@ -314,7 +325,11 @@ BEYOND = {
     "the model is put into eval mode": "a random model is in eval mode",
     "the name of the file alone": "the file of a random model is no path",
     "torchvision is taken for torch": _OTHERS,
+    "every folder called torch is taken for the package": _OTHERS,
     "all of site-packages is left out": _OTHERS,
+    "only FX and the files that call modules are left out": (
+        "a random model has no subclasses of layers"
+    ),
     "the tracer's own file is left out": _OTHERS,
     "only forward counts": _OTHERS,
     "lambdas do not count": _OTHERS,

@@ -70,6 +70,7 @@ EXERCISE = Exercise(
         class_case("keyword arguments", "task", models.AsKeywords, (X,), (T(3, 2),)),
         class_case("among others", "others", models.AmongOthers, (X, X), (X, T(3))),
         class_case("modules and a parameter", "others", models.WithModules, (X,)),
+        class_case("a function of the same name", "others", models.Namesake, (X,), (T(4),)),
         class_case("gates", "others", models.Gate, (X,), (T(4, 3), 0.25)),
         class_case("nothing to exchange", "others", NothingToSwap, (X,)),
         class_case("an encoder layer", "others", networks.EncoderLayer, (T(1, 3, 8),)),

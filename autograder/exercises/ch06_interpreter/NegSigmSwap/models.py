@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from torch import nn
+from torch import fx, nn
 
 
 class SigmoidThenNeg(nn.Module):
@@ -36,6 +36,19 @@ class AsKeywords(nn.Module):
         low = torch.sigmoid(input=x)
         high = torch.neg(input=x)
         return torch.sub(input=low, other=high.sum(dim=0, keepdim=True), alpha=3)
+
+
+@fx.wrap
+def sigmoid(x):
+    """A cheap stand-in: another function than PyTorch's, though of the same name."""
+    return (x / 6 + 0.5).clamp(0.0, 1.0)
+
+
+class Namesake(nn.Module):
+    """A function of the model's own that is called `sigmoid`, beside PyTorch's."""
+
+    def forward(self, x):
+        return torch.sigmoid(x) + sigmoid(x)
 
 
 class WithModules(nn.Module):

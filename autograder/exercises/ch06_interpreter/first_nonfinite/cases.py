@@ -95,6 +95,7 @@ EXERCISE = Exercise(
             Exactly(1.0, shape=(2, 3)),
             Exactly(0, 0, 0, dtype=torch.int64),
         ),
+        run_case("complex numbers", "task", models.Spectrum, X, Exactly(0.0, 1.0, 2.0)),
         run_case("half precision", "task", models.HalfPrecision, Exactly(1.0, 2.0)),
         run_case("no overflow", "clean", models.Overflow, T(4)),
         run_case(
@@ -135,6 +136,7 @@ EXERCISE = Exercise(
         ),
         run_case("a tuple with names", "nested", models.Volume, Exactly(0.0, shape=(2, 2))),
         run_case("a Python float", "nested", models.AsFloat, Exactly(1e200), 1e200),
+        run_case("an infinity that the result is given", "nested", models.WithLimit, X),
         run_case("a Python float as the input", "nested", models.AsFloat, Exactly(1.0), NAN),
         run_case(
             "further arguments", "nested", models.Starred, Exactly(1.0), Exactly(1.0), Exactly(-INF)

@@ -42,6 +42,13 @@ class Star(nn.Module):
         return x + rest[0], rest[1].sum(dim=0)
 
 
+class OneMore(nn.Module):
+    """One further argument, and a result of one value: tuples of one item."""
+
+    def forward(self, x, *rest):
+        return (x * rest[0].sum(dim=0),)
+
+
 class Numbers(nn.Module):
     """Values that are no tensors, and tensors without dimensions."""
 
@@ -116,6 +123,18 @@ class Shared(nn.Module):
     def forward(self, x):
         x = self.inner(self.inner(x) * self.gain) + self.offset
         return x.mean(dim=(0, 2))
+
+
+class OwnParameters(nn.Module):
+    """Parameters among the values of a result, which are tensors of a class of their own."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.rand(3))
+        self.offset = nn.Parameter(torch.rand(()))
+
+    def forward(self, x):
+        return x * self.gain, self.gain, {"offset": [self.offset]}
 
 
 class OtherDtypes(nn.Module):

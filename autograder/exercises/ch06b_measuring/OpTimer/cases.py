@@ -115,6 +115,16 @@ EXERCISE = Exercise(
             expect=Timing(slow={"slow": 1, "slow_1": 3, "slow_2": 1}, ranked=True),
         ),
         class_case(
+            "a slow function, more often than a slower one",
+            "slowest",
+            models.SlowThenRefuses,
+            (GOOD,),
+            (BAD,),
+            (BAD,),
+            (BAD,),
+            expect=Timing(ranked=True),
+        ),
+        class_case(
             "a function that raises",
             "errors",
             models.MayRefuse,

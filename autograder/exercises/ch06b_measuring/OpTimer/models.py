@@ -105,6 +105,14 @@ class MayRefuse(nn.Module):
         return refuse_negative(y).cos()
 
 
+class SlowThenRefuses(nn.Module):
+    """A slow call, one that raises for some inputs, and one that is twice as slow."""
+
+    def forward(self, x):
+        first = refuse_negative(slow(x))
+        return slow(first, times=2)
+
+
 class NeedsThree(nn.Module):
     """A module that raises for inputs of another width."""
 

@@ -115,6 +115,8 @@ EXERCISE = Exercise(
         run_case("a single row", "task", models.OneLinear, T(4)),
         run_case("what does not count", "task", models.Cheap, T(5, 3)),
         run_case("what is on no list", "task", models.NotCounted, T(3, 4)),
+        run_case("relatives on no list", "task", models.OnNoList, T(2, 3, 4)),
+        run_case("no rows", "task", models.OneLinear, T(0, 4)),
         run_case("nothing to count", "task", NothingToSwap, X),
         run_case("one convolution", "convolutions", models.OneConv, T(2, 3, 7, 8)),
         run_case("an image without a batch", "convolutions", models.OneConv, T(3, 9, 8)),
@@ -127,6 +129,7 @@ EXERCISE = Exercise(
             "every spelling of a product", "products", models.MatmulSpellings, T(3, 3), T(3, 3)
         ),
         run_case("batches", "products", models.Batches, T(2, 3, 4), T(2, 4, 5)),
+        run_case("a batch and one matrix", "products", models.OneMatrix, T(2, 3, 4), T(4, 5)),
         run_case("batches broadcast", "products", models.Broadcast, T(2, 1, 3, 4), T(5, 4, 2)),
         run_case("a graph module", "products", models.by_hand, T(2, 3), T(3, 2)),
         run_case("layers in every spelling", "spellings", models.LinearSpellings, T(4, 3)),

@@ -158,6 +158,31 @@ class NotCounted(nn.Module):
         return F.scaled_dot_product_attention(z[None], y[None], x[None])
 
 
+class OnNoList(nn.Module):
+    """One layer that counts, and relatives of what is on the list."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+        self.volume = nn.Conv3d(1, 2, (1, 2, 2))
+        self.longer = nn.ConvTranspose1d(3, 2, 2)
+        self.kernel = nn.Parameter(torch.rand(1, 2, 1, 1, 1))
+        self.weight = nn.Parameter(torch.rand(4, 4))
+
+    def forward(self, x):
+        y = self.layer(x)
+        volume = F.conv3d(self.volume(y[:, None, None]), self.kernel)
+        total = torch.addmm(y[0], y[1], self.weight)
+        return volume, self.longer(y), torch.mv(total, total[0])
+
+
+class OneMatrix(nn.Module):
+    """A batch of matrices and a single one, on either side."""
+
+    def forward(self, x, y):
+        return x @ y, torch.matmul(y.t(), x.transpose(1, 2))
+
+
 class Upwards(nn.Module):
     """A convolution, and transposed ones, which are not on the list."""
 

@@ -106,6 +106,7 @@ EXERCISE = Exercise(
         one("a type", "task", models.Two, leaf_types=(Gate,)),
         one("a name", "task", models.Two, leaf_names=("block.gate",)),
         one("a subclass", "types", models.Kinds, leaf_types=(Gate,)),
+        one("a subclass of a subclass", "types", models.Descended, leaf_types=(Gate,)),
         one("two types, by position", "types", models.Layers, (nn.Sequential, models.OwnLinear)),
         one("a class of the same name", "types", models.Namesakes, (Gate,)),
         one("the base class of a type", "types", models.Kinds, (models.OtherGate,)),
@@ -115,6 +116,7 @@ EXERCISE = Exercise(
         one("a block with a gate inside", "names", models.Two, leaf_names=("gate", "block")),
         one("parts of a block are called", "names", models.Reaches, leaf_names=("block",)),
         one("nothing given", "defaults", models.Layers),
+        one("a layer of PyTorch with layers inside", "defaults", models.Attends, (Gate,)),
         one("a graph module inside", "defaults", models.Traced, (Shift,)),
         one(
             "beside layers of PyTorch",

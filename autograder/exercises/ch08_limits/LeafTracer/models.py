@@ -36,6 +36,10 @@ class Shift(nn.Module):
         return x + 1
 
 
+class LastGate(OtherGate):
+    """A subclass of a subclass."""
+
+
 class OwnLinear(nn.Linear):
     """FX opens it: only the classes of `torch.nn` itself are its leaves."""
 
@@ -71,6 +75,28 @@ class Kinds(nn.Module):
 
     def forward(self, x):
         return self.shift(self.first(x)) + self.second(x, scale=2.0)
+
+
+class Descended(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate = LastGate()
+
+    def forward(self, x):
+        return self.gate(x).cos()
+
+
+class Attends(nn.Module):
+    """The layer that attends is a leaf, though it has a layer inside."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate = Gate()
+        self.attend = nn.MultiheadAttention(3, 1)
+
+    def forward(self, x):
+        x = self.gate(x)
+        return self.attend(x, x, x)[0]
 
 
 class Numbered(nn.Module):

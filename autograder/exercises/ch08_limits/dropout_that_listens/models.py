@@ -142,6 +142,7 @@ class Others(nn.Module):
         self.encoder = nn.TransformerEncoderLayer(3, 1, 4, dropout=0.1, batch_first=True)
 
     def forward(self, x):
+        x = F.dropout2d(x[None], 0.4, self.training)[0]
         x = dropout(F.dropout1d(self.encoder(x), 0.5, self.training), 0.8, self.training)
         x = F.alpha_dropout(self.drop(x), 0.5, self.training)
         return F.dropout(F.feature_alpha_dropout(x, 0.2, self.training), 0.5, self.training)
@@ -158,6 +159,14 @@ class ReadTwice(nn.Module):
     def forward(self, x, y):
         dropout = F.dropout(x + y, 0.5, self.training)
         return torch.cat([dropout, dropout * y], dim=-1), dropout
+
+
+class Unread(nn.Module):
+    """Nobody reads what one of the calls gives; in training mode it draws numbers all the same."""
+
+    def forward(self, x):
+        F.dropout(x, 0.3, self.training)
+        return F.dropout(x.sin(), 0.6, self.training)
 
 
 class OnceOrTwice(nn.Module):

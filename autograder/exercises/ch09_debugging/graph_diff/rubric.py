@@ -132,7 +132,8 @@ def the_right_names(evidence: Evidence) -> Iterable[Finding]:
         elif extra:
             yield evidence.finding(
                 f"not-{key}",
-                f"`{extra[0]}` does not belong in your list {key!r}: {_not(key)}.",
+                f"`{extra[0]}` does not belong in your list {key!r}: "
+                f"{_not(evidence, key, extra[0])}.",
                 "Print what your function compares for this node, in both graphs.",
                 extra[:1],
             )
@@ -150,10 +151,15 @@ def the_right_names(evidence: Evidence) -> Iterable[Finding]:
             )
 
 
-def _not(key: str) -> str:
-    if key == "changed":
-        return "its op, target, args and kwargs are the same in both"
-    return f"{'the first' if key == 'added' else 'the second'} graph has a node of that name"
+def _not(evidence: Evidence, key: str, name: str) -> str:
+    """Why a name does not belong in a list."""
+    before, after = (name in rows_of(graph) for graph in evidence.trial.args)
+    if before and after:
+        same = "its op, target, args and kwargs are the same in both"
+        return same if key == "changed" else "both graphs have a node of that name"
+    if before or after:
+        return f"only the {'first' if before else 'second'} graph has a node of that name"
+    return "neither graph has a node of that name"
 
 
 KEY = AnswerKey(

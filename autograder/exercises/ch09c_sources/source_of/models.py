@@ -84,6 +84,20 @@ class InSequence(nn.Module):
         return self.body(x)
 
 
+class OwnLinear(nn.Linear):
+    """FX opens it: its one operation is made in a file of torch."""
+
+
+class Subclassed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = OwnLinear(3, 3)
+
+    def forward(self, x):
+        y = self.layer(x)
+        return torch.tanh(y)
+
+
 class Other(nn.Module):
     """Its nodes have the names of those of `Lines`, and come from other lines."""
 
@@ -134,6 +148,13 @@ def in_a_cell() -> nn.Module:
     """A model whose code is in no file."""
     scope: dict[str, Any] = {}
     exec(compile(_CELL, "<a cell>", "exec"), scope)
+    return scope["InACell"]()
+
+
+def in_a_folder_called_torch() -> nn.Module:
+    """A model of somebody who keeps lessons about PyTorch in a folder of that name."""
+    scope: dict[str, Any] = {}
+    exec(compile(_CELL, "/home/ada/torch/lessons.py", "exec"), scope)
     return scope["InACell"]()
 
 

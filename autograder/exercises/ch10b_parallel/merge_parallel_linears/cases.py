@@ -81,6 +81,7 @@ EXERCISE = Exercise(
         model_case("no bias", "bias", models.NoBias, X),
         model_case("some have a bias", "bias", models.SomeBias, DEEP),
         model_case("two groups", "places", models.TwoGroups, X),
+        model_case("in different parts", "places", models.InDifferentParts, X),
         model_case("keywords", "places", models.Keywords, LINE),
         model_case("one is read before the other runs", "places", models.Chained, X),
         model_case("names that are taken", "places", models.NamesTaken, X),

@@ -22,6 +22,28 @@ class Attention(nn.Module):
         return scores.softmax(-1) @ self.v(x)
 
 
+class Branch(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.proj = nn.Linear(3, width)
+
+    def forward(self, x):
+        return torch.tanh(self.proj(x))
+
+
+class InDifferentParts(nn.Module):
+    """Layers at several depths of the model read one value."""
+
+    def __init__(self):
+        super().__init__()
+        self.left = Branch(2)
+        self.right = nn.Sequential(Branch(2))
+        self.gate = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.left(x) * self.gate(x) + self.right(x)
+
+
 class TwoOfAKind(nn.Module):
     def __init__(self):
         super().__init__()
