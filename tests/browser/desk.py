@@ -118,7 +118,7 @@ def served(home: Path, folder: Path, *command: str, at: Path | None = None) -> I
 
 
 def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
-    for _ in range(240):
+    for _ in range(720):
         if server.poll() is not None:
             pytest.fail("JupyterLab ended before it answered")
         try:
@@ -126,7 +126,7 @@ def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
                 return
         except OSError:
             time.sleep(0.25)
-    pytest.fail("JupyterLab did not answer within a minute")
+    pytest.fail("JupyterLab did not answer within three minutes")
 
 
 def only(source: str) -> re.Pattern[str]:

@@ -211,10 +211,6 @@ answer(
     wanted=lambda n: is_dropout(n) and not n.kwargs["training"],
 )  # fmt: skip
 answer(
-    "only where somebody reads it", "missed-spelling", "",
-    wanted=lambda n: is_dropout(n) and n.users,
-)  # fmt: skip
-answer(
     "not where it can never do anything", "missed-spelling", "whatever-captured",
     wanted=lambda n: is_dropout(n) and (n.kwargs["training"] or p_of(n) > 0),
 )  # fmt: skip

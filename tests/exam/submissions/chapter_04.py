@@ -25,7 +25,7 @@ PARTIAL = {
 }
 PARTIAL_EARNS = {
     "count_matches": all_but("count_matches", "rules"),
-    "to_hardswish": all_but("to_hardswish", "forms", "many"),  # floats are among many, too
+    "to_hardswish": all_but("to_hardswish", "forms"),
     "replace_until_done": all_but("replace_until_done", "limit"),
 }
 

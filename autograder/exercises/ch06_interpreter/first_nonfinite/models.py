@@ -42,14 +42,6 @@ class ZeroByZero(nn.Module):
         return total.abs(), torch.where(ratio > 0, total, ratio)
 
 
-class Spectrum(nn.Module):
-    """Complex numbers are the first that are not finite."""
-
-    def forward(self, x, y):
-        quotient = torch.fft.fft(x) / y
-        return quotient.abs()
-
-
 class WithLimit(nn.Module):
     """All that is computed is finite; the result holds an infinity beside it."""
 

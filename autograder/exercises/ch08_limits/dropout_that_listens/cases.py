@@ -88,7 +88,6 @@ EXERCISE = Exercise(
             functions={"dropout": models.dropout},
         ),
         model_case("a graph module", "rest", models.its_own_trace, (X,), training=True),
-        model_case("a call that nobody reads", "rest", models.Unread, (X,), training=True),
         model_case("several readers", "rest", models.ReadTwice, (X, X), training=True),
         model_case("redraw: a call", "task", models.NeverActive, (X,), (X, 3.0), hidden=True),
         model_case("redraw: probabilities", "own", models.OtherRates, (WIDE,), hidden=True),

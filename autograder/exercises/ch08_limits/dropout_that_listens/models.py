@@ -161,14 +161,6 @@ class ReadTwice(nn.Module):
         return torch.cat([dropout, dropout * y], dim=-1), dropout
 
 
-class Unread(nn.Module):
-    """Nobody reads what one of the calls gives; in training mode it draws numbers all the same."""
-
-    def forward(self, x):
-        F.dropout(x, 0.3, self.training)
-        return F.dropout(x.sin(), 0.6, self.training)
-
-
 class OnceOrTwice(nn.Module):
     """One call, or two in a row."""
 
