@@ -227,6 +227,23 @@ class ByPath(Base):
         return [getattr(node.target, "__name__", node.target) for node in calls_in(gm)]
 
 
+@wrong("modules by the last part of their path", "wrong-count")
+class LastPart(Base):
+    def names(self, gm):
+        kinds = {path.split(".")[-1]: type(module) for path, module in gm.named_modules()}
+        return [
+            kinds[node.target.split(".")[-1]].__name__ if node.op == "call_module"
+            else name_of(gm, node)
+            for node in calls_in(gm)
+        ]  # fmt: skip
+
+
+@wrong("without the underscore of in-place calls", "wrong-count")
+class WithoutUnderscore(Base):
+    def names(self, gm):
+        return [name.rstrip("_") for name in super().names(gm)]
+
+
 @wrong("names of nodes", "extra-name")
 class NodeNames(Base):
     def names(self, gm):
@@ -359,6 +376,12 @@ class Tuple(Base):
 class NoGradients(Base):
     def compiled(self, gm, example_inputs):
         return torch.no_grad()(gm.forward)
+
+
+@wrong("a copy runs, with parameters of its own", "wrong-structure")
+class RunsDeepCopy(Base):
+    def compiled(self, gm, example_inputs):
+        return copy.deepcopy(gm)
 
 
 @wrong("a result for the example inputs", "wrong-result", clause="as-it-is")

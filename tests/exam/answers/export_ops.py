@@ -93,6 +93,11 @@ def without_gradients(model, args):
 # ------------------------------------------------------------------ wrong
 
 
+@wrong("exported with strict=True", "crashed")
+def strict(model, args):
+    return count(torch.export.export(model, args, strict=True))
+
+
 @wrong("branches forgotten", "missing-operator", clause="branches")
 def no_branches(model, args):
     return count(torch.export.export(model, args), graphs=lambda module: [module.graph])

@@ -276,6 +276,15 @@ def first_model(gm, example_inputs):
 _KNOWN: dict = {}
 
 
+@wrong("inputs that nobody reads are taken out", "result-raises")
+def unread_inputs_gone(gm, example_inputs):
+    exchange(gm)
+    for node in [n for n in gm.graph.nodes if n.op == "placeholder" and not n.users]:
+        gm.graph.erase_node(node)
+    gm.recompile()
+    return gm
+
+
 @wrong("made for the example's shape", "result-raises", clause="shapes")
 def one_shape(gm, example_inputs):
     exchange(gm)

@@ -77,9 +77,14 @@ EXERCISE = Exercise(
             "a graph with modules", "names", models.Block, (X,),
             drive=models.CountingByHand,
         ),
+        case("names alike", "names", models.Alike, (X,), drive=models.CountingByHand),
         case("two backends", "own", models.ThreeCalls, (X,), (X,), drive=models.TwoBackends),
         case("one backend for two models", "own", models.Break, (X,), drive=models.TwoModels),
         case("gradients", "runs", models.Layers, (X,), drive=models.Training),
+        case(
+            "gradients of the graph's own parameters", "runs", models.Block, (X,),
+            drive=models.TrainingByHand,
+        ),
         case("nothing else happens", "runs", models.Notes, (X, X), drive=models.CountingByHand),
         case("redraw: operations", "task", models.Repeated, (T(4),), (T(4),), hidden=True),
         case(

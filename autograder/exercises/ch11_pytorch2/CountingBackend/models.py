@@ -83,6 +83,19 @@ class Block(nn.Module):
         return self.body(self.body(x)).relu() * self.gain + F.relu(x)
 
 
+class Alike(nn.Module):
+    """Paths that end alike lead to modules of two classes; names with and without a final `_`."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Sequential(nn.Linear(3, 3), nn.Sigmoid())
+        self.second = nn.Sequential(nn.Tanh(), nn.Linear(3, 3))
+
+    def forward(self, x):
+        y = self.second(self.first(x)).add_(1)
+        return torch.abs_(y.add(2) * 3).abs() + x
+
+
 class Notes(nn.Module):
     """A function that notes when it runs, and a value that nobody reads."""
 
@@ -181,6 +194,19 @@ class CountingByHand(Counting):
             }
 
         return run
+
+
+class TrainingByHand(Counting):
+    """The backend is called by hand; gradients are those of the graph module that it was given."""
+
+    says = "{name}()(gm, example_inputs), gm = fx.symbolic_trace(model)"
+
+    def __call__(self, answer: Any) -> Run:
+        """What is run."""
+        gm = fx.symbolic_trace(copy.deepcopy(self.model))
+        backend = answer()
+        call = backend(gm, copy.deepcopy(list(self.examples)))
+        return noting(backend, with_gradients(call, gm))
 
 
 def _looks_of(gm: fx.GraphModule) -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from autograder.core.codec import Plain, kind_of, show
 from autograder.core.verdict import Finding
+from autograder.exercises.ch11_pytorch2.CountingBackend.models import Training, TrainingByHand
 from autograder.exercises.ch11_pytorch2.rubric import compiled_code_runs
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
@@ -145,6 +146,13 @@ def nothing_else_happens(evidence: Evidence) -> Iterable[Finding]:
                 return
 
 
+_RUN_IN_PLACE = "What your backend returns is run in place of the graph, with the graph's inputs."
+_GRADIENTS_TOO = (
+    "Behind the result come the gradients, of the inputs and of the graph's parameters. What your "
+    "backend returns must use these parameters themselves; those of a copy are others."
+)
+
+
 @rule("same results", Stage.RESULT)
 def same_results(evidence: Evidence) -> Iterable[Finding]:
     """What is compiled gives what the model gives, gradients included."""
@@ -158,10 +166,11 @@ def same_results(evidence: Evidence) -> Iterable[Finding]:
             got["args"], tables[0], want["args"], tables[1], "the arguments afterwards"
         )
         if found:
+            trained = isinstance(evidence.trial.args[0], (Training, TrainingByHand))
             yield evidence.finding(
                 found.code,
                 f"In run {i + 1}, on {evidence.inputs_text(i)}, {found.text}.",
-                "What your backend returns is run in place of the graph, with the graph's inputs.",
+                _GRADIENTS_TOO if trained else _RUN_IN_PLACE,
             )
             return
 

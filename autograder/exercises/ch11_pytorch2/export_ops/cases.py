@@ -61,6 +61,7 @@ EXERCISE = Exercise(
     ),
     cases=(
         case("layers and functions", "task", models.Block, X),
+        case("a graph break", "task", models.Break, X),
         case("several overloads", "task", models.Overloads, X, X),
         case("a small network", "task", models.LongModule, T(1, 1, 4, 4)),
         case("a condition", "branches", models.OneCond, X),

@@ -112,6 +112,15 @@ class Pieces(nn.Module):
         return first * last
 
 
+class Break(nn.Module):
+    """Export by itself does not mind a graph break; with `strict=True` it would refuse."""
+
+    def forward(self, x):
+        y = x.sin()
+        torch._dynamo.graph_break()
+        return y.cos()
+
+
 class DeadCode(nn.Module):
     def forward(self, x):
         x.tanh()

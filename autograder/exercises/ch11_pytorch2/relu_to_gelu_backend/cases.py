@@ -81,6 +81,8 @@ EXERCISE = Exercise(
         case("conditions", "branches", models.Conditions, (X,), (T(4, 3),)),
         case("a condition in a branch", "branches", models.NestedConditions, (X,)),
         case("relatives", "rest", models.Relatives, (X,)),
+        case("an input that nobody reads, by hand", "rest", models.UnreadInput, (X, X),
+             drive=ByHand),
         case("no ReLU, by hand", "rest", models.NoRelu, (X,), drive=ByHand),
         case("a graph break", "compiled", models.Break, (X,)),
         case("shapes and dtypes", "compiled", models.OneRelu, (X,), (MORE,)),

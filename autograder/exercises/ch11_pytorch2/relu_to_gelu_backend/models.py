@@ -50,6 +50,11 @@ class Keywords(nn.Module):
         return {"first": torch.relu(input=y - 0.1), "second": [F.relu(x), x]}
 
 
+class UnreadInput(nn.Module):
+    def forward(self, x, unread):
+        return torch.relu(x - 0.3)
+
+
 class Layers(nn.Module):
     """Layers, which Dynamo inlines; one of them is called twice."""
 
