@@ -133,7 +133,7 @@ def one_pair_each(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _are(count: int) -> str:
-    return "is no call" if not count else f"are {count} new calls"
+    return "is no new call" if not count else f"are {count} new calls"
 
 
 @rule("all read the dequantized value", Stage.STRUCTURE)
