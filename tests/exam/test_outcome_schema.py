@@ -74,7 +74,7 @@ DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
      "what a model that raises leaves of its arguments is not asked for"),
     (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*", {"derivative"},
      "a sum whose value no slope reads may have any alpha"),
-    (GRAPH + r"modules\[\]\.buffers\.num_batches_tracked", {"relu_to_gelu"},
+    (GRAPH + r"modules\[\]\.buffers\.num_batches_tracked", {"relu_to_gelu", "optimize"},
      "a BatchNorm with a momentum computes nothing with the number of its batches"),
     (GRAPH + r"modules\[\]\.(buffers\.(running_\w+|num_batches_tracked)|params\.bias)",
      {"fuse_conv_bn"},
