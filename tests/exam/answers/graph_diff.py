@@ -368,9 +368,7 @@ def added_too(names, old, new):
 wrong("what is added counts as changed", "missing-added", clause="added")(
     diff(added=lambda names, old, new: [], changed=added_too)
 )
-wrong("what is added counts as changed, too", "not-changed", clause="changed")(
-    diff(changed=added_too)
-)
+wrong("what is added counts as changed, too", "not-changed")(diff(changed=added_too))
 wrong("empty lists are left out", "missing-key", clause="keys")(diff(drop_empty=True))
 
 
