@@ -264,7 +264,7 @@ def construction(case: Case, model: nn.Module | None) -> str:
 
     Without it a pasted class would be called with its defaults, and that is another model.
     """
-    calls = (value for value in parts(case.make) if isinstance(value, partial))
+    calls = (value for value in builders_in(case.make) if isinstance(value, partial))
     call = next((each for each in calls if each.func is type(model)), None)
     if call is None:
         return ""
@@ -272,12 +272,12 @@ def construction(case: Case, model: nn.Module | None) -> str:
     return f"\nmodel = {type(model).__name__}({', '.join(given)})\n"
 
 
-def parts(value: Any) -> Iterator[Any]:
-    """A builder, and the builders that it is made of."""
+def builders_in(value: Any) -> Iterator[Any]:
+    """A builder of a case, and what it is made of, at any depth."""
     yield value
     if is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
-            yield from parts(getattr(value, field.name))
+            yield from builders_in(getattr(value, field.name))
 
 
 def _is_given(value: Any) -> bool:

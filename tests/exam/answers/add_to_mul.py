@@ -7,7 +7,7 @@ import operator
 import torch
 from torch import fx
 
-from tests.exam.answers import right, wrong
+from tests.exam.answers import ONE_CLASS_EACH, kept_by_class, right, wrong
 
 ADDS = (operator.add, torch.add)
 
@@ -424,18 +424,11 @@ def untouched(model):
     raise NotImplementedError
 
 
-KEPT = {}
-
-
-@wrong("kept by the class of the model", "wrong-result")
-def kept_by_class(model):
-    if type(model) not in KEPT:
-        KEPT[type(model)] = in_place(model)
-    return KEPT[type(model)]
+wrong("kept by the class of the model", "wrong-result")(kept_by_class(in_place))
 
 
 BEYOND = {
-    "kept by the class of the model": "each random model is of a class of its own",
+    "kept by the class of the model": ONE_CLASS_EACH,
     "in-place operators too": (
         "retracing, which is allowed, makes a plain addition of `iadd`; so no model has it"
     ),

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 from torch import fx
 
-from tests.exam.answers import right, wrong
+from tests.exam.answers import ONE_CLASS_EACH, kept_by_class, right, wrong
 
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
 
@@ -27,7 +27,7 @@ def _(model):
 
 
 @right("a comprehension that counts a list")
-def _(model):
+def counted(model):
     found = [node.op for node in fx.Tracer().trace(model).nodes]
     return {op: found.count(op) for op in OPS}
 
@@ -132,15 +132,7 @@ def _(model, counts={op: 0 for op in OPS}):  # noqa: B006
     return dict(counts)
 
 
-KEPT = {}
-
-
-@wrong("kept by the class of the model", "wrong-count", clause="fresh")
-def _(model):
-    if type(model) not in KEPT:
-        found = [node.op for node in fx.symbolic_trace(model).graph.nodes]
-        KEPT[type(model)] = {op: found.count(op) for op in OPS}
-    return KEPT[type(model)]
+wrong("kept by the class of the model", "wrong-count", clause="fresh")(kept_by_class(counted))
 
 
 @wrong("a total besides", "extra-key")
@@ -191,7 +183,7 @@ def _(model):
 
 
 BEYOND = {
-    "kept by the class of the model": "each random model is of a class of its own",
+    "kept by the class of the model": ONE_CLASS_EACH,
     "a graph module is not traced": (
         "graph modules among random models are traces already, so that a new trace is the same"
     ),

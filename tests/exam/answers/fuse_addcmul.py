@@ -11,7 +11,7 @@ import torch
 from torch import fx
 from torch.fx.subgraph_rewriter import replace_pattern_with_filters
 
-from tests.exam.answers import right, wrong
+from tests.exam.answers import ONE_CLASS_EACH, kept_by_class, right, wrong
 
 ADDS, MULS = (operator.add, torch.add), (operator.mul, torch.mul)
 METHODS = {"size", "dim", "numel", "ndimension", "nelement", "stride", "item", "tolist"}
@@ -498,14 +498,7 @@ def expands(model):
     return gm
 
 
-KEPT = {}
+wrong("kept by the class of the model", "missed-place")(kept_by_class(loop))
 
 
-@wrong("kept by the class of the model", "missed-place")
-def kept_by_class(model):
-    if type(model) not in KEPT:
-        KEPT[type(model)] = loop(model)
-    return KEPT[type(model)]
-
-
-BEYOND = {"kept by the class of the model": "each random model is of a class of its own"}
+BEYOND = {"kept by the class of the model": ONE_CLASS_EACH}

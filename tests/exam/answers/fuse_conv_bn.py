@@ -15,7 +15,7 @@ from torch.nn.modules.batchnorm import _BatchNorm, _NormBase
 from torch.nn.modules.conv import _ConvNd
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from tests.exam.answers import right, wrong
+from tests.exam.answers import ONE_CLASS_EACH, kept_by_class, right, wrong
 
 CONVS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
@@ -597,14 +597,7 @@ def edits_the_caller(model):
     return model
 
 
-KEPT = {}
+wrong("kept by the class of the model", "left-behind")(kept_by_class(retargeted))
 
 
-@wrong("kept by the class of the model", "left-behind")
-def kept_by_class(model):
-    if type(model) not in KEPT:
-        KEPT[type(model)] = retargeted(model)
-    return KEPT[type(model)]
-
-
-BEYOND = {"kept by the class of the model": "each random model is of a class of its own"}
+BEYOND = {"kept by the class of the model": ONE_CLASS_EACH}

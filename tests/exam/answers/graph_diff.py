@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import fx
 from torch.fx.node import map_arg
 
-from tests.exam.answers import right, wrong
+from tests.exam.answers import ONE_CLASS_EACH, kept_by_class, right, wrong
 
 # ------------------------------------------------------------------ parts
 
@@ -396,15 +396,8 @@ def tidies(before, after):
     return found
 
 
-KEPT = {}
-
-
-@wrong("kept by the classes of what is given", "not-added")
-def kept_by_class(before, after):
-    # Each graph module is of a class of its own; graphs are all of one.
-    if (type(before), type(after)) not in KEPT:
-        KEPT[type(before), type(after)] = side_by_side(before, after)
-    return KEPT[type(before), type(after)]
+# Each graph module is of a class of its own; graphs are all of one.
+wrong("kept by the classes of what is given", "not-added")(kept_by_class(side_by_side))
 
 
 @wrong("zip, node by node", "missing-changed")
@@ -428,7 +421,7 @@ def stub(before, after):
 
 _TARGETS = "the targets of a random model stay as they are, but for those of functions"
 BEYOND = {
-    "kept by the classes of what is given": "each random graph module is of a class of its own",
+    "kept by the classes of what is given": ONE_CLASS_EACH,
     "slices as they are": "the slices of a random model hold no nodes",
     "slices without their step": "the slices of a random model stay as they are",
     "dictionaries without their keys": "the keys of a random model stay as they are",

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from tests.exam.answers import right, wrong
+from tests.exam.answers import ONE_CLASS_EACH, kept_by_class, right, wrong
 
 
 def merged(layers):
@@ -433,14 +433,7 @@ def new_numbers(model):
     return Merge(merge=merge)(model)
 
 
-KEPT = {}
+wrong("kept by the class of the model", "wrong-shape")(kept_by_class(split))
 
 
-@wrong("kept by the class of the model", "wrong-shape")
-def kept_by_class(model):
-    if type(model) not in KEPT:
-        KEPT[type(model)] = split(model)
-    return KEPT[type(model)]
-
-
-BEYOND = {"kept by the class of the model": "each random model is of a class of its own"}
+BEYOND = {"kept by the class of the model": ONE_CLASS_EACH}

@@ -8,7 +8,7 @@ from contextlib import redirect_stdout
 
 from torch import fx, nn
 
-from tests.exam.answers import right, wrong
+from tests.exam.answers import ONE_CLASS_EACH, kept_by_class, right, wrong
 
 
 @right("a comprehension")
@@ -162,14 +162,7 @@ def noted_on_the_model(model):
     return list(model.node_names)
 
 
-KEPT = {}
-
-
-@wrong("kept by the class of the model", "wrong-value")
-def kept_by_class(model):
-    if type(model) not in KEPT:
-        KEPT[type(model)] = comprehension(model)
-    return list(KEPT[type(model)])
+wrong("kept by the class of the model", "wrong-value")(kept_by_class(comprehension))
 
 
 @wrong("a tuple", "wrong-kind", clause="list")
@@ -203,4 +196,4 @@ def through_a_set(model):
     return sorted(names, key=len)
 
 
-BEYOND = {"kept by the class of the model": "each random model is of a class of its own"}
+BEYOND = {"kept by the class of the model": ONE_CLASS_EACH}

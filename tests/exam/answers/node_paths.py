@@ -9,7 +9,7 @@ from collections import OrderedDict, defaultdict
 import torch
 from torch import fx, nn
 
-from tests.exam.answers import right, wrong
+from tests.exam.answers import ONE_CLASS_EACH, kept_by_class, right, wrong
 
 
 class PathTracer(fx.Tracer):
@@ -574,17 +574,10 @@ def nothing(model):
     PathTracer().trace(model)
 
 
-KEPT = {}
-
-
-@wrong("kept by the class of the model", "missing-node")
-def kept_by_class(model):
-    if type(model) not in KEPT:
-        KEPT[type(model)] = inside(model)
-    return KEPT[type(model)]
+wrong("kept by the class of the model", "missing-node")(kept_by_class(inside))
 
 
 BEYOND = {
-    "kept by the class of the model": "each random model is of a class of its own",
+    "kept by the class of the model": ONE_CLASS_EACH,
     "a copy in eval mode traced": "no module that is drawn branches on its mode",
 }

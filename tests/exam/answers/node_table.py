@@ -6,7 +6,7 @@ from collections import Counter
 
 from torch import fx
 
-from tests.exam.answers import right, wrong
+from tests.exam.answers import ONE_CLASS_EACH, kept_by_class, right, wrong
 
 
 def trace(model):
@@ -252,14 +252,7 @@ def no_step(model):
     return [(n.op, n.name, len(set(walk((n.args, n.kwargs)))), len(n.users)) for n in trace(model)]
 
 
-KEPT = {}
+wrong("kept by the class of the model", "wrong-value")(kept_by_class(plain))
 
 
-@wrong("kept by the class of the model", "wrong-value")
-def kept_by_class(model):
-    if type(model) not in KEPT:
-        KEPT[type(model)] = plain(model)
-    return list(KEPT[type(model)])
-
-
-BEYOND = {"kept by the class of the model": "each random model is of a class of its own"}
+BEYOND = {"kept by the class of the model": ONE_CLASS_EACH}

@@ -13,7 +13,7 @@ from torch.fx.experimental import optimization
 from torch.nn import functional as F
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
-from tests.exam.answers import right, wrong
+from tests.exam.answers import ONE_CLASS_EACH, kept_by_class, right, wrong
 
 CONVS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
@@ -716,14 +716,7 @@ def not_recompiled(model):
     return gm
 
 
-KEPT = {}
+wrong("kept by the class of the model", "changed-too-much")(kept_by_class(until_nothing_changes))
 
 
-@wrong("kept by the class of the model", "changed-too-much")
-def kept_by_class(model):
-    if type(model) not in KEPT:
-        KEPT[type(model)] = until_nothing_changes(model)
-    return KEPT[type(model)]
-
-
-BEYOND = {"kept by the class of the model": "each random model is of a class of its own"}
+BEYOND = {"kept by the class of the model": ONE_CLASS_EACH}

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import fx, nn
 from torch.nn.modules.dropout import _DropoutNd
 
-from tests.exam.answers import right, wrong
+from tests.exam.answers import ONE_CLASS_EACH, kept_by_class, right, wrong
 
 MODULES = (
     nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d, nn.AlphaDropout, nn.FeatureAlphaDropout,
@@ -498,14 +498,7 @@ def not_traced_anew(model):
     return fx.GraphModule(gm, graph)
 
 
-KEPT = {}
+wrong("kept by the class of the model", "wrong-result")(kept_by_class(erased))
 
 
-@wrong("kept by the class of the model", "wrong-result")
-def kept_by_class(model):
-    if type(model) not in KEPT:
-        KEPT[type(model)] = erased(model)
-    return KEPT[type(model)]
-
-
-BEYOND = {"kept by the class of the model": "each random model is of a class of its own"}
+BEYOND = {"kept by the class of the model": ONE_CLASS_EACH}

@@ -11,7 +11,7 @@ import traceback
 import torch
 from torch import fx
 
-from tests.exam.answers import right, wrong
+from tests.exam.answers import ONE_CLASS_EACH, kept_by_class, right, wrong
 
 # ------------------------------------------------------------------ parts
 
@@ -308,20 +308,13 @@ def stub(model):
     raise NotImplementedError
 
 
-KEPT = {}
-
-
-@wrong("kept by the class of the model", "missing-node")
-def kept_by_class(model):
-    if type(model) not in KEPT:
-        KEPT[type(model)] = extracted(model)
-    return KEPT[type(model)]
+wrong("kept by the class of the model", "missing-node")(kept_by_class(extracted))
 
 
 _OTHERS = "a random model has no helpers, and nothing else from other files"
 
 BEYOND = {
-    "kept by the class of the model": "each random model is of a class of its own",
+    "kept by the class of the model": ONE_CLASS_EACH,
     "the model is put into eval mode": "a random model is in eval mode",
     "the name of the file alone": "the file of a random model is no path",
     "torchvision is taken for torch": _OTHERS,

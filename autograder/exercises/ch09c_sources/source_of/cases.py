@@ -8,6 +8,7 @@ from autograder.core.exercise import Aspect, Case, Exercise
 from autograder.exercises.ch09c_sources.source_of import models
 from autograder.fuzz.grammar import COMMON, Vocabulary
 from autograder.fuzz.random_models import RandomModels
+from autograder.models.tracing import SineChain
 
 HINTS = (
     "When a node is made, the line that asks for it is still running: it is on the call stack. "
@@ -75,8 +76,8 @@ EXERCISE = Exercise(
         written(
             "after a shorter one of its class",
             "traces",
-            models.SineChain,
-            partial(models.SineChain, 2),
+            SineChain,
+            partial(SineChain, 2),
         ),
         written("redraw: helpers", "inside", models.Inner, hidden=True),
         written("redraw: one after another", "traces", models.Lines, models.Other, hidden=True),

@@ -111,19 +111,6 @@ class Other(nn.Module):
         return self.layer(tanh)
 
 
-class SineChain(nn.Module):
-    """Two models of this class need not have the same graph."""
-
-    def __init__(self, length=3):
-        super().__init__()
-        self.length = length
-
-    def forward(self, x):
-        for _ in range(self.length):
-            x = torch.sin(x)
-        return x
-
-
 class Shapes(nn.Module):
     """FX makes the node of an attribute when somebody uses it, not before."""
 
