@@ -34,14 +34,15 @@ def example_of(
     evidence = Evidence(exercise, case, outcome, seed, key=key)
     pictured = _is_traced(trial.model) and outcome.ended != "not attempted"
     expected, obtained = _expected_and_obtained(evidence)
+    made = construction(case, trial.model)
     returned = _boxes(lambda: evidence.graph) if evidence.has_graph else ()
     before = _boxes(lambda: evidence.traced_graph) if pictured else ()
     if _hands_in_a_model(exercise):
         returned, before = (), returned
     return Example(
         case=case.name,
-        source=source_of(trial, case.expect.made) + construction(case, trial.model),
-        call=_call_text(exercise, trial),
+        source=source_of(trial, case.expect.made) + made,
+        call=_call_text(exercise, trial) + (f", {made.strip()}" if made else ""),
         inputs=tuple(describe_inputs(inputs) for inputs in trial.inputs),
         expected=expected,
         obtained=obtained,
@@ -175,6 +176,8 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
             return _table_text(value, trial)
         if isinstance(value, list) and value and all(isinstance(each, set) for each in value):
             return show({"list": [{"set": sorted(each)} for each in value]})
+        if type(value).__repr__ is object.__repr__:  # it would name a module and an address
+            return f"{type(value).__name__}(...)"
         return getattr(value, "__name__", None) or textwrap.shorten(repr(value), 80)
 
     args = [word(value) for value in trial.args]

@@ -185,6 +185,13 @@ def _entries(log: Plain) -> list[tuple[str, Plain]]:
 def _names_finding(evidence: Evidence, where: str, names: list[str], wanted: list[str]) -> Finding:
     missed = [name for name in wanted if name not in names]
     extra = [name for name in names if name not in wanted]
+    if missed and not names:
+        return evidence.finding(
+            "missing-probe",
+            f"{where} is not called at all.",
+            "The very object that you were given must be called: no copy of it, and none that "
+            "an earlier call was given.",
+        )
     if missed and len(names) < len(wanted):
         return evidence.finding(
             "missing-probe",
