@@ -309,6 +309,23 @@ class FalseAlpha(Standard):
         return super().call_function(target, args, kwargs)
 
 
+@wrong("an alpha of 1.5 is cut to 1", "changed-too-much")
+class CutAlpha(Standard):
+    def call_function(self, target, args, kwargs):
+        alpha = kwargs.get("alpha", 1)
+        if target in self.functions and not isinstance(alpha, fx.Proxy) and int(alpha) == 1:
+            return fx.Transformer.call_function(self, self.functions[target], args, plain(kwargs))
+        return super().call_function(target, args, kwargs)
+
+
+@wrong("a transform of its own loses the output's meta", "meta-lost")
+class WithoutOutputsMeta(WithoutRunning):
+    def transform(self):
+        result = super().transform()
+        result.graph.output_node().meta.clear()
+        return result
+
+
 @wrong("in-place methods, too", "changed-too-much", clause="in-place")
 class InPlace(Standard):
     def call_method(self, target, args, kwargs):

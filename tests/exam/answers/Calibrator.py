@@ -40,6 +40,13 @@ class Plain(fx.Interpreter):
         return {name: self.largest[name] / 127 or 1.0 for name in names if name in self.largest}
 
 
+@right("without gradients, which no tensor's values depend on")
+class WithoutGradients(Plain):
+    @torch.no_grad()
+    def run(self, *args, **kwargs):
+        return super().run(*args, **kwargs)
+
+
 @right("copies of all values, looked at in the end", debrief=True)
 class Copies(fx.Interpreter):
     def __init__(self, *args, **kwargs):

@@ -72,6 +72,7 @@ EXERCISE = Exercise(
             "an alpha that is computed", "alpha", additions.AlphaComputed, (X, X), (X, X, 3)
         ),
         class_case("an alpha of 0, and of -1", "alpha", additions.AlphaZero, (X, X)),
+        class_case("an alpha of 1.5, and of 1.25", "alpha", additions.AlphaFraction, (X, X)),
         class_case("in place", "in place", additions.InPlaceAdd, (X, X)),
         class_case("an operator in place", "in place", additions.InPlaceOperator, (X, X)),
         class_case("names with `add` in them", "in place", additions.Namesakes, (X, X)),
