@@ -38,6 +38,9 @@ PATHS = [
 DUELS = "09b_duels"
 """There an answer is a model, and an exception in it is a wrong answer."""
 
+HIGHEST = 400
+"""CSS pixels of a card, so that the verdict and what it rests on are seen without scrolling."""
+
 STUB = "raise NotImplementedError  # Write your code here, in place of this line."
 
 
@@ -59,6 +62,11 @@ class Desk:
         self.notebook.run(self.solve, shows=False)
         return self.notebook.run(self.check)
 
+    def height(self) -> float:
+        """The height of the last card, as it is before any fold is opened."""
+        box = self.check.locator(".jp-OutputArea-output").last.bounding_box()
+        return float(box["height"])
+
 
 @pytest.mark.parametrize("chapter", PATHS)
 def test_a_learner_goes_through_a_chapter(chapter: str, page: Any, lab: Lab) -> None:
@@ -72,9 +80,11 @@ def test_a_learner_goes_through_a_chapter(chapter: str, page: Any, lab: Lab) -> 
         assert re.search(r"Hint 1 of \d", desk.notebook.run(desk.hint))
         wrong = desk.try_(stub.replace(STUB, "return None"))
         assert "Not right yet" in wrong and f'hint("{desk.name}")' in wrong
+        assert desk.height() <= HIGHEST
         crashed = desk.try_(stub.replace(STUB, 'raise ValueError("mine")'))
         assert ("Not right yet" if chapter == DUELS else "Crashed") in crashed
         assert "mine" in crashed
+        assert desk.height() <= HIGHEST
         right = desk.try_(solve_sources(chapter)[desk.name])
         assert "Passed" in right and "Compare solutions" in right
         assert "A trap." in desk.notebook.run(desk.debrief)
