@@ -1,14 +1,15 @@
 """Catalogues for a translation: what Sphinx finds on the pages, and what exercises and cards say.
 
 ``exercises.pot`` holds titles, aspects and hints as they are. ``cards.pot`` holds what the code of
-`autograder.cards` says; a value in it is in braces, as ``{name}``.
+`autograder.cards` says; ``findings.pot`` what the judge says of an answer, where to look, and what
+many get wrong. A value in them is in braces, as ``{name}``.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -19,9 +20,14 @@ from autograder.builder.paths import ROOT
 from autograder.core.exercise import Exercise
 
 CARDS = ROOT / "autograder" / "cards"
+JUDGED = ("judge/*.py", "rules/*.py", "grading.py", "exercises/**/rubric.py")
+"""Where it is written what is found in answers, below the package's folder."""
+ASKED = "exercises/*/*/cases.py"
+"""Where cases say themselves where to look: as ``look=``."""
 _SAID = re.compile(r"[A-Za-z]{2,}[^A-Za-z]* [^A-Za-z]*[A-Za-z]{2,}")
 _VALUE = re.compile(r"\{[^}]*\}")
 _MARKUP = re.compile(r"[<>;\\]|^\w+:")
+_PATTERN = re.compile(r"\(\?|\\[bdsw]")
 _IN_TEMPLATE = re.compile(r'"([A-Z][^"<>;]*)"|<strong>([^<{]+)</strong>')
 
 Message = tuple[str, str]
@@ -43,6 +49,7 @@ def write_all(home: Path) -> int:
     run_sphinx("gettext", home / "source", folder)
     write(folder / "exercises.pot", of_exercises(EXERCISES.values()))
     write(folder / "cards.pot", of_cards())
+    write(folder / "findings.pot", of_findings())
     return sum(len(messages) for messages in read_all(folder).values())
 
 
@@ -56,14 +63,37 @@ def of_exercises(exercises: Iterable[Exercise]) -> Iterator[Message]:
 
 def of_cards(folder: Path = CARDS) -> Iterator[Message]:
     """What cards say, read from their code and their template."""
-    for path in sorted(folder.glob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for text in _texts(tree):
-            if _SAID.search(_VALUE.sub("", text)) and not _MARKUP.search(text):
-                yield text.strip(), path.relative_to(ROOT).as_posix()
+    yield from _said_in(folder.glob("*.py"), lambda tree: [tree], _MARKUP)
     for path in sorted(folder.glob("templates/*.html")):
         for found in _IN_TEMPLATE.findall(path.read_text(encoding="utf-8")):
             yield "".join(found).strip(), path.relative_to(ROOT).as_posix()
+
+
+def of_findings(folder: Path = ROOT / "autograder") -> Iterator[Message]:
+    """What is said of answers: by the judge, its rules, and rubric and cases of each exercise."""
+    for pattern in JUDGED:
+        yield from _said_in(folder.glob(pattern), lambda tree: [tree], _PATTERN)
+    yield from _said_in(folder.glob(ASKED), _looks, _PATTERN)
+
+
+def _looks(tree: ast.AST) -> list[ast.AST]:
+    return [part.value for part in ast.walk(tree)
+            if isinstance(part, ast.keyword) and part.arg == "look"]  # fmt: skip
+
+
+def _said_in(
+    paths: Iterable[Path],
+    parts: Callable[[ast.AST], Iterable[ast.AST]],
+    no_text: re.Pattern[str],
+) -> Iterator[Message]:
+    """The sentences in some parts of the code of files; what is no text looks like that."""
+    for path in sorted(paths):
+        if path.name.startswith("canary"):
+            continue  # what is graded before a class is, and nobody sees
+        for part in parts(ast.parse(path.read_text(encoding="utf-8"))):
+            for text in _texts(part):
+                if _SAID.search(_VALUE.sub("", text)) and not no_text.search(text):
+                    yield text.strip(), path.relative_to(ROOT).as_posix()
 
 
 def write(path: Path, messages: Iterable[Message]) -> None:

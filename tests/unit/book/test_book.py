@@ -267,7 +267,14 @@ def test_there_are_catalogues_of_pages_exercises_and_cards(
 ) -> None:
     catalogue.write_all(home)
     found = catalogue.read_all(home / "gettext")
-    assert {"chapters/02b_lint", "glossary", "map", "exercises", "cards"} <= set(found)
+    assert {
+        "chapters/02b_lint",
+        "glossary",
+        "map",
+        "exercises",
+        "cards",
+        "findings",
+    } <= set(found)
     assert len(found["chapters/02b_lint"]) > 100
     assert "Rewrites of a graph module" in found["kinds/rewrite"]
     total("messages in the catalogues of a book of two chapters", sum(map(len, found.values())))
@@ -289,6 +296,22 @@ def test_what_cards_say_is_in_a_catalogue() -> None:
     assert "The smallest case that breaks it" in said
     assert len(said) >= 70
     assert not [text for text in said if "margin" in text or "<" in text]
+
+
+def test_what_is_said_of_answers_is_in_a_catalogue() -> None:
+    """The judge's words, those of a rule and of a rubric, what a case asks, and every trap."""
+    from autograder.builder.debriefs import trap_of
+    from autograder.exercises import EXERCISES
+
+    said = {text for text, _ in catalogue.of_findings()}
+    assert {
+        "What `{exercise.name}` did could not be judged.",
+        "`graph.lint()` refuses your graph: {refusal}.",
+        "The node made from `{name}` has no `meta[{lost[0]}]`, which `{name}` has.",
+        "What does `bad` say of the module that you are given?",
+    } <= said
+    assert {name for name in EXERCISES if trap_of(name).strip() not in said} == set()
+    assert not [text for text in said if "(?:" in text]
 
 
 # All chapters
