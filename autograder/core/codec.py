@@ -271,6 +271,10 @@ def _show(value: Plain) -> str:
         return "{" + ", ".join(f"{_show(k)}: {_show(v)}" for k, v in body) + "}"
     if kind == "set":
         return "{" + ", ".join(map(_show, body)) + "}" if body else "set()"
+    if kind == "slice":
+        return f"slice({', '.join(map(_show, body))})"
+    if kind == "ellipsis":
+        return "Ellipsis"
     return "<a tensor>" if kind == "tensor" else str(body)
 
 

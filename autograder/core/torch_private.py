@@ -99,10 +99,12 @@ def qualified_name(function: Callable[..., Any]) -> str:
 def builtin_name(function: Callable[..., Any]) -> str:
     """The name under which ATen knows a function that is built into PyTorch; ``""`` if it does not.
 
-    TorchScript has the table.
+    TorchScript has the table. It also lists functions of Python, such as `math.log`.
     """
     from torch.jit._builtins import _find_builtin
 
+    if (getattr(function, "__module__", None) or "torch").partition(".")[0] != "torch":
+        return ""
     space, _, name = str(_find_builtin(function) or "").partition("::")
     return name if space == "aten" else ""
 

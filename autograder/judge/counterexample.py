@@ -176,8 +176,9 @@ def _call_text(exercise: Exercise, trial: Trial) -> str:
             return _table_text(value, trial)
         if isinstance(value, list) and value and all(isinstance(each, set) for each in value):
             return show({"list": [{"set": sorted(each)} for each in value]})
-        if type(value).__repr__ is object.__repr__:  # it would name a module and an address
-            return f"{type(value).__name__}(...)"
+        kind: Any = type(value)
+        if kind.__repr__ is object.__repr__:  # it would name a module and an address
+            return f"{kind.__name__}(...)"
         return getattr(value, "__name__", None) or textwrap.shorten(repr(value), 80)
 
     args = [word(value) for value in trial.args]

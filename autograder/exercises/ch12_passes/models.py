@@ -14,9 +14,14 @@ Row = tuple[Any, ...]
 
 
 def target_text(target: Any) -> str:
-    """A target as it is written in code: two functions that share a name have different texts."""
+    """A target as it is written in code: two functions that share a name have different texts.
+
+    Functions from one factory say themselves how they are written.
+    """
     if isinstance(target, str):
         return target
+    if written := getattr(target, "written", ""):
+        return str(written)
     name = str(getattr(target, "__name__", target))
     for written, module in (("operator", operator), ("torch", torch), ("F", F)):
         if getattr(module, name, None) is target:

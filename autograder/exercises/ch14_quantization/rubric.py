@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from autograder.core.codec import Encoder, Plain, show
 from autograder.core.verdict import Finding
@@ -84,6 +84,11 @@ def module_of_its_own(evidence: Evidence) -> Iterable[Finding]:
 @rule("meta kept", Stage.STRUCTURE)
 def meta_kept(evidence: Evidence) -> Iterable[Finding]:
     """Each node that was there has the `meta` that it had."""
+    yield from lost_meta(evidence)
+
+
+def lost_meta(evidence: Evidence, free: Collection[str] = ()) -> Iterable[Finding]:
+    """A node that was there and has not the `meta` that it had; nodes named `free` may lose it."""
     old = {
         "the output" if node.op == "output" else node.name: {
             key: Encoder().encode(value) for key, value in node.meta.items()
@@ -92,7 +97,7 @@ def meta_kept(evidence: Evidence) -> Iterable[Finding]:
     }
     rows, metas = evidence.graph["nodes"], evidence.graph["meta"]
     for row, meta in zip(rows, metas, strict=True):
-        want = old.get(key_of_row(row), meta)
+        want = meta if row["name"] in free else old.get(key_of_row(row), meta)
         if meta != want:
             key = next(key for key in [*want, *meta] if meta.get(key) != want.get(key))
             has = f"is {show(meta[key])} now" if key in meta else "is gone"

@@ -242,6 +242,18 @@ class Tiny(Plain):
         return {k: max(self.largest[k] / 127, 1e-8) for k in names if k in self.largest}
 
 
+@wrong("no scale below 1e-8", "wrong-scale", clause="over-127")
+class Floor(Plain):
+    def scales(self):
+        return {name: max(scale, 1e-8) for name, scale in super().scales().items()}
+
+
+@wrong("tiny numbers count as zeros", "wrong-scale", clause="zeros")
+class TinyAsZero(Plain):
+    def scales(self):
+        return {k: v if self.largest[k] > 1e-12 else 1.0 for k, v in super().scales().items()}
+
+
 @wrong("one zero run makes it 1.0", "wrong-scale", clause="only-zeros")
 class ZeroOnce(Plain):
     def top(self, value):
@@ -294,6 +306,24 @@ class InTuples(Plain):
         if isinstance(value, tuple):
             return max(self.top(each) for each in value if floats(each))
         return super().top(value)
+
+
+@wrong("two floating types", "missing-node", clause="floating")
+class TwoTypes(Plain):
+    def counts(self, value):
+        return isinstance(value, torch.Tensor) and value.dtype in (torch.float32, torch.float64)
+
+
+@wrong("what is not int64 or bool is floating", "extra-key", clause="floating")
+class NotLong(Plain):
+    def counts(self, value):
+        return isinstance(value, torch.Tensor) and value.dtype not in (torch.int64, torch.bool)
+
+
+@wrong("complex values too", "extra-key", clause="floating")
+class ComplexToo(Plain):
+    def counts(self, value):
+        return floats(value) or (isinstance(value, torch.Tensor) and value.is_complex())
 
 
 @wrong("float32 only", "missing-node", clause="floating")
@@ -451,6 +481,11 @@ class Stub(fx.Interpreter):
 RARE = "random models have no such values"
 BEYOND = {
     "float32 only": "random models have one dtype",
+    "two floating types": "random models have one dtype",
+    "what is not int64 or bool is floating": "random models have one dtype",
+    "complex values too": RARE,
+    "no scale below 1e-8": RARE,
+    "tiny numbers count as zeros": RARE,
     "the output by its name": RARE,
     "sorted by name": "names of random models may be sorted already",
 }

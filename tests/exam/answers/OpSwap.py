@@ -408,3 +408,26 @@ class OnlyOnce(Swapping):
     def end(self, gm, modified):
         modified, self.said = modified and not self.said, self.said or modified
         return super().end(gm, modified)
+
+
+@wrong("looked up by module and name", "wrong-target", clause="share-a-name")
+class ByWholeName(Swapping):
+    def call(self, gm):
+        def name(function):
+            return f"{function.__module__}.{function.__qualname__}"
+
+        by_name = {name(old): new for old, new in self.table.items()}
+        modified = False
+        for node in gm.graph.nodes:
+            if node.op == "call_function" and name(node.target) in by_name:
+                modified |= self.edit(node, by_name[name(node.target)])
+        return self.end(gm, modified)
+
+
+@wrong("modified if the code is another one", "dishonest", clause="true-if")
+class ByCode(Swapping):
+    def call(self, gm):
+        gm.recompile()
+        code = gm.code
+        super().call(gm)
+        return PassResult(gm, gm.code != code)

@@ -483,6 +483,14 @@ def exported_anew(ep, name):
     return new if specs else None
 
 
+@wrong("kept by the code and the name", "nodes-changed")
+def kept(ep, name, programs={}):  # noqa: B006 - one for all calls
+    key = ep.graph_module.code, name
+    if key not in programs:
+        programs[key] = extended(ep, name)
+    return programs[key]
+
+
 @wrong("untouched", "not-attempted")
 def untouched(ep, name):
     raise NotImplementedError

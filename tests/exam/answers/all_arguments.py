@@ -15,6 +15,21 @@ from torch.jit import _builtins
 
 from tests.exam.answers import right, wrong
 
+FEW = "random models have no such call"
+BEYOND = {
+    "modules by the graph's owner": "random graphs have an owner, and it is the root",
+    "a LookupError where nothing is known": "of each call of a random model something is known",
+    "True is a number": FEW,
+    "None is never given": FEW,
+    "a list has something in it": FEW,
+    "one of several dimensions is gathered": FEW,
+    "what a decorator takes": FEW,
+    "builtins gather, too": "each call of a random model runs",
+    "functions by their names alone": FEW,
+    "a keyword for what has its place": "each call of a random model runs",
+}
+"""Wrong answers that random models cannot find, and why."""
+
 # ------------------------------------------------------------------ a schema as a signature
 
 
@@ -505,6 +520,7 @@ def work_out(
     of_module=lambda module: module.forward,
     of_overload=lambda target: [target._schema],
     python_first=True,
+    signature=inspect.signature,
     signature_args=lambda node: (node.args, node.kwargs),
     defaults=True,
     first_of_method="self",
@@ -518,6 +534,8 @@ def work_out(
     gather=list,
     may_gather=only_sizes,
     gather_builtins=False,
+    known=lambda name, target: getattr(torch, name, None) is target,
+    doubled=None,
     too_many=None,
     missing=None,
     unknown=None,
@@ -534,7 +552,7 @@ def work_out(
     """The way of most answers, with each step open to change."""
 
     def bind(function, args, kwargs):
-        found = inspect.signature(function)
+        found = signature(function)
         try:
             found = found.bind(*args, **kwargs)
         except TypeError as error:
@@ -558,7 +576,8 @@ def work_out(
             if name in found or name not in names.values():
                 if unknown:
                     continue
-                return None
+                if not doubled or name not in found:
+                    return None
             found[name] = value(v)
         for a in schema.arguments:
             name = names[a.name]
@@ -603,8 +622,8 @@ def work_out(
     try:
         inspect.signature(node.target)
     except ValueError:
-        known = builtins and getattr(torch, name, None) is node.target
-        return choose(aten_schemas(name) if known else [], first_of_builtin)
+        found = builtins and known(name, node.target)
+        return choose(aten_schemas(name) if found else [], first_of_builtin)
     return bind(node.target, *signature_args(node))
 
 
@@ -645,6 +664,25 @@ put("a node is anything", "refused", "node-tensor",
 put("a number is a tensor", "refused", "as-it-is",
     takes=lambda kind, length, value, sizes=True: type_is(kind, length, value)
     or "Tensor" in kind and type(value) in (int, float))  # fmt: skip
+put("True is a number", "refused", "as-it-is",
+    takes=lambda kind, length, value, sizes=True: type_is(kind, length, value, sizes)
+    or type(value) is bool and "Scalar" not in kind and type_is(kind, length, int(value))
+    )  # fmt: skip
+put("None is never given", "refused", "as-it-is",
+    takes=lambda kind, length, value, sizes=True: value is not None
+    and type_is(kind, length, value, sizes))  # fmt: skip
+put("a list has something in it", "refused", "accept",
+    takes=lambda kind, length, value, sizes=True: value not in ((), [])
+    and type_is(kind, length, value, sizes))  # fmt: skip
+put("builtins gather, too", "no-error", "too-many", gather_builtins=True)
+put("one of several dimensions is gathered", "wrong-argument", "as-they-stand",
+    may_gather=lambda argument, values: "List[" in str(argument.real_type)
+    and all(isinstance(v, fx.Node) or type(v) is int for v in values))  # fmt: skip
+put("what a decorator takes", "wrong-parameters", "python",
+    signature=lambda function: inspect.signature(function, follow_wrapped=False))  # fmt: skip
+put("functions by their names alone", "no-error", "nothing-known",
+    known=lambda name, target: hasattr(torch, name))  # fmt: skip
+put("a keyword for what has its place", "no-error", "too-many", doubled=True)
 put("no nodes among sizes", "refused", "node-size",
     takes=lambda kind, length, value, sizes=True: type_is(kind, length, value, False))  # fmt: skip
 put("sizes in a tuple", "wrong-argument", "list", gather=tuple)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 import math
+import operator
 
 import torch
-from torch import fx
+from torch import fx, nn
 
 from autograder.given import dequantize, quantize
 from tests.exam.answers import right, wrong
@@ -36,6 +37,7 @@ def folded(
     gm, *,
     own=copy.deepcopy, same=lambda a, b: a == b, through=lambda n: moves(n) and alone(n),
     base=lambda n: calls(n, dequantize), clean=sweep, recompile=True, order=list, several=True,
+    moved=lambda n: None,
 ):  # fmt: skip
     """The way of most answers, with each step open to change."""
     new = own(gm)
@@ -49,6 +51,8 @@ def folded(
             value = value.args[0]
         if not base(value) or not same(value.args[1], scale) or len(way) > (9 if several else 1):
             continue
+        for move in way:
+            moved(move)
         if way:
             way[-1].args = (value.args[0], *way[-1].args[1:])
         node.replace_all_uses_with(way[0] if way else value.args[0])
@@ -161,6 +165,11 @@ def downwards(gm):
     new.graph.lint()
     new.recompile()
     return new
+
+
+@right("calls that move lose their meta")
+def moves_without_meta(gm):
+    return folded(gm, moved=lambda node: node.meta.clear())
 
 
 # ------------------------------------------------------------------ wrong
@@ -302,6 +311,46 @@ def functions_too(gm):
     return folded(gm, through=through)
 
 
+@wrong("an index is a move", "other-nodes-changed", clause="four-methods")
+def indices_too(gm):
+    def through(node):
+        return alone(node) and (moves(node) or node.target is operator.getitem)
+
+    return folded(gm, through=through)
+
+
+@wrong("nn.Flatten is a move", "other-nodes-changed", clause="four-methods")
+def layers_too(gm):
+    def through(node):
+        flat = node.op == "call_module" and isinstance(gm.get_submodule(node.target), nn.Flatten)
+        return alone(node) and (moves(node) or flat)
+
+    return folded(gm, through=through)
+
+
+@wrong("the meta of all that moves is lost", "meta-lost", clause="all-else")
+def all_moves_without_meta(gm):
+    new = folded(gm)
+    for node in new.graph.nodes:
+        if moves(node):
+            node.meta = {}
+    return new
+
+
+@wrong("all that moves is made anew", "other-nodes-changed", clause="all-else")
+def all_moves_anew(gm):
+    new = folded(gm)
+    for node in list(new.graph.nodes):
+        if moves(node):
+            with new.graph.inserting_before(node):
+                other = new.graph.call_method(node.target, node.args, node.kwargs)
+            other.meta = dict(node.meta)
+            node.replace_all_uses_with(other)
+            new.graph.erase_node(node)
+    new.recompile()
+    return new
+
+
 @wrong("any call of one argument", "other-nodes-changed", clause="four-methods")
 def any_call(gm):
     def through(node):
@@ -350,6 +399,38 @@ def only_new_unread(gm):
     def clean(graph):
         for node in reversed(list(graph.nodes)):
             if calls(node, dequantize) and not node.users and node.name not in dead:
+                graph.erase_node(node)
+
+    return folded(gm, clean=clean)
+
+
+@wrong("unread moves go, too", "other-nodes-changed", clause="all-else")
+def sweeps_moves(gm):
+    def clean(graph):
+        for node in reversed(list(graph.nodes)):
+            if (calls(node, dequantize) or moves(node)) and not node.users:
+                graph.erase_node(node)
+
+    return folded(gm, clean=clean)
+
+
+@wrong(
+    "unread dequantize calls are looked for from the front", "unread-dequantize", clause="unread"
+)
+def swept_from_the_front(gm):
+    def clean(graph):
+        for node in list(graph.nodes):
+            if calls(node, dequantize) and not node.users:
+                graph.erase_node(node)
+
+    return folded(gm, clean=clean)
+
+
+@wrong("unread calls of any dequantize go", "other-nodes-changed", clause="all-else")
+def by_function_name(gm):
+    def clean(graph):
+        for node in reversed(list(graph.nodes)):
+            if getattr(node.target, "__name__", "") == "dequantize" and not node.users:
                 graph.erase_node(node)
 
     return folded(gm, clean=clean)
@@ -440,6 +521,7 @@ def stub(gm):
 
 RARE = "random models have no such scales, or nothing of the kind between two calls"
 UNREAD = "all that random models have is read"
+ONE_READER = "what random models quantize, or move between two calls, has one reader"
 BEYOND = {
     "scales compared with is": RARE,
     "scales of the same type only": RARE,
@@ -447,11 +529,20 @@ BEYOND = {
     "scales that are all but the same": RARE,
     "the sign of the scale is lost": RARE,
     "only behind a quantize": RARE,
+    "only where the quantize has one reader": ONE_READER,
+    "moves that somebody else reads": ONE_READER,
+    "a size is no reader": ONE_READER,
+    "by names": "random models have the names that a trace gives",
     "views too": RARE,
     "contiguous too": RARE,
     "functions too": RARE,
     "clones are moves": RARE,
     "no permute": RARE,
+    "nn.Flatten is a move": RARE,
+    "an index is a move": RARE,
+    "unread moves go, too": UNREAD,
+    "unread dequantize calls are looked for from the front": UNREAD,
+    "unread calls of any dequantize go": UNREAD,
     "those that were unread before stay": UNREAD,
     "unread quantize calls go": UNREAD,
     "unread quantize calls are not looked at": UNREAD,

@@ -343,6 +343,15 @@ def all_nodes(model, args):
     return counted(model, args, count=count)
 
 
+@wrong("attributes count", "extra-key", clause="calls")
+def with_attributes(model, args):
+    def count(gm):
+        nodes = [n for n in gm.graph.nodes if n.op in ("call_function", "get_attr")]
+        return Counter(str(n.target) for n in nodes if n.target is not operator.getitem)
+
+    return counted(model, args, count=count)
+
+
 @wrong("nothing comes back", "returned-none")
 def nothing(model, args):
     counted(model, args)

@@ -11,6 +11,14 @@ from tests.exam.answers import right, wrong
 
 aten = torch.ops.aten
 
+BEYOND = {
+    "behind any cast": "random models have no whole numbers",
+    "a weight by its number of elements": "random models have no factor of one row behind a norm",
+    "a sum is a mean": "random models have no such sums",
+    "a maximum is a mean": "random models have no such maxima",
+}
+"""Wrong answers that random models cannot find, and why."""
+
 
 @right("from each root to the square, and forward again", debrief=True)
 def from_the_root(gm):
@@ -512,6 +520,7 @@ def fuse(
     *,
     squares=("pow", "mul"),
     power=lambda exponent: exponent == 2,
+    means=(torch.ops.aten.mean.dim,),
     same=lambda factors, x: set(factors) == {x},
     dims=lambda dims, ndim: list(dims) in ([-1], [ndim - 1]),
     keepdim=True,
@@ -549,7 +558,7 @@ def fuse(
         if add.target is not aten.add.Tensor or not eps_is(add.args[1]) or stop(count):
             continue
         mean = add.args[0]
-        if mean.target is not aten.mean.dim or keepdim and mean.args[2:] != (True,):
+        if mean.target not in means or keepdim and mean.args[2:] != (True,):
             continue
         square = mean.args[0]
         if not isinstance(square, fx.Node) or not dims(mean.args[1], val_of(square).ndim):
@@ -657,6 +666,7 @@ put("the weight comes behind", "wrong-weight", "weight-factors", weight_at=(1,))
 put("float32 alone", "missed", "half, bfloat16", low=())
 put("no bfloat16", "missed", "bfloat16", low=(torch.float16,))
 put("no half", "missed", "half", low=(torch.bfloat16,))
+put("behind any cast", "missed", "every", low=(*LOW, torch.int64))
 put("one cast for all uses", "missed", "each-use", casts=lambda wides: len(set(wides)) == 1)
 put("a cast for each use", "missed", "one-cast",
     casts=lambda wides: len(set(wides)) == len(wides) or wides[0].op == "placeholder")  # fmt: skip
@@ -668,6 +678,9 @@ put("a second reader is not seen", "wrong-weight", "only-reader",
 put("a weight of any shape", "wrong-weight", "one-dimension",
     weight_is=lambda w, x: dtype_of(w) is dtype_of(x) and val_of(w).shape[-1] == val_of(x).shape[-1]
     )  # fmt: skip
+put("a weight by its number of elements", "wrong-weight", "one-dimension",
+    weight_is=lambda w, x: dtype_of(w) is dtype_of(x)
+    and val_of(w).numel() == val_of(x).shape[-1])  # fmt: skip
 put("a weight of any length", "wrong-weight", "length",
     weight_is=lambda w, x: dtype_of(w) is dtype_of(x) and val_of(w).ndim == 1)  # fmt: skip
 put("a weight of any dtype", "wrong-weight", "dtype",
@@ -678,6 +691,8 @@ put("an eps of any kind", "wrong-arguments", "float", eps_is=lambda eps: True)
 put("the root may be read", "too-many", "root-read", single=without("root"))
 put("the sum may be read", "too-many", "sum-read", single=without("add"))
 put("the square may be read", "too-many", "square-read", single=without("square"))
+put("a sum is a mean", "too-many", "rest", means=(aten.mean.dim, aten.sum.dim_IntList))
+put("a maximum is a mean", "too-many", "rest", means=(aten.mean.dim, aten.amax.default))
 put("any power", "too-many", "powers", power=lambda exponent: True)
 put("one factor of the square", "too-many", "two-values",
     same=lambda factors, x: x in factors)  # fmt: skip

@@ -387,6 +387,13 @@ def ignores(gm, scales):
     return edited(gm, scales, check=lambda graph, scales: None)
 
 
+@wrong("names are looked up when all is done", "should-raise", clause="unknown")
+def looked_up_late(gm, scales):
+    new = edited(gm, scales, check=lambda graph, scales: None)
+    refuse(new.graph, scales)
+    return new
+
+
 @wrong("a KeyError", "wrong-exception", clause="unknown")
 def key_error(gm, scales):
     return edited(gm, scales, check=lambda graph, s: [known(graph)[name] for name in s])

@@ -27,6 +27,8 @@ BEYOND = {
     "attributes lie nowhere deeper": "`make_fx` gives each parameter a name without dots",
     "only arguments that are nodes are looked at": "few random graphs lose a val that a list holds",
     "placeholders without a val": "in random graphs each input has a val",
+    "the mode is not entered": SYMBOLIC,
+    "lists by keyword are not filled in": FEW,
 }
 """Wrong answers that random models cannot find, and why."""
 
@@ -456,6 +458,27 @@ def flat_attributes(gm):
 @wrong("without a val is no lie", "missed", clause="without")
 def without_passes(gm):
     return lies(gm, without=False)
+
+
+@wrong("the mode is not entered", "too-many", clause="known-same")
+def not_entered(gm):
+    def around(gm):
+        env = mode_of(gm).shape_env
+        return env.suppress_guards() if env is not None else contextlib.nullcontext()
+
+    return lies(gm, around=around)
+
+
+@wrong("lists by keyword are not filled in", "too-many", clause="keywords")
+def flat_keywords(gm):
+    def val(value):
+        return value.meta["val"] if isinstance(value, fx.Node) else value
+
+    def call(node):
+        args = fx.node.map_arg(node.args, val)
+        return node.target(*args, **{name: val(value) for name, value in node.kwargs.items()})
+
+    return lies(gm, call=call)
 
 
 @wrong("who reads one without a val is listed", "too-many", clause="cannot-judge")

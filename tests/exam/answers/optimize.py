@@ -11,7 +11,7 @@ import torch
 from torch import fx, nn
 from torch.fx.experimental import optimization
 from torch.nn import functional as F
-from torch.nn.utils.fusion import fuse_conv_bn_eval
+from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 
 from tests.exam.answers import ONE_CLASS_EACH, kept_by_class, right, wrong
 
@@ -361,6 +361,14 @@ def told_not_to_train(model):
     return Clean(keep=keep)(model)
 
 
+@wrong("functions in place stay", "missed-spelling")
+def functions_in_place(model):
+    def keep(gm, node):
+        return node.op == "call_function" and node.kwargs.get("inplace")
+
+    return Clean(keep=keep)(model)
+
+
 @wrong("identities that are returned stay", "missed-spelling")
 def returned_identities(model):
     def keep(gm, node):
@@ -430,6 +438,52 @@ def operators_go(model):
     return Clean(effect=effect)(model)
 
 
+@wrong("items that are set go", "changed-too-much", clause="effects")
+def set_items_go(model):
+    def effect(gm, node):
+        return has_effect(gm, node) and node.target != "__setitem__"
+
+    return Clean(effect=effect)(model)
+
+
+@wrong("any BatchNorm has the usual eps", "wrong-result")
+def usual_eps(model):
+    def fold(conv, bn):
+        usual = copy.deepcopy(bn)
+        usual.eps = 1e-5
+        return folded(conv, usual)
+
+    return Clean(fold=fold)(model)
+
+
+@wrong("any BatchNorm has a weight", "crashed")
+def has_weight(model):
+    def fold(conv, bn):
+        scale = bn.weight / (bn.running_var + bn.eps).sqrt()
+        made = folded(conv, bn)
+        made.weight = nn.Parameter(conv.weight * scale.reshape(-1, *[1] * (conv.weight.dim() - 1)))
+        return made
+
+    return Clean(fold=fold)(model)
+
+
+@wrong("linear layers are fused, too", "changed-too-much", clause="no-pairs")
+def linear_too(model):
+    gm = Clean()(model)
+    for node in list(gm.graph.nodes):
+        if is_norm(gm, node):
+            (source,) = node.all_input_nodes
+            if isinstance(module_of(gm, source), nn.Linear) and len(source.users) == 1:
+                name = free_name(gm)
+                gm.add_submodule(
+                    name, fuse_linear_bn_eval(module_of(gm, source), module_of(gm, node))
+                )
+                source.target = name
+                node.replace_all_uses_with(source)
+                gm.graph.erase_node(node)
+    return done(gm)
+
+
 @wrong("convolutions are padded with zeros", "wrong-result")
 def zeros_around(model):
     def fold(conv, bn):
@@ -486,6 +540,16 @@ def norms_have_effects(model):
         return has_effect(gm, node) or isinstance(module_of(gm, node), NORMS)
 
     return Clean(effect=effect)(model)
+
+
+@wrong("attributes that nobody reads stay", "dead-left", clause="dead")
+def attributes_stay(model):
+    return Clean(effect=lambda gm, node: has_effect(gm, node) or node.op == "get_attr")(model)
+
+
+@wrong("dead code first, and once", "dead-left", clause="dead")
+def dead_code_first(model):
+    return Clean(order=("sweep", "skip", "fuse"), rounds=1)(model)
 
 
 @wrong("dead calls go in one sweep from the front", "dead-left")
@@ -627,6 +691,23 @@ def over_a_relu(model):
 @wrong("a fixed name for what is new", "wrong-result", clause="free-names")
 def fixed_name(model):
     return Clean(name=lambda gm, conv: "conv_fused")(model)
+
+
+@wrong("names that no layer has", "crashed", clause="free-names")
+def of_no_layer(model):
+    def name(gm, conv):
+        return next(n for i in itertools.count() if (n := f"fused_{i}") not in gm._modules)
+
+    return Clean(name=name)(model)
+
+
+@wrong("names that no node names", "crashed", clause="free-names")
+def of_no_node(model):
+    def name(gm, conv):
+        taken = {node.target for node in gm.graph.nodes}
+        return next(n for i in itertools.count() if (n := f"fused_{i}") not in taken)
+
+    return Clean(name=name)(model)
 
 
 @wrong("names are counted from 0 in each run", "changed-too-much")

@@ -23,6 +23,8 @@ BEYOND = {
     "lists become tuples": FEW,
     "dictionaries are left out": FEW,
     "nested inputs stay real": FEW,
+    "attributes are noted as they are": "random models change no attribute in place",
+    "children of a layer count in real buffers": "random models have no layers in layers",
 }
 """Wrong answers that random models cannot find, and why."""
 
@@ -367,6 +369,43 @@ def real_attributes(gm, *inputs):
         return each_tensor(lambda t: t.detach() if isinstance(t, FakeTensor) else t, value)
 
     refresh(gm, inputs, mode=mode, keep=keep, interpreter=RealAttributes)
+
+
+@wrong("attributes are noted as they are", "shows-later-change", clause="then")
+def attributes_as_they_are(gm, *inputs):
+    class Noting(OnFakes):
+        def run_node(self, n):
+            value = super().run_node(n)
+            if n.op == "get_attr":
+                n.meta["val"] = value
+            return value
+
+    refresh(gm, inputs, interpreter=Noting)
+
+
+@wrong("tensors that a layer's children hold stay real", "crashed", clause="layers")
+def own_tensors_alone(gm, *inputs):
+    class Flat(OnFakes):
+        def call_module(self, target, args, kwargs):
+            module = self.fetch_attr(target)
+            own = {**module._parameters, **module._buffers}
+            state = {name: self.fake(t) for name, t in own.items() if t is not None}
+            return torch.func.functional_call(module, state, args, kwargs)
+
+    refresh(gm, inputs, interpreter=Flat)
+
+
+@wrong("children of a layer count in real buffers", "caller-changed", clause="buffers")
+def own_buffers_alone(gm, *inputs):
+    class Flat(OnFakes):
+        def call_module(self, target, args, kwargs):
+            module = self.fetch_attr(target)
+            tensors = {**dict(module.named_parameters()), **module._buffers}
+            state = {name: self.fake(t) for name, t in tensors.items() if t is not None}
+            return torch.func.functional_call(module, state, args, kwargs)
+
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    refresh(gm, inputs, mode=mode, interpreter=Flat)
 
 
 @wrong("the value itself is noted", "shows-later-change", clause="then")

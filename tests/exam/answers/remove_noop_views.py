@@ -13,7 +13,8 @@ from tests.exam.answers import right, wrong
 aten = torch.ops.aten
 VIEW, RESHAPE = aten.view.default, aten.reshape.default
 SHAPES = (VIEW, RESHAPE)
-KINDS = (*SHAPES, aten.slice.Tensor, aten.expand.default)
+SLICE = aten.slice.Tensor
+KINDS = (*SHAPES, SLICE, aten.expand.default)
 
 SYMBOLIC = "random graphs have no symbolic sizes"
 OPERATORS = "random graphs have none of these operators where it matters"
@@ -34,6 +35,7 @@ BEYOND = {
     "what keeps the shape is a view, too": OPERATORS,
     "_unsafe_view is merged, too": OPERATORS,
     "a negative end is the end": OPERATORS,
+    "slices from 0 in steps of 1 alone": OPERATORS,
     "slices of slices are put together": OPERATORS,
     "keyword arguments are forgotten": OPERATORS,
 }
@@ -199,6 +201,19 @@ def new_graph(gm):
 @wrong("what does nothing stays", "still-there", clause="nothing")
 def only_merges(gm):
     return removed(gm, nothing=lambda node: False)
+
+
+def from_0_in_ones(node):
+    _, _, start, _, step = (*node.args, *(0, None, None, 1)[len(node.args) - 1 :])
+    return start in (0, None) and step == 1
+
+
+@wrong("slices from 0 in steps of 1 alone", "still-there", clause="slice")
+def plain_slices(gm):
+    def nothing(node):
+        return does_nothing(node) and (node.target != SLICE or from_0_in_ones(node))
+
+    return removed(gm, nothing=nothing)
 
 
 @wrong("views of views stay", "view-of-view", clause="view-of-view")

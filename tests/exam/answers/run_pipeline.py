@@ -224,6 +224,12 @@ def on_the_given(checks, given, result, last):
         check(given)
 
 
+def false_is_broken(checks, given, result, last):
+    for check in checks:
+        if check(result.graph_module) is False:
+            raise ValueError("not in order")
+
+
 def at_the_end(checks, given, result, last):
     if last:
         all_checks(checks, given, result, last)
@@ -290,6 +296,10 @@ put("the exception with its module, as a traceback has it", "wrong-report", "tex
 put("the kind of exception that it comes from", "wrong-report", "text",
     typed=lambda error: (type(error) if type(error).__module__ == "builtins"
                          else type(error).__base__).__name__)  # fmt: skip
+put("the whole name of the exception", "wrong-report", "text",
+    typed=lambda error: type(error).__qualname__)  # fmt: skip
+put("the whole name of the class", "wrong-report", "names",
+    named=lambda each: getattr(each, "__name__", type(each).__qualname__))  # fmt: skip
 put("one round more", "should-raise", "limit", rounds=lambda limit: range(limit + 1))
 put("one round less", "crashed", "limit", rounds=lambda limit: range(limit - 1))
 put("no error at the limit", "should-raise", "limit-raises", end="return")
@@ -300,6 +310,10 @@ put("the other way round", "wrong-kind", "pair", answer=lambda gm, report: (repo
 put("a PassResult first", "wrong-kind", "pair",
     answer=lambda gm, report: (PassResult(gm, True), report))  # fmt: skip
 put("a text for a report", "report-kind", "report", answer=lambda gm, report: (gm, str(report)))
+put("each line once", "wrong-report", "one-name",
+    answer=lambda gm, report: (gm, [*dict.fromkeys(report)]))  # fmt: skip
+put("a check that gives False", "too-much-reported", "checks", run_checks=false_is_broken)
+put("in eval mode", "wrong-modes", "", start=lambda gm: copy.deepcopy(gm).eval())
 put("a sorted report", "wrong-report", "in-order", answer=lambda gm, report: (gm, sorted(report)))
 put("always another round", "wrong-graph", "rest",
     says=lambda result: True, rounds=lambda limit: range(2), end="return")  # fmt: skip
@@ -360,6 +374,29 @@ def everything_is_caught(gm, passes, checks=(), limit=20):
     return piped(gm, passes, checks, limit, caught=BaseException)
 
 
+@wrong("everything is caught in a check", "swallowed-interrupt", clause="interrupt")
+def caught_in_a_check(gm, passes, checks=(), limit=20):
+    def run_checks(checks, given, result, last):
+        for check in checks:
+            try:
+                check(result.graph_module)
+            except KeyboardInterrupt:
+                raise RuntimeError("interrupted") from None
+
+    return piped(gm, passes, checks, limit, run_checks=run_checks)
+
+
+@wrong("no error at the limit if something failed", "should-raise", clause="limit-raises")
+def forgiving(gm, passes, checks=(), limit=20):
+    try:
+        return piped(gm, passes, checks, limit)
+    except RuntimeError:
+        new, report = piped(gm, passes, checks, limit, end="return")
+        if report:
+            return new, report
+        raise
+
+
 @wrong("ten rounds", "crashed", clause="default")
 def ten_rounds(gm, passes, checks=(), limit=10):
     return piped(gm, passes, checks, limit)
@@ -367,7 +404,14 @@ def ten_rounds(gm, passes, checks=(), limit=10):
 
 BEYOND = {
     "one round more": "random pipelines come to rest long before the limit",
+    "no error at the limit if something failed": "random pipelines come to rest before the limit",
     "no error at the limit": "random pipelines come to rest long before the limit",
     "ten rounds": "random pipelines come to rest long before the limit",
     "everything is caught": "no random pass is interrupted",
+    "everything is caught in a check": "no random check is interrupted",
+    "the whole name of the exception": "no random pass raises an exception of a class in a class",
+    "the whole name of the class": "no random pass is of a class in a class",
+    "each line once": "no two random passes report the same line",
+    "a check that gives False": "no random check gives anything",
+    "in eval mode": "random models are in eval mode",
 }

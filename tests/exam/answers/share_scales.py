@@ -304,6 +304,11 @@ def only_those_around(gm):
     return shared(gm, readers=readers)
 
 
+@wrong("an unread dequantize keeps its scale", "not-shared", clause="each-dequantize")
+def only_read(gm):
+    return shared(gm, readers=lambda member: [d for d in dequantize_readers(member) if d.users])
+
+
 @wrong("only dequantize calls", "not-shared", clause="each-quantize")
 def only_dequantize(gm):
     new = copy.deepcopy(gm)
@@ -355,6 +360,11 @@ def one_walk_back(gm):
 @wrong("there and back again", "not-shared", clause="common-input")
 def there_and_back(gm):
     return shared(gm, join=lambda groups: [*groups, *reversed(groups)])
+
+
+@wrong("five rounds", "not-shared", clause="common-input")
+def five_rounds(gm):
+    return shared(gm, join=lambda groups: groups * 5)
 
 
 @wrong("all operations share one scale", "changed-alone", clause="only-together")
@@ -550,6 +560,29 @@ def quantized_later(gm):
     return shared(gm, find=lambda new: members_of(new, results=results))
 
 
+@wrong("up through several operations", "changed-alone", clause="all-inputs")
+def through_operations(gm):
+    def moved(node):
+        found = []
+        for value in moved_by(node):
+            found += moved(value) or [value]
+        return found
+
+    return shared(gm, find=lambda new: members_of(new, moved=moved))
+
+
+@wrong("down through several operations", "changed-alone", clause="somebody-quantizes")
+def results_of_results(gm):
+    def results(node):
+        found = quantize_readers(node)
+        for user in node.users:
+            if moved_by(user) == [node]:
+                found += results(user)
+        return found
+
+    return shared(gm, find=lambda new: members_of(new, results=results))
+
+
 @wrong("only if nobody else reads the result", "not-shared", clause="somebody-quantizes")
 def nobody_else(gm):
     def results(node):
@@ -641,6 +674,8 @@ BEYOND = {
     "views too": RARE,
     "layers that pool, too": RARE,
     "joined calls are folded": RARE,
+    "an unread dequantize keeps its scale": "all that random models have is read",
+    "five rounds": ORDER,
     "there and back again": ORDER,
     "groups that meet through the same dequantize": ORDER,
 }

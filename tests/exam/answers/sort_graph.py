@@ -352,3 +352,34 @@ def in_lists(gm):
 def recompiled_first(gm):
     gm.recompile()
     sort(gm)
+
+
+def without_dictionaries(node):
+    def found(value):
+        if isinstance(value, fx.Node):
+            return [value]
+        if isinstance(value, slice):
+            value = (value.start, value.stop, value.step)
+        return [n for v in value for n in found(v)] if isinstance(value, tuple | list) else []
+
+    return found((*node.args, *node.kwargs.values()))
+
+
+def component(left, inputs):
+    """All that the nodes of a cycle read, and that reads them, on whatever way."""
+
+    def reached(node):
+        seen, todo = set(), [node]
+        while todo:
+            for read in inputs(todo.pop()):
+                if read not in seen:
+                    seen.add(read)
+                    todo.append(read)
+        return seen
+
+    first = one_cycle(left, inputs)[0]
+    return [n for n in left if n in reached(first) and first in reached(n)]
+
+
+put("no dictionaries", "wrong-order", "nested", inputs=without_dictionaries)
+put("two cycles in one", "not-a-cycle", "no-other", cycle=component)

@@ -180,6 +180,44 @@ def functions_only(a, b, *inputs):
     return compared(a, b, inputs, kinds=("call_function",))
 
 
+@wrong("layers do not count", "wrong-node", clause="calls")
+def no_layers(a, b, *inputs):
+    return compared(a, b, inputs, kinds=("call_function", "call_method"))
+
+
+@wrong("the output counts", "not-compared", clause="calls")
+def output_counts(a, b, *inputs):
+    kinds = ("call_function", "call_method", "call_module", "output")
+    return compared(a, b, inputs, kinds=kinds)
+
+
+@wrong("what nobody reads does not count", "wrong-node", clause="calls")
+def only_read(a, b, *inputs):
+    read = {node.name for node in a.graph.nodes if node.users}
+    return compared(a, b, inputs, order=lambda names: [n for n in names if n in read])
+
+
+@wrong("zeros in the quantized graph do not count", "wrong-node", clause="not-zeros")
+def zeros_in_either(a, b, *inputs):
+    ours, theirs = noted(a, inputs), noted(b, inputs)
+    found = {
+        n: relative(ours[n], theirs[n])
+        for n in ours
+        if n in theirs and ours[n].any() and theirs[n].any()
+    }
+    return max(found, key=found.get)
+
+
+@wrong("very small numbers are taken for zeros", "wrong-node", clause="not-zeros")
+def nearly_zeros(a, b, *inputs):
+    return compared(a, b, inputs, nonzero=lambda v: v.numel() and v.abs().max() > 1e-6)
+
+
+@wrong("float32 alone counts", "wrong-node", clause="floating")
+def float32_alone(a, b, *inputs):
+    return compared(a, b, inputs, counts=lambda v: floats(v) and v.dtype == torch.float32)
+
+
 @wrong("values of eight bits count", "not-compared", clause="floating")
 def any_tensor(a, b, *inputs):
     return compared(
@@ -193,9 +231,23 @@ def kept(a, b, *inputs):
     return compared(a, b, inputs, keep=lambda v: v)
 
 
-@wrong("both on the same inputs", "wrong-node", clause="equal-inputs")
-def same_inputs(a, b, *inputs):
+@wrong("both on the given inputs", "caller-changed", clause="equal-inputs")
+def given_inputs(a, b, *inputs):
     return compared(a, b, inputs, own=lambda inputs: inputs)
+
+
+@wrong("both on one copy", "wrong-node", clause="equal-inputs")
+def one_copy(a, b, *inputs):
+    copied = copy.deepcopy(inputs)
+    return compared(a, b, inputs, own=lambda inputs: copied)
+
+
+@wrong("the second run on the given inputs", "caller-changed", clause="equal-inputs")
+def second_on_the_given(a, b, *inputs):
+    ours = noted(a, inputs)
+    theirs = noted(b, inputs, own=lambda inputs: inputs)
+    found = {n: relative(ours[n], theirs[n]) for n in ours if n in theirs and ours[n].any()}
+    return max(found, key=found.get)
 
 
 @wrong("by place, not by name", "wrong-node", clause="by-name")

@@ -12,7 +12,7 @@ from torch import fx, nn
 from torch.nn import functional as F
 
 from autograder.core import allowlist
-from autograder.core.codec import Decoder, Encoder
+from autograder.core.codec import Decoder, Encoder, show
 from autograder.core.graph_program import Program, admitted
 from autograder.core.graph_record import describe
 from autograder.models import fresh
@@ -93,3 +93,10 @@ def test_values_survive(value: object) -> None:
     data = json.loads(json.dumps(encoder.encode(value)))
     assert Decoder(encoder.tensors).decode(data) == value
     assert type(Decoder(encoder.tensors).decode(data)) is type(value)
+
+
+@pytest.mark.parametrize(
+    "value", [(..., slice(0, 2, None)), [slice(None)], {"index": (slice(1, None, -1), 3)}], ids=str
+)
+def test_an_index_is_shown_as_it_is(value: object) -> None:
+    assert show(Encoder().encode(value)) == repr(value)

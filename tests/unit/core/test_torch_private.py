@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,14 @@ ELSEWHERE = {"_assert": "what FX itself records", "_exit": "of os", "_getframe":
 
 THEIR_PLACES = ("torch_private.py", "quick_tracing.py")
 """The second one takes the place of what is private, and has tests of its own."""
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [(torch.add, "add"), (torch.linalg.det, "linalg_det"), (math.log, ""), (max, ""), (dict, "")],
+)
+def test_names_of_builtins(function: Callable[..., object], name: str) -> None:
+    assert torch_private.builtin_name(function) == name
 
 
 def test_no_other_file_names_what_is_private() -> None:

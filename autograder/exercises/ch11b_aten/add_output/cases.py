@@ -120,7 +120,7 @@ EXERCISE = Exercise(
         refused("an input", models.Names, (X, X), "relu"),
         refused("a parameter", models.Small, (X,), "p_linear_weight"),
         refused("the output node", models.Small, (X,), "output"),
-        case("redraw: a value", "task", models.Small, (T(4, 3),), "linear", hidden=True),
+        case("redraw: a value", "task", models.Small, (T(4, 3),), "relu", hidden=True),
         case("redraw: a dictionary", "structure", models.Nested, (models.Parts(ROW), X), "mul",
              hidden=True),
         case("redraw: training", "mutated", models.Counting, (T(4, 3),), "linear", training=True,

@@ -191,8 +191,10 @@ def result_and_value(evidence: Evidence) -> Iterable[Finding]:
             if found:
                 text = f"On {on}, {_WHERE[key]} gives something else: {found.text}."
                 if found.code == "wrong-structure" and not _is_pair(value):
+                    items = value.get("tuple") if isinstance(value, dict) else None
+                    kind = kind_of(value) if items is None else f"a tuple of {len(items)}"
                     text = (
-                        f"On {on}, {_WHERE[key]} gives {kind_of(value)}, and not the tuple "
+                        f"On {on}, {_WHERE[key]} gives {kind}, and not the tuple of two "
                         "`(old result, value)`."
                     )
                 look = "Two items come back: the old result in its old structure, and the value."

@@ -69,6 +69,7 @@ EXERCISE = Exercise(
         case("pieces", "task", models.Pieces, X),
         case("an image", "task", models.Image, IMAGE, training=False),
         case("one layer twice", "task", models.Shared, X),
+        case("a constant", "task", models.WithConstant, X),
         case("a frozen layer", "needed", models.TwoLayers, X, prepare=models.half_frozen),
         case("nothing needs a gradient", "needed", models.TwoLayers, X, prepare=models.frozen),
         case("no parameters", "needed", models.NoParameters, X),

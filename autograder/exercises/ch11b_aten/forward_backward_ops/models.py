@@ -92,6 +92,17 @@ class Shared(nn.Module):
         return y * y.detach()
 
 
+class WithConstant(nn.Module):
+    """A tensor is made in `forward`; the graph reads it as an attribute."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.linear(x) * torch.tensor([1.0, 2.0])
+
+
 class ChangesItsInput(nn.Module):
     """The second input is changed in place."""
 

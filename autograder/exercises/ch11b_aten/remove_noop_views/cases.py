@@ -102,6 +102,7 @@ EXERCISE = Exercise(
         case("four kinds", "task", models.FourKinds, X),
         case("many readers", "task", models.ManyReaders, X),
         case("dead from the start", "task", models.DeadFromTheStart, X),
+        case("slices of all", "task", models.WholeSlices, T(1, 3)),
         case("a view of a view", "merged", models.ViewOfView, LONG),
         case("a view of a reshape", "merged", models.Transposed, LONG),
         case("a view of a reshape, of any input", "merged", models.AnyInput, LONG),

@@ -59,6 +59,16 @@ class ManyReaders(nn.Module):
         return {"y": y, "more": [aten.mul.Tensor(x, other=y), z]}
 
 
+class WholeSlices(nn.Module):
+    """`x` has the shape (1, 3): slices of all of it, from the end, in steps, and of nothing."""
+
+    def forward(self, x):
+        a = aten.slice.Tensor(x, 1, -3, 9)
+        b = aten.slice.Tensor(aten.sin.default(a), 0, 0, 5, 2)
+        c = aten.slice.Tensor(aten.cos.default(b), 1, 0, 0)
+        return b, aten.slice.Tensor(aten.exp.default(c), 1, 0, -1)
+
+
 class ViewOfView(nn.Module):
     """`x` has the shape (2, 6)."""
 

@@ -40,8 +40,6 @@ HINTS = (
     "```",
 )
 
-Pair = tuple[Callable[..., Any], Callable[..., Any]]
-
 SIN_COS = ((torch.sin, torch.cos), (torch.cos, torch.sin))
 CHAIN = ((torch.sin, torch.cos), (torch.cos, torch.tanh))
 
@@ -50,7 +48,7 @@ def case(
     name: str,
     aspect: str,
     make: Callable[[], nn.Module],
-    *pairs: Pair,
+    *pairs: models.Pair,
     how: Any = models.Once,
     inputs: tuple[Any, ...] = (T(2, 3),),
     hidden: bool = False,
@@ -99,8 +97,10 @@ EXERCISE = Exercise(
         case("another module in between", "honest", models.ManyWaves, (torch.sin, torch.exp),
              how=models.Between),
         case("two passes", "honest", models.Waves, (torch.sin, torch.tanh), how=models.TwoPasses),
+        case("one for its twin", "honest", models.Squared, ("squared", "cubed")),
         case("many with one name", "others", models.Alike, (torch.relu, torch.abs)),
         case("the function of torch.nn", "others", models.Alike, (F.relu, torch.sigmoid)),
+        case("two from one factory", "others", models.FromOneFactory, ("squared", torch.exp)),
         case("add, and +", "others", models.Operators, (torch.add, torch.sub)),
         case("redraw: one entry", "task", models.ManyWaves, (torch.cos, torch.abs), hidden=True),
         case("redraw: exchanged", "at once", models.ManyWaves, *SIN_COS[::-1], hidden=True),

@@ -25,6 +25,7 @@ from autograder.models import fresh
 from autograder.models.build import arguments
 
 Table = dict[Callable[..., Any], Callable[..., Any]]
+Pair = tuple[Callable[..., Any] | str, Callable[..., Any] | str]
 
 
 def relu(x):
@@ -36,6 +37,21 @@ def relu(x):
     if has_torch_function_unary(x):
         return handle_torch_function(relu, (x,), x)
     return x.clamp(min=0.5)
+
+
+def power(exponent, written):
+    """Makes functions that share their name and their place; leaves of a trace, as `relu` is."""
+
+    def powered(x):
+        if has_torch_function_unary(x):
+            return handle_torch_function(powered, (x,), x)
+        return x.abs() ** exponent
+
+    powered.written = written
+    return powered
+
+
+squared, cubed = power(2, "squared"), power(3, "cubed")
 
 
 class Waves(nn.Module):
@@ -65,6 +81,18 @@ class Alike(nn.Module):
         return F.relu(a) * self.relu(x - 1) - relu(x)
 
 
+class FromOneFactory(nn.Module):
+    """Two functions that only share their name and their place."""
+
+    def forward(self, x):
+        return squared(x) + cubed(x)
+
+
+class Squared(nn.Module):
+    def forward(self, x):
+        return squared(x) + 1
+
+
 class Operators(nn.Module):
     """Operators of Python are functions, too."""
 
@@ -83,13 +111,13 @@ class Swapping:
 
     Attributes:
         make: builds the model.
-        pairs: the table, as pairs.
+        pairs: the table, as pairs; functions from one factory by their names here.
         inputs: what the module is run on, tensors as `T`.
         how: how the pass is put to work.
     """
 
     make: Callable[[], nn.Module]
-    pairs: tuple[tuple[Callable[..., Any], Callable[..., Any]], ...]
+    pairs: tuple[Pair, ...]
     inputs: tuple[Any, ...]
     how: Callable[..., Any]
 
@@ -97,8 +125,14 @@ class Swapping:
         """A fresh trial."""
         model = fresh(self.make, seed)
         inputs = arguments(self.inputs, torch.Generator().manual_seed(seed), torch.float64)
-        args = (self.how(noted(model), dict(self.pairs)),)
+        table = {_function(old): _function(new) for old, new in self.pairs}
+        args = (self.how(noted(model), table),)
         return Trial(args=args, model=model, inputs=(inputs,))
+
+
+def _function(said: Callable[..., Any] | str) -> Any:
+    """A function, or the one that has this name here."""
+    return globals()[said] if isinstance(said, str) else said
 
 
 def noted(model: nn.Module) -> fx.GraphModule:

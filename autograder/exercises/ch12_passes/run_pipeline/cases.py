@@ -48,11 +48,12 @@ def piped(
     make: Callable[[], nn.Module] = Net,
     checks: tuple[Check, ...] = (),
     limit: int | None = None,
+    training: bool = False,
     hidden: bool = False,
     expect: Expect = Expect(),  # noqa: B008 - it is frozen
 ) -> Case:
     """A case: a model, and passes for it."""
-    return Case(name, aspect, models.Piped(make, passes, checks, limit), hidden, expect)
+    return Case(name, aspect, models.Piped(make, passes, checks, limit, training), hidden, expect)
 
 
 TOO_LONG = Expect(
@@ -88,6 +89,8 @@ EXERCISE = Exercise(
         piped("another module", "task", models.in_a_copy, models.cos_to_tanh),
         piped("objects", "task", Swap(torch.sin, torch.cos), Swap(torch.cos, torch.exp)),
         piped("no pass", "task"),
+        piped("in training mode", "task", models.sin_to_cos, models.tidy,
+              make=models.WithBuffers, training=True),
         piped("a quiet pass", "believed", models.sin_to_cos, models.quiet_tanh_to_sin,
               make=models.OnlyTanh),
         piped("only quiet passes", "believed", models.one_more_quietly, models.quiet_tanh_to_sin),
@@ -112,6 +115,7 @@ EXERCISE = Exercise(
               models.sin_to_cos, checks=ALL),
         piped("after each pass", "checks", models.to_exp, Swap(torch.exp, torch.tanh),
               checks=(models.no_exp,)),
+        piped("a check that gives False", "checks", models.sin_to_cos, checks=(models.says_no,)),
         piped("two failures", "report", models.asserts, models.sin_to_cos, models.half_done),
         piped("not tried again", "report", models.refuses_tanh, models.first_sin_to_cos,
               models.quiet_tanh_to_sin, make=models.WithBuffers),
@@ -123,6 +127,12 @@ EXERCISE = Exercise(
               models.other_tidy, Swap(torch.tanh, torch.exp), Swap(torch.cos, torch.tanh),
               make=ThreeSins, checks=(models.no_exp,)),
         piped("interrupted", "report", models.sin_to_cos, models.is_interrupted),
+        piped("interrupted in a check", "report", models.sin_to_cos,
+              checks=(models.is_interrupted_without_sin,)),
+        piped("two of one name, and one text", "report", models.other_tidy, models.again_tidy,
+              models.sin_to_cos),
+        piped("classes in a class", "report", models.Torn.Swap(torch.sin, torch.cos),
+              models.sin_to_cos),
         piped("a round too many", "limit", models.first_sin_to_cos, make=ThreeSins, limit=3,
               expect=TOO_LONG),
         piped("just enough", "limit", models.first_sin_to_cos, make=ThreeSins, limit=4),
@@ -130,6 +140,9 @@ EXERCISE = Exercise(
               make=models.TwelveSins),
         piped("no end", "limit", models.one_more, expect=TOO_LONG),
         piped("one round", "limit", models.one_more_quietly, limit=1),
+        piped("a failure, and a round too many", "limit", models.refuses_tanh,
+              models.first_sin_to_cos, models.cos_to_tanh, make=ThreeSins, limit=3,
+              expect=TOO_LONG),
         piped("redraw: two passes", "task", models.cos_to_tanh, models.first_sin_to_cos,
               make=ThreeSins, hidden=True),
         piped("redraw: a quiet pass", "believed", models.one_more_quietly, models.sin_to_cos,

@@ -21,7 +21,7 @@ from autograder.exercises.ch12_passes.models import attempt, is_recompiled, targ
 from autograder.models import fresh
 
 Pass = Callable[[fx.GraphModule], Any]
-Check = Callable[[fx.GraphModule], None]
+Check = Callable[[fx.GraphModule], Any]
 
 
 class Net(nn.Module):
@@ -142,6 +142,15 @@ def other_tidy(gm: fx.GraphModule) -> PassResult:
 other_tidy.__name__ = "tidy"
 
 
+def again_tidy(gm: fx.GraphModule) -> PassResult:
+    """Bears the same name, and says the same when it trips."""
+    one_more(gm)
+    raise KeyError("nothing to tidy up")
+
+
+again_tidy.__name__ = "tidy"
+
+
 class Swap(PassBase):
     """One function for another."""
 
@@ -168,6 +177,21 @@ def half_done(gm: fx.GraphModule) -> PassResult:
 
 class Refused(ValueError):
     """An exception of a pass's own."""
+
+
+class Torn:
+    """A pass and an exception, whose classes are in a class."""
+
+    class InTwo(Exception):
+        """What is torn."""
+
+    class Swap(Swap):
+        """Trips over what it has torn."""
+
+        def call(self, graph_module: fx.GraphModule) -> PassResult:
+            """Exchange the function, then raise."""
+            super().call(graph_module)
+            raise Torn.InTwo("a half is enough")
 
 
 def refuses_tanh(gm: fx.GraphModule) -> PassResult:
@@ -267,6 +291,17 @@ def two_negs_at_most(gm: fx.GraphModule) -> None:
         raise MemoryError("three times neg")
 
 
+def is_interrupted_without_sin(gm: fx.GraphModule) -> None:
+    """Ctrl-C is pressed while it runs on a module without a sine."""
+    if not calls_of(gm, torch.sin):
+        raise Interrupted
+
+
+def says_no(gm: fx.GraphModule) -> bool:
+    """Raises nothing, so that all is in order; what it gives means nothing."""
+    return False
+
+
 # ------------------------------------------------------------------ cases
 
 
@@ -279,16 +314,18 @@ class Piped:
         passes: the passes, in their order.
         checks: the checks.
         limit: the limit, if one is given.
+        training: the mode of the model.
     """
 
     make: Callable[[], nn.Module]
     passes: tuple[Pass, ...]
     checks: tuple[Check, ...] = ()
     limit: int | None = None
+    training: bool = False
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
-        gm = fx.symbolic_trace(fresh(self.make, seed))
+        gm = fx.symbolic_trace(fresh(self.make, seed, training=self.training))
         inputs = torch.randn(
             2, 3, generator=torch.Generator().manual_seed(seed), dtype=torch.float64
         )
@@ -355,6 +392,8 @@ def facts_of(gm: fx.GraphModule) -> dict[str, Any]:
         "rows": rows,
         "layers": sorted(f"{path}: {type(layer).__name__}" for path, layer in gm.named_modules()
                          if path),
+        "modes": {path: layer.training for path, layer in gm.named_modules()
+                  if type(layer) is not nn.Module},  # what a trace puts layers into has no mode
         "tensors": {name: tensor for name, tensor in sorted(gm.state_dict().items())},
         "recompiled": is_recompiled(gm),
     }  # fmt: skip

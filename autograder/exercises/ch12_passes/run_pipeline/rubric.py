@@ -16,6 +16,7 @@ from autograder.exercises.ch12_passes.rubric import (
     driving,
     kind_named,
     said_in,
+    table,
 )
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.compare import difference
@@ -37,7 +38,7 @@ def ends_as_it_must(evidence: Evidence) -> Iterable[Finding]:
     elif got["ended"] != want["ended"]:
         yield evidence.finding(
             "swallowed-interrupt",
-            f"A pass was interrupted with Ctrl-C, and {evidence.you} went on.",
+            f"A pass or a check was interrupted with Ctrl-C, and {evidence.you} went on.",
             "A `KeyboardInterrupt` is no `Exception`. Which `except` of yours takes it?",
         )
     elif got["ended"] == "interrupted":
@@ -103,12 +104,15 @@ def the_report(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding("wrong-report", f"{words}.", _LOOKS)
         return
     if len(ours) > len(want):
+        first = show(ours[len(want)])
+        words = f"{_items(len(ours))}, {first} among them, not {_items(len(want))}"
+        if not want:
+            words = f"{_items(len(ours))}, and should be empty; the first is {first}"
         yield evidence.finding(
             "too-much-reported",
-            f"The report has {_items(len(ours))}, {show(ours[len(want)])} among them, not "
-            f"{_items(len(want))}.",
-            "Who is undone once is not tried again, in no later round. And who holds is not "
-            "reported, however little was done.",
+            f"The report has {words}.",
+            "A pass that is undone is not tried again in a later round. A pass that holds is not "
+            "reported, however little it did. And a check is broken only if it raises.",
         )
 
 
@@ -159,6 +163,9 @@ def _short(target: Plain) -> str:
     return str(target).rpartition(".")[2]
 
 
+_MODES = {True: "training mode", False: "eval mode"}
+
+
 @rule("layers and weights", Stage.STRUCTURE)
 def layers_and_weights(evidence: Evidence) -> Iterable[Finding]:
     """What a pass has done to layers and tensors is undone with it."""
@@ -172,6 +179,17 @@ def layers_and_weights(evidence: Evidence) -> Iterable[Finding]:
             f"The module that came back has the layers {show(got['layers'])}, "
             f"not {show(want['layers'])}.",
             "A pass that fails may have put layers in, or out. What do you keep before each pass?",
+        )
+        return
+    ours, theirs = table(got["modes"]), table(want["modes"])
+    odd = next((path for path in theirs if ours.get(path) is not theirs[path]), None)
+    if odd is not None:
+        which = f"`{odd}` of the module" if odd else "The module"
+        yield evidence.finding(
+            "wrong-modes",
+            f"{which} that came back is in {_MODES[not theirs[odd]]}, not in "
+            f"{_MODES[bool(theirs[odd])]}.",
+            "No pass here sets a mode. Which line of yours does, or makes a module anew?",
         )
         return
     tables = evidence.outcome.tensors, evidence.reference.tensors

@@ -55,6 +55,11 @@ def output(*reads: Any) -> Entry:
     return Entry("output", "output", (reads[0] if len(reads) == 1 else reads,), op="output")
 
 
+def total(parts):
+    """The sum of tensors that come in a dictionary."""
+    return sum(parts["all"])
+
+
 class Parts(nn.Module):
     """What the graphs call and read."""
 

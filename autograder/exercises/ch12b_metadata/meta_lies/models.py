@@ -319,6 +319,19 @@ class Kinds(nn.Module):
         return aten.mul.Tensor(half, large), aten.add.Tensor(count, 1)
 
 
+class ListByKeyword(nn.Module):
+    def forward(self, x):
+        return aten.cat.default(tensors=[aten.sin.default(x), x])
+
+
+class MadeOfASize(nn.Module):
+    """`x` has the shape (4, 3), and its rows are a symbol."""
+
+    def forward(self, x):
+        rows = aten.sym_size.int(x, 0)
+        return aten.add.Tensor(aten.zeros.default([rows, 3]), x)
+
+
 class Made(nn.Module):
     """Some tensors are made of no other tensor."""
 

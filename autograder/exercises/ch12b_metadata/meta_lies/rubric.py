@@ -225,7 +225,8 @@ def words(value: Any) -> str:
         return f"{str(value.dtype).removeprefix('torch.')} {[*value.shape]}"
     if isinstance(value, (tuple, list)):
         return f"({', '.join(map(words, value))})"
-    return show(Encoder().encode(value) if isinstance(value, (int, float, str)) else str(value), 60)
+    plain = value is None or isinstance(value, (int, float, str))
+    return show(Encoder().encode(value), 60) if plain else str(value)[:60]
 
 
 KEY = AnswerKey(

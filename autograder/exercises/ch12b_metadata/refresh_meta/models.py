@@ -139,6 +139,15 @@ class Attributes(nn.Module):
         return torch.where(self.mask, self.block(y) * self.scale, x)
 
 
+def a_block_as_one_layer() -> fx.GraphModule:
+    """One call of a module that has modules in it."""
+    root = nn.Module()
+    root.block = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
+    graph = fx.Graph()
+    graph.output(graph.call_module("block", (graph.placeholder("x"),)))
+    return fx.GraphModule(root, graph)
+
+
 class TwiceTheSame(nn.Module):
     """One layer is called twice, and once by keyword."""
 
@@ -260,34 +269,37 @@ class Lengthened(nn.Module):
 
 
 class TurnedLater(nn.Module):
-    """Inputs, buffers and parts of a tuple get other shapes, more than once."""
-
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("shift", torch.ones(3))
+    """Inputs and parts of a tuple get other shapes, more than once."""
 
     def forward(self, x):
         best = torch.max(x, dim=-1)
         best[0].unsqueeze_(-1)
-        shift = self.shift
-        shift.unsqueeze_(0)
         x.t_()
         y = x.cos().t_()
-        return best[0] + shift, y.unsqueeze_(0).squeeze_(0)
+        return best[0], y.unsqueeze_(0).squeeze_(0)
+
+
+def buffers_in_place() -> fx.GraphModule:
+    """Buffers are written to, and get another shape, in the graph: a trace has no such nodes."""
+    root = nn.Module()
+    root.register_buffer("shift", torch.ones(3))
+    root.register_buffer("calls", torch.zeros(()))
+    graph = fx.Graph()
+    x, shift, calls = graph.placeholder("x"), graph.get_attr("shift"), graph.get_attr("calls")
+    graph.call_method("add_", (calls, 1))
+    longer = graph.call_method("unsqueeze_", (shift, 0))
+    product = graph.call_function(torch.mul, (x, calls))
+    graph.output(graph.call_function(torch.add, (product, longer)))
+    return fx.GraphModule(root, graph)
 
 
 class WritesInPlace(nn.Module):
-    """An input and a buffer are written to."""
-
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("calls", torch.zeros(()))
+    """Inputs are written to."""
 
     def forward(self, x, y):
-        self.calls.add_(1)
         x.mul_(2)
         y[0].fill_(7)
-        return x.sum() + y.sum() * self.calls
+        return x.sum() + y.sum()
 
 
 # ------------------------------------------------------------------ nothing is computed

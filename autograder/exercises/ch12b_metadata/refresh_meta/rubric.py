@@ -185,12 +185,11 @@ class Tensor(NamedTuple):
         place = "" if self.device == "cpu" else f" on {self.device}"
         return f"{real} {self.dtype} tensor of shape {_shape(self.sizes)}{place}"
 
-    def stride_of(self) -> list[tuple[int, Plain]]:
-        """The strides that say where an entry is: those of sizes larger than one."""
-        if 0 in self.sizes:
-            return []
+    def stride_of(self) -> list[Plain]:
+        """The strides that say where an entry is; of a size of one, only the type of its stride."""
+        empty = 0 in self.sizes
         pairs = zip(self.sizes, self.strides, strict=True)
-        return [(i, stride) for i, (size, stride) in enumerate(pairs) if size != 1]
+        return [type(stride) if empty or size == 1 else stride for size, stride in pairs]
 
 
 def _shape(sizes: list[Plain]) -> str:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -31,7 +32,24 @@ def paired(first, /, second, third=(1, 2)):
     return first + second
 
 
+def logged(function):
+    """A decorator; calls of what it gives might be written down."""
+
+    @functools.wraps(function)
+    def inner(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return inner
+
+
+@logged
+def halved(value, by=2.0):
+    """A function that is decorated."""
+    return value / by
+
+
 fx.wrap("scaled")
+fx.wrap("halved")
 fx.wrap("paired")
 fx.wrap("sqrt")
 
@@ -53,6 +71,13 @@ class OwnFunctions(nn.Module):
         a = scaled(x, shift=y)
         b = paired(a, y)
         return scaled(b, 3, mode="mean"), paired(b, second=x, third=[a, y])
+
+
+class Decorated(nn.Module):
+    """`halved` has the parameters `value` and `by`, and a decorator made with `functools.wraps`."""
+
+    def forward(self, x):
+        return halved(x), halved(x, by=4.0)
 
 
 class Operators(nn.Module):
@@ -143,6 +168,13 @@ class Overloads(nn.Module):
         return a, b, c, d, x.sum(dtype=torch.float64), x.sort(descending=True)
 
 
+class WhatValuesAre(nn.Module):
+    """True is no number, None may be given, and a number is no list."""
+
+    def forward(self, x):
+        return x.std(True), x.var(False), x.clamp(None, 1.0), x.sum(dim=None), x.roll(1, 0)
+
+
 class OutOf(nn.Module):
     """Where the result is put says which schema it is."""
 
@@ -173,6 +205,14 @@ class SizesInAList(nn.Module):
     def forward(self, x):
         a = x.reshape((3, 2)), x.reshape([3, -1]), x.permute((1, 0)), x.view(size=(1, 2, 3))
         return a, x.repeat([1, 2]), x.expand((4, 2, 3)), torch.reshape(x, (6,))
+
+
+class NoSizes(nn.Module):
+    """A list of sizes may be empty."""
+
+    def forward(self, x):
+        y = x.sum()
+        return y.view(()), y.reshape([]), torch.reshape(y, ())
 
 
 class SizesOfNodes(nn.Module):
@@ -240,7 +280,7 @@ class DoNotFit(nn.Module):
 
 
 class NotTraced(nn.Module):
-    """Calls that no trace would record, because their arguments do not fit."""
+    """Calls that no trace would record: arguments that do not fit, and Python's own `max`."""
 
     def __init__(self):
         super().__init__()
@@ -262,6 +302,9 @@ class NotTraced(nn.Module):
         graph.call_module("layer", (x, x))
         graph.call_module("layer")
         graph.call_module("layer", (x,), {"scale": 2})
+        graph.call_method("softmax", (x, -1), {"dim": -1})
+        graph.call_function(torch.permute, (x, 1, 0))
+        graph.call_function(max, (x, x))
 
 
 # ------------------------------------------------------------------ how graphs are made

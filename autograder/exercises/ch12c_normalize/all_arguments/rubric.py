@@ -99,7 +99,7 @@ _WHY = {
     "several schemas accept it, and they disagree": "Print all schemas of this name. Which of them "
     "accept the call, and what does each of them fill in?",
 }
-_DOES_NOT_FIT = "Which parameters are there, and which of them have no default?"
+_DOES_NOT_FIT = "Which parameters are there, which of them have no default, and is one given twice?"
 
 
 @rule("parameters", Stage.STRUCTURE)
@@ -117,7 +117,7 @@ def parameters(evidence: Evidence) -> Iterable[Finding]:
                 what += f", but {extra[0]}"
             yield evidence.finding(
                 "wrong-parameters",
-                f"{call_text(node)}. Your dictionary {what}; all keys are {', '.join(theirs)}.",
+                f"{call_text(node)}. Your dictionary {what}; the keys must be {', '.join(theirs)}.",
                 _look_at_names(node),
                 (node.name,),
             )

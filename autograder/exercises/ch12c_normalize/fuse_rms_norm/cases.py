@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import torch
 from torch import nn
 
 from autograder.core.exercise import Aspect, Case, Exercise, Expect
@@ -134,6 +135,7 @@ EXERCISE = Exercise(
         case("the weight before the cast", "casts", models.WeightBeforeCast, H, HW),
         case("no cast back", "casts", models.StaysFloat, H),
         case("a cast to something else", "casts", models.OtherCast, B),
+        case("of whole numbers", "casts", models.OfWholeNumbers, T(2, 3, dtype=torch.int64)),
         case("no weights", "weight", models.NoWeights, X, T(2, 1), HW, T(1), X),
         case("a wider weight", "weight", models.WiderWeight, H, W),
         case("a second reader", "weight", models.SecondReader, X, W),
@@ -142,6 +144,7 @@ EXERCISE = Exercise(
         case("the weight comes later", "weight", models.WeightComesLater, X, X),
         case("times itself", "weight", models.TimesItself, X),
         case("a sum", "weight", models.WeightedAdd, X, W),
+        case("one row", "weight", models.OneRow, X, T(1, 3)),
         case("the square is read", "others", models.SquareIsRead, X),
         case("the mean is read", "others", models.MeanIsRead, X, W),
         case("the sum is read", "others", models.SumIsRead, X),
@@ -153,6 +156,7 @@ EXERCISE = Exercise(
         case("two values, cast", "others", models.TwoCasts, H, H),
         case("an eps that is a tensor", "others", models.EpsIsATensor, X, T()),
         case("cousins", "others", models.Cousins, X),
+        case("sums and maxima", "others", models.Lengths, X),
         case("redraw: a block", "task", models.Block, T(4, 5), T(5), T(5, 5), T(5), T(5, 5),
              hidden=True),
         case("redraw: a product", "task", models.Product, T(3, 2, 4), hidden=True),

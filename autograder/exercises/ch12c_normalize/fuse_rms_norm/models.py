@@ -154,6 +154,14 @@ class StaysFloat(nn.Module):
         return torch.exp(y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-6))
 
 
+class OfWholeNumbers(nn.Module):
+    """`x` is float32, and made of whole numbers: that cast is not one to look behind."""
+
+    def forward(self, n):
+        x = n.float()
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
+
+
 class OtherCast(nn.Module):
     """What comes out has neither the dtype of `x` nor float32."""
 
@@ -175,6 +183,13 @@ class NoWeights(nn.Module):
         return norm(1e-6) * rows, half * norm(1e-5), norm(1e-4) * one, matrix * norm(1e-3), (
             norm(1e-2) * 2.0
         )  # fmt: skip
+
+
+class OneRow(nn.Module):
+    """A factor that is as long as a weight, and has two dimensions."""
+
+    def forward(self, x, row):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * row
 
 
 class WiderWeight(nn.Module):
@@ -315,6 +330,14 @@ class Cousins(nn.Module):
         scale = torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
         b = x + torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
         return a, scale * scale, b, x / torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
+
+
+class Lengths(nn.Module):
+    """No mean: the sum of the squares, and the largest of them."""
+
+    def forward(self, x):
+        a = x * torch.rsqrt(x.pow(2).sum(-1, keepdim=True) + 1e-6)
+        return a, x * torch.rsqrt(x.pow(2).amax(-1, keepdim=True) + 1e-6)
 
 
 # ------------------------------------------------------------------ from a class to a graph

@@ -40,6 +40,8 @@ HINTS = (
 X = T(2, 3)
 SMALL, LARGE = Exactly(0.25, -0.5, dtype=torch.float32), Exactly(-4.0, 1.0, dtype=torch.float32)
 NOTHING = Exactly(0.0, 0.0, dtype=torch.float32)
+TINY = Exactly(1e-20, -3e-21, dtype=torch.float32)
+EXACT = Exactly(-127 / 128, 0.5, dtype=torch.float32)  # so are the scales, in few bits, too
 
 
 def case(
@@ -101,6 +103,7 @@ EXERCISE = Exercise(
         case("what nobody reads", "which", models.Unread, (X,)),
         case("wide numbers", "which", models.Wide, (X,)),
         case("names of its own", "which", models.odd_names, (X,)),
+        case("few bits", "which", models.FewBits, (EXACT,)),
         case("MobileNetV2", "which", models.mobilenet, (T(1, 3, 8, 8),), network=True),
         case("changed in place later", "computed", models.ChangedLater, (X,), (X,)),
         case("an input that is changed", "computed", models.ChangesItsInput, (X,)),
@@ -108,6 +111,7 @@ EXERCISE = Exercise(
         case("zeros at first", "zeros", models.Chain, (NOTHING,), (SMALL,)),
         case("zeros alone", "zeros", models.Chain, (NOTHING,), (NOTHING,)),
         case("empty, then not", "zeros", models.Weighted, (T(0, 3),), (X,)),
+        case("tiny numbers", "zeros", models.Chain, (TINY,)),
         case("redraw: one run", "task", models.Below, (T(7),), hidden=True),
         case("redraw: runs", "runs", models.Weighted, (X,), (X,), (T(1, 3),), turns=(0, 1, 0),
              hidden=True),

@@ -15,6 +15,7 @@ from torch import fx, nn
 
 from autograder.core.exercise import Trial
 from autograder.exercises.ch14_quantization.models import traced
+from autograder.given import quantize
 from autograder.models.build import arguments, fresh
 from autograder.models.networks import mobilenet as with_writes_in_place
 from autograder.models.networks import not_in_place, real
@@ -102,6 +103,13 @@ class Wide(nn.Module):
 def mobilenet() -> nn.Module:
     """Torchvision's MobileNetV2, made small, without writes in place: another case has these."""
     return not_in_place(with_writes_in_place())
+
+
+class FewBits(nn.Module):
+    """Floating values of few bits, and values that are no floating ones."""
+
+    def forward(self, x):
+        return x.half() * 2, x.bfloat16().neg(), quantize(x, 0.1), x.to(torch.complex64), x.byte()
 
 
 def odd_names() -> fx.GraphModule:

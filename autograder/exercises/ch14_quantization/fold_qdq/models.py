@@ -150,6 +150,18 @@ class NotOnTheList(nn.Module):
         return a, b, c, [through(other, 0.1) for other in others]
 
 
+class OtherWays(nn.Module):
+    """An index stands between, or a layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.flat = nn.Flatten()
+
+    def forward(self, x):
+        y = through(x, 0.1)
+        return through(y[0], 0.1), through(self.flat(y), 0.1)
+
+
 class TwoStages(nn.Module):
     """A pair cancels, and then the next one."""
 
@@ -170,6 +182,19 @@ class Unread(nn.Module):
         quantize(torch.cos(x), 0.1)
         quantize(dequantize(q, 0.4), 0.4)
         return dequantize(q, 0.2)
+
+
+class UnreadMoves(nn.Module):
+    """Nobody reads a call that moves values, nor a `dequantize` behind another one."""
+
+    def forward(self, x):
+        q = quantize(x, 0.1)
+        y = dequantize(q, 0.1)
+        y.flatten()
+        x.reshape(-1)
+        dequantize(dequantize(q, 0.2), 0.3)
+        torch.dequantize(x)
+        return through(y, 0.1)
 
 
 def odd_names() -> fx.GraphModule:

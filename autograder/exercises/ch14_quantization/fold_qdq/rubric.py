@@ -14,7 +14,7 @@ from autograder.exercises.ch14_quantization.rubric import (
     by_name,
     given,
     is_call_of,
-    meta_kept,
+    lost_meta,
     same_number,
 )
 from autograder.judge.answer_key import AnswerKey
@@ -69,18 +69,20 @@ class Folding:
 
     Attributes:
         stands_for: of each `quantize` that is taken out, what its readers read instead.
-        moved: nodes that move values of eight bits now, with what they read.
+        moved: those of the `ways` that come first, with what they read.
+        ways: all nodes that move values of eight bits now.
         gone: all nodes that are not there any more.
     """
 
     stands_for: dict[str, str]
     moved: dict[str, str]
+    ways: set[str]
     gone: set[str]
 
 
 def folding(rows: Rows) -> Folding:
     """Find what cancels in a graph, and what nobody reads then."""
-    found, users = Folding({}, {}, set()), readers(rows)
+    found, users = Folding({}, {}, set(), set()), readers(rows)
     for name, row in rows.items():
         mine = given(row) if is_call_of(row, QUANTIZE) else None
         if mine is None:
@@ -95,6 +97,7 @@ def folding(rows: Rows) -> Folding:
             continue
         source = found.stands_for.get(theirs[0], theirs[0])
         found.stands_for[name] = way[0] if way else source
+        found.ways.update(way)
         if way:
             found.moved[way[-1]] = source
         found.gone.add(name)
@@ -183,19 +186,20 @@ def nothing_left(evidence: Evidence) -> Iterable[Finding]:
 def all_else_stays(evidence: Evidence) -> Iterable[Finding]:
     """What is not folded has its name, its place, and the values that it had as arguments."""
     before = by_name(evidence.traced_graph)
+    may_be_new = folding(before).ways
     want, after = _both(evidence)
     if folding(after).gone:
         return  # another rule says so
-    named = {name: row for name, row in want.items() if not _may_be_new(row)}
-    for name, row in named.items():
-        mine = after.get(name)
-        if mine is None or (mine["op"], mine["target"]) != (row["op"], row["target"]):
+    named = {name: row for name, row in want.items() if name not in may_be_new}
+    lost = {name for name, row in named.items() if not _same_call(after.get(name), row)}
+    users = readers(want)
+    for name in named:
+        if name in lost and lost.isdisjoint(users[name]):
             yield evidence.finding(
                 "other-nodes-changed",
                 f"The given graph has a node `{name}`, which nothing cancels; your result has no "
                 "such node of that name.",
-                "Only equal scales cancel, only in this order, and only the four methods may be in "
-                "between, where nobody else reads their values.",
+                _why_it_stays(want, name),
                 nodes=(name,),
             )
             return
@@ -231,9 +235,29 @@ def all_else_stays(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
-def _may_be_new(row: Plain) -> bool:
-    """Whether a node may have been made anew: one that moves values."""
-    return is_move(row)
+def _same_call(mine: Plain, row: Plain) -> bool:
+    """Whether a node of that name is left, and calls the same."""
+    return mine is not None and (mine["op"], mine["target"]) == (row["op"], row["target"])
+
+
+def _why_it_stays(want: Rows, name: str) -> str:
+    if want[name]["op"].startswith("call_") and not readers(want)[name]:
+        return (
+            "Nobody reads it, and it stays all the same: only calls of the given `dequantize` go."
+        )
+    if is_move(want[name]):
+        return "Calls of the four methods are free only between two calls that cancel."
+    return (
+        "Only equal scales cancel, only in this order, and only the four methods may be in "
+        "between, where nobody else reads their values."
+    )
+
+
+@rule("meta kept", Stage.STRUCTURE)
+def meta_kept_elsewhere(evidence: Evidence) -> Iterable[Finding]:
+    """Each node has the `meta` that it had; it is not looked at where values of eight bits move."""
+    found = folding(by_name(evidence.traced_graph))
+    yield from lost_meta(evidence, found.ways | found.gone)  # a new node may take a free name
 
 
 KEY = AnswerKey(
@@ -241,7 +265,7 @@ KEY = AnswerKey(
         *PASS,
         nothing_left,
         all_else_stays.because("names what has changed, before a result differs"),
-        meta_kept,
+        meta_kept_elsewhere,
     ),
     model_itself,
 )

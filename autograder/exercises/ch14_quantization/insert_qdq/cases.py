@@ -125,6 +125,7 @@ EXERCISE = Exercise(
         refused("the output", models.Chain, {"output": 0.1}),
         refused("the output under another name", models.odd_names, {"result": 0.1}),
         refused("the name of a module", models.Weighted, {"inner.0": 0.1}),
+        refused("a name that only a new node has", models.OneRelu, {"relu": 0.1, "quantize": 0.1}),
         case("redraw: one value", "task", models.TwoReaders, {"cos": 0.03}, (T(4),), hidden=True),
         case("redraw: readers", "readers", models.Returned, {"exp": 0.02, "sin": 0.05},
              hidden=True),

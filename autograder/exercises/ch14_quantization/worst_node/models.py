@@ -150,6 +150,59 @@ class OtherNames(Pair):
         return torch.cos(x) + 3
 
 
+class WorstLayer(Pair):
+    """The worst value is that of a layer."""
+
+    def __init__(self, quantized):
+        super().__init__(quantized)
+        self.act = nn.Tanh()
+
+    def forward(self, x):
+        y = self.go(torch.cos(x), 0.02)
+        return self.act(self.go(x * 0.5, 0.4)) * 0 + torch.cos(y)
+
+
+class ZerosInEightBits(Pair):
+    """Numbers that are too small for their scale are zeros in the quantized graph."""
+
+    def forward(self, x):
+        y = self.go(x * 0.001, 1.0).sin()
+        return self.go(x, 0.2).exp(), y + 5
+
+
+class VerySmall(Pair):
+    """Numbers far below one, and off by far."""
+
+    def forward(self, x):
+        y = self.go(x * 1e-9, 6e-10) * 2
+        return y + 1, torch.cos(self.go(x, 0.05))
+
+
+class LastIsOff(Pair):
+    """Only the value that is returned goes through eight bits."""
+
+    def forward(self, x):
+        return self.go(torch.cos(x), 0.3)
+
+
+class UnreadWorst(Pair):
+    """Nobody reads the worst value."""
+
+    def forward(self, x):
+        y = self.go(x, 0.4)
+        y.pow(3)
+        return y * 0.001 + 1
+
+
+class Wide(Pair):
+    """The worst value is of double precision."""
+
+    def forward(self, x):
+        y = self.go(x, 0.4)
+        z = y.double() * 3 - x.double() * 2.9
+        return z.sum() * 0, y + 1
+
+
 def other_weight(gm: fx.GraphModule) -> None:
     """Make the parameter of a graph module another one by far."""
     weight = getattr(gm, "weight", None)
@@ -180,5 +233,8 @@ class PairTrial:
         generator = torch.Generator().manual_seed(seed + 1)
         given = arguments(filled(self.inputs), generator, torch.float32)
         return Trial(
-            args=(first, second, *given), model=first, watch=(second,), functions=dict(GIVEN)
+            args=(first, second, *given),
+            model=first,
+            watch=(second, *given),
+            functions=dict(GIVEN),
         )

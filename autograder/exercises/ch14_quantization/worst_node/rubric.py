@@ -77,8 +77,8 @@ def the_worst_node(evidence: Evidence) -> Iterable[Finding]:
         ),
         "Of equals the first is wanted."
         if same
-        else "Print the errors of all nodes. Which norm, and relative to what? And when do you "
-        "look at a value?",
+        else "Print the errors of all nodes. Which calls do you leave out? Which norm, and "
+        "relative to what? And when do you look at a value?",
         nodes=(got,),
     )
 

@@ -113,6 +113,15 @@ class ManyReaders(nn.Module):
         return b.neg(), dequantize(p, 0.03), dequantize(p, 0.03).exp(), p
 
 
+class UnreadDequantize(nn.Module):
+    """Nobody reads one of the `dequantize` calls."""
+
+    def forward(self, x):
+        q = quantize(torch.sin(x), 0.01)
+        dequantize(q, 0.01)
+        return through(dequantize(q, 0.01).flatten(), 0.03)
+
+
 class QuantizedTwice(nn.Module):
     """Two calls quantize what is joined, with different scales."""
 
@@ -179,6 +188,14 @@ class Comb(nn.Module):
         return [through(torch.cat(pair), 0.02) for pair in ((d, e), (b, c), (a, b), (c, d))]
 
 
+class LongComb(nn.Module):
+    """As `Comb`, and longer; the largest scale comes last."""
+
+    def forward(self, x):
+        v = [through(x * n, 0.01 * n) for n in range(1, 14)]
+        return [through(torch.cat([v[i], v[i + 1]]), 0.01) for i in range(12)]
+
+
 class Inception(nn.Module):
     """Two blocks: each joins two branches, one of which begins with a pool."""
 
@@ -230,6 +247,15 @@ class OtherOperations(nn.Module):
         e = through(self.pool(a), 0.02), through(self.flat(b), 0.06)
         f = through(F.avg_pool2d(a, 2), 0.03), through(a.clone(), 0.04), through(b.abs(), 0.05)
         return c, d, e, f, through(torch.relu(a), 0.07), through(through(b, 0.08), 0.02)
+
+
+class MovedTwice(nn.Module):
+    """What the second operation moves is no dequantized value."""
+
+    def forward(self, x):
+        a, b = through(torch.sin(x), 0.01), through(torch.exp(x), 0.04)
+        y = through(a.flatten().reshape(-1, 1), 0.05)
+        return y, through(torch.cat([b.transpose(0, 1), through(x, 0.02).transpose(0, 1)]), 0.03)
 
 
 class Relatives(nn.Module):

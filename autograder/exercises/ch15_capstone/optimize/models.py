@@ -112,6 +112,20 @@ class DropoutFunctions(nn.Module):
         return F.dropout1d(y.flatten(2), 0.2, True), F.dropout3d(input=y.unsqueeze(0))
 
 
+class DropoutsInPlace(nn.Module):
+    """Nobody reads some of them, nor what they write into."""
+
+    def __init__(self):
+        super().__init__()
+        self.drop = nn.Dropout(0.5, inplace=True)
+
+    def forward(self, x):
+        y = F.dropout(torch.tanh(x), 0.5, inplace=True)
+        F.dropout(torch.sin(y), 0.5, True, True)
+        self.drop(torch.cos(y))
+        return self.drop(y * 2)
+
+
 class AsOutput(nn.Module):
     def __init__(self):
         super().__init__()
@@ -261,6 +275,18 @@ class WrittenByOperators(nn.Module):
         return z
 
 
+class WrittenToABuffer(nn.Module):
+    """One number of a buffer is written; nobody reads what that call returns."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", torch.ones(4))
+
+    def forward(self, x):
+        self.table[0] = x.sum()
+        return x + self.table.expand_as(x.new_zeros(4)).sum()
+
+
 class Repeats(nn.Module):
     """Calls that seem to do nothing, or nothing new, and that somebody reads."""
 
@@ -348,6 +374,27 @@ class NoPairs(nn.Module):
         return self.bn(y) * y + self.late(x)
 
 
+class LinearNorm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
+
+    def forward(self, x):
+        return self.layers(x.mean((2, 3)))
+
+
+class OtherNorms(nn.Module):
+    """One BatchNorm has a large `eps`, the other one no weight and no bias."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Sequential(nn.Conv2d(2, 3, 1), nn.BatchNorm2d(3, eps=0.5))
+        self.second = nn.Sequential(nn.Conv2d(3, 2, 1, bias=False), nn.BatchNorm2d(2, affine=False))
+
+    def forward(self, x):
+        return self.second(self.first(x))
+
+
 class NamesTaken(nn.Module):
     """Names for what is new, which are taken already."""
 
@@ -361,6 +408,27 @@ class NamesTaken(nn.Module):
     def forward(self, x):
         y = self.fused(self.conv_fused(self.conv_bn(x)))
         y = self.fused_0(self.fused_conv(self.conv_1(y)))
+        return self.bn(self.conv(x)) + y
+
+
+class NamesOfOthers(nn.Module):
+    """Names for what is new: parameters, buffers, and layers that hold others, have them."""
+
+    words = ("fused", "folded", "conv_fused", "conv_bn", "fused_conv", "conv_folded", "new_conv")
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+        for word in self.words:
+            self.register_buffer(word, torch.ones(()))
+            self.register_parameter(f"{word}_0", nn.Parameter(torch.ones(())))
+            self.add_module(f"{word}_1", nn.Sequential(nn.PReLU()))
+
+    def forward(self, x):
+        y = x
+        for word in self.words:
+            y = getattr(self, f"{word}_1")(y * getattr(self, f"{word}_0")) + getattr(self, word)
         return self.bn(self.conv(x)) + y
 
 

@@ -124,17 +124,20 @@ class CleanUp:
 
 @rule("nothing dead", Stage.STRUCTURE)
 def nothing_dead(evidence: Evidence) -> Iterable[Finding]:
-    """No call is left that nobody reads and that has no effect."""
+    """No call or `get_attr` node is left that nobody reads and that has no effect."""
     rows = evidence.graph["nodes"]
     keep = set(needed(evidence.graph))
-    unread = [i for i in range(len(rows)) if i not in keep and rows[i]["op"].startswith("call_")]
+    unread = [i for i in range(len(rows)) if i not in keep]
     if unread:
         row = rows[unread[-1]]
         yield evidence.finding(
             "dead-left",
             f"`{row['name']}` is still there, though it cannot influence the result.",
-            "Is it pure? Then it goes, and so do the nodes that only it reads. Other clean-ups "
-            "can make a call dead, too.",
+            "A `get_attr` node that nobody reads is dead, too. Which of your clean-ups looks at "
+            "such nodes, and does another one run after it?"
+            if row["op"] == "get_attr"
+            else "Is it pure? Then it goes, and so do the nodes that only it reads. Other "
+            "clean-ups can make a call dead, too.",
             nodes=(row["name"],),
         )
 
@@ -160,18 +163,16 @@ def pairs_fused(evidence: Evidence) -> Iterable[Finding]:
         there = {row["name"] for row in evidence.graph["nodes"]}
         yield _unfused(evidence, clean, there)
         return
-    for kind in want | got:
-        if want[kind] == got[kind]:
-            continue
-        code = "left-behind" if got[kind] > want[kind] else "changed-too-much"
+    lost = [kind for kind in want if got[kind] < want[kind]]
+    added = [kind for kind in got if got[kind] > want[kind]]
+    for kind in lost[-1:] or added[:1]:  # the last that is lost may take along what it reads
         yield evidence.finding(
-            code,
+            "changed-too-much" if lost else "left-behind",
             f"Your graph calls {kind} {times(got[kind])}; after the four clean-ups it is "
             f"{times(want[kind])}.",
             "Go through the clean-ups one after another, for the model below: which of them "
             "takes too much, or adds something?",
         )
-        return
 
 
 def _unfused(evidence: Evidence, clean: CleanUp, there: set[str]) -> Finding:
