@@ -541,6 +541,70 @@ def one_output(model, rules):
     return fx.GraphModule(gm, graph)
 
 
+@wrong("a tuple as the output is mapped one level deep", "foreign-node")
+def flat_output(model, rules):
+    gm = fx.symbolic_trace(model)
+    graph, env = fx.Graph(), {}
+    tracer = GraphAppendingTracer(graph)
+
+    def load(node):
+        return Proxy(env[node], tracer) if isinstance(env[node], fx.Node) else env[node]
+
+    for node in gm.graph.nodes:
+        if node.op == "output" and isinstance(node.args[0], tuple):
+            items = node.args[0]
+            graph.output(tuple(env[i] if isinstance(i, fx.Node) else i for i in items))
+        elif is_ruled(node, rules):
+            args, kwargs = map_arg(node.args, load), map_arg(node.kwargs, load)
+            env[node] = node_of(rules[node.target](*args, **kwargs))
+        else:
+            env[node] = graph.node_copy(node, lambda n: env[n])
+    return fx.GraphModule(gm, graph)
+
+
+@wrong("copies with a list by keyword read the old nodes in it", "foreign-node")
+def flat_keywords_of_copies(model, rules):
+    gm = fx.symbolic_trace(model)
+    graph, env = fx.Graph(), {}
+    tracer = GraphAppendingTracer(graph)
+
+    def load(node):
+        return Proxy(env[node], tracer) if isinstance(env[node], fx.Node) else env[node]
+
+    for node in gm.graph.nodes:
+        if is_ruled(node, rules):
+            args, kwargs = map_arg(node.args, load), map_arg(node.kwargs, load)
+            env[node] = node_of(rules[node.target](*args, **kwargs))
+        elif node.op in ("placeholder", "output"):
+            env[node] = graph.node_copy(node, lambda n: env[n])
+        else:
+            args = map_arg(node.args, lambda n: env[n])
+            kwargs = {k: env[v] if isinstance(v, fx.Node) else v for k, v in node.kwargs.items()}
+            env[node] = graph.create_node(node.op, node.target, args, kwargs)
+    return fx.GraphModule(gm, graph)
+
+
+@wrong("constants reach positional readers only", "crashed")
+def constants_by_position(model, rules):
+    gm = fx.symbolic_trace(model)
+    tracer = GraphAppendingTracer(gm.graph)
+    for node in list(gm.graph.nodes):
+        if not is_ruled(node, rules):
+            continue
+        with gm.graph.inserting_before(node):
+            args = map_arg(node.args, lambda n: Proxy(n, tracer))
+            kwargs = map_arg(node.kwargs, lambda n: Proxy(n, tracer))
+            result = node_of(rules[node.target](*args, **kwargs))
+        if isinstance(result, fx.Node):
+            node.replace_all_uses_with(result)
+        for user in list(node.users):
+            swap = {node: result}
+            user.args = map_arg(user.args, lambda n, swap=swap: swap.get(n, n))
+        gm.graph.erase_node(node)
+    gm.recompile()
+    return gm
+
+
 @wrong("the new graph has no output", "no-output", clause="common.one-output")
 def no_output(model, rules):
     gm = fx.symbolic_trace(model)

@@ -386,6 +386,16 @@ def _():
     return rules(softmax=lambda x, dim: torch.log_softmax(x, dim).exp())
 
 
+@wrong("softmax of torch.special", "not-elementary")
+def _():
+    return rules(softmax=lambda x, dim: torch.special.softmax(x, dim))
+
+
+@wrong("softmax by log_softmax of torch.special", "not-elementary")
+def _():
+    return rules(softmax=lambda x, dim: torch.special.log_softmax(x, dim).exp())
+
+
 @wrong("softmax by its method", "not-elementary")
 def _():
     return rules(softmax=lambda x, dim: x.softmax(dim))

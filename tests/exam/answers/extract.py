@@ -150,7 +150,7 @@ def cloned_by_function(model, wanted):
 
 
 def snapshot(value):
-    return copy.deepcopy(value)
+    return value.clone()
 
 
 @right("a function of its own copies")
@@ -488,6 +488,55 @@ def detached_snapshots(model, wanted):
     return take(model, wanted, clone=clone)
 
 
+@wrong("copy.deepcopy for a copy", "gradient-lost")
+def deep_copies(model, wanted):
+    def clone(gm, node):
+        with gm.graph.inserting_after(node):
+            return gm.graph.call_function(copy.deepcopy, (node,))
+
+    return take(model, wanted, clone=clone)
+
+
+@wrong("the data of a copy", "gradient-lost")
+def data_of_copies(model, wanted):
+    def clone(gm, node):
+        new = clone_after(gm, node)
+        with gm.graph.inserting_after(new):
+            return gm.graph.call_function(getattr, (new, "data"))
+
+    return take(model, wanted, clone=clone)
+
+
+@wrong("an inplace keyword, whatever it says", "node-left")
+def any_inplace_keyword(model, wanted):
+    return take(model, wanted, writes=lambda gm, n: "inplace" in n.kwargs or writes(gm, n))
+
+
+@wrong("modules with an inplace, whatever it says", "node-left")
+def any_inplace_module(model, wanted):
+    def some(gm, node):
+        if node.op == "call_module":
+            return hasattr(gm.get_submodule(node.target), "inplace")
+        return writes(gm, node)
+
+    return take(model, wanted, writes=some)
+
+
+@wrong("a call in place overwrites all that it reads", "node-left")
+def writes_all_it_reads(model, wanted):
+    def broad(gm, nodes, chosen, memory, writes):
+        needed, read = set(), set()
+        for node in reversed(nodes):
+            seen = {memory[other] for other in (node, *node.all_input_nodes)}
+            matters = writes(gm, node) and seen & read
+            if node in chosen or matters or needed & set(node.users):
+                needed.add(node)
+                read |= seen
+        return needed, list(chosen)
+
+    return take(model, wanted, sweep=broad)
+
+
 @wrong("every value may lie in its input's memory", "node-left")
 def all_alias(model, wanted):
     return take(model, wanted, passes_on=lambda gm, node: node.op.startswith("call"))
@@ -670,6 +719,9 @@ no_detach = without_alias("detach", "wrong-result")
 no_dropout = without_alias("dropout", "wrong-result")
 no_swapaxes = without_alias("swapaxes moveaxis", "wrong-result")
 no_casts = without_alias("cpu double type_as", "wrong-result")
+no_to = without_alias("to", "wrong-result")
+no_contiguous = without_alias("contiguous", "wrong-result")
+no_view_as = without_alias("view_as", "wrong-result")
 no_einsum = without_alias("einsum", "wrong-result")
 no_hsplit = without_alias("hsplit", "wrong-result")
 no_broadcast = without_alias("broadcast_tensors", "wrong-result")

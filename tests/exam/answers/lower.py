@@ -584,6 +584,15 @@ def overwritten(gm, parts, compile):
     return lowered(gm, parts, compile, name=name)
 
 
+@wrong("named after the first node, taken or not", "name-taken", clause="no-overwriting")
+def after_the_first_node(gm, parts, compile):
+    def name(root, i):
+        first = next(node for node in gm.graph.nodes if node.name in parts[i])
+        return f"compiled_{first.name}"
+
+    return lowered(gm, parts, compile, name=name)
+
+
 @wrong("only layers have names", "crashed", clause="no-overwriting")
 def only_children(gm, parts, compile):
     def name(root, i):
@@ -656,6 +665,22 @@ def positional(gm, parts, compile):
         for node in members:
             fx.map_arg(node.args, found.append)
         return list(dict.fromkeys(found))
+
+    return lowered(gm, parts, compile, reads=lambda m: reads(m) if len(m) > 1 else reads_of(m))
+
+
+@wrong("dictionaries are overlooked", "crashed", clause="all-incoming")
+def no_dictionaries(gm, parts, compile):
+    def found(value):
+        if isinstance(value, fx.Node):
+            return [value]
+        if isinstance(value, slice):
+            value = (value.start, value.stop, value.step)
+        return [n for v in value for n in found(v)] if isinstance(value, (list, tuple)) else []
+
+    def reads(members):
+        every = [found([*node.args, *node.kwargs.values()]) for node in members]
+        return list(dict.fromkeys(node for nodes in every for node in nodes))
 
     return lowered(gm, parts, compile, reads=lambda m: reads(m) if len(m) > 1 else reads_of(m))
 
@@ -1085,6 +1110,18 @@ def twice(gm, parts, compile):
     return lowered(gm, parts, compile, check=only_unknown)
 
 
+@wrong("a name in two sets is computed twice", "should-raise", clause="two-sets")
+def in_both(gm, parts, compile):
+    of = only_unknown(gm, parts)
+    sets = [[node for node in gm.graph.nodes if node.name in names] for names in parts]
+
+    def order(groups, ready):
+        found = [sets[of[group[0]]] if group[0] in of else group for group in groups]
+        return in_rounds(found, ready)
+
+    return lowered(gm, parts, compile, check=only_unknown, order=order)
+
+
 @wrong("unknown names are skipped", "should-raise", clause="no-call")
 def unknown_skipped(gm, parts, compile):
     def check(gm, parts):
@@ -1143,6 +1180,16 @@ def into_the_given(gm, parts, compile):
     return lowered(gm, parts, compile, root_of=lambda gm: gm)
 
 
+@wrong("compiled in eval mode", "caller-changed", clause="unchanged")
+def in_eval_mode(gm, parts, compile):
+    """The layers of a graph that is compiled are the given module's."""
+
+    def compiled(compile, sub, given):
+        return compile(sub.eval(), given)
+
+    return lowered(gm, parts, compile, compiled=compiled)
+
+
 @wrong("examples are taken away from the nodes", "caller-changed", clause="meta-unchanged")
 def popped(gm, parts, compile):
     def examples(nodes):
@@ -1198,14 +1245,18 @@ REFUSED = "the sets of random models can be lowered"
 BEYOND = {
     "the same name for any module": NAMES,
     "a layer of that name is overwritten": NAMES,
+    "named after the first node, taken or not": NAMES,
     "only layers have names": NAMES,
+    "dictionaries are overlooked": "no call of a random model reads a dictionary",
     "equal calls become one": "random models rarely have equal calls in one set",
     "a call is returned as it is": "random models rarely return exactly what a set gives",
     "get_attr nodes are gone that are still read": "random models read each parameter once",
+    "compiled in eval mode": "random models are in eval mode",
     "each set is looked at alone": REFUSED,
     "pairs of sets are looked at": REFUSED,
     "circles are another error": REFUSED,
     "a name in two sets": REFUSED,
+    "a name in two sets is computed twice": REFUSED,
     "unknown names are skipped": REFUSED,
     "a KeyError for unknown names": REFUSED,
     "inputs and parameters may be in a set": REFUSED,

@@ -523,6 +523,23 @@ def not_nested(gm, supported):
     return by_levels(gm, supported, inputs=flat_inputs)
 
 
+@wrong("dictionaries are overlooked", "cycle", clause="nested")
+def no_dictionaries(gm, supported):
+    def inputs(node):
+        found, todo = [], [*node.args, *node.kwargs.values()]
+        while todo:
+            value = todo.pop()
+            if isinstance(value, fx.Node):
+                found.append(value)
+            elif isinstance(value, slice):
+                todo += [value.start, value.stop, value.step]
+            elif isinstance(value, (list, tuple)):
+                todo += value
+        return found
+
+    return by_levels(gm, supported, inputs=inputs)
+
+
 # ------------------------------------------------------------------ wrong: form
 
 
@@ -583,6 +600,27 @@ def cleaned(gm, supported):
     return by_levels(gm, supported)
 
 
+@wrong("each path is walked", "out-of-time", clause="long")
+def each_path(gm, supported):
+    """The most often that a path to a node leaves the backend, found along all paths."""
+
+    def level(node):
+        most, todo = 0, [(node, 0)]
+        while todo:
+            reader, left = todo.pop()
+            most = max(most, left)
+            for read in reader.all_input_nodes:
+                out = is_ours(read, supported) and not is_ours(reader, supported)
+                todo.append((read, left + out))
+        return most
+
+    found = {}
+    for node in gm.graph.nodes:
+        if is_ours(node, supported):
+            found.setdefault(level(node), set()).add(node.name)
+    return list(found.values())
+
+
 @wrong("plain recursion, from the end", "crashed", clause="long")
 def recursive(gm, supported):
     @cache
@@ -606,5 +644,7 @@ def recursive(gm, supported):
 BEYOND = {
     "a step at each way in, too": "each call of a random model reads something",
     "a step at each way in, and none at the way out": "each call of a random model reads something",
+    "dictionaries are overlooked": "no call of a random model reads a dictionary",
     "plain recursion, from the end": "random models are short",
+    "each path is walked": "random models are short",
 }

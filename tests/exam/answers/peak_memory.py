@@ -261,6 +261,36 @@ def with_buffers(gm, *inputs):
     )
 
 
+@wrong("buffers are known by get_attr nodes alone", "wrong-bytes", clause="buffers")
+def buffers_that_are_read(gm, *inputs):
+    def theirs(gm, inputs, env):
+        given = [env[n] for n in gm.graph.nodes if n.op in ("placeholder", "get_attr")]
+        return storages([*inputs, *given, *gm.parameters()])
+
+    return measured(gm, inputs, theirs_of=theirs)
+
+
+@wrong("only buffers that are saved are known", "wrong-bytes", clause="buffers")
+def saved_buffers(gm, *inputs):
+    def theirs(gm, inputs, env):
+        return storages([*inputs, *gm.parameters(), *gm.state_dict().values()])
+
+    return measured(gm, inputs, theirs_of=theirs)
+
+
+@wrong(
+    "parameters and buffers are known by get_attr nodes alone",
+    "wrong-bytes",
+    clause="parameters, buffers",
+)
+def what_is_read(gm, *inputs):
+    def theirs(gm, inputs, env):
+        given = [n for n in gm.graph.nodes if n.op in ("placeholder", "get_attr")]
+        return storages([*inputs, *(env[n] for n in given)])
+
+    return measured(gm, inputs, theirs_of=theirs)
+
+
 @wrong("tensors in dictionaries are overlooked", "wrong-bytes", clause="nested")
 def without_dictionaries(gm, *inputs):
     def found(value):
@@ -421,3 +451,11 @@ def what_is_in_env(gm, *inputs):
     watch = Watch(gm)
     watch.run(*inputs)
     return watch.most
+
+
+HELD = "random models have no buffers, and none of their layers gives a tensor that it holds"
+BEYOND = {
+    "buffers are known by get_attr nodes alone": HELD,
+    "only buffers that are saved are known": HELD,
+    "parameters and buffers are known by get_attr nodes alone": HELD,
+}

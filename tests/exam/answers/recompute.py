@@ -260,6 +260,15 @@ def without_output(gm, names):
     return recomputed(gm, names, readers_of=readers)
 
 
+@wrong("layers go on reading the original", "wrong-count", clause="first-reader")
+def layers_keep_it(gm, names):
+    def readers(node, graph):
+        first, *later = in_graph_order(node, graph) or [None]
+        return [first, *(n for n in later if n.op != "call_module")]
+
+    return recomputed(gm, names, readers_of=readers)
+
+
 @wrong("copies behind the original", "wrong-place", clause="directly-before")
 def behind(gm, names):
     return recomputed(gm, names, behind=True)

@@ -291,6 +291,11 @@ def a_thousand_rounds(model, pattern, replacement, limit=1000):
     return one_round_more(model, pattern, replacement, limit)
 
 
+@wrong("99 rounds where no limit is given", "crashed")
+def ninety_nine_rounds(model, pattern, replacement, limit=99):
+    return one_round_more(model, pattern, replacement, limit)
+
+
 @wrong("a copy of a graph module is not traced again", "unknown-target")
 def copied_not_traced(model, pattern, replacement, limit=100):
     copied = isinstance(model, fx.GraphModule)
@@ -306,6 +311,7 @@ def copied_not_traced(model, pattern, replacement, limit=100):
 BEYOND = {
     "one round in any case": _LIMIT,
     "a limit of its own where none is given": _LIMIT,
+    "99 rounds where no limit is given": _LIMIT,
     "a copy of a graph module is not traced again": "no graph module is drawn",
     "the last allowed round counts as too many": _LIMIT,
     "one round more than allowed": _LIMIT,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 
 from autograder.builder.paths import ROOT
 from tests.support import learners_path
@@ -25,6 +26,7 @@ NOT_IMPORTED = {
     "jupyterlab": "`fxcourse lab` starts it as a command",
     "jupyter-server": "JupyterLab and nbgrader run on it; 2.20 or later, for security",
     "ipykernel": "notebooks run in its kernel",
+    "soupsieve": "nbconvert makes pages with it, and what is newest fails on an older Python 3.11",
     "tabulate": "`Graph.print_tabular` imports it",
     "psycopg-binary": "psycopg imports it: PostgreSQL's client library, compiled",
     "pytest-xdist": "`make test` runs pytest with -n",
@@ -118,6 +120,12 @@ def test_what_only_the_tests_import_is_not_installed_for_learners() -> None:
 
 def test_the_jupyter_server_is_one_without_known_holes() -> None:
     assert tuple(map(int, RUNTIME["jupyter-server"].split("."))) >= (2, 20)
+
+
+def test_pages_can_be_made_of_notebooks_with_this_python() -> None:
+    """Nbconvert looks for pictures without a text in this way; see the pin of soupsieve."""
+    page = BeautifulSoup("<img><img alt='a graph'>", "html.parser")
+    assert len(page.select("img:not([alt])")) == 1
 
 
 def test_the_licenses_are_the_same_everywhere() -> None:

@@ -185,6 +185,14 @@ EXERCISE = Exercise(
             hidden=True,
         ),
         until_case(
+            "redraw: limit by default, as many rounds as allowed",
+            "limit",
+            partial(models.Passing, 100),
+            models.PASS_BY,
+            100,
+            hidden=True,
+        ),
+        until_case(
             "redraw: five rounds",
             "limit",
             partial(models.Passing, 5),

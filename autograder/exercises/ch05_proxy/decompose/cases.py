@@ -217,6 +217,7 @@ EXERCISE = Exercise(
             (X,),
         ),
         case("a size", "constants", models.Rows, {torch.numel: models.size_rule}, (X,)),
+        case("a number by keyword", "constants", models.MeanByKeyword, TWO, (X,)),
         case(
             "a rule that calls its function",
             "once",
@@ -252,6 +253,8 @@ EXERCISE = Exercise(
         case("nested results", "rest", models.Aggregates, SQUARE, (X,)),
         case("names that are taken", "rest", models.TakenNames, SQUARE, (X, X)),
         case("no rules", "rest", models.Squares, {}, (X,)),
+        case("a tuple with lists in it", "rest", models.NestedTuple, SQUARE, (X,)),
+        case("a copy with a list by keyword", "rest", models.CatByKeyword, SQUARE, (X,)),
         case(
             "redraw: one call",
             "task",

@@ -243,6 +243,11 @@ class MeanInside(nn.Module):
         return {"mean": torch.mean(x), "both": [x, (torch.mean(x * 2), 3)]}
 
 
+class MeanByKeyword(nn.Module):
+    def forward(self, x):
+        return torch.clamp(x, min=torch.mean(x)).sin() + torch.mul(x, other=torch.mean(x * 2))
+
+
 class SumOverArgmax(nn.Module):
     def forward(self, x):
         return torch.sum(x, torch.argmax(x)), x
@@ -331,6 +336,18 @@ class Aggregates(nn.Module):
         parts = torch.chunk(torch.cat([y, x]), 2)
         rows = x.shape[0]
         return {"y": [y, (x[:rows], parts[1][1:])], "text": ("a", None, 2)}
+
+
+class NestedTuple(nn.Module):
+    def forward(self, x):
+        y = torch.square(x)
+        return y, [x.sin(), {"y": y}], (x, (y, 2))
+
+
+class CatByKeyword(nn.Module):
+    def forward(self, x):
+        y = torch.square(x)
+        return torch.cat(tensors=[y, x], dim=0)
 
 
 class TakenNames(nn.Module):

@@ -66,8 +66,8 @@ def recorded_in_the_new_graph(evidence: Evidence) -> Iterable[Finding]:
                     "foreign-node",
                     f"`{row['name']}` reads a node `{leaf['foreign']}` that belongs to another "
                     "graph than the one of your result.",
-                    "Which graph does your tracer append to, and of which graph are the nodes in "
-                    "your Proxies?",
+                    "Which graph does your tracer append to? Is each node that is read one of the "
+                    "new graph, also inside tuples, lists and dictionaries?",
                     nodes=(row["name"],),
                 )
                 return

@@ -41,7 +41,7 @@ _SIBLINGS = {
     **dict.fromkeys(("mish", "hardswish", "glu", "swish"), "silu"),
     **dict.fromkeys(
         ("log_softmax", "softmin", "gumbel_softmax", "safe_softmax", "scaled_dot_product_attention",
-         ),
+         "special_softmax", "special_log_softmax"),
         "softmax",
     ),
 }  # fmt: skip

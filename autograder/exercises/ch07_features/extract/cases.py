@@ -241,6 +241,8 @@ EXERCISE = Exercise(
             {"linear": "before", "mul": "after"},
         ),
         take("and, or", "pruned", places.PureLogic, {"gt": "positive", "or_": "either"}),
+        take("not in place", "pruned", places.SwitchedOff, {"exp": "exp"}),
+        take("read by a call in place", "pruned", places.ReadInPlace, {"exp": "exp"}),
         take(
             "a result in place",
             "alias",
@@ -252,6 +254,12 @@ EXERCISE = Exercise(
             "alias",
             places.AliasThenMore,
             {"linear": "before", "getitem": "top", "exp": "exp"},
+        ),
+        take(
+            "casts, one by one",
+            "alias",
+            places.CastsOneByOne,
+            {"linear": "a", "sin": "b", "cos": "c", "tanh": "d", "mul_2": "after"},
         ),
         unknown("no such name", models.Small, "third"),
         unknown("one of three is unknown", models.Nested, "body.2.0", "stem", "body_0_0"),

@@ -113,6 +113,29 @@ class OwnMemory(nn.Module):
         return z + copy + other
 
 
+class SwitchedOff(nn.Module):
+    """Both ReLUs are told not to work in place."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.act = nn.ReLU(inplace=False)
+
+    def forward(self, x):
+        y = self.linear(x)
+        other = self.act(y) + F.relu(y, inplace=False)
+        return other * y.exp()
+
+
+class ReadInPlace(nn.Module):
+    """`add_` writes into the sine, and only reads the cosine."""
+
+    def forward(self, x):
+        total, step = x.sin(), x.cos()
+        total.add_(step)
+        return total * step.exp()
+
+
 # ------------------------------------------------------------------ through an alias
 
 
@@ -235,6 +258,22 @@ class ThroughCasts(nn.Module):
         z = y.cpu().double().type_as(y)
         z.relu_()
         return y * 2
+
+
+class CastsOneByOne(nn.Module):
+    """Each of these gives back the memory that it is given."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x):
+        a, b, c, d = self.linear(x), x.sin(), x.cos(), x.tanh()
+        a.to(torch.float64).add_(1)
+        b.contiguous().mul_(2)
+        c.double().sub_(1)
+        d.view_as(x).neg_()
+        return a * b * c * d
 
 
 class ThroughEinsum(nn.Module):

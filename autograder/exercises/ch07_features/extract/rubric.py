@@ -31,8 +31,8 @@ from autograder.rules.wellformed import known_targets, wellformed
 
 _COPIES = ("clone", "copy_of")
 """Names of what copies: PyTorch's own, and what stands in for a copy by the learner's code."""
-_CUTS = ("detach", "detach_")
-"""Names of what gives a value without its gradient."""
+_CUTS = ("detach", "detach_", "deepcopy")
+"""Names of what gives a value without its gradient, or raises where it has one."""
 _WAYS = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
 
 
@@ -195,18 +195,29 @@ def _leaf_of(target: Plain) -> str:
     return target_text(target).rpartition(".")[2]
 
 
+def _cuts(row: Plain) -> bool:
+    """Whether a node gives a value without its gradient: `detach`, `deepcopy`, `.data`."""
+    leaf = _leaf_of(row["target"])
+    return leaf in _CUTS or (leaf == "getattr" and "data" in row["args"].get("tuple", ()))
+
+
 @rule("gradients flow", Stage.COPY)
 def gradients_flow(evidence: Evidence) -> Iterable[Finding]:
     """No node cuts a value off from its gradient that the model does not cut off."""
     before, after = (
-        [row["name"] for row in data["nodes"] if _leaf_of(row["target"]) in _CUTS]
+        [row for row in data["nodes"] if _cuts(row)]
         for data in (evidence.traced_graph, evidence.graph)
     )
     if len(after) > len(before):
-        new = next(name for name in reversed(after))
+        known = [row["name"] for row in before]
+        row = next((row for row in reversed(after) if row["name"] not in known), after[-1])
+        new = row["name"]
+        does = f"`{new}` cuts a value off from its gradient"
+        if _leaf_of(row["target"]) == "deepcopy":
+            does = f"`{new}` raises a `RuntimeError` as soon as the value requires a gradient"
         yield evidence.finding(
             "gradient-lost",
-            f"`{new}` cuts a value off from its gradient, which the model does not do.",
+            f"{does}, which the model does not do.",
             "A snapshot is a `clone`: whoever trains with the returned value wants its gradient.",
             nodes=(new,),
         )

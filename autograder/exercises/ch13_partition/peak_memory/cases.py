@@ -85,6 +85,8 @@ EXERCISE = Exercise(
             {"first": Exactly(1.0, shape=(5, 4))},
         ),
         run("a table that is read", "theirs", models.Table, X),
+        run("a view of a buffer", "theirs", models.Offsets, X),
+        run("tensors that a layer holds", "theirs", models.of_a_layer, X),
         run("a sorted tensor", "nested", models.Parts, T(2, 4)),
         run("a dictionary", "nested", models.in_containers, X),
         run("a large value that nobody reads", "unread", models.Unread, X),

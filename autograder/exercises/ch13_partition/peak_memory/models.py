@@ -134,6 +134,45 @@ class Table(nn.Module):
         return torch.neg(y) + y + rows
 
 
+class Offsets(nn.Module):
+    """A large buffer that is not saved, and a view of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", torch.ones(4, 6), persistent=False)
+
+    def forward(self, x):
+        wide = x.repeat(2, 2)
+        rows = self.table.view_as(wide)
+        y = torch.sin(x)
+        return torch.neg(y) + y, rows
+
+
+class OwnTensors(nn.Module):
+    """Returns rows of a parameter, and a buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(9, 3))
+        self.register_buffer("shift", torch.ones(7, 3))
+
+    def forward(self, x):
+        return self.weight[: len(x)], self.shift
+
+
+def of_a_layer() -> fx.GraphModule:
+    """A layer gives tensors that it holds."""
+    root = nn.Module()
+    root.own = OwnTensors()
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    y = graph.call_function(torch.sin, (x,))
+    own = graph.call_module("own", (y,))
+    rows = graph.call_function(operator.getitem, (own, 0))
+    graph.output(graph.call_function(torch.add, (y, rows)))
+    return fx.GraphModule(root, graph)
+
+
 class Layers(nn.Module):
     def __init__(self):
         super().__init__()

@@ -105,6 +105,7 @@ EXERCISE = Exercise(
         named("the output, and a chain", "readers", models.OutputReads, "cos", "sin", "tanh"),
         named("the first reader was added last", "readers", models.inserted, "sin"),
         named("an edited graph", "readers", models.Chain, "sin", "tanh", edited=True),
+        named("a layer is the second reader", "readers", models.LayerReads, "sin"),
         named("layers", "rest", models.Layers, "layer", "mul", "block_1"),
         named("a layer that is called twice", "rest", models.Layers, "layer", "layer_1", "mul"),
         named("parts of a tuple", "rest", models.Parts, "chunk", "getitem", "getitem_1"),

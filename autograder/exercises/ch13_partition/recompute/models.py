@@ -96,6 +96,18 @@ class Keywords(nn.Module):
         return torch.add(input=b[:n], other=a, alpha=2) * torch.sum(a)
 
 
+class LayerReads(nn.Module):
+    """A layer is the second to read a value."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = torch.sin(x)
+        return torch.cos(y) * self.layer(y)
+
+
 class Layers(nn.Module):
     """Layers, of which one is called twice, parameters and a buffer."""
 

@@ -11,6 +11,7 @@ from autograder.core.exercise import Aspect, Case, Exercise, Expect
 from autograder.exercises.ch13_partition.models import itself
 from autograder.exercises.ch13b_lowering.lower import models
 from autograder.exercises.ch13b_lowering.lower.models import Divided
+from autograder.exercises.ch13b_lowering.partition.models import InADictionary
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T
@@ -57,10 +58,11 @@ def divided(
     inputs: tuple[tuple[Any, ...], ...] = ONE,
     without: tuple[str, ...] = (),
     edited: bool = False,
+    training: bool = False,
     hidden: bool = False,
 ) -> Case:
     """A case: a model, and sets of its nodes."""
-    build = Divided(make, parts, inputs, without, edited)
+    build = Divided(make, parts, inputs, without, edited, training)
     return Case(name, aspect, build, hidden, Expect(trace=itself))
 
 
@@ -97,7 +99,7 @@ EXERCISE = Exercise(
         Aspect("task", 3, "each set is one call of what `compile` gives"),
         Aspect("values", 3, "what comes in and what goes out, each once, and its examples"),
         Aspect("order", 2, "an order in which everything is there in time"),
-        Aspect("attributes", 2, "parameters and buffers are read inside, and shared"),
+        Aspect("attributes", 2, "parameters and buffers are read inside; parameters are shared"),
         Aspect("rest", 2, "layers, keywords, tuples, `meta`, the signature, names that are taken"),
         Aspect("refused", 2, "sets that cannot be, and names that are wrong"),
     ),
@@ -158,6 +160,8 @@ EXERCISE = Exercise(
         divided("names that parameters have", "rest", models.OccupiedByTensors, ("sin",),
                 ("cos",)),
         divided("what no trace gives", "rest", models.foreign_names, ("step_7", "sin", "step_3")),
+        divided("a dictionary", "rest", InADictionary, ("same", "getitem")),
+        divided("in train mode", "rest", models.SharedWeights, ("mul_1", "layer"), training=True),
         refused("waits for itself", models.Chain, ("exp", "cos")),
         refused("waits for itself, by a detour", models.Detour, ("sin", "add")),
         refused("wait for one another", models.Crossed, ("sin", "maximum"), ("cos", "minimum"),
@@ -166,6 +170,8 @@ EXERCISE = Exercise(
         refused("three in a circle", models.Circle, ("sin", "maximum"), ("cos", "minimum"),
                 ("tanh", "sub"), inputs=((X, X, X),)),
         refused("in two sets", models.Chain, ("sin", "cos"), ("cos", "tanh"), look=NAMES),
+        refused("in two sets that end alike", models.Apart, ("sin", "mul"), ("cos", "mul"),
+                inputs=TWO, look=NAMES),
         refused("no such name", models.Chain, ("sin", "relu"), look=NAMES),
         refused("an input", models.Chain, ("x", "exp"), look=NAMES),
         refused("a parameter", models.OneScale, ("scale", "mul"), look=NAMES),

@@ -87,6 +87,7 @@ class Divided:
             values are computed.
         without: names of nodes without an example value.
         edited: whether `users` are in another order than the graph's.
+        training: whether the module is in train mode.
     """
 
     make: Callable[[], nn.Module]
@@ -94,10 +95,13 @@ class Divided:
     inputs: tuple[tuple[Any, ...], ...]
     without: tuple[str, ...] = ()
     edited: bool = False
+    training: bool = False
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
         gm = graph_module_of(fresh(self.make, seed))
+        if self.training:
+            gm.train()
         generator = torch.Generator().manual_seed(seed + 1)
         given = tuple(arguments(specs, generator, torch.float64) for specs in self.inputs)
         annotated(gm, given[0], self.without)
@@ -340,7 +344,7 @@ WORDS = (
     "fused lowered compiled part partition piece sub submod submodule module mod region segment "
     "block backend engine graph group set subgraph call lower new set_call compiled_set"
 ).split()
-ENDINGS = ("", "_0", "_1", "0", "1")
+ENDINGS = ("", "_0", "_1", "0", "1", "_sin", "_cos", "_layer")
 
 
 TAKEN = [word + ending for word in WORDS for ending in ENDINGS]

@@ -311,7 +311,8 @@ def attributes(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "node-missing",
                 f"In your result there is no node like `{given.names[i]}`.",
-                "A node in no set stays as it is, if somebody outside reads it.",
+                "A node in no set stays as it is. A `get_attr` goes if it is read by sets and by "
+                "nobody else.",
                 (given.names[i],),
             )
             return

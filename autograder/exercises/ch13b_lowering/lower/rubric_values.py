@@ -248,12 +248,12 @@ class Given:
 
     @cached_property
     def attributes_outside(self) -> list[int]:
-        """The places of the `get_attr` nodes that somebody outside of all sets reads."""
+        """The places of the `get_attr` nodes that stay: not only sets read them."""
         return [
             i
             for i, row in enumerate(self.rows)
             if row["op"] == "get_attr"
-            and any(self.set_of[reader] is None for reader in self.readers[i])
+            and (not (readers := self.readers[i]) or any(self.set_of[r] is None for r in readers))
         ]
 
     def named(self, number: int) -> str | None:

@@ -71,7 +71,7 @@ EXERCISE = Exercise(
         Aspect("few", 2, "as few sets as possible, connected or not"),
         Aspect("kinds", 2, "calls of every kind, whatever way they are read, and whether or not"),
         Aspect("never", 1, "inputs, parameters and the output are in no set"),
-        Aspect("long", 1, "graphs of 1,500 nodes and more"),
+        Aspect("long", 1, "graphs of 1,500 nodes, and of very many paths"),
     ),
     cases=(
         offered("one call between", "task", models.Around),
@@ -133,6 +133,7 @@ EXERCISE = Exercise(
         offered(
             "what no trace gives", "kinds", models.with_foreign_names, takes(("mul", operator.add))
         ),
+        offered("a dictionary", "kinds", models.InADictionary),
         offered("nothing is supported", "never", models.Around, takes(())),
         offered("no call at all", "never", models.OnlyInputs, takes_all_but()),
         offered("supported whatever it is", "never", models.Layers, takes_all_but()),
@@ -150,6 +151,7 @@ EXERCISE = Exercise(
         ),
         offered("1,500 calls in a row", "long", models.long_row),
         offered("only those in the middle", "long", models.longer_row),
+        offered("forty detours", "long", models.ManyDetours),
         offered("redraw: a detour", "task", models.Past, takes_all_but((torch.sin,)), hidden=True),
         offered(
             "redraw: two that cross",

@@ -255,6 +255,19 @@ class Keywords(nn.Module):
         return {"d": d, "sum": torch.maximum(input=torch.relu(d), other=torch.sin(d))}
 
 
+class InADictionary(nn.Module):
+    """A layer is given a dictionary."""
+
+    def __init__(self):
+        super().__init__()
+        self.same = nn.Identity()
+
+    def forward(self, x):
+        a = torch.relu(x)
+        both = self.same({"a": torch.sin(a), "b": [a]})
+        return torch.relu(both["a"]) + both["b"][0]
+
+
 class Layers(nn.Module):
     """Layers, of which one is called twice, parameters, a buffer, and methods."""
 
@@ -369,6 +382,15 @@ def another_row() -> fx.GraphModule:
 def longer_row() -> fx.GraphModule:
     """1,600 calls in a row, of which the backend has the ones in the middle."""
     return in_a_row((torch.cos, 700), (torch.relu, 40), (torch.sin, 860))
+
+
+class ManyDetours(nn.Module):
+    """Forty detours, one after the other. The number of paths doubles with each of them."""
+
+    def forward(self, x):
+        for _ in range(40):
+            x = torch.maximum(torch.relu(x), torch.sin(x))
+        return x
 
 
 # ------------------------------------------------------------------ random models
