@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 FILE = Path(__file__).with_suffix(".json")
 
+KEPT = "kept by"
+"""How the styles of answers begin that remember something between two cases."""
+
 Table = dict[str, dict[str, str]]
 """Names of cases by exercise, and by an answer's style."""
 
@@ -38,7 +41,8 @@ def known(answer: Answer) -> str:
 def found(exercise: str) -> dict[str, str]:
     """The cases that catch the wrong answers to an exercise, by style; the first case is left out.
 
-    What is stored stays as long as it is so: only other answers are tried on all cases.
+    What is stored stays as long as it is so: only other answers are tried on all cases. What is
+    kept by a class shows only on a later case, whatever this one is; so no case is stored of it.
 
     Args:
         exercise: the exercise's name.
@@ -47,7 +51,11 @@ def found(exercise: str) -> dict[str, str]:
     from tests.exam.answers import answers_to, caught_by
 
     first = EXERCISES[exercise].cases[0].name
-    wrong = [answer for answer in answers_to(exercise) if answer.finding is not None]
+    wrong = [
+        answer
+        for answer in answers_to(exercise)
+        if answer.finding is not None and not answer.style.startswith(KEPT)
+    ]
     caught = {answer.style: caught_by(answer)[0] for answer in wrong}
     return {style: case for style, case in caught.items() if case not in ("", first)}
 

@@ -104,6 +104,18 @@ def counts_overlaps(model, pattern):
     return len(matcher.match(fx.symbolic_trace(model).graph))
 
 
+@wrong("of overlapping places, the last one counts", "wrong-value")
+def counted_from_the_end(model, pattern):
+    matcher = SubgraphMatcher(_graph_of(pattern), remove_overlapping_matches=False)
+    used, count = set(), 0
+    for match in reversed(matcher.match(fx.symbolic_trace(model).graph)):
+        inside = {n for wanted, n in match.nodes_map.items() if wanted.op.startswith("call")}
+        if not inside & used:
+            used |= inside
+            count += 1
+    return count
+
+
 @wrong("numbers are not compared", "wrong-value")
 def ignores_literals(model, pattern):
     matcher = SubgraphMatcher(_graph_of(pattern), ignore_literals=True)

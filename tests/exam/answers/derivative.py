@@ -294,6 +294,17 @@ def alpha_of_sums_only(fn):
     return forward_mode(fn, arguments=arguments)
 
 
+@wrong("alpha counts only where both values are positional", "wrong-result")
+def alpha_of_positional(fn):
+    def arguments(node):
+        found = arguments_of(node)
+        if "alpha" in node.kwargs and len(node.args) < 2:
+            node.kwargs = {key: v for key, v in node.kwargs.items() if key != "alpha"}
+        return found
+
+    return forward_mode(fn, arguments=arguments)
+
+
 @wrong("the product of the slopes", "wrong-result")
 def product_of_slopes(fn):
     return no_product_rule(fn)

@@ -366,6 +366,32 @@ def sizes_are_infectious(model):
     return Fuse(tensor=tensor)(model)
 
 
+@wrong("arithmetic is what its first value is", "missed-place")
+def first_decides(model):
+    def tensor(value):
+        arithmetic = isinstance(value, fx.Node) and value.op == "call_function"
+        if arithmetic and value.target.__module__ in ("_operator", "math"):
+            return tensor(value.all_input_nodes[0])
+        return holds_tensor(value)
+
+    return Fuse(tensor=tensor)(model)
+
+
+@wrong("sums over everything are taken for numbers", "missed-place")
+def sums_are_numbers(model):
+    return Fuse(tensor=_tensor_without(methods={*METHODS, "sum", "mean", "max", "min"}))(model)
+
+
+@wrong("only items taken directly of a size are numbers", "changed-too-much")
+def direct_items_only(model):
+    def tensor(value):
+        if isinstance(value, fx.Node) and value.target is operator.getitem:
+            return value.args[0].target not in ("size", getattr)
+        return holds_tensor(value)
+
+    return Fuse(tensor=tensor)(model)
+
+
 @wrong("only results of calls and inputs are tensors", "missed-place")
 def no_attributes(model):
     def tensor(value):

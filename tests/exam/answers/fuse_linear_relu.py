@@ -514,6 +514,36 @@ def no_buffers(model):
     return counted("fused_", lambda m: [*m._modules, *m._parameters])(model)
 
 
+@wrong("a free name among the nodes, counted from 0", "crashed")
+def names_of_nodes(model):
+    nodes = fx.symbolic_trace(model).graph.nodes
+    return counted("linear_relu_", lambda m: [node.name for node in nodes])(model)
+
+
+@wrong("a free name among the targets, counted from 0", "crashed")
+def names_of_targets(model):
+    nodes = fx.symbolic_trace(model).graph.nodes
+    return counted("fused_", lambda m: [node.target for node in nodes])(model)
+
+
+@wrong("a free name among modules and the state", "crashed")
+def names_in_the_state(model):
+    def taken(m):
+        return [*(name for name, _ in m.named_modules()), *m.state_dict()]
+
+    return counted("linear_relu_", taken)(model)
+
+
+@wrong("whatever is called relu", "changed-too-much")
+def called_relu(model):
+    @dataclass
+    class Called(Fuse):
+        def is_relu(self, gm, node):
+            return node.target in (*FUNCTIONS, "relu") or super().is_relu(gm, node)
+
+    return Called()(model)
+
+
 @wrong("the node behind the layer in place of its reader", "missed-place")
 def next_node(model):
     @dataclass

@@ -66,6 +66,7 @@ def open_calls(
     renamed=("get_attr", "call_module"),
     wanted=None,
     trace=lambda sub: fx.Tracer().trace(sub),
+    aggregate=fx.node.map_arg,
 ):
     """A new graph in which each call of `target` is replaced; wrong answers bend one part of it."""
     sub = model.get_submodule(target)
@@ -81,7 +82,7 @@ def open_calls(
         inside = bind(inner, args, kwargs)
         for n in inner.nodes:
             if n.op == "output":
-                env[node] = fx.node.map_arg(n.args[0], lambda m, inside=inside: inside[m])
+                env[node] = aggregate(n.args[0], lambda m, inside=inside: inside[m])
             elif n.op != "placeholder":
                 inside[n] = graph.node_copy(n, lambda m, inside=inside: inside[m])
                 if n.op in renamed:
@@ -251,6 +252,25 @@ def among_named_modules(model, target):
 
 
 # ------------------------------------------------------------------ wrong: names
+
+
+@wrong("a tuple of nodes only", "crashed")
+def tuple_of_nodes(model, target):
+    def aggregate(value, fn):
+        return tuple(fn(n) for n in value) if isinstance(value, tuple) else fn(value)
+
+    return open_calls(model, target, aggregate=aggregate)
+
+
+@wrong("a tuple, one level deep", "foreign-node")
+def one_level(model, target):
+    def one(value, fn):
+        return fn(value) if isinstance(value, fx.Node) else value
+
+    def aggregate(value, fn):
+        return tuple(one(v, fn) for v in value) if isinstance(value, tuple) else one(value, fn)
+
+    return open_calls(model, target, aggregate=aggregate)
 
 
 @wrong("names with a dot left as they are", "crashed", clause="dotted")

@@ -66,7 +66,12 @@ def with_filters(model):
     return gm
 
 
-def _match(quotient, sole_reader=lambda node: len(node.users) == 1, numbers=(int, float)):
+def _match(
+    quotient,
+    sole_reader=lambda node: len(node.users) == 1,
+    numbers=(int, float),
+    first_gate=False,
+):
     """The x of a hard swish that ends at a node, and the nodes inside; None if there is none."""
 
     def call(value, function):
@@ -86,6 +91,8 @@ def _match(quotient, sole_reader=lambda node: len(node.users) == 1, numbers=(int
             if total.args[0] is x and number(total.args[1], 3):
                 inside = [product, gate, total]
                 return (x, inside) if all(map(sole_reader, inside)) else None
+            if first_gate:
+                return None
     return None
 
 
@@ -279,6 +286,18 @@ def replacement_with_two_parameters(model):
 @wrong("the division is forgotten in the pattern", "left-behind")
 def without_division(model):
     return _rewrite(model, [lambda x: x * F.relu6(x + 3), lambda x: F.relu6(x + 3) * x])
+
+
+@wrong("the first factor that is the ReLU6 of a sum is the gate", "missed-place")
+def first_gate(model):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        found = _match(node, first_gate=True)
+        if found:
+            node.target, node.args = F.hardswish, (found[0],)
+    gm.graph.eliminate_dead_code()
+    gm.recompile()
+    return gm
 
 
 @wrong("floor division, too", "changed-too-much")

@@ -119,6 +119,9 @@ EXERCISE = Exercise(
         count_case("modules in the pattern", "rules", models.NamedAlike, models.ActThenNorm),
         count_case("in submodules", "rules", models.Residual, models.sin_plus),
         count_case(
+            "places that overlap, in a tree", "rules", models.TreeOfSums, models.sum_of_sums
+        ),
+        count_case(
             "in training mode", "caller", models.MoreWhileTraining, models.sin_plus, training=True
         ),
         count_case(

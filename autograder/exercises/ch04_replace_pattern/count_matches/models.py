@@ -52,6 +52,10 @@ def shifted(a):
     return a + torch.tensor([1.0, 2.0])
 
 
+def sum_of_sums(a, b, c, d):
+    return (a + b) + (c + d)
+
+
 class ActThenNorm(nn.Module):
     """A pattern with modules: it asks for `act` and `norm` by these names."""
 
@@ -72,6 +76,15 @@ class ThreeWaves(nn.Module):
         first = torch.sin(x) + y
         second = torch.sin(first) + x
         return (torch.sin(y) + second) * first
+
+
+class TreeOfSums(nn.Module):
+    """Places overlap here; how many there are depends on which come first."""
+
+    def forward(self, a, b, c, d):
+        left = (a + b) + (c + d)
+        right = (a * 2 + b * 2) + (c * 2 + d * 2)
+        return left + right
 
 
 class OtherOrder(nn.Module):

@@ -96,6 +96,7 @@ EXERCISE = Exercise(
         model_case("in submodules", "many", models.SwishOfLayer, X),
         model_case("many readers", "many", models.SwishManyReaders, X),
         model_case("a graph module", "many", TracedInPart(models.SwishOfLayer), X),
+        model_case("a ReLU6 times its gate", "many", models.SwishOfGate, X),
         model_case("other numbers", "stays", models.WrongNumbers, X),
         model_case("numbers that are near", "stays", models.NearNumbers, X),
         model_case("numbers from outside", "stays", models.NumbersFromOutside, (T(2), 3, 6)),

@@ -141,6 +141,22 @@ class MadeOfSizes(nn.Module):
         return mask * y + steps
 
 
+class SizeTimesTensor(nn.Module):
+    """The number comes first, and the product holds a tensor all the same."""
+
+    def forward(self, x, y):
+        scaled = x.size(0) * x
+        return scaled * y + x
+
+
+class WholeSums(nn.Module):
+    """Sums over everything are tensors without a dimension, and no numbers."""
+
+    def forward(self, x, y):
+        a = x.sum() * y + x
+        return a - (x * y + y.mean())
+
+
 class Modulate(nn.Module):
     """Scale and shift, as a diffusion transformer does it."""
 
@@ -243,6 +259,13 @@ class UnpackedSizes(nn.Module):
         rows, columns = x.shape
         a = torch.mul(rows, x) + y
         return a - (y + x * columns)
+
+
+class PiecesOfSizes(nn.Module):
+    def forward(self, x, y):
+        rows, columns = x.shape[-2:]
+        a = x * rows + y
+        return a - (x * y + x.size()[-1:][0])
 
 
 class SizesOnly(nn.Module):

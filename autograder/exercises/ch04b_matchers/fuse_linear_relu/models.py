@@ -128,6 +128,18 @@ class NamesMislead(nn.Module):
         return self.tanh(self.nonlinear(x))
 
 
+class CalledRelu(nn.Module):
+    """A module called `relu` that is none, behind a linear layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.relu = nn.Tanh()
+
+    def forward(self, x):
+        return self.relu(self.linear(x))
+
+
 class NotLinear(nn.Module):
     """Neighbours of `nn.Linear`: another module, and the function."""
 
@@ -291,6 +303,42 @@ class NumberedNames(nn.Module):
             for name in ("linear_relu", "fused", "relu", "linearrelu", "fc_fused"):
                 x = self.use(f"{name}{i}", i, x)
         return torch.relu(self.out(x))
+
+
+class ContainersTaken(nn.Module):
+    """Containers have the names that come to mind; only what is inside them is called."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        stems = ("linear_relu", "fused", "fused_linear_relu", "fc_relu", "fc_linear_relu")
+        self.names = [stem + end for stem in stems for end in ("", "0", "1", "_0", "_1")]
+        for name in self.names:
+            setattr(self, name, nn.Sequential(nn.Linear(3, 3)))
+
+    def forward(self, x):
+        x = torch.relu(self.fc(x))
+        for name in self.names:
+            x = getattr(self, name)(x)
+        return x
+
+
+class UnsavedBuffers(nn.Module):
+    """Buffers have the names that come to mind, and are not in the `state_dict`."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        stems = ("linear_relu", "fused", "fused_linear_relu", "fc_relu", "fc_linear_relu")
+        self.names = [stem + end for stem in stems for end in ("", "0", "1", "_0", "_1")]
+        for name in self.names:
+            self.register_buffer(name, torch.ones(3), persistent=False)
+
+    def forward(self, x):
+        x = torch.relu(self.fc(x))
+        for name in self.names:
+            x = x + getattr(self, name)
+        return x
 
 
 class Fused(nn.Module):

@@ -178,6 +178,7 @@ EXERCISE = Exercise(
         slope_case("an alpha and a number", "spellings", models.alphas_of_numbers, X),
         slope_case("an alpha, twice", "again", models.alphas, X, times=2),
         slope_case("a running total", "spellings", models.total, X),
+        slope_case("an alpha beside keywords", "spellings", models.alphas_beside_keywords, X),
         slope_case("a straight line", "constants", models.line, X, POINT),
         slope_case("the input, negated", "constants", models.minus, X),
         slope_case("a number", "constants", models.number, X, POINT, CUBE),

@@ -105,6 +105,12 @@ def alphas_of_numbers(x):
     return torch.add(torch.sub(x, 2, alpha=3) * x, x, alpha=1)
 
 
+def alphas_beside_keywords(x):
+    y = torch.add(x, other=torch.exp(x), alpha=2)
+    z = torch.sub(alpha=0.5, other=torch.sin(x), input=y)
+    return z.sub(other=x.cos(), alpha=3)
+
+
 def total(x):
     y = x * x
     y += torch.cos(x)

@@ -181,6 +181,7 @@ EXERCISE = Exercise(
         call_case("a pair as the output", "tuples", models.Whole, "waves", (X,)),
         call_case("a pair as an argument", "tuples", models.Joined, "waves", (X,)),
         call_case("two pairs in a row", "tuples", models.Swapped, "swap", (X, X)),
+        call_case("a tuple in a tuple, and numbers", "tuples", models.NestedPair, "nested", (X,)),
         missing_case("no such name", models.OneScale, "missing"),
         missing_case("no such name inside", models.Namesakes, "block.second"),
         missing_case("half a name", models.Namesakes, "bloc"),

@@ -110,6 +110,11 @@ class Waves(nn.Module):
         return torch.sin(x), x * self.weight
 
 
+class Nested(nn.Module):
+    def forward(self, x):
+        return x.sin(), (x, None), 2.0
+
+
 class Swap(nn.Module):
     def forward(self, a, b):
         return b, a
@@ -406,6 +411,16 @@ class Swapped(nn.Module):
         a, b = self.swap(x, y.exp())
         a, b = self.swap(a * 2, b)
         return a - b
+
+
+class NestedPair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.nested = Nested()
+
+    def forward(self, x):
+        y, pair, number = self.nested(x)
+        return y - pair[0], self.nested(y)
 
 
 # ------------------------------------------------------------------ everything else
