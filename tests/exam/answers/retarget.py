@@ -308,6 +308,16 @@ def once_per_arguments(model, old, new):
     return gm
 
 
+@wrong("every part gets the model's mode", "caller-changed")
+def one_mode(model, old, new):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if is_call(node, old):
+            node.target = new
+    gm.recompile()
+    return gm.train(model.training)
+
+
 @wrong("untouched", "not-attempted", clause="common.stub")
 def untouched(model, old, new):
     raise NotImplementedError

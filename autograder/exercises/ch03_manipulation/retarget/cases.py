@@ -186,6 +186,15 @@ EXERCISE = Exercise(
             training=True,
         ),
         model_case(
+            "a part that does not train",
+            "rest",
+            additions.NormedAdd,
+            (WIDE, WIDE),
+            extra=(torch.add, torch.sub),
+            training=True,
+            prepare=additions.freeze_norm,
+        ),
+        model_case(
             "redraw: one call",
             "task",
             additions.OneAdd,
