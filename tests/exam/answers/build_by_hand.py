@@ -418,3 +418,14 @@ def _(proj, shift):
 @wrong("the shift is reshaped in place", "caller-changed")
 def _(proj, shift):
     return built(proj, shift.unsqueeze_(0))
+
+
+KEPT: dict = {}
+
+
+@wrong("kept by the shapes of what is given", "copied-module")
+def kept_by_shapes(proj, shift):
+    shapes = proj.weight.shape, shift.shape
+    if shapes not in KEPT:
+        KEPT[shapes] = built(proj, shift)
+    return KEPT[shapes]

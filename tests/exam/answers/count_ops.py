@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter, defaultdict
 
 from torch import fx
@@ -180,6 +181,16 @@ def _(model):
 def _(model):
     found = [node.op for node in fx.symbolic_trace(model.eval()).graph.nodes]
     return {op: found.count(op) for op in OPS}
+
+
+@wrong("a copy in eval mode is traced", "wrong-count")
+def _(model):
+    return counted(copy.deepcopy(model).eval())
+
+
+@wrong("a copy in training mode is traced", "wrong-count")
+def _(model):
+    return counted(copy.deepcopy(model).train())
 
 
 BEYOND = {

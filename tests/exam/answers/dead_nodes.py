@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+
 import networkx as nx
 from torch import fx
 
-from tests.exam.answers import right, wrong
+from tests.exam.answers import ONE_CLASS_EACH, kept_by_class, right, wrong
 
 
 def output_of(graph):
@@ -327,3 +329,96 @@ def _(model):
     for _ in range(4):
         dead |= {n for n in graph.nodes if n.op != "output" and dead.issuperset(n.users)}
     return [n.name for n in graph.nodes if n in dead and n.op != "placeholder"]
+
+
+@wrong("eight sweeps forward", "missed-dead")
+def _(model):
+    graph, dead = fx.symbolic_trace(model).graph, set()
+    for _ in range(8):
+        dead |= {n for n in graph.nodes if n.op != "output" and dead.issuperset(n.users)}
+    return [n.name for n in graph.nodes if n in dead and n.op != "placeholder"]
+
+
+@wrong("modules that are called usefully somewhere are never dead", "missed-dead")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    alive = alive_in(graph)
+    used = {n.target for n in alive if n.op == "call_module"}
+    alive |= {n for n in graph.nodes if n.op == "call_module" and n.target in used}
+    return named(graph, alive)
+
+
+@wrong("calls that say the same are all alive", "missed-dead")
+def _(model):
+    def said(node):
+        return node.op, str(node.target), str(node.args), str(node.kwargs)
+
+    graph = fx.symbolic_trace(model).graph
+    alive = {said(node) for node in alive_in(graph)}
+    return [n.name for n in graph.nodes if said(n) not in alive and n.op != "placeholder"]
+
+
+@wrong("names that end in an underscore are taken for side effects", "missed-dead")
+def _(model):
+    graph, alive = fx.symbolic_trace(model).graph, set()
+    for node in reversed(graph.nodes):
+        name = getattr(node.target, "__name__", str(node.target))
+        if node.op == "output" or name.endswith("_") or alive.intersection(node.users):
+            alive.add(node)
+    return named(graph, alive)
+
+
+@wrong("an argument called inplace is taken for a side effect", "missed-dead")
+def _(model):
+    graph, alive = fx.symbolic_trace(model).graph, set()
+    for node in reversed(graph.nodes):
+        if node.op == "output" or "inplace" in node.kwargs or alive.intersection(node.users):
+            alive.add(node)
+    return named(graph, alive)
+
+
+def inside(value, whole=()):
+    """The nodes in nested arguments; what is in containers of the types `whole` is lost."""
+    if isinstance(value, fx.Node):
+        return [value]
+    if isinstance(value, whole):
+        return []
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, slice):
+        value = [value.start, value.stop, value.step]
+    return [n for v in value for n in inside(v, whole)] if isinstance(value, (list, tuple)) else []
+
+
+@wrong("dictionaries among keyword arguments are not followed", "not-dead")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    reads = lambda n: inside(n.args) + inside(list(n.kwargs.values()), dict)  # noqa: E731
+    return named(graph, alive_in(graph, reads))
+
+
+@wrong("slices among keyword arguments are not followed", "not-dead")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    reads = lambda n: inside(n.args) + inside(list(n.kwargs.values()), slice)  # noqa: E731
+    return named(graph, alive_in(graph, reads))
+
+
+@wrong("a copy in eval mode is traced", "not-dead")
+def _(model):
+    graph = fx.symbolic_trace(copy.deepcopy(model).eval()).graph
+    return named(graph, alive_in(graph))
+
+
+def from_a_trace(model):
+    graph = fx.symbolic_trace(model).graph
+    return named(graph, alive_in(graph))
+
+
+wrong("kept by the class of the model", "unknown-name")(kept_by_class(from_a_trace))
+
+
+BEYOND = {
+    "kept by the class of the model": ONE_CLASS_EACH,
+    "a copy in eval mode is traced": "random models are in eval mode",
+}

@@ -550,6 +550,44 @@ def clones(args):
     return tuple(a.clone() if isinstance(a, torch.Tensor) else a for a in args)
 
 
+def copies_at_the_top(args):
+    copies = {}
+    return tuple(
+        copies.setdefault(id(a), a.clone()) if isinstance(a, torch.Tensor) else copy.deepcopy(a)
+        for a in args
+    )
+
+
+def without_keys(a, b):
+    if isinstance(a, dict) and isinstance(b, dict):
+        return len(a) == len(b) and all(map(without_keys, a.values(), b.values()))
+    if isinstance(a, (list, tuple)) and type(a) is type(b):
+        return len(a) == len(b) and all(map(without_keys, a, b))
+    return alike(a, b)
+
+
+def plain_types_only(a, b):
+    if type(a) is type(b) and type(a) in (list, tuple):
+        return len(a) == len(b) and all(map(plain_types_only, a, b))
+    if isinstance(a, tuple) and type(a) is type(b):
+        return bool(a == b)
+    return alike(a, b)
+
+
+def frozen_but_dicts(value):
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(frozen_but_dicts, value))
+    return value if isinstance(value, dict) else frozen(value)
+
+
+def save_by_name(model):
+    entries = []
+    for path, buffer in model.named_buffers():
+        owner, _, name = path.rpartition(".")
+        entries.append((model.get_submodule(owner), name, buffer, buffer.clone()))
+    return entries
+
+
 WRONG_PARTS = {
     "effects on arguments are not compared": ({"args_too": False}, "missed-difference"),
     "the caller's arguments are used": ({"copy_args": lambda args: args}, "caller-changed"),
@@ -590,6 +628,16 @@ WRONG_PARTS = {
         {"copy_args": lambda args: tuple(map(copy.deepcopy, args))}, "missed-difference"),
     "forward is called, not the model": (
         {"call": lambda model, args: model.forward(*args)}, "missed-difference"),
+    "the trace in the root's mode": (
+        {"trace_it": lambda m: fx.symbolic_trace(m).train(m.training)}, "caller-changed"),
+    "a graph module is its own trace": (
+        {"trace_it": lambda m: m if isinstance(m, fx.GraphModule) else fx.symbolic_trace(m)},
+        "missed-difference"),
+    "one tensor twice, at the top only": ({"copy_args": copies_at_the_top}, "missed-difference"),
+    "keys are not compared": ({"same": without_keys}, "missed-difference"),
+    "only plain tuples are looked into": ({"same": plain_types_only}, "crashed"),
+    "what is in a dict is not copied": ({"freeze": frozen_but_dicts}, "missed-difference"),
+    "buffers with two names are noted once": ({"save": save_by_name}, "caller-changed"),
 }  # fmt: skip
 
 for _style, (_parts, _finding) in WRONG_PARTS.items():
@@ -680,6 +728,32 @@ def one_copy_for_all(model, inputs):
         return True
 
 
+@wrong("each tuple starts from the buffers that the last one left", "false-alarm")
+def buffers_carried_on(model, inputs):
+    saved = save(model)
+    with torch.random.fork_rng():
+        try:
+            trace = fx.symbolic_trace(model)
+        except Exception:
+            return False
+        finally:
+            put_back(saved)
+        try:
+            return all(
+                judge(model, [args], trace_it=lambda model: trace, put_back_at_end=False)
+                for args in inputs
+            )
+        finally:
+            put_back(saved)
+
+
+@wrong("all tuples are copied at once", "false-alarm")
+def copied_at_once(model, inputs):
+    copies = zip(copy.deepcopy(inputs), copy.deepcopy(inputs), strict=True)
+    turns = iter([mine for pair in copies for mine in pair])
+    return judge(model, inputs, copy_args=lambda args: next(turns))
+
+
 @wrong("buffers saved after tracing", "caller-changed")
 def saved_after_tracing(model, inputs):
     with torch.random.fork_rng():
@@ -751,6 +825,18 @@ def flags_of_the_root(model, inputs):
     held = judge(model, inputs)
     model.train(mode)
     return held
+
+
+@wrong("the trace in the root's mode, flags put back at the end", "false-alarm")
+def trace_in_the_roots_mode(model, inputs):
+    training = {m: m.training for m in model.modules()}
+    try:
+        return judge(
+            model, inputs, trace_it=lambda model: fx.symbolic_trace(model).train(model.training)
+        )
+    finally:
+        for module, mode in training.items():
+            module.training = mode
 
 
 @wrong("traceable is faithful", "missed-difference")

@@ -804,6 +804,35 @@ class AsksTheLast:
         return nodes[-1].op != "output" or [n.op for n in nodes].count("output") != 1
 
 
+@variant("the output is found by its name", "false-alarm")
+class OutputByName:
+    def output(self, gm):
+        nodes = list(gm.graph.nodes)
+        named = [n for n in nodes if n.name == "output" and n.op == "output"]
+        outputs = [n for n in nodes if n.op == "output"]
+        return len(outputs) != 1 or named != nodes[-1:]
+
+
+@variant("users of the output are not looked at", "missed-fault")
+class NoUsersOfTheOutput:
+    def users(self, node):
+        return () if node.op == "output" else node.users
+
+
+@variant("named_children, which passes over keys without a module", "missed-fault")
+class NamedChildren:
+    def keys(self, module):
+        children = [key for key, _ in module.named_children()]
+        return [*children, *module._parameters, *module._buffers]
+
+
+@variant("keys of submodules that are None do not count", "missed-fault")
+class ModulesThatAreThere:
+    def keys(self, module):
+        there = [key for key, child in module._modules.items() if child is not None]
+        return [*there, *module._parameters, *module._buffers]
+
+
 CLAUSES = {
     "only the last node is looked at": "output-once",
     "outputs are only counted": "output-last",

@@ -69,7 +69,7 @@ def faithful(
     *,
     training: bool = False,
     prepare: Callable[[nn.Module], Any] | None = None,
-    twice: bool = False,
+    tie: Callable[[list[tuple[Any, ...]]], list[tuple[Any, ...]]] | None = None,
     hidden: bool = False,
     raises: str = "",
 ) -> Case:
@@ -84,14 +84,14 @@ def faithful(
         look: where a learner should look.
         training: the model's mode.
         prepare: last touches on the model.
-        twice: whether each tuple holds its first argument a second time, the same object.
+        tie: makes of the argument tuples some that hold an object more than once.
         hidden: tried only when grading.
         raises: the exception that is to pass through.
     """
     expect = Judgement(look=look, because=because)
     if raises:
         expect = Judgement(raises=raises, look=_ERRORS, still=("left as given",))
-    build = models.Judged(make, inputs, training, prepare, twice)
+    build = models.Judged(make, inputs, training, prepare, tie)
     return Case(name, aspect, build, hidden, expect)
 
 
@@ -111,6 +111,8 @@ _TRACING = (
 )
 _MODE = "The model is run in the mode that it is given in, each part in its own; the trace, too."
 _ONE_COPY = "Copy a tuple as a whole: what is one tensor in it is one tensor in the copy."
+_RETURNED = "A result may be the buffer itself. What is in it when you compare the two?"
+_MADE = "A graph module may have been built by hand. Its trace is made as that of any other model."
 _CALL = "Hooks run when a module is called, `model(...)`; not when its `forward` is."
 
 TASK = (
@@ -180,6 +182,11 @@ VALUES = (
              "the model returns NaN and the trace zeros", _CLOSE),
     faithful("redraw: one item more", "values", models.OneMore, [(T(1),), (T(5),)],
              "the trace returns one item more", _COMPARE, hidden=True),
+    faithful("another key", "values", models.OtherKey, [X],
+             "the model returns a dict with the key `tensor` and the trace one with `other`",
+             _COMPARE),
+    faithful("a named tuple of tensors", "values", models.Largest, [X],
+             "both return the largest values and where they are, as `torch.max` does", _COMPARE),
 )  # fmt: skip
 
 RANDOM = (
@@ -202,6 +209,9 @@ RANDOM = (
     faithful("one part that trains", "random", models.PartOff, [(T(40),)],
              "the part is in training mode, and has an `abs` that the trace has not", _MODE,
              prepare=models.part_in_training),
+    faithful("frozen statistics", "random", models.NormedAndOffWhileTraining, [X],
+             "the layer is in eval mode, and then the model has no `abs`", _MODE, training=True,
+             prepare=models.norm_in_eval),
 )  # fmt: skip
 
 ARGUMENTS = (
@@ -220,15 +230,25 @@ ARGUMENTS = (
     faithful("two lists that grow", "arguments", models.CollectsAnyway, [(T(3), []), (T(3), [7])],
              "both lists grow by the same item", _ARGS),
     faithful("one tensor given twice", "arguments", models.KnowsItself, [X],
-             "the model sees that both arguments are one tensor", _ONE_COPY, twice=True),
+             "the model sees that both arguments are one tensor", _ONE_COPY,
+             tie=models.given_twice),
     faithful("one tensor given twice, and changed", "arguments", models.AddsAndReads, [X],
-             "both change the tensor that they then read", _ONE_COPY, twice=True),
+             "both change the tensor that they then read", _ONE_COPY, tie=models.given_twice),
     faithful("redraw: one tensor given twice", "arguments", models.KnowsItself, [(T(2),), (T(5),)],
-             "the model sees that both arguments are one tensor", _ONE_COPY, twice=True,
-             hidden=True),
+             "the model sees that both arguments are one tensor", _ONE_COPY,
+             tie=models.given_twice, hidden=True),
     faithful("redraw: `+=` on integers", "arguments", models.AddsOne,
              [(T(2, dtype=torch.int64),)], "only the model changes its argument", _ARGS,
              hidden=True),
+    faithful("one tensor given twice, once in a list", "arguments", models.KnowsItsItem, [X],
+             "the model sees that its argument is also in the list", _ONE_COPY,
+             tie=models.given_in_a_list),
+    faithful("one tensor in both tuples", "arguments", models.AbsAndLowers, [(ONES,)],
+             "no run begins with a negative number, and then they do the same", _ARGS,
+             tie=models.given_again),
+    faithful("a graph module that adds in place", "arguments", models.adds_in_place, [X],
+             "the model changes its argument, and its trace does not: tracing `+=` makes `+`",
+             _MADE),
 )  # fmt: skip
 
 BUFFERS = (
@@ -241,8 +261,7 @@ BUFFERS = (
     faithful("a count that only the model makes", "buffers", models.CountsItsCalls, [X, X],
              "for each argument tuple both start from the same count", _START),
     faithful("a buffer is returned", "buffers", models.ReturnsItsCount, [X],
-             "the count that the model returns is one more than that of its trace",
-             "A result may be the buffer itself. What is in it when you compare the two?"),
+             "the count that the model returns is one more than that of its trace", _RETURNED),
     faithful("running statistics", "buffers", models.Normed, [X, X],
              "both update the statistics in the same way", _BUFFERS, training=True),
     faithful("statistics and a difference", "buffers", models.NormedAndOff, [X],
@@ -264,6 +283,14 @@ BUFFERS = (
              hidden=True),
     faithful("redraw: statistics", "buffers", models.NormedAndMasked, [(T(5, 3), T(3))],
              "there is a mask", _BUFFERS, training=True, hidden=True),
+    faithful("a count from zero", "buffers", models.AbsOnceCounted, [X, X],
+             "for each argument tuple both start from a count of zero", _START,
+             prepare=models.count_from_zero),
+    faithful("a buffer is returned in a dictionary", "buffers", models.ReturnsItsCountByName, [X],
+             "the count that the model returns is one more than that of its trace", _RETURNED),
+    faithful("one buffer with two names", "buffers", models.CountsUnderTwoNames, [X],
+             "what they return does not depend on the count", _TRACING,
+             prepare=models.one_count),
 )  # fmt: skip
 
 ERRORS = (

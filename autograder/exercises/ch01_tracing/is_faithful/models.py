@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -86,6 +87,13 @@ def leaf_hook(model: nn.Module) -> None:
 def graph_module() -> fx.GraphModule:
     """A model that is a graph module already."""
     return fx.symbolic_trace(Affine())
+
+
+def adds_in_place() -> fx.GraphModule:
+    """A graph module with a node that a trace never has."""
+    graph = fx.Graph()
+    graph.output(graph.call_function(operator.iadd, (graph.placeholder("x"), 1)))
+    return fx.GraphModule(nn.Module(), graph)
 
 
 # ------------------------------------------------------------------ what is returned
@@ -189,6 +197,16 @@ class NanOrZero(nn.Module):
         return x * float("nan") if isinstance(x, Tensor) else x * 0
 
 
+class OtherKey(nn.Module):
+    def forward(self, x):
+        return {"tensor" if isinstance(x, Tensor) else "other": x * 2}
+
+
+class Largest(nn.Module):
+    def forward(self, x):
+        return torch.max(x, dim=-1)
+
+
 # ------------------------------------------------------------------ random numbers
 
 
@@ -262,6 +280,13 @@ class CollectsAnyway(nn.Module):
     def forward(self, x, seen):
         seen.append(1)
         return x + 1
+
+
+class AbsAndLowers(nn.Module):
+    def forward(self, x):
+        y = x.abs() if isinstance(x, Tensor) else x.clone()
+        x.sub_(2)
+        return y
 
 
 # ------------------------------------------------------------------ buffers
@@ -393,6 +418,43 @@ class ClearsAndBranches(ClearsItsShift):
         return x if x.sum() > 0 else -x
 
 
+class AbsOnceCounted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(()))
+
+    def forward(self, x):
+        y = x.abs() if self.count > 0 else x * 1
+        self.count.add_((x * x).sum() + 1)
+        return y
+
+
+def count_from_zero(model: nn.Module) -> None:
+    """Nothing has been counted so far."""
+    model.count.zero_()
+
+
+class ReturnsItsCountByName(CountsUnread):
+    def forward(self, x):
+        self.calls.add_(1)
+        return {"x": x * 2, "calls": self.calls}
+
+
+class CountsUnderTwoNames(CountsUnread):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("latest", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x):
+        self.latest = self.latest + 1
+        return x * 2
+
+
+def one_count(model: nn.Module) -> None:
+    """Both names are of one tensor."""
+    model.latest = model.calls
+
+
 # ------------------------------------------------------------------ modes
 
 
@@ -430,12 +492,43 @@ def part_in_training(model: nn.Module) -> None:
     model.part.train()
 
 
+class NormedAndOffWhileTraining(NormedAndOff):
+    def forward(self, x):
+        x = self.bn(x)
+        return x.abs() if self.bn.training and isinstance(x, Tensor) else x
+
+
+def norm_in_eval(model: nn.Module) -> None:
+    """Freeze the statistics, as fine-tuning does."""
+    model.bn.eval()
+
+
 # ------------------------------------------------------------------ one tensor twice
 
 
 class KnowsItself(nn.Module):
     def forward(self, x, y):
         return x * 2 if x is y else x + y * 3
+
+
+class KnowsItsItem(nn.Module):
+    def forward(self, x, items):
+        return x * 2 if items[0] is x else x
+
+
+def given_twice(tuples: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Each tuple holds its first argument a second time, the same object."""
+    return [(args[0], *args) for args in tuples]
+
+
+def given_in_a_list(tuples: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Each tuple holds its first argument a second time, the same object, in a list."""
+    return [(*args, [args[0]]) for args in tuples]
+
+
+def given_again(tuples: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Each tuple comes a second time, with the same objects."""
+    return [again for args in tuples for again in (args, args)]
 
 
 class AddsAndReads(nn.Module):
@@ -499,14 +592,14 @@ class Judged:
         inputs: the argument tuples, tensors as `T`.
         training: the model's mode.
         prepare: last touches on the model.
-        twice: whether each tuple holds its first argument a second time, the same object.
+        tie: makes of the argument tuples some that hold an object more than once.
     """
 
     make: Callable[[], nn.Module]
     inputs: Sequence[Sequence[Any]]
     training: bool = False
     prepare: Callable[[nn.Module], Any] | None = None
-    twice: bool = False
+    tie: Callable[[list[tuple[Any, ...]]], list[tuple[Any, ...]]] | None = None
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
@@ -515,8 +608,8 @@ class Judged:
             self.prepare(model)
         generator = torch.Generator().manual_seed(seed + 1)
         tuples = [arguments(specs, generator, torch.float64) for specs in self.inputs]
-        if self.twice:
-            tuples = [(args[0], *args) for args in tuples]
+        if self.tie is not None:
+            tuples = self.tie(tuples)
         return Trial(
             args=(model, tuples),
             model=model,

@@ -70,6 +70,7 @@ EXERCISE = Exercise(
             training=True,
             dtype=torch.float32,
         ),
+        linear_case("the shapes of the first case again", "inputs", (3, 4), T(4), (T(2, 3), 2.5)),
         linear_case("redraw", "task", (5, 2), T(2), (T(4, 5),), (T(3, 2, 5), T(2)), hidden=True),
     ),
     rubric=f"{__package__}.rubric",

@@ -57,6 +57,8 @@ EXERCISE = Exercise(
         model_case("nodes without readers", "graphs", shared.DeadPlaceholder),
         model_case("a chain of two", "graphs", partial(tracing.SineChain, 2)),
         model_case("a longer chain", "graphs", tracing.SineChain),
+        model_case("in training mode", "graphs", models.NoiseWhileTraining, training=True),
+        model_case("in eval mode", "graphs", models.NoiseWhileTraining),
         model_case("redraw: a tensor that is lost", "task", shared.Deep, hidden=True),
         model_case("redraw: no calls", "keys", shared.Constants, hidden=True),
     ),

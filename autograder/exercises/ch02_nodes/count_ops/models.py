@@ -35,3 +35,11 @@ def called_as_one() -> fx.GraphModule:
     graph = fx.Graph()
     graph.output(graph.call_module("layers", (graph.placeholder("x"),)))
     return fx.GraphModule({"layers": nn.Sequential(nn.Linear(3, 3), nn.ReLU())}, graph)
+
+
+class NoiseWhileTraining(nn.Module):
+    """Two nodes more in training mode."""
+
+    def forward(self, x):
+        y = torch.tanh(x)
+        return y + torch.rand_like(y) if self.training else y

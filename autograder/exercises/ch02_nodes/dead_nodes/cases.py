@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from torch import nn
 
@@ -29,11 +31,9 @@ HINTS = (
 )
 
 
-def dead_case(
-    name: str, aspect: str, make: Callable[[], nn.Module], *, hidden: bool = False
-) -> Case:
+def dead_case(name: str, aspect: str, make: Callable[[], nn.Module], **more: Any) -> Case:
     """A case in which PyTorch's own elimination may not be used."""
-    return model_case(name, aspect, make, forbidden=models.NO_ELIMINATION, hidden=hidden)
+    return model_case(name, aspect, make, forbidden=models.NO_ELIMINATION, **more)
 
 
 VOCABULARY = Vocabulary(
@@ -83,12 +83,23 @@ EXERCISE = Exercise(
         dead_case("a dead chain", "task", models.DeadChain),
         dead_case("nothing is dead", "task", models.AllAlive),
         dead_case("dead and useful nodes take turns", "task", shared.TwoBranches),
+        dead_case("dead twins of useful calls", "task", models.DeadTwins),
+        dead_case("names like those of in-place calls", "task", models.LooksInPlace),
+        dead_case("a long dead chain", "task", partial(models.DeadSines, 30)),
+        dead_case("a shorter dead chain", "task", partial(models.DeadSines, 3)),
+        dead_case("in training mode", "task", models.ByMode, training=True),
         dead_case("a dead module and a dead parameter", "ways", shared.DeadTensorAndModule),
         dead_case("useful through containers", "ways", shared.ThroughContainers),
         dead_case("dead in spite of containers", "ways", models.DeadContainers),
         dead_case("an input is returned", "ways", models.ReturnsInput),
         dead_case("None is returned", "ways", models.ReturnsNothing),
         dead_case("a constant is returned", "ways", models.NoNodesAlive),
+        dead_case(
+            "useful through containers among keywords",
+            "ways",
+            models.KeywordContainers,
+            functions={"pick": models.pick},
+        ),
         dead_case("parameters that nothing reads", "names", shared.DeadPlaceholder),
         dead_case("a graph module with its own names", "names", shared.renamed),
         dead_case("redraw: dead nodes in submodules", "ways", shared.Deep, hidden=True),

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import torch
+import torch.nn.functional as F
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
 from autograder.models.renaming import perhaps_renamed
+
+fx.wrap("pick")
 
 NO_ELIMINATION = ((fx.Graph, "eliminate_dead_code", "anywhere"),)
 
@@ -65,6 +68,64 @@ class NoNodesAlive(nn.Module):
     def forward(self, x, y):
         x.add(y).relu()
         return 1
+
+
+class DeadTwins(nn.Module):
+    """Dead calls of what is called usefully, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.act = nn.Tanh()
+
+    def forward(self, x):
+        self.act(x)
+        y = torch.sin(x)
+        torch.sin(x)
+        return self.act(x) - y
+
+
+class LooksInPlace(nn.Module):
+    """Dead, in spite of a name that ends in `_` and of an argument called `inplace`."""
+
+    def forward(self, x, y):
+        (x > 0) & (y > 0)
+        F.relu(x - y)
+        return x * y
+
+
+class DeadSines(nn.Module):
+    """A dead chain of any length."""
+
+    def __init__(self, length):
+        super().__init__()
+        self.length = length
+
+    def forward(self, x):
+        y = x
+        for _ in range(self.length):
+            y = torch.sin(y)
+        return x.neg()
+
+
+class ByMode(nn.Module):
+    """In training mode nothing is dead."""
+
+    def forward(self, x):
+        wide = torch.exp(x)
+        return x * wide if self.training else x.neg()
+
+
+def pick(x, table=None, rows=None):
+    """A function that reads a dictionary or a slice."""
+    return x + table["y"] if rows is None else x[rows]
+
+
+class KeywordContainers(nn.Module):
+    """Useful through a dictionary and a slice, each a keyword argument."""
+
+    def forward(self, x, y):
+        size = y.size(0)
+        return pick(pick(x, table={"y": y.sin()}), rows=slice(0, size))
 
 
 def without_elimination(trial: Trial, choice: int) -> Trial:

@@ -93,6 +93,7 @@ SOUND = (
     sound("a parameter and a buffer that are None, read by get_attr", harmless.none_read),
     sound("a buffer that is not saved, read by get_attr", harmless.not_persistent),
     sound("constants of many kinds among the arguments", harmless.constants),
+    sound("a parameter of forward called output", harmless.input_called_output),
 )
 
 PLACES = (
@@ -160,6 +161,8 @@ PLACES = (
         "a dot in the key of a buffer that is not saved", "places", places.dotted_not_persistent
     ),
     broken("a dotted key that holds nothing", "places", places.dotted_nothing),
+    broken("a dotted key that holds no module", "places", places.dotted_no_module),
+    broken("a user of the output, in another graph", "places", places.output_read_elsewhere),
 )
 
 SEVERAL = (

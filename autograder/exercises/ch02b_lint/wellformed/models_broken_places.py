@@ -10,7 +10,7 @@ import copy
 import torch
 from torch import fx, nn
 
-from autograder.core.torch_private import own_buffers, own_parameters
+from autograder.core.torch_private import own_buffers, own_modules, own_parameters
 from autograder.exercises.ch02b_lint.wellformed.models import erased, of_another_graph
 
 # ------------------------------------------------------------------ stale code
@@ -242,3 +242,11 @@ def nothing_left(gm, n):
 
 def dotted_nothing(gm, n):
     own_buffers(gm.layers)["1.0"] = None
+
+
+def dotted_no_module(gm, n):
+    own_modules(gm.layers)["1.0"] = None
+
+
+def output_read_elsewhere(gm, n):
+    fx.Graph().call_function(torch.exp, (n.output,))

@@ -180,3 +180,10 @@ def constants() -> fx.GraphModule:
         gm.graph.call_function(print, extra, {"end": ""})
     gm.recompile()
     return gm
+
+
+def input_called_output() -> fx.GraphModule:
+    def doubled(output):
+        return torch.relu(output) * 2
+
+    return fx.symbolic_trace(doubled)
