@@ -15,6 +15,7 @@ from autograder.models.build import TracedInPart
 
 # FX records these calls instead of making them while it traces.
 fx.wrap("iadd")
+fx.wrap("add")
 
 
 def halve(x: Any, y: Any) -> Any:
@@ -154,6 +155,23 @@ class Namesakes(nn.Module):
         return self.add(torch.add(product.addcmul(y, y), y))
 
 
+def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """A function of the case, which may stand in a graph."""
+    return x - y * 0.5
+
+
+class OwnAdd(nn.Module):
+    """`add` is a function of the model's own; only `+` adds."""
+
+    def forward(self, x, y):
+        return add(x, y) + y
+
+
+class TransposedAdd(nn.Module):
+    def forward(self, x):
+        return x.T + 1
+
+
 class LaterMul(nn.Module):
     def forward(self, x, y):
         a = torch.add(x, y)
@@ -275,6 +293,13 @@ class ReadInLists(nn.Module):
         a = torch.add(x, y)
         both = torch.cat([a, x, a], dim=0)
         return {"sum": a, "all": [both, (a, y)]}
+
+
+class ReadForItsShape(nn.Module):
+    def forward(self, x, y):
+        a = torch.add(x, y)
+        rows = torch.cat(tensors=[a, x]).sum(0)
+        return rows - y.reshape(a.shape) * a.size(0)
 
 
 class SumOfSums(nn.Module):

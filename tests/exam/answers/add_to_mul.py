@@ -289,6 +289,35 @@ def add_in_name(model):
     return gm
 
 
+@wrong("found by the name of the function", "wrong-result")
+def by_exact_name(model):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        named = getattr(node.target, "__name__", node.target) == "add"
+        if node.op in ("call_function", "call_method") and named and has_no_alpha(node.kwargs):
+            node.target = "mul" if node.op == "call_method" else torch.mul
+            node.kwargs = without_alpha(node.kwargs)
+    gm.recompile()
+    return gm
+
+
+@wrong("sums of what is read off by a dot forgotten", "missed-spelling")
+def no_attributes(model):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        read = any(other.target is getattr for other in node.all_input_nodes)
+        if is_addition(node) and not read:
+            node.target = "mul" if node.op == "call_method" else torch.mul
+            node.kwargs = without_alpha(node.kwargs)
+    gm.recompile()
+    return gm
+
+
+@wrong("the result put into the model's mode", "caller-changed")
+def model_mode(model):
+    return in_place(model).train(model.training)
+
+
 @wrong("the target compared without the opcode", "lost-signature")
 def any_opcode(model):
     gm = fx.symbolic_trace(model)

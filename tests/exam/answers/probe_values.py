@@ -312,6 +312,27 @@ def no_getitem(model, probe):
     return insert(model, probe, wanted=lambda node: node.target is not operator.getitem)
 
 
+@wrong("None is not shown", "missing-probe")
+def no_none(model, probe):
+    def call(probe):
+        def call_probe(name, value):
+            return None if value is None else probe(name, value)
+
+        return call_probe
+
+    return insert(model, probe, call=call)
+
+
+@wrong("a copy in eval mode is traced", "node-missing")
+def eval_copy(model, probe):
+    return insert(copy.deepcopy(model).eval(), probe)
+
+
+@wrong("the result put into the model's mode", "caller-changed")
+def model_mode(model, probe):
+    return insert(model, probe).train(model.training)
+
+
 @wrong("only tensors", "missing-probe")
 def only_tensors(model, probe):
     def tensors(name, value):

@@ -218,6 +218,34 @@ def relu_is_there(model):
     )
 
 
+@wrong("sums with an alpha that is computed forgotten", "relu-missing")
+def no_computed_alpha(model):
+    return insert(
+        model,
+        find=lambda gm: [n for n in sums(gm) if not isinstance(n.kwargs.get("alpha"), fx.Node)],
+    )
+
+
+@wrong("sums of what is read off by a dot forgotten", "relu-missing")
+def no_attributes(model):
+    return insert(
+        model,
+        find=lambda gm: [
+            n for n in sums(gm) if all(i.target is not getattr for i in n.all_input_nodes)
+        ],
+    )
+
+
+@wrong("found by the name of the function", "changed-too-much")
+def by_name(model):
+    return insert(
+        model,
+        find=lambda gm: [
+            n for n in gm.graph.nodes if n.op == "call_function" and n.target.__name__ == "add"
+        ],
+    )
+
+
 @wrong("the method too", "changed-too-much", clause="method")
 def method_too(model):
     return insert(
@@ -281,6 +309,34 @@ def flat_arguments(model):
         return tuple(new if a is old else a for a in args), kwargs
 
     return rewired(model, mapped)
+
+
+@wrong("lists among keyword arguments not searched", "reader-not-rewired")
+def flat_keywords(model):
+    def mapped(values, old, new):
+        args, kwargs = values
+        args = fx.map_arg(args, lambda n: new if n is old else n)
+        return args, {key: new if value is old else value for key, value in kwargs.items()}
+
+    return rewired(model, mapped)
+
+
+@wrong("what asks for the shape still reads the sum", "reader-not-rewired")
+def shape_of_the_sum(model):
+    gm = fx.symbolic_trace(model)
+    for node in sums(gm):
+        with gm.graph.inserting_after(node):
+            relu = gm.graph.call_function(torch.relu, (node,))
+        node.replace_all_uses_with(
+            relu, lambda user, relu=relu: user is not relu and user.target not in (getattr, "size")
+        )
+    gm.recompile()
+    return gm
+
+
+@wrong("the result put into the model's mode", "caller-changed")
+def model_mode(model):
+    return insert(model).train(model.training)
 
 
 @wrong("a relu for each reader", "several-relus", clause="one")

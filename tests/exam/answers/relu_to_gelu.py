@@ -11,6 +11,7 @@ from torch import fx, nn
 from tests.exam.answers import right, wrong
 
 FUNCTIONS = (torch.relu, F.relu)
+LAYERS = (nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)
 
 
 def is_relu(gm, node):
@@ -95,7 +96,7 @@ def modules_replaced(model):
 def deep_copy(model):
     model = copy.deepcopy(model)
     for module in list(model.modules()):
-        if isinstance(module, nn.TransformerDecoderLayer):
+        if isinstance(module, LAYERS):
             continue
         for name, child in list(module.named_children()):
             if isinstance(child, nn.ReLU):
@@ -334,6 +335,16 @@ def by_function_name(model):
     return swap(model, wanted=wanted)
 
 
+@wrong("functions found by their exact name", "wrong-result")
+def by_exact_name(model):
+    def wanted(gm, node):
+        if node.op == "call_function":
+            return getattr(node.target, "__name__", "") == "relu"
+        return is_relu(gm, node)
+
+    return swap(model, wanted=wanted)
+
+
 @wrong("modules of the caller replaced", "caller-changed")
 def caller_replaced(model):
     for module in list(model.modules()):
@@ -400,6 +411,11 @@ def calls_eval(model):
     return swap(model.eval())
 
 
+@wrong("the result put into the model's mode", "caller-changed")
+def model_mode(model):
+    return swap(model).train(model.training)
+
+
 @wrong("FX's dead code elimination at the end", "wrong-result")
 def sweeps(model):
     gm = swap(model)
@@ -419,6 +435,46 @@ def name_taken(model):
             node.op, node.target, node.args, node.kwargs = "call_module", "gelu", (value,), {}
     gm.delete_all_unused_submodules()
     gm.recompile()
+    return gm
+
+
+@wrong("a module under the name of the node", "wrong-result")
+def named_like_the_node(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if is_relu(gm, node):
+            name = node.name if node.op != "call_module" else f"gelu_for_{node.name}"
+            gm.add_submodule(name, nn.GELU())
+            with gm.graph.inserting_before(node):
+                new = gm.graph.call_module(name, (value_of(node),))
+            node.replace_all_uses_with(new)
+            gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
+
+
+@wrong("what nodes called is deleted, unless its parent is called", "caller-changed")
+def unless_the_parent_is_called(model):
+    gm = fx.symbolic_trace(model)
+    calls = [node for node in gm.graph.nodes if node.op == "call_module"]
+    called = {node.target for node in calls if not is_relu(gm, node)}
+    gone = {node.target for node in calls if is_relu(gm, node)}
+    result = swap(model, sweep=False)
+    for name in gone:
+        if name.rpartition(".")[0] not in called:
+            result.delete_submodule(name)
+    result.recompile()
+    return result
+
+
+@wrong("a name that begins like a called one is kept", "unused-module", clause="gone")
+def kept_by_prefix(model):
+    gm = swap(model, sweep=False)
+    called = tuple(node.target for node in gm.graph.nodes if node.op == "call_module")
+    for name, module in list(gm.named_modules()):
+        if isinstance(module, nn.ReLU) and not name.startswith(called):
+            gm.delete_submodule(name)
     return gm
 
 

@@ -209,9 +209,12 @@ def target_deleted(model):
 @wrong("leaves of a deep copy lose theirs, too", "leaf-changed", clause="leaf")
 def leaves_of_a_copy(model):
     model = copy.deepcopy(model)
+    calls = fx.symbolic_trace(model).graph.find_nodes(op="call_module")
+    called = {model.get_submodule(node.target) for node in calls}
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
-            if isinstance(child, MODULES) and isinstance(module, nn.TransformerEncoderLayer):
+            in_a_leaf = isinstance(module, nn.TransformerEncoderLayer) and child not in called
+            if in_a_leaf and isinstance(child, MODULES):
                 setattr(module, name, nn.Identity())
     return remove(model)
 
@@ -408,6 +411,11 @@ def result_eval(model):
     return remove(gm)
 
 
+@wrong("the result put into the model's mode", "caller-changed")
+def model_mode(model):
+    return remove(model).train(model.training)
+
+
 @wrong("the caller's modules replaced", "caller-changed", clause="common.caller-submodules")
 def caller_replaced(model):
     for module in list(model.modules()):
@@ -470,6 +478,48 @@ def deletes_what_is_read(model):
     for name, module in list(gm.named_modules()):
         if name and not list(module.children()) and name not in called:
             gm.delete_submodule(name)
+    return gm
+
+
+@wrong("what nodes called is deleted, unless its parent is called", "caller-changed")
+def unless_the_parent_is_called(model):
+    gm = fx.symbolic_trace(model)
+    calls = [node for node in gm.graph.nodes if node.op == "call_module"]
+    called = {node.target for node in calls if not is_dropout(gm, node)}
+    gone = {node.target for node in calls if is_dropout(gm, node)}
+    result = remove(model, sweep=False)
+    for name in gone:
+        if name.rpartition(".")[0] not in called:
+            result.delete_submodule(name)
+    result.recompile()
+    return result
+
+
+@wrong("a name that begins like a called one is kept", "unused-module", clause="unused")
+def kept_by_prefix(model):
+    gm = remove(model, sweep=False)
+    called = tuple(node.target for node in gm.graph.nodes if node.op == "call_module")
+    for name, module in list(gm.named_modules()):
+        if isinstance(module, MODULES) and not name.startswith(called):
+            gm.delete_submodule(name)
+    return gm
+
+
+def read_instead(user, old, new):
+    user.args = fx.map_arg(user.args, lambda n: new if n is old else n)
+    user.kwargs = {key: new if value is old else value for key, value in user.kwargs.items()}
+
+
+@wrong("lists among keyword arguments are not searched", "crashed")
+def lists_by_keyword_missed(model):
+    gm = fx.symbolic_trace(model)
+    for node in list(gm.graph.nodes):
+        if is_dropout(gm, node):
+            for user in list(node.users):
+                read_instead(user, node, value_of(node))
+            gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
     return gm
 
 

@@ -86,7 +86,8 @@ def until_done(model):
     used = {node.target for node in gm.graph.nodes if node.op == "call_module"}
     read = {str(node.target).rpartition(".")[0] for node in gm.graph.nodes if node.op == "get_attr"}
     for name, module in list(gm.named_modules()):
-        if name and name not in used | read and not list(module.children()):
+        in_a_leaf = any(name.startswith(f"{leaf}.") for leaf in used)
+        if name and not in_a_leaf and name not in used | read and not list(module.children()):
             gm.delete_submodule(name)
     gm.recompile()
     return gm
@@ -474,6 +475,44 @@ def dropout_is_pure(model):
         return not isinstance(module, nn.Dropout) and has_effect(gm, node)
 
     return sweep(model, effect)
+
+
+@wrong("bit methods in place removed", "removed-too-much")
+def no_bit_methods(model):
+    return sweep(model, forget("__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__"))
+
+
+@wrong("what reads an attribute kept", "dead-left")
+def keeps_attributes(model):
+    return sweep(model, lambda gm, n: n.target is getattr or has_effect(gm, n))
+
+
+@wrong("what dead nodes called is deleted, unless its parent is called", "caller-changed")
+def unless_the_parent_is_called(model):
+    traced, gm = fx.symbolic_trace(model), sweep(model, clean=False)
+    before, after = (
+        {node.target for node in each.graph.nodes if node.op in ("call_module", "get_attr")}
+        for each in (traced, gm)
+    )
+    for name in before - after:
+        parent = name.rpartition(".")[0]
+        read = any(other.startswith(f"{name}.") for other in after)
+        if parent not in after and not read and name in dict(gm.named_modules()):
+            gm.delete_submodule(name)
+    return gm
+
+
+@wrong("what no node calls is deleted inside leaves, too", "caller-changed")
+def leaves_emptied(model):
+    gm = sweep(model, clean=False)
+    nodes = list(gm.graph.nodes)
+    used = {node.target for node in nodes if node.op == "call_module"}
+    read = {str(node.target).rpartition(".")[0] for node in nodes if node.op == "get_attr"}
+    for name, module in list(gm.named_modules()):
+        if name and name not in used | read and not list(module.children()):
+            gm.delete_submodule(name)
+    gm.recompile()
+    return gm
 
 
 @wrong("untouched", "not-attempted")

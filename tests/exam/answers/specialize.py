@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import types
@@ -536,6 +537,12 @@ def training(fn, **constants):
     refuse_unknown(fn, constants)
     gm = specialized(fn, constants)
     return gm.train() if isinstance(fn, nn.Module) else gm
+
+
+@wrong("a copy in eval mode is traced", "wrong-result")
+def eval_copy(fn, **constants):
+    refuse_unknown(fn, constants)
+    return specialized(copy.deepcopy(fn).eval() if isinstance(fn, nn.Module) else fn, constants)
 
 
 @wrong("one graph for two modules", "wrong-owner", clause="common.own-graph")

@@ -94,6 +94,7 @@ EXERCISE = Exercise(
         model_case("numbers", "operator", additions.ReflectedAdd, (X,), (T(5),)),
         model_case("a total", "operator", additions.PlusEquals, (X, X)),
         model_case("a parameter", "operator", additions.ParameterAdd, (X,)),
+        model_case("what is transposed", "operator", additions.TransposedAdd, (X,)),
         model_case("the method", "method", additions.MethodAdd, (X, X), (WIDE, T(3))),
         model_case("the method, by keyword", "method", additions.MethodKeywordAdd, (X, X)),
         model_case("a buffer", "method", additions.BufferAdd, (X,)),
@@ -112,6 +113,13 @@ EXERCISE = Exercise(
         model_case(
             "names with `add` in them", "in place", additions.Namesakes, (X, X), (WIDE, WIDE)
         ),
+        model_case(
+            "another function called add",
+            "in place",
+            additions.OwnAdd,
+            (X, X),
+            functions={"add": additions.add},
+        ),
         model_case("all three together", "rest", additions.OtherAdds, (X, X)),
         model_case("a constant", "rest", additions.ConstantAdd, (X,)),
         model_case("nested modules", "rest", additions.NestedAdds, (X,), (WIDE,)),
@@ -125,6 +133,14 @@ EXERCISE = Exercise(
         model_case("integers", "rest", additions.SumOfSums, (T(3, dtype=torch.int64),) * 2),
         model_case(
             "a model in training mode", "rest", additions.NormedAdd, (WIDE, WIDE), training=True
+        ),
+        model_case(
+            "a part that does not train",
+            "rest",
+            additions.NormedAdd,
+            (WIDE, WIDE),
+            training=True,
+            prepare=additions.freeze_norm,
         ),
         model_case("redraw: torch.add", "function", additions.LaterMul, (T(5), T(5)), hidden=True),
         model_case(

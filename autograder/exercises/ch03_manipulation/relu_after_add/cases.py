@@ -91,20 +91,32 @@ EXERCISE = Exercise(
         model_case("the operator", "operator", additions.OperatorAdd, (X, X)),
         model_case("numbers", "operator", additions.ReflectedAdd, (X,), (T(5),)),
         model_case("a total", "operator", additions.PlusEquals, (X, X)),
+        model_case("what is transposed", "operator", additions.TransposedAdd, (X,)),
         model_case("several readers", "readers", additions.SeveralReaders, (X, X), (WIDE, T(3))),
         model_case("read twice", "readers", additions.ReadTwice, (X, X)),
         model_case("read in lists", "readers", additions.ReadInLists, (X, X)),
         model_case("read in a slice", "readers", additions.ReadInSlice, (X, PLACE, PLACE)),
+        model_case("read for its shape", "readers", additions.ReadForItsShape, (X, X)),
         model_case("two equal sums", "every", additions.EqualSums, (X, X)),
         model_case("changed in place afterwards", "readers", additions.ChangedAfterwards, (X, X)),
         model_case("sums of sums", "every", additions.SumOfSums, (X, X), (WIDE, WIDE)),
         model_case("a relu of a sum", "every", additions.ReluOfSum, (X, X)),
         model_case("an alpha", "every", additions.NegativeReluOfSum, (X, X)),
+        model_case(
+            "an alpha that is computed", "every", additions.AlphaComputed, (X, X), (X, X, 3)
+        ),
         model_case("sums that nobody reads", "every", additions.DeadAdd, (X, X)),
         model_case("the method stays", "others", additions.MethodStays, (X, X)),
         model_case("in place", "others", additions.InPlaceAdd, (X, X)),
         model_case("an operator in place", "others", additions.InPlaceOperator, (X, X)),
         model_case("names with `add` in them", "others", additions.Namesakes, (X, X)),
+        model_case(
+            "another function called add",
+            "others",
+            additions.OwnAdd,
+            (X, X),
+            functions={"add": additions.add},
+        ),
         model_case("a parameter", "rest", additions.ParameterAdd, (X,)),
         model_case("a constant", "rest", additions.ConstantAdd, (X,)),
         model_case("nested modules", "rest", additions.NestedAdds, (X,), (WIDE,)),
@@ -115,6 +127,14 @@ EXERCISE = Exercise(
         model_case("a graph module", "rest", additions.traced_adds, (X, X)),
         model_case(
             "a model in training mode", "rest", additions.NormedAdd, (WIDE, WIDE), training=True
+        ),
+        model_case(
+            "a part that does not train",
+            "rest",
+            additions.NormedAdd,
+            (WIDE, WIDE),
+            training=True,
+            prepare=additions.freeze_norm,
         ),
         model_case("redraw: torch.add", "task", additions.OneAdd, (T(5), T(1)), hidden=True),
         model_case(

@@ -11,6 +11,9 @@ from torch import fx, nn
 
 from autograder.models.build import TracedInPart
 
+# FX records calls of it instead of tracing into it.
+fx.wrap("relu")
+
 
 class TorchRelu(nn.Module):
     def forward(self, x):
@@ -137,6 +140,22 @@ class Namesakes(nn.Module):
         return self.linear(self.relu(relu))
 
 
+def relu(x: torch.Tensor) -> torch.Tensor:
+    """A function of the case, which may stand in a graph."""
+    return x * 0.5
+
+
+class CalledRelu(nn.Module):
+    """A function and a module of that name; only `F.relu` is one."""
+
+    def __init__(self):
+        super().__init__()
+        self.relu = nn.Tanh()
+
+    def forward(self, x):
+        return relu(self.relu(F.relu(x) - 0.5))
+
+
 class SeveralReaders(nn.Module):
     def forward(self, x):
         y = x.relu()
@@ -191,6 +210,11 @@ class TrainedBlock(nn.Module):
         return self.block(x)
 
 
+def freeze_norm(model: nn.Module) -> None:
+    """One part of the model does not train."""
+    model.block[1].eval()
+
+
 class BlockAndRelu(TrainedBlock):
     def forward(self, x):
         return self.block(x.relu()) * 2
@@ -230,6 +254,20 @@ class OwnedByALeaf(nn.Module):
 
     def forward(self, x):
         return self.act(self.decoder(x, x.sin())) - self.act(x)
+
+
+class DeepInALeaf(nn.Module):
+    """FX calls `encoder` as a whole; what it holds is its own. `encoder_act` is not in it."""
+
+    def __init__(self):
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(4, 2, 8, 0.0, nn.ReLU(), batch_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)
+        self.encoder_act = nn.ReLU()
+
+    def forward(self, x):
+        y = self.encoder.layers[0].activation(self.encoder_act(x) - 0.5)
+        return self.encoder(x) - y
 
 
 def decoder(activation: nn.Module) -> nn.Module:

@@ -112,12 +112,21 @@ EXERCISE = Exercise(
         model_case("inside a leaf", "places", models.InsideALeaf, (LAYERED,)),
         model_case("shared with a leaf", "places", models.SharedWithALeaf, (LAYERED,)),
         model_case("owned by a leaf", "places", models.OwnedByALeaf, (LAYERED,)),
+        model_case("deep in a leaf, and beside it", "places", models.DeepInALeaf, (LAYERED,)),
         model_case("training mode", "caller", models.OneDropout, (X,), training=True),
         model_case(
             "functions in training mode", "caller", models.ListensToTraining, (X,), training=True
         ),
         model_case("a branch on the mode", "caller", models.Branches, (X,)),
         model_case("a graph module", "caller", models.traced_chain, (X,)),
+        model_case(
+            "a part that does not train",
+            "caller",
+            models.FrozenNorm,
+            (WIDE,),
+            training=True,
+            prepare=models.freeze_norm,
+        ),
         model_case("a probability of zero", "rest", models.ZeroDropout, (X,)),
         model_case("misleading names", "rest", models.Namesakes, (X,)),
         model_case(

@@ -191,6 +191,21 @@ class SeveralReaders(nn.Module):
         return torch.cat([y, x, y]), torch.mul(input=y, other=y)
 
 
+class FrozenNorm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.drop(self.norm(x))
+
+
+def freeze_norm(model: nn.Module) -> None:
+    """One part of the model does not train."""
+    model.norm.eval()
+
+
 class Branches(nn.Module):
     def __init__(self):
         super().__init__()
@@ -303,6 +318,20 @@ class OwnedByALeaf(nn.Module):
 
     def forward(self, x):
         return self.encoder(x.cos()) * self.drop(x)
+
+
+class DeepInALeaf(nn.Module):
+    """FX calls `encoder` as a whole; what it holds is its own. `encoder_drop` is not in it."""
+
+    def __init__(self):
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)
+        self.encoder_drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        y = self.encoder_drop(x.sin())
+        return torch.cat(tensors=[self.encoder(x), self.encoder.layers[0].dropout1(y), y])
 
 
 def undo_dropout(x: torch.Tensor) -> torch.Tensor:

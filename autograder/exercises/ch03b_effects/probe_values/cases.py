@@ -109,6 +109,14 @@ EXERCISE = Exercise(
         probe_case("values that are no tensors", "kinds", models.Pieces, (X,)),
         probe_case("lists, sizes and named tuples", "kinds", models.Collections, (X,)),
         probe_case("calls that nobody reads", "kinds", models.DeadEnd, (X,)),
+        probe_case(
+            "a check, in a model that trains in part",
+            "kinds",
+            models.Checked,
+            (WIDE,),
+            training=True,
+            prepare=models.freeze_norm,
+        ),
         probe_case("a value changed later", "order", models.Overwritten, (X,)),
         probe_case("several readers", "readers", models.Readers, (X, X)),
         probe_case(

@@ -93,6 +93,24 @@ class DeadEnd(nn.Module):
         return x.sin()
 
 
+class Checked(nn.Module):
+    """The check is a call, too. Its value is `None`."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3)
+
+    def forward(self, x):
+        torch._assert(x.dim() == 2, "a matrix is needed")
+        y = self.norm(x)
+        return y.exp() if self.training else y
+
+
+def freeze_norm(model: nn.Module) -> None:
+    """One part of the model does not train."""
+    model.norm.eval()
+
+
 class NamesTaken(nn.Module):
     def __init__(self):
         super().__init__()

@@ -139,9 +139,11 @@ EXERCISE = Exercise(
     cases=(
         model_case("a dead chain", "dead", models.DeadChain, (X,), (T(5),)),
         model_case("a dead tangle", "dead", models.DeadTangle, (X, WIDE)),
+        model_case("dead attributes", "dead", models.DeadAttributes, (X,)),
         model_case("dead modules", "modules", models.DeadModule, (X,)),
         model_case("a module half dead", "modules", models.HalfDeadModule, (X,)),
         model_case("a weight that is read", "modules", models.WeightOnly, (SQUARE,)),
+        model_case("deep in a leaf", "modules", models.DeepInALeaf, (T(2, 3, 4),)),
         model_case("a method in place", "in place", models.InPlaceMethod, (X,), (T(5),)),
         model_case("an input that is changed", "in place", models.ChangesItsInput, (X, X)),
         model_case("through a view", "in place", models.ThroughAView, (X,)),
@@ -158,6 +160,7 @@ EXERCISE = Exercise(
         model_case("operators in place", "items", models.InPlaceOperators, (X, X)),
         model_case("more of them", "items", models.OtherOperators, (X, X)),
         model_case("and of bits", "items", models.BitOperators, (BITS, BITS)),
+        model_case("operators in place, as methods", "items", models.OperatorMethods, (BITS,)),
         model_case("a norm in training mode", "norms", models.Norm, (WIDE,), training=True),
         model_case("a norm in eval mode", "norms", models.Norm, (WIDE,)),
         model_case(

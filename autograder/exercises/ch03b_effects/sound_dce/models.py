@@ -58,6 +58,12 @@ class DeadTangle(nn.Module):
         return a
 
 
+class DeadAttributes(nn.Module):
+    def forward(self, x):
+        x.sin().T.sum()
+        return x * 2
+
+
 class DeadModule(nn.Module):
     def __init__(self):
         super().__init__()
@@ -79,6 +85,19 @@ class HalfDeadModule(nn.Module):
         y = self.linear(x)
         self.act(self.linear(y))
         return y
+
+
+class DeepInALeaf(nn.Module):
+    """FX calls `encoder` as a whole; what it holds is its own."""
+
+    def __init__(self):
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(4, 2, 8, 0.0, nn.ReLU(), batch_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)
+
+    def forward(self, x):
+        self.encoder.layers[0].activation(x)
+        return self.encoder(x)
 
 
 class WeightOnly(nn.Module):
@@ -247,6 +266,20 @@ class BitOperators(nn.Module):
         ixor(c, y)
         irshift(c, 1)
         return a, b, c
+
+
+class OperatorMethods(nn.Module):
+    """No `fx.wrap` is needed for methods."""
+
+    def forward(self, x):
+        y = x.clone()
+        y.__iand__(29)
+        y.__ior__(2)
+        y.__ixor__(5)
+        y.__ilshift__(2)
+        y.__irshift__(1)
+        y.__imul__(3)
+        return y
 
 
 class Logic(nn.Module):

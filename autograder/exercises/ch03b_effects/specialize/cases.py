@@ -123,6 +123,14 @@ EXERCISE = Exercise(
         fixed("two at once", "task", models.mean_or_max, {"largest": True, "weights": None}, (X,)),
         fixed("a module", "task", models.Block, {"act": False}, (X,), (X, 3.0)),
         fixed("a value changed in place", "task", models.doubled, {"flag": True}, (X,), (T(4),)),
+        fixed(
+            "a branch on the mode",
+            "task",
+            models.NegInTraining,
+            {"flag": True},
+            (X,),
+            training=True,
+        ),
         fixed("a graph module", "signature", models.shifted, {"scale": 3}, (X,), (X, 0.5)),
         fixed("a string", "values", models.activate, {"kind": "tanh"}, (X,)),
         fixed(

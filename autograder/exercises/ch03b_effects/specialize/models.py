@@ -151,6 +151,12 @@ class ReluIfFlag(nn.Module):
         return x.relu() if flag else x
 
 
+class NegInTraining(nn.Module):
+    def forward(self, x, flag=False):
+        y = x.neg() if self.training else x
+        return y.sin() if flag else y
+
+
 class Smooth(nn.Module):
     def forward(self, x, rounds, scale=0.5):
         y = x.clone()
