@@ -835,8 +835,8 @@ def norm_pattern(x, weight):
 
 with torch.no_grad():
     tried = make_fx(as_function, tracing_mode="fake")(tokens, *weights)
-matches = fx.replace_pattern(tried, norm_pattern, lambda x, weight: rms_norm(x, weight, 1e-6))
-assert len(matches) == 2
+by_pattern = fx.replace_pattern(tried, norm_pattern, lambda x, weight: rms_norm(x, weight, 1e-6))
+assert len(by_pattern) == 2
 
 # %% [markdown]
 # Two of five. And with your function:

@@ -34,7 +34,8 @@ _ALWAYS = (
     "autograder.given", "autograder.suspects", "autograder.core.graph_jobs",
     "autograder.cards.card", "autograder.drawing.draw", "autograder.cards.hints",
     "autograder.cards.display", "autograder.drawing.page_layout", "autograder.drawing.render",
-    "autograder.drawing.shapes", "autograder.drawing.back_edges", "autograder.cards.failing",
+    "autograder.drawing.shapes", "autograder.drawing.back_edges", "autograder.drawing.svg_pen",
+    "autograder.cards.failing",
 )  # fmt: skip
 
 ALLOWED = frozenset(

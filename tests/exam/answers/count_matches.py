@@ -200,6 +200,8 @@ def copied_not_traced(model, pattern):
 
 
 BEYOND = {
+    "a copy in eval mode is traced": "what a random model calls does not depend on its mode",
+    "the model is put into eval mode": "what a random model calls does not depend on its mode",
     "a copy of a graph module is not traced again": "no graph module is drawn",
     "the output reads only the last of its values": (
         "a model must return a value from inside of a match, and not as its last"

@@ -79,10 +79,16 @@ def _defines(node: ast.stmt) -> set[str]:
         return {node.name}
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+    inner = {  # what a comprehension runs over is known in it alone
+        id(name)
+        for part in ast.walk(node)
+        if isinstance(part, ast.comprehension)
+        for name in ast.walk(part.target)
+    }
     return {
         part.id
         for part in ast.walk(node)
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and id(part) not in inner
     }
 
 
