@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
 import pytest
 
+from autograder.boxed import preload
 from autograder.builder.paths import ROOT
 
 BACKWARDS = """
@@ -64,3 +66,16 @@ def test_a_rehearsal_starts_no_thread_and_leaves_nothing_changed() -> None:
         check=False,
     )  # fmt: skip
     assert done.stdout == "threads 1\n", done.stderr
+
+
+def test_what_drawing_imports_late_is_there_before_there_is_a_box() -> None:
+    """In a box no file can be read: a picture would be an error."""
+    late = {
+        f"autograder.drawing.{found.group(1)}"
+        for path in (ROOT / "autograder" / "drawing").glob("*.py")
+        for found in re.finditer(
+            r"^ +from autograder\.drawing(?:\.| import )(\w+)", path.read_text("utf-8"), re.M
+        )
+    }
+    assert {"autograder.drawing.shapes", "autograder.drawing.svg_pen"} <= late
+    assert late <= set(preload._ALWAYS)
