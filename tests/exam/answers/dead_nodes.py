@@ -323,20 +323,20 @@ def _(model):
     return named(graph, alive)
 
 
-@wrong("four sweeps forward", "missed-dead")
-def _(model):
-    graph, dead = fx.symbolic_trace(model).graph, set()
-    for _ in range(4):
-        dead |= {n for n in graph.nodes if n.op != "output" and dead.issuperset(n.users)}
-    return [n.name for n in graph.nodes if n in dead and n.op != "placeholder"]
+def swept(times):
+    """An answer that goes through the graph so many times, from its first node on."""
+
+    def answer(model):
+        graph, dead = fx.symbolic_trace(model).graph, set()
+        for _ in range(times):
+            dead |= {n for n in graph.nodes if n.op != "output" and dead.issuperset(n.users)}
+        return [n.name for n in graph.nodes if n in dead and n.op != "placeholder"]
+
+    return answer
 
 
-@wrong("eight sweeps forward", "missed-dead")
-def _(model):
-    graph, dead = fx.symbolic_trace(model).graph, set()
-    for _ in range(8):
-        dead |= {n for n in graph.nodes if n.op != "output" and dead.issuperset(n.users)}
-    return [n.name for n in graph.nodes if n in dead and n.op != "placeholder"]
+wrong("four sweeps forward", "missed-dead")(swept(4))
+wrong("eight sweeps forward", "missed-dead")(swept(8))
 
 
 @wrong("modules that are called usefully somewhere are never dead", "missed-dead")

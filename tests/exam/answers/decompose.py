@@ -20,8 +20,12 @@ def node_of(value):
     return value.node if isinstance(value, fx.Proxy) else value
 
 
+def copied(graph, node, env):
+    return graph.node_copy(node, lambda n: env[n])
+
+
 @right("a new graph, map_arg")
-def new_graph(model, rules):
+def new_graph(model, rules, *, copy=copied):
     gm = fx.symbolic_trace(model)
     graph = fx.Graph()
     tracer = GraphAppendingTracer(graph)
@@ -36,7 +40,7 @@ def new_graph(model, rules):
             args, kwargs = map_arg(node.args, load), map_arg(node.kwargs, load)
             env[node] = node_of(rules[node.target](*args, **kwargs))
         else:
-            env[node] = graph.node_copy(node, lambda n: env[n])
+            env[node] = copy(graph, node, env)
     return fx.GraphModule(gm, graph)
 
 
@@ -523,65 +527,35 @@ def lost_defaults(model, rules):
 
 @wrong("the output is always one node", "crashed", clause="output")
 def one_output(model, rules):
-    gm = fx.symbolic_trace(model)
-    graph, env = fx.Graph(), {}
-    tracer = GraphAppendingTracer(graph)
-
-    def load(node):
-        return Proxy(env[node], tracer) if isinstance(env[node], fx.Node) else env[node]
-
-    for node in gm.graph.nodes:
+    def copy(graph, node, env):
         if node.op == "output":
-            graph.output(env[node.args[0]])
-        elif is_ruled(node, rules):
-            args, kwargs = map_arg(node.args, load), map_arg(node.kwargs, load)
-            env[node] = node_of(rules[node.target](*args, **kwargs))
-        else:
-            env[node] = graph.node_copy(node, lambda n: env[n])
-    return fx.GraphModule(gm, graph)
+            return graph.output(env[node.args[0]])
+        return copied(graph, node, env)
+
+    return new_graph(model, rules, copy=copy)
 
 
 @wrong("a tuple as the output is mapped one level deep", "foreign-node")
 def flat_output(model, rules):
-    gm = fx.symbolic_trace(model)
-    graph, env = fx.Graph(), {}
-    tracer = GraphAppendingTracer(graph)
-
-    def load(node):
-        return Proxy(env[node], tracer) if isinstance(env[node], fx.Node) else env[node]
-
-    for node in gm.graph.nodes:
+    def copy(graph, node, env):
         if node.op == "output" and isinstance(node.args[0], tuple):
             items = node.args[0]
-            graph.output(tuple(env[i] if isinstance(i, fx.Node) else i for i in items))
-        elif is_ruled(node, rules):
-            args, kwargs = map_arg(node.args, load), map_arg(node.kwargs, load)
-            env[node] = node_of(rules[node.target](*args, **kwargs))
-        else:
-            env[node] = graph.node_copy(node, lambda n: env[n])
-    return fx.GraphModule(gm, graph)
+            return graph.output(tuple(env[i] if isinstance(i, fx.Node) else i for i in items))
+        return copied(graph, node, env)
+
+    return new_graph(model, rules, copy=copy)
 
 
 @wrong("copies with a list by keyword read the old nodes in it", "foreign-node")
 def flat_keywords_of_copies(model, rules):
-    gm = fx.symbolic_trace(model)
-    graph, env = fx.Graph(), {}
-    tracer = GraphAppendingTracer(graph)
+    def copy(graph, node, env):
+        if node.op in ("placeholder", "output"):
+            return copied(graph, node, env)
+        args = map_arg(node.args, lambda n: env[n])
+        kwargs = {k: env[v] if isinstance(v, fx.Node) else v for k, v in node.kwargs.items()}
+        return graph.create_node(node.op, node.target, args, kwargs)
 
-    def load(node):
-        return Proxy(env[node], tracer) if isinstance(env[node], fx.Node) else env[node]
-
-    for node in gm.graph.nodes:
-        if is_ruled(node, rules):
-            args, kwargs = map_arg(node.args, load), map_arg(node.kwargs, load)
-            env[node] = node_of(rules[node.target](*args, **kwargs))
-        elif node.op in ("placeholder", "output"):
-            env[node] = graph.node_copy(node, lambda n: env[n])
-        else:
-            args = map_arg(node.args, lambda n: env[n])
-            kwargs = {k: env[v] if isinstance(v, fx.Node) else v for k, v in node.kwargs.items()}
-            env[node] = graph.create_node(node.op, node.target, args, kwargs)
-    return fx.GraphModule(gm, graph)
+    return new_graph(model, rules, copy=copy)
 
 
 @wrong("constants reach positional readers only", "crashed")
