@@ -41,6 +41,7 @@ from autograder.core.exercise import Case, Exercise
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.drawing.style import text_width
+from autograder.fuzz.random_models import can_be_made
 from autograder.judge import canary_exercises
 from autograder.judge.answer_key import module_of
 from autograder.judge.evidence import Evidence
@@ -197,6 +198,8 @@ def _look_at(exercise: Exercise, case: Case) -> None:
     """Have a case know what is worked out about it when the first answer is judged."""
     builder_of(case)
     evidence = Evidence(exercise, case, Outcome(case.name))
+    if case.recipe is not None and not can_be_made(case):
+        return
     for look in (
         lambda: evidence.reference,
         lambda: evidence.traced_graph,

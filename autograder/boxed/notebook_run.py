@@ -13,7 +13,6 @@ import random
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from time import monotonic
 from typing import Any, Literal, Protocol
 
 from nbformat.notebooknode import NotebookNode, from_dict
@@ -25,6 +24,7 @@ from autograder.boxed.graphs_elsewhere import GraphsElsewhere
 from autograder.core.case_builder import builder_of
 from autograder.core.ending import End, Ending
 from autograder.core.exercise import Case, Exercise
+from autograder.core.limits import AWAKE
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
 from autograder.grading import Grading, State, Tried, is_missing, not_tried
@@ -151,7 +151,7 @@ class NotebookRun:
         Raises:
             NoBox: there is no box here.
         """
-        self._deadline = monotonic() + self.patience.notebook
+        self._deadline = AWAKE.now() + self.patience.notebook
         try:
             self._start()
             for index, cell in enumerate(self.nb.cells):
@@ -389,7 +389,7 @@ class NotebookRun:
 
     def _is_open(self) -> bool:
         """Whether cells can still be run, and answers tried."""
-        if self._notebook is not None and monotonic() > self._deadline:
+        if self._notebook is not None and AWAKE.now() > self._deadline:
             self.warn(f"The notebook took longer than {self.patience.notebook:g} seconds.")
             self.ends.append(End.OUT_OF_TIME)
             self._stop()
@@ -518,11 +518,11 @@ class _Trial:
         Raises:
             ProcessLost: its process is gone, or took too long for all cases together.
         """
-        began = monotonic()
+        began = AWAKE.now()
         try:
             self._go(child, cases, began + self._left, warn)
         finally:
-            self._left -= monotonic() - began
+            self._left -= AWAKE.now() - began
 
     def _go(
         self, child: Process, cases: Sequence[Case], until: float, warn: Callable[[str], None]
@@ -537,7 +537,7 @@ class _Trial:
             number = self._number
             step = {"do": "case", "number": number, "procedure": self._exercise.procedure}
             step |= {"cpu": self._cpu, "wall": self._wall}
-            patience = min(self._wall + ANSWER_GRACE, until - monotonic())
+            patience = min(self._wall + ANSWER_GRACE, until - AWAKE.now())
             head, blobs = child.step(step, [builder_of(case)], patience=max(0.0, patience))
             if head.get("state") == "broken":
                 why = str(head.get("why"))[:300]

@@ -35,6 +35,30 @@ def waited(passed: float, queued: float) -> float:
     return passed - min(queued, 0.75 * passed)
 
 
+ONE_LOOK = 1.0
+"""Seconds that count, at most, from one look at the time to the next."""
+
+
+class AwakeClock:
+    """A clock that is not moved on while nobody looks at it.
+
+    Whoever waits looks several times a second. Where much more has passed, the machine slept, or
+    was paused as virtual machines are; that is no answer's fault.
+    """
+
+    def __init__(self) -> None:
+        self._last, self._now = time.monotonic(), 0.0
+
+    def now(self) -> float:
+        """Seconds since it was made."""
+        last, self._last = self._last, time.monotonic()
+        self._now += min(ONE_LOOK, self._last - last)
+        return self._now
+
+
+AWAKE = AwakeClock()
+"""This process's own, which all of its waiting moves on."""
+
 MOST_FORGIVEN = 20.0
 """Seconds of importing that are not counted, at most."""
 
@@ -44,7 +68,7 @@ class Clock:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._cpu, self._wall, self._queued = time.process_time(), time.monotonic(), _queued()
+        self._cpu, self._wall, self._queued = time.process_time(), AWAKE.now(), _queued()
         self._calm_until = 0.0
         self._forgiven = 0.0
         self._tick = self._cpu
@@ -53,9 +77,9 @@ class Clock:
         """Whether the time is used up."""
         # Processor time decides, so that a busy machine does not fail a right answer;
         # waiting is bounded too, for code that sleeps.
+        passed = AWAKE.now() - self._wall
         if time.process_time() - self._cpu - self._forgiven > self._limits.cpu:
             return True
-        passed = time.monotonic() - self._wall
         if passed <= self._limits.wall:
             return False
         return waited(passed, _queued() - self._queued) > self._limits.wall

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from autograder.fuzz.grammar import Op, Vocabulary
+from autograder.fuzz.grammar import HOLE, Op, Vocabulary
 from autograder.fuzz.recipe import Recipe, Step
 from autograder.models.build import T
 
@@ -142,11 +142,10 @@ class _Writer:
             text = text.replace(f"[{layer}]", self._attribute(into, layer, step, text), 1)
         holes = {letter: value.name for letter, value in read.items()}
         holes["n"] = into.numbers[step.number % len(into.numbers)]
-        line = re.sub(r"\{(\w)\}", lambda m: holes[m[1]], text)
+        line = HOLE.sub(lambda m: holes[m[1]], text)
         names = [into.new_name() for _ in range(op.outs)]
         into.lines.append(f"{', '.join(names)} = {line}" if names else line)
-        used = [read[m] for m in re.findall(r"\{([abcxy])\}", op.text)]
-        narrow = bool(self.shape) and (op.column or all(value.narrow for value in used))
+        narrow = bool(self.shape) and op.is_narrow({k: value.narrow for k, value in read.items()})
         into.values += [Value(name, narrow) for name in names]
 
     def _attribute(self, into: _Class, layer: str, step: Step, text: str) -> str:
@@ -165,7 +164,8 @@ class _Writer:
         if step.layer == 5 and self.namesakes:
             name = self.namesakes[step.number % len(self.namesakes)]
         free = (f"{name}_{i}" if i else name for i in itertools.count())
-        name = next(other for other in free if other not in into.attributes)
+        taken = {*into.attributes, *(["part"] if self.part else [])}
+        name = next(other for other in free if other not in taken)
         into.attributes[name] = made
         return _self(name)
 

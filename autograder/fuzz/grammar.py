@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,9 @@ import torch
 
 SHAPES: tuple[tuple[int, ...], ...] = ((2, 3), (3,), (), (2, 1, 3), (1, 2, 4, 4))
 
+HOLE = re.compile(r"\{#?(\w)\}")
+"""A place in a template where a value or a number is filled in."""
+
 
 @dataclass(frozen=True)
 class Op:
@@ -19,7 +22,8 @@ class Op:
 
     Attributes:
         text: a template. ``{a}``, ``{b}``, ``{c}`` are values of any shape that fits the model's,
-            ``{x}``, ``{y}`` values of just the model's shape, ``{n}`` is a number. What stands
+            ``{x}``, ``{y}`` values of just the model's shape, ``{n}`` is a number. Of ``{#x}``
+            only a number comes to the result, whose shape is that of the others. What stands
             in brackets is an attribute of the model: ``[nn.ReLU()]({a})``,
             ``{a} * [nn.Parameter(torch.ones(D))]``; there, ``D`` is the size of the last dimension
             and ``C`` that of the second. ``[Block()]({x})``: a class among the vocabulary's names;
@@ -33,6 +37,16 @@ class Op:
     dims: tuple[int, int] = (0, 4)
     column: bool = False
     outs: int = 1
+
+    def is_narrow(self, read: Mapping[str, bool]) -> bool:
+        """Whether the last dimension of what comes out may be another than the model's.
+
+        Args:
+            read: the same of the values that it reads, by their letters.
+        """
+        return self.column or all(
+            read[letter] for letter in re.findall(r"\{([abcxy])\}", self.text)
+        )
 
     @cached_property
     def layers(self) -> tuple[str, ...]:

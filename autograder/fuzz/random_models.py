@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from autograder.core.exercise import RANDOM, Case, Expect, Trial
+from autograder.core.global_state import preserve_global_state
+from autograder.core.limits import bounded_output
 from autograder.fuzz.codegen import program_of
 from autograder.fuzz.grammar import Vocabulary
 from autograder.fuzz.model_builder import Builder, as_it_is
@@ -59,9 +61,8 @@ class RandomModels:
         if (seed, count) not in self._made:
             recipes = drawn(self.vocabulary.most, max(count, self.count), seed)[:count]
             self._made.clear()  # a run over many seeds must not keep all of their models
-            self._made[seed, count] = tuple(
-                self.case(recipe, f"random model {i}") for i, recipe in enumerate(recipes, start=1)
-            )
+            made = (self.case(recipe, f"random model {i}") for i, recipe in enumerate(recipes, 1))
+            self._made[seed, count] = tuple(filter(can_be_made, made))
         return self._made[seed, count]
 
     def pool(self, pool: int) -> Iterator[Case]:
@@ -80,7 +81,7 @@ class RandomModels:
         places = (
             (start + i) % _ROUND + _ROUND * chooser.randrange(POOL // _ROUND) for i in range(count)
         )
-        return tuple(self._of_pool(pool, place) for place in places)
+        return tuple(filter(can_be_made, (self._of_pool(pool, place) for place in places)))
 
     def _of_pool(self, pool: int, place: int) -> Case:
         if (pool, place) not in self._pooled:
@@ -113,5 +114,29 @@ class RandomModels:
         if case.recipe is None:
             return case
         name = "the smallest random model that shows it"
-        recipe = shrunk(case.recipe, lambda recipe: fails(self.case(recipe, name)))
-        return self.case(recipe, name)
+
+        def is_as_bad(recipe: Recipe) -> bool:
+            smaller = self.case(recipe, name)
+            return can_be_made(smaller) and fails(smaller)
+
+        return self.case(shrunk(case.recipe, is_as_bad), name)
+
+
+def can_be_made(case: Case) -> bool:
+    """Whether the objects of a random case can be made.
+
+    What runs the model to make them may find out that one operation does not take what another
+    gives. That says nothing of an answer, so such a model is not tried.
+    """
+    key = "can be made"
+    if key not in case.cache:
+        case.cache[key] = True
+        # A model alone is not run until it is tried.
+        if not (isinstance(case.make, Builder) and case.make.complete is as_it_is):
+            try:
+                with preserve_global_state(), bounded_output(0):
+                    case.make(0)
+            except Exception:
+                case.cache[key] = False
+    made: bool = case.cache[key]
+    return made

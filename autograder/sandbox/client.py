@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from autograder.core.ending import End, Ending
-from autograder.core.limits import waited
+from autograder.core.limits import AWAKE, waited
 from autograder.sandbox import temp_dirs
 from autograder.sandbox.fork_server import CONFIGURE
 from autograder.sandbox.resource_limits import Bounds
@@ -28,6 +28,9 @@ PATIENCE = 300.0
 
 SENDING = 30.0
 """Seconds that a process may take to read what is sent: it has nothing else to do."""
+
+LOOK = 0.5
+"""Seconds between two looks at the time, while a process is waited for."""
 
 REST = 10.0
 """Seconds that a frame may take from its beginning on, at least."""
@@ -286,14 +289,15 @@ class Process:
             ProcessLost: the process is gone, or does not answer as it must.
             NoBox: it could not be boxed.
         """
-        until = time.monotonic() + patience
+        until = AWAKE.now() + patience
         try:
-            send(self.talk, head, blobs, min(until, time.monotonic() + SENDING))
+            send(self.talk, head, blobs, time.monotonic() + min(patience, SENDING))
             if hand_over:
                 socket.send_fds(self.talk, [b"\1"], [one.fileno() for one in hand_over])
             while True:
                 until = self._wait(until, patience)
-                found = receive(self.talk, until, largest)
+                rest = max(REST, until - AWAKE.now())
+                found = receive(self.talk, time.monotonic() + rest, largest)
                 if found[0].get("done") == head["do"]:
                     return found
                 if tell is None:
@@ -312,17 +316,20 @@ class Process:
     def _wait(self, until: float, patience: float) -> float:
         """Wait for the beginning of a frame; until when the rest of it may take.
 
+        Both times are those of `AWAKE`.
+
         Raises:
             TooLate: it is not there in time.
         """
         began = until - patience
-        while not select.select([self.talk], [], [], max(0.0, until - time.monotonic()))[0]:
-            passed = time.monotonic() - began
-            left = patience - waited(passed, self._queued())
+        while not select.select([self.talk], [], [], max(0.0, min(LOOK, until - AWAKE.now())))[0]:
+            if AWAKE.now() < until:
+                continue
+            left = patience - waited(AWAKE.now() - began, self._queued())
             if left <= 0:
                 raise TooLate
-            until = time.monotonic() + left
-        return max(until, time.monotonic() + REST)
+            until = AWAKE.now() + left
+        return until
 
     def _queued(self) -> float:
         """Seconds that the process has waited for a processor, as its supervisor says."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from autograder.core.ending import End, Ending
-from autograder.core.limits import waited
+from autograder.core.limits import AwakeClock, waited
 from autograder.sandbox import syscalls
 from autograder.sandbox.cgroups import Cgroup
 from autograder.sandbox.resource_limits import SPARE, Bounds
@@ -63,7 +63,7 @@ def supervise(
 
 
 def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None) -> Ending:
-    began = looked = time.monotonic()
+    looked, awake = time.monotonic(), AwakeClock()
     memory, started = Memory(child), Started()
     spent = ProcessorTime(free=int(bounds.cpu))
     crowd = Crowd(child, many=4 * bounds.processes)
@@ -78,7 +78,7 @@ def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None
         looked = now
         found, new = _processes(), started.since()
         crowd.put_behind(found, new)
-        if waited(now - began, _queued(child)) > bounds.wall:
+        if waited(awake.now(), _queued(child)) > bounds.wall:
             return Ending(End.OUT_OF_TIME)
         before, buried = buried, sum(os.times()[2:4])
         moved = spent.look(times_of(found), buried - before, new, passed)

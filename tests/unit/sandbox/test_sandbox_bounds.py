@@ -14,7 +14,7 @@ import sys
 import sysconfig
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -538,6 +538,46 @@ def test_a_clock_takes_off_the_time_in_the_queue(monkeypatch: pytest.MonkeyPatch
     assert idle.is_over()
 
 
+@pytest.fixture
+def sleep_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Has an hour pass at once, as where a virtual machine was paused."""
+    slept, real = [0.0], time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: real() + slept[0])
+    return lambda: slept.append(slept.pop() + 3600.0)
+
+
+def test_a_machine_that_slept_takes_no_time_of_an_answer(
+    sleep_of_the_machine: Callable[[], None],
+) -> None:
+    with limits.time_limit(limits.Limits(wall=30.0)) as clock:
+        time.sleep(0.2)
+        sleep_of_the_machine()
+        time.sleep(0.2)
+        assert not clock.is_over()
+    with pytest.raises(limits.OutOfTime), limits.time_limit(limits.Limits(wall=1.5)):
+        sleep_of_the_machine()
+        time.sleep(10.0)
+
+
+def test_a_machine_that_slept_loses_no_process(sleep_of_the_machine: Callable[[], None]) -> None:
+    ours, theirs = socket.socketpair()
+
+    def answer() -> None:
+        head, _ = wire.receive(theirs)
+        time.sleep(0.2)
+        sleep_of_the_machine()
+        time.sleep(0.2)
+        wire.send(theirs, {"done": head["do"]})
+
+    with theirs, ThreadPoolExecutor(1) as pool:
+        answered = pool.submit(answer)
+        process = Process(ours, None)
+        assert process.step({"do": "wait"}, patience=10.0) == ({"done": "wait"}, [])
+        answered.result()
+        with pytest.raises(ProcessLost):
+            process.step({"do": "wait"}, patience=0.3)
+
+
 def test_waiting_for_a_processor_does_not_count_but_every_wait_ends() -> None:
     assert waited(60.0, 0.0) == 60.0
     assert waited(60.0, 20.0) == 40.0
@@ -578,7 +618,7 @@ def test_waiting_for_a_processor_gives_more_time_but_not_for_ever(
     notebook._queued = lambda: queued
     began = time.monotonic()
     with other, pytest.raises(wire.TooLate):
-        notebook._wait(began + 0.2, 0.2)
+        notebook._wait(limits.AWAKE.now() + 0.2, 0.2)
     assert least <= time.monotonic() - began < least + 0.5
     notebook.close()
 

@@ -61,7 +61,7 @@ VOCABULARY = Vocabulary(
     + ops(
         "{x}[{x}.dim() - {x}.dim() : {y}.size(0)]",
         "{x}[0 : {x}.size(0) : {y}.dim()].sum() * {y}",
-        "torch.cat([{x}, {y}], {x}.dim() - 1).sum() + {a}",
+        "torch.cat([{#x}, {#y}], {#x}.dim() - 1).sum() + {a}",
         "F.pad({x}, [0, {a}.dim() * 0])",
         dims=(1, 4),
     )

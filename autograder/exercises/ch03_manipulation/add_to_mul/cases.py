@@ -55,7 +55,7 @@ VOCABULARY = Vocabulary(
         "torch.add({a}, {b}, alpha=0)",
         "torch.add({a}, {b}, alpha=1.5)",
         "torch.add({a}, {b}, alpha=1.0)",
-        "torch.add({a}, {b}, alpha={x}.dim())",
+        "torch.add({a}, {b}, alpha={#x}.dim())",
         "{x}.add_({b})",
         "[nn.Parameter(torch.ones(()))] + {a}",
         "[buffer(torch.ones(()))] + {a}",

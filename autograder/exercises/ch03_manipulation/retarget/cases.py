@@ -45,7 +45,7 @@ VOCABULARY = Vocabulary(
         "torch.add({a}, {b}, alpha={n})",
         "torch.mul({a}, {b})",
         "torch.sub({a}, other={b})",
-        "torch.sum({x}, dim=-1, keepdim=True) * {a}",
+        "torch.sum({#x}, dim=-1, keepdim=True) * {a}",
         "torch.relu({a})",
         "F.relu({a})",
         "{a}.relu()",
@@ -53,7 +53,7 @@ VOCABULARY = Vocabulary(
         "torch.maximum({a}, torch.neg({a}))",
         'halve({a}, {b})  # recorded: fx.wrap("halve")',
     )
-    + ops("torch.cat([{x}, {y}], -1).sum() * {a}", dims=(1, 4))
+    + ops("torch.cat([{#x}, {#y}], -1).sum() * {a}", dims=(1, 4))
     + COMMON,
     training=True,
     namesakes=("add", "mul"),

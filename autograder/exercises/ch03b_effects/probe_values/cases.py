@@ -76,7 +76,7 @@ VOCABULARY = Vocabulary(
         "{x}.add_({b})",
         "{a} * [nn.Parameter(torch.ones(()))]",
         "{x}.reshape({x}.size())",
-        "{a} * {b}.dim()",
+        "{a} * {#b}.dim()",
         "torch.maximum(input={a}, other={b})",
     )
     + COMMON,

@@ -75,7 +75,7 @@ VOCABULARY = Vocabulary(
         "{a} + flag_1",
         '{a} * 2 if mode == "it\'s" else {a}',
         "{a} * 2 ** flag",
-        "sum((torch.sin({b}) for _ in range(flag)), {a})",
+        "sum((torch.sin({#b}) for _ in range(flag)), {a})",
         "{a} - flag_1 * 2",
         "{a} * (2 if flag is True else 3)",
         "{a} * (2 if isinstance(k, int) else 3)",

@@ -79,7 +79,7 @@ VOCABULARY = Vocabulary(
         "torch.div({a}, {b}, rounding_mode=None)",
         "torch.pow({a}, 3)",
         "torch.pow({a}, exponent=2)",
-        "torch.pow({a}, torch.numel({b}))",
+        "torch.pow({a}, torch.numel({#b}))",
         "{x} * torch.mean({a})",
         "torch.clamp({a}, torch.amin({x}), {y})",
         "{x} + torch.argmax({y})",

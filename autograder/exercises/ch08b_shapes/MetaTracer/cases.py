@@ -123,7 +123,7 @@ VOCABULARY = Vocabulary(
         "({a} + 1 if {a}.dtype == torch.float32 else {a} * 3)",
         "({x}.exp() if {x}.numel() == {y}.numel() else {y})",
         "({a}.abs() if {a}.is_floating_point() else {a})",
-        "({a} * {b} if {a}.shape == {b}.shape else {a})",
+        "({a} * {#b} if {a}.shape == {#b}.shape else {a})",
         "{x}.reshape({x}.shape[0], -1).reshape({x}.shape)",
         "{x}.reshape(int({x}.shape[0]), -1).reshape({x}.shape)",
         "torch.stack([low - high for low, high in zip({x}, {y})])",

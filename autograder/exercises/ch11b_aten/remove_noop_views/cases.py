@@ -60,7 +60,7 @@ VOCABULARY = Vocabulary(
         "{x}.view({x}.shape)",
         "{x}.expand({x}.shape)",
         "{x}[:]",
-        "{x}.reshape(-1).reshape(1, -1).sum(1, keepdim=True)",
+        "{x}.reshape(-1).reshape(1, -1).sum(1) * {y}",
     )
     + ops(
         "{x}.view(-1).exp().view({x}.shape)",

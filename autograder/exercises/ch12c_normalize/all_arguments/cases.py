@@ -77,17 +77,17 @@ VOCABULARY = Vocabulary(
         "{a}.add({b}, alpha=3)",
     )
     + ops(
-        "{x}.sum(-1, True) * {a}",
+        "{#x}.sum(-1, True) * {a}",
         "torch.sum({x}, dim=[-1], keepdim=True) - {y}",
         "{x}.softmax(-1)",
         "torch.cat([{x}, {y}], dim=0).chunk(2)[0]",
-        "{x}.max() + {a}",
-        "torch.max({x}, -1, True)[1] * {a}",
+        "{#x}.max() + {a}",
+        "torch.max({#x}, -1, True)[1] * {a}",
         "{x}.std(-1, keepdim=True) + {y}",
         dims=(1, 3),
     )
     + ops(
-        "{x}.reshape({x}.size(0), -1).sum() + {a}",
+        "{#x}.reshape({#x}.size(0), -1).sum() + {a}",
         "{x}.transpose(0, -1).sum() * {y}",
         "{x}.flatten().view(1, -1).expand(2, -1).sum() + {y}",
         dims=(2, 3),
