@@ -1,5 +1,5 @@
 """The models that answers are tried on, and how cases are made of them."""
 
-from autograder.models.build import T, fresh, model_case, randomize_, tensor_of
+from autograder.models.build import InEvaluation, T, fresh, model_case, randomize_, tensor_of
 
-__all__ = ["T", "fresh", "model_case", "randomize_", "tensor_of"]
+__all__ = ["InEvaluation", "T", "fresh", "model_case", "randomize_", "tensor_of"]

@@ -271,11 +271,6 @@ class NormedAdd(nn.Module):
         return torch.add(self.norm(x), self.drop(y))
 
 
-def freeze_norm(model: nn.Module) -> None:
-    """One part of a `NormedAdd` does not train."""
-    model.norm.eval()
-
-
 class SeveralReaders(nn.Module):
     def forward(self, x, y):
         a = torch.add(x, y)

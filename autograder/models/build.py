@@ -89,6 +89,21 @@ def arguments(
     return tuple(make(spec) for spec in specs)
 
 
+@dataclass(frozen=True)
+class InEvaluation:
+    """Puts one part of a model in evaluation mode, as whoever freezes a layer does.
+
+    Attributes:
+        path: the part's qualified name.
+    """
+
+    path: str
+
+    def __call__(self, model: nn.Module) -> None:
+        """Change the model's part."""
+        model.get_submodule(self.path).eval()
+
+
 @dataclass(frozen=True, eq=False)
 class ModelTrial:
     """Builds the objects of a case that hands the answer a model; see `model_case`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import linecache
 import os
 import sysconfig
 import traceback
@@ -75,8 +77,29 @@ def is_learners(filename: str) -> bool:
 
 
 def is_stub(error: BaseException) -> bool:
-    """Whether this is the ``raise NotImplementedError()`` of an untouched stub."""
+    """Whether this is the ``raise NotImplementedError()`` of an untouched stub.
+
+    It is a statement of a function's own body. In a branch, it is an answer's way to refuse what
+    it does not know.
+    """
     if type(error) is not NotImplementedError or str(error):
         return False
     frames = traceback.extract_tb(error.__traceback__)
-    return bool(frames) and is_learners(frames[-1].filename)
+    if not frames or not is_learners(frames[-1].filename):
+        return False
+    return not _is_in_a_branch(frames[-1].filename, frames[-1].lineno or 0)
+
+
+def _is_in_a_branch(filename: str, line: int) -> bool:
+    """Whether a `raise` stands deeper than in a function's own body, where its text is known."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(filename)))
+    except (SyntaxError, ValueError):  # no text, or not Python's
+        return False
+    functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
+    direct = {id(statement) for function in functions for statement in function.body}
+    raising = (each for each in ast.walk(tree) if isinstance(each, ast.Raise))
+    return any(
+        each.lineno <= line <= (each.end_lineno or each.lineno) and id(each) not in direct
+        for each in raising
+    )

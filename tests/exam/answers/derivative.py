@@ -578,6 +578,11 @@ def always_zero(fn):
     return plain_numbers(fn, lambda slope, parameter: torch.zeros_like(parameter))
 
 
+@wrong("a constant slope as a whole number", "wrong-result")
+def whole_slope(fn):
+    return plain_numbers(fn, lambda slope, parameter: torch.full_like(parameter, int(slope)))
+
+
 @wrong("a constant function crashes", "crashed")
 def constant_crashes(fn):
     return forward_mode(fn, zero=lambda x: None)

@@ -261,6 +261,18 @@ def leaky_too(model):
     return Fuse(modules=(nn.ReLU, nn.LeakyReLU))(model)
 
 
+class FuseByPartOfName(Fuse):
+    def is_relu(self, gm: fx.GraphModule, node: fx.Node) -> bool:
+        if node.op == "call_method":
+            return "relu" in node.target
+        return super().is_relu(gm, node)
+
+
+@wrong("a method counts whose name holds relu", "changed-too-much")
+def named_like_relu(model):
+    return FuseByPartOfName()(model)
+
+
 @wrong("GELU counts as ReLU", "changed-too-much")
 def gelu_too(model):
     return Fuse(functions=(*FUNCTIONS, F.gelu))(model)

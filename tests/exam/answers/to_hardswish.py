@@ -306,11 +306,18 @@ def floor_division(model):
     return _rewrite(model, [*_all_patterns(), *patterns])
 
 
+@wrong("six divided by the product, too", "changed-too-much")
+def turned_division(model):
+    patterns = [lambda x: 6 / (x * F.relu6(x + 3)), lambda x: 6 / (F.relu6(x + 3) * x)]
+    return _rewrite(model, [*_all_patterns(), *patterns])
+
+
 @wrong("the sign of the numbers is overlooked", "changed-too-much")
 def any_sign(model):
     return _rewrite(model, _all_patterns((3, 3.0, -3), (6, 6.0, -6)))
 
 
 BEYOND = {
+    "six divided by the product, too": "right answers round otherwise, and near 0 much comes of it",
     "floor division, too": "right answers round otherwise, and a floor would make a step of that",
 }

@@ -84,6 +84,17 @@ def test_untouched_stub_is_not_attempted() -> None:
     assert (verdict.status, verdict.score, verdict.cases) == ("not attempted", 0.0, 1)
 
 
+def test_an_answer_that_refuses_a_model_is_attempted() -> None:
+    def refuses(model: nn.Module) -> fx.GraphModule:
+        if hasattr(model, "weight") or model.training is not None:
+            raise NotImplementedError
+        return fx.symbolic_trace(model)
+
+    verdict = verdict_on(refuses)
+    assert verdict.status == "crashed"
+    assert verdict.findings[0].message.startswith(f"`{TOY.name}` raised `NotImplementedError`")
+
+
 def test_crash_names_the_learners_line() -> None:
     def crashes(model: nn.Module) -> fx.GraphModule:
         return model.no_such_attribute

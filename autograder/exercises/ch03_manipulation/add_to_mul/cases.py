@@ -9,7 +9,7 @@ import torch
 from autograder.core.exercise import Aspect, Exercise
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, additions, model_case
+from autograder.models import InEvaluation, T, additions, model_case
 
 X, WIDE = T(2, 3), T(4, 3)
 
@@ -140,7 +140,7 @@ EXERCISE = Exercise(
             additions.NormedAdd,
             (WIDE, WIDE),
             training=True,
-            prepare=additions.freeze_norm,
+            prepare=InEvaluation("norm"),
         ),
         model_case("redraw: torch.add", "function", additions.LaterMul, (T(5), T(5)), hidden=True),
         model_case(

@@ -11,7 +11,7 @@ from autograder.core.exercise import Aspect, Exercise
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.wrapped import Wrapped
-from autograder.models import T, additions, model_case
+from autograder.models import InEvaluation, T, additions, model_case
 
 X, WIDE = T(2, 3), T(4, 3)
 PLACE = T(dtype=torch.int64)
@@ -134,7 +134,7 @@ EXERCISE = Exercise(
             additions.NormedAdd,
             (WIDE, WIDE),
             training=True,
-            prepare=additions.freeze_norm,
+            prepare=InEvaluation("norm"),
         ),
         model_case("redraw: torch.add", "task", additions.OneAdd, (T(5), T(1)), hidden=True),
         model_case(

@@ -8,7 +8,7 @@ from autograder.core.exercise import Aspect, Exercise
 from autograder.exercises.ch03_manipulation.relu_to_gelu import models
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, model_case
+from autograder.models import InEvaluation, T, model_case
 
 X, WIDE, LAYERED = T(2, 3), T(4, 3), T(1, 3, 4)
 
@@ -125,7 +125,7 @@ EXERCISE = Exercise(
             models.TrainedBlock,
             (WIDE,),
             training=True,
-            prepare=models.freeze_norm,
+            prepare=InEvaluation("block.1"),
         ),
         model_case("single precision", "rest", models.ModuleRelu, (X,), dtype=torch.float32),
         model_case("redraw: functions", "function", models.FunctionalRelu, (T(7),), hidden=True),

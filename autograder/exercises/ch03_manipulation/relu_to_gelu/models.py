@@ -210,11 +210,6 @@ class TrainedBlock(nn.Module):
         return self.block(x)
 
 
-def freeze_norm(model: nn.Module) -> None:
-    """One part of the model does not train."""
-    model.block[1].eval()
-
-
 class BlockAndRelu(TrainedBlock):
     def forward(self, x):
         return self.block(x.relu()) * 2

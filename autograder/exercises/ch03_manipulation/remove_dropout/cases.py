@@ -8,7 +8,7 @@ from autograder.core.exercise import Aspect, Exercise
 from autograder.exercises.ch03_manipulation.remove_dropout import models
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, model_case
+from autograder.models import InEvaluation, T, model_case
 
 X, WIDE = T(2, 3), T(4, 3)
 LAYERED = T(1, 3, 4)
@@ -125,7 +125,7 @@ EXERCISE = Exercise(
             models.FrozenNorm,
             (WIDE,),
             training=True,
-            prepare=models.freeze_norm,
+            prepare=InEvaluation("norm"),
         ),
         model_case("a probability of zero", "rest", models.ZeroDropout, (X,)),
         model_case("misleading names", "rest", models.Namesakes, (X,)),

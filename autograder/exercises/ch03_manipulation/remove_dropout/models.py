@@ -201,11 +201,6 @@ class FrozenNorm(nn.Module):
         return self.drop(self.norm(x))
 
 
-def freeze_norm(model: nn.Module) -> None:
-    """One part of the model does not train."""
-    model.norm.eval()
-
-
 class Branches(nn.Module):
     def __init__(self):
         super().__init__()

@@ -11,7 +11,7 @@ from autograder.exercises.ch03_manipulation.retarget.models import with_function
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.wrapped import Wrapped
-from autograder.models import T, additions, model_case
+from autograder.models import InEvaluation, T, additions, model_case
 
 X, WIDE = T(2, 3), T(4, 3)
 
@@ -192,7 +192,7 @@ EXERCISE = Exercise(
             (WIDE, WIDE),
             extra=(torch.add, torch.sub),
             training=True,
-            prepare=additions.freeze_norm,
+            prepare=InEvaluation("norm"),
         ),
         model_case(
             "redraw: one call",

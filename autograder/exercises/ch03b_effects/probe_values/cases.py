@@ -13,7 +13,7 @@ from autograder.exercises.ch03b_effects.probe_values import models
 from autograder.exercises.ch03b_effects.probe_values.models import with_probe
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, model_case
+from autograder.models import InEvaluation, T, model_case
 
 X, WIDE = T(2, 3), T(4, 3)
 
@@ -115,7 +115,7 @@ EXERCISE = Exercise(
             models.Checked,
             (WIDE,),
             training=True,
-            prepare=models.freeze_norm,
+            prepare=InEvaluation("norm"),
         ),
         probe_case("a value changed later", "order", models.Overwritten, (X,)),
         probe_case("several readers", "readers", models.Readers, (X, X)),

@@ -106,11 +106,6 @@ class Checked(nn.Module):
         return y.exp() if self.training else y
 
 
-def freeze_norm(model: nn.Module) -> None:
-    """One part of the model does not train."""
-    model.norm.eval()
-
-
 class NamesTaken(nn.Module):
     def __init__(self):
         super().__init__()

@@ -162,12 +162,14 @@ class OtherActivations(nn.Module):
         self.relu6 = nn.ReLU6()
         self.leaky = nn.LeakyReLU()
         self.prelu = nn.PReLU()
+        self.slope = nn.Parameter(torch.full((1,), 0.1))
 
     def forward(self, x):
         a = self.relu6(self.linear(x)) + self.leaky(self.linear(x)) + self.prelu(self.linear(x))
         b = F.relu6(self.linear(x)) + self.linear(x).sigmoid() + F.elu(self.linear(x))
         c = F.gelu(self.linear(x)) + F.softplus(self.linear(x)) * F.silu(self.linear(x))
-        return a + b + c + self.linear(x).clamp(min=0)
+        d = self.linear(x).prelu(self.slope) - self.linear(x).clamp(min=0)
+        return a + b + c + d
 
 
 class ReadElsewhere(nn.Module):

@@ -180,6 +180,7 @@ EXERCISE = Exercise(
         slope_case("a running total", "spellings", models.total, X),
         slope_case("an alpha beside keywords", "spellings", models.alphas_beside_keywords, X),
         slope_case("a straight line", "constants", models.line, X, POINT),
+        slope_case("a slope that is no whole number", "constants", models.flat_line, X, POINT),
         slope_case("the input, negated", "constants", models.minus, X),
         slope_case("a number", "constants", models.number, X, POINT, CUBE),
         slope_case("a whole number", "constants", models.whole_number, T(2, 3), SINGLE),

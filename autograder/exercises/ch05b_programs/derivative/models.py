@@ -27,6 +27,10 @@ def line(x):
     return 3 * x - 2
 
 
+def flat_line(x):
+    return 1.25 - x * 0.4
+
+
 def sine(x):
     return torch.sin(x)
 
