@@ -31,7 +31,7 @@ SUBMISSIONS = (
     Submission(
         "dan", CHAPTER, "right in part", {"source_of": PARTIAL, "minimize": PARTIAL_SMALL},
         earns={
-            "source_of": all_but("source_of", "inside"),
+            "source_of": all_but("source_of", "inside", "torch"),
             "minimize": all_but("minimize", "asks"),
         },
     ),
