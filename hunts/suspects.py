@@ -385,11 +385,12 @@ SUSPECTS: tuple[Suspect, ...] = (
             name,
             Question(change, given="model", aspects=aspects, first_only=True),
             files,
-            leaves_out=FIRST,
+            leaves_out=(*FIRST, *ORDER) if aspects is RESULTS else FIRST,
             slow=True,
         )
         for name, change, aspects, files in (
             ("export", _program, MEANING, ("export/_trace.py",)),
+            # A decomposition may draw its numbers in another way.
             ("export, functional", _functional, RESULTS, ("export/exported_program.py",)),
             ("export, decomposed", _decomposed, RESULTS, ("export/exported_program.py",)),
             ("export, saved", _program_saved, MEANING, ("_export/serde/serialize.py",)),
