@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from torch import fx
 from torch.fx.experimental import const_fold
 from torch.fx.passes import split_module, split_utils
+from torch.fx.passes.infra import partitioner
 
 from hunts.bug import Bug, Variant, returning
 from hunts.known.mending import has_effect, instead, nodes_are
@@ -72,6 +74,38 @@ def _parameters_kept() -> Any:
     return instead(split_utils, "split_by_tags", make)
 
 
+def _only_of_tuples() -> Any:
+    """What picks by an index that is computed does not count as an entry of a tuple."""
+
+    def make(original: Any) -> Any:
+        def propose(self: Any) -> Any:
+            nodes = self.graph_module.graph.nodes
+            computed = [
+                node
+                for node in nodes
+                if node.target is operator.getitem and len(node.all_input_nodes) > 1
+            ]
+            for node in computed:
+                node.target = _picked
+            try:
+                return original(self)
+            finally:
+                for node in computed:
+                    node.target = operator.getitem
+
+        return propose
+
+    return instead(partitioner.CapabilityBasedPartitioner, "propose_partitions", make)
+
+
+def _picked(values: Any, index: Any) -> Any:
+    """As `operator.getitem`, under another name."""
+    return operator.getitem(values, index)
+
+
+_picked.__name__ = "getitem"  # a backend that goes by names takes it for what it is
+
+
 SPLIT = "from torch.fx.passes.split_module import split_module"
 TAGS = """
 from torch.fx.passes import split_utils
@@ -79,6 +113,22 @@ def tagged(gm):
     for node in gm.graph.nodes:
         node.tag = "all"
     return split_utils.split_by_tags(gm, ["all"])
+"""
+
+PARTITIONER = """
+from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+from torch.fx.passes.operator_support import create_op_support
+class Counted(CapabilityBasedPartitioner):
+    looks = 0
+    def __getattribute__(self, name):
+        if name == "graph_module":
+            self.looks += 1
+            if self.looks > 1000:
+                raise TimeoutError("it has looked at the graph a thousand times")
+        return super().__getattribute__(name)
+def partitioned(gm):
+    takes = create_op_support(lambda modules, node: node.name == "size")
+    return Counted(gm, takes, allows_single_node_partition=True).partition_and_fuse()
 """
 
 BUGS = (
@@ -142,5 +192,23 @@ class Model(nn.Module):
         instead="Set `target` and `args` of the new placeholders from the old ones, then "
         "`recompile()`.",
         mend=_parameters_kept,
+    ),
+    Bug(
+        name="partition-without-end",
+        title="`CapabilityBasedPartitioner` never ends if an index is computed",
+        suspects=("partitioner",),
+        code=returning("x[x.dim() : x.size(0)]"),
+        inputs="x = torch.eye(3)",
+        change="partitioned(gm)",
+        imports=PARTITIONER,
+        why="A value that only `getitem` reads is taken for a tuple, and wants its readers in its "
+        "own set. Here one `getitem` reads two numbers, as its index, and they are in "
+        "different sets. Each moves it to its own, in turn, and the loop never ends.",
+        file="fx/passes/infra/partitioner.py",
+        line="nodes_reassignment[user] = id  # type: ignore[assignment]",
+        instead="Say of such a `getitem` and of what computes its index that the backend does not "
+        "take them.",
+        mend=_only_of_tuples,
+        raises=True,
     ),
 )
