@@ -111,6 +111,7 @@ EXERCISE = Exercise(
         case("read by dead code", "merged", models.ReadByDeadCode, LONG),
         case("there and back", "merged", models.ThereAndBack, LONG),
         case("there and back, transposed", "merged", models.TransposedBack, LONG),
+        case("there, back, and on", "merged", models.ThereBackAndOn, LONG),
         case("nothing between two views", "merged", models.NothingBetween, LONG),
         case("a long chain", "merged", models.LongChain, LONG),
         case("another shape", "others", models.Needed, TALL),

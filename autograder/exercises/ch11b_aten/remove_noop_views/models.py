@@ -137,6 +137,15 @@ class ThereAndBack(nn.Module):
         return aten.cos.default(aten.view.default(z, [2, 6]))
 
 
+class ThereBackAndOn(nn.Module):
+    """`x` has the shape (2, 6). Whether the last one stays a view of `x` is free."""
+
+    def forward(self, x):
+        y = aten.reshape.default(x, [12])
+        z = aten.view.default(y, [2, 6])
+        return aten.cos.default(aten.view.default(z, [3, 4]))
+
+
 class NothingBetween(nn.Module):
     """`x` has the shape (2, 6); a slice of everything is between two views."""
 

@@ -124,7 +124,7 @@ class Views:
                 nothing = value == self.values[row.source]
                 chain = by_views.get(row.source, True)
                 by_views[row.name] = chain if nothing else row.target != RESHAPE and chain
-                if value[0] == "slice" or value[0] == "expand":
+                if value[0] != "shape":
                     by_views[row.name] = True  # what is read from here on
                 elif row.is_shape and by_views[row.name]:
                     self.plain.add(value)
