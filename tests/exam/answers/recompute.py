@@ -173,13 +173,13 @@ def other_names(gm, names):
     return recomputed(gm, tuple(names), make=make)
 
 
-@right("readers as a copy of the graph lists them")
-def users_of_a_copy(gm, names):
-    # In a copy, `users` begin in the order of the graph; copies of readers come later.
-    return recomputed(gm, names, readers_of=lambda node, graph: list(node.users))
-
-
 # ------------------------------------------------------------------ wrong
+
+
+@wrong("readers as a copy of the graph lists them", "wrong-place")
+def users_of_a_copy(gm, names):
+    # In a copy, `users` begin in the order of the graph; a reader that gets a copy goes to the end.
+    return recomputed(gm, names, readers_of=lambda node, graph: list(node.users))
 
 
 @wrong("from the first named node to the last", "wrong-count", clause="chains")

@@ -103,6 +103,7 @@ EXERCISE = Exercise(
         named("keywords, lists, slices", "readers", models.Keywords, "size", "sin", "cat"),
         named("the output", "readers", models.OutputReads, "sin"),
         named("the output, and a chain", "readers", models.OutputReads, "cos", "sin", "tanh"),
+        named("second reader of one, first of another", "readers", models.SideBySide, "exp", "sin"),
         named("the first reader was added last", "readers", models.inserted, "sin"),
         named("an edited graph", "readers", models.Chain, "sin", "tanh", edited=True),
         named("a layer is the second reader", "readers", models.LayerReads, "sin"),

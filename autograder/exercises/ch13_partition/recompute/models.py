@@ -76,6 +76,16 @@ class BothOf(nn.Module):
         return torch.minimum(c, torch.stack([a, b, a]).sum(0))
 
 
+class SideBySide(nn.Module):
+    """The second reader of one value is the first of another."""
+
+    def forward(self, x):
+        a = torch.exp(x)
+        b = torch.sin(x)
+        c = torch.tanh(b)
+        return b * a - c * torch.neg(a)
+
+
 class OutputReads(nn.Module):
     """The output reads values that were read before, and one that was not."""
 
