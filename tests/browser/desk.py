@@ -14,7 +14,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -42,19 +42,32 @@ class Lab:
     Attributes:
         address: where it answers.
         folder: the workspace.
+        ending: what ends kernels just now, by the path of their notebook.
     """
 
     address: str
     folder: Path
+    ending: dict[str, Thread] = field(default_factory=dict)
 
     def url(self, name: str) -> str:
         """The address of a notebook."""
         return f"{self.address}/lab/tree/{name}?token={TOKEN}&reset"
 
     def end_kernels(self) -> None:
-        """End what runs, so that one kernel at a time takes memory; nobody waits for it."""
+        """End what runs, so that one kernel at a time takes memory.
+
+        Nobody waits for it but who opens the same notebook again: JupyterLab would give it the
+        kernel that is about to end, and what is run there would never be done.
+        """
         sessions = json.loads(self._ask("/api/sessions"))
-        Thread(target=self._end, args=([each["id"] for each in sessions],), daemon=True).start()
+        end = Thread(target=self._end, args=([each["id"] for each in sessions],), daemon=True)
+        self.ending.update({each["path"]: end for each in sessions})
+        end.start()
+
+    def wait_for_end(self, name: str) -> None:
+        """Wait until no kernel of a notebook is about to end."""
+        if end := self.ending.pop(name, None):
+            end.join(60)
 
     def _end(self, sessions: list[str]) -> None:
         for session in sessions:
@@ -138,6 +151,7 @@ class Notebook:
     """One notebook open in JupyterLab, used as a person uses it."""
 
     def __init__(self, page: Any, lab: Lab, name: str) -> None:
+        lab.wait_for_end(name)
         page.goto(lab.url(name))
         self._look_at(page)
 
