@@ -8,8 +8,8 @@ pickled: whatever has no plain form becomes ``{"opaque": type name}``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Protocol, TypeVar
 
 import torch
 from torch import fx
@@ -17,9 +17,12 @@ from torch import fx
 from autograder.core import allowlist
 
 Plain = Any
+T = TypeVar("T")
 MAX_DEPTH = 40
 MAX_ITEMS = 200_000
 MAX_TEXT = 20_000
+CHARACTERS = 32
+"""So many of a text count as one item more."""
 
 
 class Encoder:
@@ -59,7 +62,9 @@ class Encoder:
         if isinstance(value, torch.Tensor):
             return self.tensor(value)
         if isinstance(value, str):
-            return str.__str__(value)[:MAX_TEXT]
+            text = str.__str__(value)[:MAX_TEXT]
+            self._items += len(text) // CHARACTERS
+            return text
         if isinstance(value, int):
             return int(value)
         if isinstance(value, float):
@@ -71,13 +76,12 @@ class Encoder:
             return {"complex": [repr(value.real), repr(value.imag)]}
         if isinstance(value, (list, tuple)):
             key = "list" if isinstance(value, list) else "tuple"
-            return {key: [self.encode(item, depth) for item in value]}
+            return {key: [self.encode(item, depth) for item in self._some(value)]}
         if isinstance(value, dict):
-            return {
-                "dict": [[self.encode(k, depth), self.encode(v, depth)] for k, v in value.items()]
-            }
+            pairs = self._some(value.items())
+            return {"dict": [[self.encode(k, depth), self.encode(v, depth)] for k, v in pairs]}
         if isinstance(value, (set, frozenset)):
-            return {"set": [self.encode(item, depth) for item in value]}
+            return {"set": [self.encode(item, depth) for item in self._some(value)]}
         if isinstance(value, slice):
             return {"slice": [self.encode(v, depth) for v in (value.start, value.stop, value.step)]}
         if isinstance(value, range):
@@ -91,6 +95,13 @@ class Encoder:
         if callable(value) and not isinstance(value, torch.nn.Module):
             return self.function(value)
         return {"opaque": type(value).__name__}
+
+    def _some(self, values: Iterable[T]) -> Iterator[T]:
+        """The values, up to the first that comes after `MAX_ITEMS`: it says that there are more."""
+        for value in values:
+            yield value
+            if self._items > MAX_ITEMS:
+                return
 
     def function(self, value: Callable[..., Any]) -> Plain:
         """A function by the case's name for it, by its importable name, or opaque.

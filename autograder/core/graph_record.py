@@ -8,6 +8,7 @@ and tensors, the code, the signature. `core.graph_program` makes of it what can 
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,17 +26,15 @@ from autograder.core.torch_private import (
 )
 
 MAX_NODES = 5_000
+MAX_DESCRIBED = MAX_NODES + 1
+"""One more, so that whoever reads a description sees that the graph is too large."""
+
 _MODULE_INTERNALS = frozenset(nn.Module().__dict__)
 
 
 def nodes_of(graph: fx.Graph) -> list[fx.Node]:
-    """The graph's nodes, at most `MAX_NODES`: a corrupted list may never end."""
-    found = []
-    for node in graph.nodes:
-        found.append(node)
-        if len(found) > MAX_NODES:
-            break
-    return found
+    """The graph's nodes, at most `MAX_DESCRIBED`: a corrupted list may never end."""
+    return list(itertools.islice(graph.nodes, MAX_DESCRIBED))
 
 
 def describe(gm: fx.GraphModule, encoder: Encoder, caller: nn.Module | None = None) -> Plain:

@@ -63,7 +63,12 @@ GIVEN: Plain = {"given": 0}
 CALLS = (0, 0, 1)
 """What is added to the case's seed in each call of an answer that works in place."""
 
-MAX_HEADER = 64 * 1024 * 1024
+MAX_HEADER = 32 * 1024 * 1024
+MAX_CONTAINERS, MAX_COMMAS = 600_000, 2_000_000
+"""In a header: one takes much more memory than its characters, and outcomes are read by dozens.
+
+What the runner writes stays below: it encodes at most `codec.MAX_ITEMS` values.
+"""
 MAX_TENSORS = 1024 * 1024 * 1024
 
 
@@ -136,8 +141,12 @@ class Outcome:
         size = int.from_bytes(file.read(8), "little")
         if size > MAX_HEADER:
             raise ValueError("the outcome's header is too large")
+        head = file.read(size)
+        containers = head.count(b"[") + head.count(b"{")
+        if containers > MAX_CONTAINERS or head.count(b",") > MAX_COMMAS:
+            raise ValueError("the outcome's header has too many parts")
         try:
-            header = json.loads(file.read(size))
+            header = json.loads(head)
         except RecursionError:
             raise ValueError("the outcome's header is nested too deeply") from None
         if not isinstance(header, dict) or set(header) != set(cls.__dataclass_fields__):

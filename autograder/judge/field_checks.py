@@ -6,6 +6,7 @@ for the value itself, or ``None`` if all of it fits.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -57,11 +58,11 @@ def both(check: Check, more: Check) -> Check:
     return check_both
 
 
-def rows(check: Check, count: int | None = None) -> Check:
-    """A list of values that all fit; of so many, where that is known."""
+def rows(check: Check, count: int | None = None, at_most: float = math.inf) -> Check:
+    """A list of values that all fit; of so many, or of no more than so many, where one knows."""
 
     def check_all(value: Any) -> str | None:
-        if type(value) is not list or count not in (None, len(value)):
+        if type(value) is not list or count not in (None, len(value)) or len(value) > at_most:
             return ""
         for i, item in enumerate(value):
             place = check(item)

@@ -14,7 +14,7 @@ from torch import fx, nn
 
 from autograder.core.codec import Encoder, Plain
 from autograder.core.exercise import Trial
-from autograder.core.graph_record import describe_nodes
+from autograder.core.graph_record import MAX_DESCRIBED, describe_nodes
 from autograder.core.outcome import CALLS, Outcome
 from autograder.judge.evidence import Evidence
 from autograder.judge.field_checks import (
@@ -156,9 +156,9 @@ class _Parts:
             lint=either(nothing, text),
             signature=either(nothing, rows(self.parameter)),
             training=flag,
-            nodes=rows(self.node),
+            nodes=rows(self.node, at_most=MAX_DESCRIBED),
             modules=self.modules,
-            unresolved=rows(text),
+            unresolved=rows(text, at_most=MAX_DESCRIBED),
         )
 
     @property

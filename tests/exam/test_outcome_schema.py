@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import re
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import pytest
 
 from autograder.core.exercise import Case, Exercise, Trial
 from autograder.core.global_state import preserve_global_state
+from autograder.core.graph_record import MAX_DESCRIBED
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
@@ -229,6 +231,16 @@ def test_data_nested_too_deeply_is_unrecorded() -> None:
     exercise = EXERCISES["node_names"]
     case = exercise.cases[0]
     (finding,) = findings_of(exercise, case, Outcome(case.name, value=value))
+    assert finding.code == "unrecorded"
+
+
+def test_more_nodes_than_are_described_are_unrecorded() -> None:
+    exercise = EXERCISES["add_to_mul"]
+    case = exercise.cases[0]
+    outcome = copy.deepcopy(right_outcome(exercise.name, case.name))
+    rows = outcome.value["graph_module"]["nodes"]
+    rows[1:1] = [rows[0]] * MAX_DESCRIBED
+    (finding,) = findings_of(exercise, case, outcome)
     assert finding.code == "unrecorded"
 
 

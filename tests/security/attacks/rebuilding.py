@@ -445,6 +445,12 @@ HUGE = [
          "    put(graph, 'fill_', part, 1, op='call_method')\n"),
         ("rows", "There are 100,000 rows.",
          "graph['nodes'][-1:-1] = [call(fn('torch.neg'), {'node': 0})] * 100_000"),
+        ("lists", "A row reads 400,000 empty lists.",
+         "made = {'list': [{'list': []}] * 400_000}\n"
+         "keep(graph, put(graph, fn('builtins.len'), made))"),
+        ("numbers", "A row reads four million numbers.",
+         "keep(graph, put(graph, fn('builtins.len'), {'list': [0] * 4_000_000}))"),
+        ("code", "The code has 60 million characters.", "graph['code'] = 'x' * 60_000_000"),
     )
 ]  # fmt: skip
 

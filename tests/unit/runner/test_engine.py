@@ -434,6 +434,43 @@ def test_damaged_outcomes_are_refused(cut: int) -> None:
         Outcome.read(io.BytesIO(file.getvalue()[:cut]))
 
 
+def a_graph_without_end(model: nn.Module) -> fx.GraphModule:
+    gm = solution(model)
+    (output,) = gm.graph.find_nodes(op="output")
+    with gm.graph.inserting_before(output):
+        rows = [gm.graph.call_function(torch.neg, (output.args[0],)) for _ in range(6_000)]
+        gm.graph.call_function(torch.cat, (rows,))
+    return gm
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        a_graph_without_end,
+        lambda model: [[] for _ in range(300_000)],
+        lambda model: dict.fromkeys(range(3_000_000), {}),
+        lambda model: [[1.0, {"a": ()}]] * 3_000_000,
+        lambda model: ["x" * 30_000] * 200_000,
+    ],
+)
+def test_the_largest_that_is_recorded_can_be_read(answer: Callable[..., Any]) -> None:
+    file = io.BytesIO()
+    recorded = run(TOY, answer, TOY.cases[0])
+    recorded.write(file)
+    file.seek(0)
+    assert Outcome.read(file).value == recorded.value
+
+
+@pytest.mark.parametrize("value", [[[]] * 610_000, [1] * 2_100_000, [{}] * 610_000])
+def test_outcomes_that_nobody_records_are_refused(value: list[Any]) -> None:
+    """The judge reads dozens of them at once; each would take hundreds of MiB."""
+    file = io.BytesIO()
+    Outcome("one", value=value).write(file)
+    file.seek(0)
+    with pytest.raises(ValueError, match="too many parts"):
+        Outcome.read(file)
+
+
 def test_printed_text_is_kept_but_bounded() -> None:
     def chatty(model: nn.Module) -> fx.GraphModule:
         print("tracing", "x" * 100_000)
