@@ -73,7 +73,7 @@ _LINES = {
     "latency": ("a, b, inputs", "a(*inputs)", " + b(*inputs)"),
 }
 _RESULTS = {"transform": "gm", "repeated transform": "gm", "any module": "gm"}
-_RESULTS |= {"counted transform": "gm, 1", "rewrite": "gm"}
+_RESULTS |= {"counted transform": "gm, 1", "rewrite": "gm", "extraction": "gm"}
 _OTHERS = {
     "rules": """\
 def {name}():

@@ -268,6 +268,10 @@ def _graph_module(parts: _Parts, **more: Check) -> tuple[Check, Runs]:
     return _with_meta(value) if parts.trial.noted else value, runs
 
 
+def _extraction(parts: _Parts) -> tuple[Check, Runs]:
+    return _graph_module(parts, cuts=rows(text))
+
+
 def _with_meta(value: Check) -> Check:
     """The check of a described graph module that must tell its nodes' ``meta``, too."""
 
@@ -440,6 +444,7 @@ def _in_place(parts: _Parts) -> tuple[Check, Runs]:
 SCHEMAS: dict[str, Schema] = {
     "analysis": _data,
     "transform": _graph_module,
+    "extraction": _extraction,
     "traced function": _traced_function,
     "drawn twice": _drawn_twice,
     "each node": _each_node,

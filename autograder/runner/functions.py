@@ -20,16 +20,20 @@ def analysis(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -
     outcome.value = encode_result(call_watched(answer, trial, outcome), trial, encoder)
 
 
-def transform(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """A pass: its result is a graph module, which is described and run."""
+def transform(
+    answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder
+) -> fx.GraphModule | None:
+    """A pass: its result is a graph module, which is described and run, and returned."""
     result = call_watched(answer, trial, outcome)
     if trial.then is not None and isinstance(result, fx.GraphModule):
         result = call_watched(answer, trial, outcome, trial.then(result))
     if trial.meanwhile is not None and isinstance(result, fx.GraphModule):
         trial.meanwhile(answer)
     outcome.value = encode_result(result, trial, encoder)
-    if isinstance(result, fx.GraphModule):
-        run_result(result, trial, outcome, encoder)
+    if not isinstance(result, fx.GraphModule):
+        return None
+    run_result(result, trial, outcome, encoder)
+    return result
 
 
 def traced_function(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:

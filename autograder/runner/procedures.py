@@ -6,6 +6,7 @@ from autograder.runner import (
     driven,
     duels,
     edits,
+    extraction,
     functions,
     in_place,
     interpreters,
@@ -23,6 +24,7 @@ from autograder.runner.call import Procedure
 PROCEDURES: dict[str, Procedure] = {
     "analysis": functions.analysis,
     "transform": functions.transform,
+    "extraction": extraction.extraction,
     "traced function": functions.traced_function,
     "drawn twice": functions.drawn_twice,
     "each node": functions.each_node,

@@ -274,6 +274,18 @@ def raw_keywords(model, rules):
     )
 
 
+@wrong("keywords that say None or False are dropped", "crashed")
+def without_empty_keywords(model, rules):
+    def given(keywords):
+        return {key: value for key, value in keywords.items() if value not in (None, False)}
+
+    short = {
+        function: lambda *args, rule=rule, **kwargs: rule(*args, **given(kwargs))
+        for function, rule in rules.items()
+    }
+    return new_graph(model, short)
+
+
 @wrong("lists are not looked into", "crashed", clause="lists")
 def no_lists(model, rules):
     def args_of(node, load):

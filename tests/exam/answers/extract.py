@@ -585,6 +585,35 @@ def cut_off_own_code(model, wanted):
     return take(model, wanted, sweep=until, clone=clone)
 
 
+def cut_off_copy(value):
+    return value.detach().clone()
+
+
+@wrong("a function of its own copies without gradients", "gradient-lost", clause="gradients")
+def own_function_detaches(model, wanted):
+    def clone(gm, node):
+        with gm.graph.inserting_after(node):
+            return gm.graph.call_function(cut_off_copy, (node,))
+
+    return take(model, wanted, clone=clone)
+
+
+class KeepNumbers(nn.Module):
+    @torch.no_grad()
+    def forward(self, value):
+        return value.clone()
+
+
+@wrong("a module of its own copies without gradients", "gradient-lost", clause="gradients")
+def own_module_detaches(model, wanted):
+    def clone(gm, node):
+        gm.add_submodule("keep", KeepNumbers())
+        with gm.graph.inserting_after(node):
+            return gm.graph.call_module("keep", (node,))
+
+    return take(model, wanted, always=True, clone=clone)
+
+
 @wrong("unused modules stay", "unused-module", clause="modules-gone")
 def modules_stay(model, wanted):
     return take(model, wanted, modules=False)

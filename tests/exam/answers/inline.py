@@ -67,10 +67,11 @@ def open_calls(
     wanted=None,
     trace=lambda sub: fx.Tracer().trace(sub),
     aggregate=fx.node.map_arg,
+    outer=traced,
 ):
     """A new graph in which each call of `target` is replaced; wrong answers bend one part of it."""
     sub = model.get_submodule(target)
-    gm = traced(model, target)
+    gm = outer(model, target)
     inner = trace(sub)
     graph, env, inside = fx.Graph(), {}, {}
     for node in gm.graph.nodes:
@@ -897,6 +898,30 @@ def method_of_module(model, target):
             gm.graph.erase_node(node)
     gm.recompile()
     return gm
+
+
+@wrong("equal calls are opened once", "wrong-result")
+def equal_calls_once(model, target):
+    def merged(model, target):
+        gm, first = traced(model, target), {}
+        for node in list(gm.graph.nodes):
+            if node.op == "call_module" and node.target == target:
+                one = first.setdefault(str((node.args, node.kwargs)), node)
+                if one is not node:
+                    node.replace_all_uses_with(one)
+                    gm.graph.erase_node(node)
+        return gm
+
+    return open_calls(model, target, outer=merged)
+
+
+@wrong("a list by keyword is passed over", "crashed")
+def lists_by_keyword(model, target):
+    def bind(inner, args, kwargs):
+        alone = {k: v for k, v in kwargs.items() if not isinstance(v, (list, tuple))}
+        return by_name(inner, args, alone)
+
+    return open_calls(model, target, bind=bind)
 
 
 @wrong("nothing returned", "returned-none")

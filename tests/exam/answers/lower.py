@@ -584,6 +584,15 @@ def overwritten(gm, parts, compile):
     return lowered(gm, parts, compile, name=name)
 
 
+@wrong("layers and parameters are looked at, buffers are not", "crashed")
+def no_look_at_buffers(gm, parts, compile):
+    def name(root, i):
+        taken = dict(root.named_parameters()).keys() | dict(root.named_children()).keys()
+        return next(name for k in range(9999) if (name := f"compiled_{k}") not in taken)
+
+    return lowered(gm, parts, compile, name=name)
+
+
 @wrong("named after the first node, taken or not", "name-taken", clause="no-overwriting")
 def after_the_first_node(gm, parts, compile):
     def name(root, i):

@@ -232,6 +232,24 @@ def only_the_gate(model):
     return gm
 
 
+@wrong("readers by keyword are no readers", "changed-too-much")
+def positional_readers(model):
+    def read_once(inner):
+        read = []
+        for node in inner.graph.nodes:
+            fx.map_arg(node.args, lambda n: read.append(n) if n is inner else None)
+        return len(read) == 1
+
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        found = _match(node, read_once)
+        if found:
+            node.target, node.args = F.hardswish, (found[0],)
+    gm.graph.eliminate_dead_code()
+    gm.recompile()
+    return gm
+
+
 @wrong("dead nodes stay behind", "left-behind")
 def leaves_dead_nodes(model):
     gm = fx.symbolic_trace(model)

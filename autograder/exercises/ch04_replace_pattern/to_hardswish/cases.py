@@ -103,6 +103,7 @@ EXERCISE = Exercise(
         model_case("two different values", "stays", models.TwoDifferent, XY),
         model_case("the sum is read elsewhere", "stays", models.SumReadElsewhere, X),
         model_case("the gate is read elsewhere", "stays", models.GateReadElsewhere, X),
+        model_case("the gate is read by keyword", "stays", models.GateReadByKeyword, X),
         model_case("the product is read elsewhere", "stays", models.ProductReadElsewhere, X),
         model_case("two swishes share a gate", "stays", models.SharedGate, X),
         model_case("other operations", "stays", models.OtherOperations, X),

@@ -110,6 +110,12 @@ class GateReadElsewhere(nn.Module):
         return gate * x / 6, gate
 
 
+class GateReadByKeyword(nn.Module):
+    def forward(self, x):
+        gate = F.relu6(x + 3)
+        return torch.sub(gate * x / 6, other=gate)
+
+
 class ProductReadElsewhere(nn.Module):
     def forward(self, x):
         product = x * F.relu6(x + 3)

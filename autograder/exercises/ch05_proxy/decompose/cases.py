@@ -175,6 +175,13 @@ EXERCISE = Exercise(
         case("a slice", "arguments", models.Sliced, ITEM, (X,)),
         case("an attribute", "arguments", models.Turned, {getattr: models.attribute_rule}, (X,)),
         case("strings and None", "arguments", models.Div, {torch.div: models.div_rule}, (X, X)),
+        case(
+            "None, False and zero by keyword",
+            "arguments",
+            models.EmptyKeywords,
+            {torch.clamp: models.clamp_rule, torch.sum: models.sum_rule},
+            (X,),
+        ),
         case("numbers for a loop", "arguments", models.Cube, {torch.pow: models.pow_rule}, (X,)),
         case(
             "operators",

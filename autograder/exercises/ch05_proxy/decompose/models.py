@@ -53,6 +53,15 @@ def div_rule(input, other, *, rounding_mode=None):
     return {"floor": torch.floor, "trunc": torch.trunc}[rounding_mode](quotient)
 
 
+def clamp_rule(input, *, min, max):
+    below = input if max is None else torch.where(input > max, max, input)
+    return below if min is None else torch.where(below < min, min, below)
+
+
+def sum_rule(input, *, dim, keepdim):
+    return torch.mul(torch.mean(input, dim, keepdim), input.shape[dim])
+
+
 def pow_rule(base, exponent):
     result = base
     for _ in range(exponent - 1):
@@ -201,6 +210,11 @@ class Div(nn.Module):
         a = torch.div(x, y, rounding_mode="floor")
         b = torch.div(x, y, rounding_mode=None)
         return a, b, torch.div(x, y)
+
+
+class EmptyKeywords(nn.Module):
+    def forward(self, x):
+        return torch.sum(torch.clamp(x, min=None, max=0.5), dim=0, keepdim=False).sin()
 
 
 class Cube(nn.Module):

@@ -361,6 +361,15 @@ class Listed(nn.Module):
         return self.join([x, y, x + y]) + self.join((y, x, x), dim=1)
 
 
+class ListedByKeyword(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.join = Join()
+
+    def forward(self, x, y):
+        return self.join(parts=[x, y, x + y]) + self.join(dim=1, parts=(y, x, x))
+
+
 # ------------------------------------------------------------------ tuples
 
 
@@ -502,6 +511,15 @@ class OneNoisy(nn.Module):
 
     def forward(self, x):
         return self.noisy(x) + self.noisy(x * 2)
+
+
+class TwiceNoisy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.noisy = Noisy()
+
+    def forward(self, x):
+        return self.noisy(x) - self.noisy(x)
 
 
 class Scaled(nn.Module):

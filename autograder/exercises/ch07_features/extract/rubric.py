@@ -33,6 +33,9 @@ _COPIES = ("clone", "copy_of")
 """Names of what copies: PyTorch's own, and what stands in for a copy by the learner's code."""
 _CUTS = ("detach", "detach_", "deepcopy")
 """Names of what gives a value without its gradient, or raises where it has one."""
+_WANTS_GRADIENT = (
+    "A snapshot is a `clone`: whoever trains with the returned value wants its gradient."
+)
 _WAYS = {"forward": "", "interpreter": " under `fx.Interpreter`", "rebuilt": ""}
 
 
@@ -204,6 +207,15 @@ def _cuts(row: Plain) -> bool:
 @rule("gradients flow", Stage.COPY)
 def gradients_flow(evidence: Evidence) -> Iterable[Finding]:
     """No node cuts a value off from its gradient that the model does not cut off."""
+    for own in evidence.outcome.value["cuts"][:1]:
+        yield evidence.finding(
+            "gradient-lost",
+            f"What your own code gives back at `{own}` has no gradient, where what it is given "
+            "has one.",
+            _WANTS_GRADIENT,
+            nodes=(own,),
+        )
+        return
     before, after = (
         [row for row in data["nodes"] if _cuts(row)]
         for data in (evidence.traced_graph, evidence.graph)
@@ -218,7 +230,7 @@ def gradients_flow(evidence: Evidence) -> Iterable[Finding]:
         yield evidence.finding(
             "gradient-lost",
             f"{does}, which the model does not do.",
-            "A snapshot is a `clone`: whoever trains with the returned value wants its gradient.",
+            _WANTS_GRADIENT,
             nodes=(new,),
         )
 

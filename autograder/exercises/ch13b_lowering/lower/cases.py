@@ -159,6 +159,7 @@ EXERCISE = Exercise(
         divided("names that are taken", "rest", models.Occupied, ("layer", "cos"), ("sin",)),
         divided("names that parameters have", "rest", models.OccupiedByTensors, ("sin",),
                 ("cos",)),
+        divided("names that buffers have", "rest", models.OccupiedByBuffers, ("sin",), ("cos",)),
         divided("what no trace gives", "rest", models.foreign_names, ("step_7", "sin", "step_3")),
         divided("a dictionary", "rest", InADictionary, ("same", "getitem")),
         divided("in train mode", "rest", models.SharedWeights, ("mul_1", "layer"), training=True),

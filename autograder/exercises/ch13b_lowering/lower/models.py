@@ -383,6 +383,21 @@ class OccupiedByTensors(nn.Module):
         return torch.cos(y)
 
 
+class OccupiedByBuffers(nn.Module):
+    """Many names are taken by buffers that are read outside."""
+
+    def __init__(self):
+        super().__init__()
+        for name in TAKEN:
+            self.register_buffer(name, torch.ones(3))
+
+    def forward(self, x):
+        y = torch.sin(x)
+        for value in self.buffers():
+            y = y + value
+        return torch.cos(y)
+
+
 def foreign_names() -> fx.GraphModule:
     """A graph that `symbolic_trace` does not give: names, and a whole container as one call."""
     graph = fx.Graph()
