@@ -443,6 +443,12 @@ HUGE = [
          "    made = put(graph, fn('torch.empty'), 2**28)\n"
          "    part = put(graph, fn('operator.getitem'), made, {'slice': [None, None, 1024]})\n"
          "    put(graph, 'fill_', part, 1, op='call_method')\n"),
+    )
+]  # fmt: skip
+
+LONG = [
+    _route(name, tries, text, BOUNDED)
+    for name, tries, text in (
         ("rows", "There are 100,000 rows.",
          "graph['nodes'][-1:-1] = [call(fn('torch.neg'), {'node': 0})] * 100_000"),
         ("lists", "A row reads 400,000 empty lists.",
@@ -463,6 +469,7 @@ ATTACKS = [
     *STATES,
     *UNSAFE,
     *HUGE,
+    *LONG,
     _route(
         "sleep",
         "What is reached sleeps, which takes no processor time.",
