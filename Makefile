@@ -82,7 +82,7 @@ test: .venv/.installed-test
 
 test-browser: .venv/.installed-test
 	@echo "==> Learners in a browser"
-	@$(PY) -m pytest -m "browser and not long" tests/browser
+	@$(PY) -m pytest -n 2 --dist worksteal -m "browser and not long" tests/browser
 
 test-long: .venv/.installed-test
 	@echo "==> Tests that take minutes: attackers, odd submissions, servers of PostgreSQL and Dask"

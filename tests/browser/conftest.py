@@ -6,7 +6,9 @@ import io
 import shutil
 import subprocess
 import tarfile
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -45,14 +47,21 @@ def axe() -> str:
         if npm is None:
             pytest.skip("axe-core is fetched by npm, and there is no npm on this machine")
         kept.parent.mkdir(exist_ok=True)
-        command = [npm, "pack", f"axe-core@{AXE}", "--silent"]
-        packed = subprocess.run(command, cwd=kept.parent, capture_output=True, text=True)
-        if packed.returncode:
-            pytest.skip(f"npm could not fetch axe-core: {packed.stderr.strip()[-200:]}")
-        archive = kept.parent / packed.stdout.strip().splitlines()[-1]
-        with tarfile.open(fileobj=io.BytesIO(archive.read_bytes())) as tar:
-            member = tar.extractfile("package/axe.min.js")
-            assert member is not None
-            kept.write_bytes(member.read())
-        archive.unlink()
+        with tempfile.TemporaryDirectory(dir=kept.parent) as folder:  # two may fetch at one time
+            _fetch(npm, Path(folder)).replace(kept)
     return kept.read_text(encoding="utf-8")
+
+
+def _fetch(npm: str, folder: Path) -> Path:
+    """Have npm fetch axe-core into a folder; the file of its text."""
+    command = [npm, "pack", f"axe-core@{AXE}", "--silent"]
+    packed = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if packed.returncode:
+        pytest.skip(f"npm could not fetch axe-core: {packed.stderr.strip()[-200:]}")
+    archive = folder / packed.stdout.strip().splitlines()[-1]
+    with tarfile.open(fileobj=io.BytesIO(archive.read_bytes())) as tar:
+        member = tar.extractfile("package/axe.min.js")
+        assert member is not None
+        text = folder / "axe.min.js"
+        text.write_bytes(member.read())
+    return text

@@ -109,7 +109,7 @@ def test_what_is_printed_in_a_box_fills_no_pipe() -> None:
 # ------------------------------------------------------------------ what it knows
 
 KNOWS = """
-import gc, json, os, sys
+import gc, json, os, sys, types
 who, chapters = sys.argv[1], sys.argv[2:]
 secret = ("autograder.rules", "autograder.judge", "autograder.grading", "autograder.builder",
           "autograder.classroom", "autograder.lessons", "tests")
@@ -133,9 +133,9 @@ def public(chapter):
 def known(told):
     preload.configure(state, told, [])
     found = sorted({
-        f"{thing.__module__}.{getattr(thing, '__qualname__', thing)}"
-        for thing in gc.get_objects()
-        if isinstance(getattr(thing, "__module__", None), str) and callable(thing)
+        f"{thing.__module__}.{thing.__qualname__}"
+        for thing in gc.get_objects()  # what holds one of these objects holds its class, too
+        if isinstance(thing, (type, types.FunctionType)) and isinstance(thing.__module__, str)
         and is_secret(thing.__module__)
     })
     return {
