@@ -269,7 +269,7 @@ def _graph_module(parts: _Parts, **more: Check) -> tuple[Check, Runs]:
 
 
 def _extraction(parts: _Parts) -> tuple[Check, Runs]:
-    return _graph_module(parts, cuts=rows(text))
+    return _graph_module(parts, cuts=table(text))
 
 
 def _with_meta(value: Check) -> Check:

@@ -16,32 +16,53 @@ from autograder.core.graph_record import nodes_of
 from autograder.core.outcome import Outcome
 from autograder.core.own_code import own_calls
 from autograder.runner.call import Answer
-from autograder.runner.functions import transform
+from autograder.runner.functions import transformed
 
 
 def extraction(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
     """A pass; its own code is called on a tensor that wants a gradient, which the judge cannot."""
-    gm = transform(answer, trial, outcome, encoder)
+    gm = transformed(answer, trial, outcome, encoder)
     if gm is not None:
-        outcome.value["cuts"] = list(_cuts(gm, outcome.value["graph_module"]))
+        outcome.value["cuts"] = dict(_cuts(gm, outcome.value["graph_module"]))
 
 
-def _cuts(gm: fx.GraphModule, description: Plain) -> Iterator[str]:
-    """Names of the nodes whose own code gives back a value without its gradient."""
+def _cuts(gm: fx.GraphModule, description: Plain) -> Iterator[tuple[str, str]]:
+    """Nodes whose own code does nothing for who wants a gradient: their names, and how it is so."""
     nodes = nodes_of(gm.graph)
     for i, _ in own_calls(description):
         call = nodes[i].target
         if isinstance(call, str):
             with suppress(AttributeError):
                 call = gm.get_submodule(call)
-        if callable(call) and _loses_gradient(call):
-            yield str(nodes[i].name)
+        how = _how_it_cuts(call) if callable(call) else ""
+        if how:
+            yield str(nodes[i].name), how
 
 
-def _loses_gradient(call: Callable[..., Any]) -> bool:
-    """Whether what a function gives for a tensor that wants a gradient wants none."""
-    given = torch.ones(2, 2, requires_grad=True) * 2.0
-    with torch.enable_grad(), suppress(Exception):  # whatever it raises, a run has told of it
-        found = [leaf for leaf in pytree.tree_leaves(call(given)) if torch.is_tensor(leaf)]
-        return not all(leaf.requires_grad for leaf in found)
-    return False
+def _how_it_cuts(call: Callable[..., Any]) -> str:
+    """``raises`` or ``loses`` the gradient: what a function does to a tensor that wants one."""
+    start = torch.ones(2, 2, requires_grad=True)
+    with torch.enable_grad():
+        try:
+            copies = _tensors(call(start * 2))
+        except Exception:  # if it raises in any case, a run has told of it
+            return "raises" if _can_be_called(call, start.detach() * 2) else ""
+        slopes = [
+            torch.autograd.grad(one.sum(), start, retain_graph=True, allow_unused=True)[0]
+            for one in copies
+            if one.requires_grad
+        ]
+    is_whole = len(slopes) == len(copies) and all(slope is not None for slope in slopes)
+    return "" if is_whole else "loses"
+
+
+def _can_be_called(call: Callable[..., Any], value: torch.Tensor) -> bool:
+    try:
+        call(value)
+    except Exception:
+        return False
+    return True
+
+
+def _tensors(value: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in pytree.tree_leaves(value) if torch.is_tensor(leaf)]

@@ -20,10 +20,15 @@ def analysis(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -
     outcome.value = encode_result(call_watched(answer, trial, outcome), trial, encoder)
 
 
-def transform(
+def transform(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
+    """A pass: its result is a graph module, which is described and run."""
+    transformed(answer, trial, outcome, encoder)
+
+
+def transformed(
     answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder
 ) -> fx.GraphModule | None:
-    """A pass: its result is a graph module, which is described and run, and returned."""
+    """What a pass gives, which is described and run; ``None`` if it is no graph module."""
     result = call_watched(answer, trial, outcome)
     if trial.then is not None and isinstance(result, fx.GraphModule):
         result = call_watched(answer, trial, outcome, trial.then(result))

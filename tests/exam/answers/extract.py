@@ -589,11 +589,38 @@ def cut_off_copy(value):
     return value.detach().clone()
 
 
+def deep_copy(value):
+    return copy.deepcopy(value)
+
+
+def begun_anew(value):
+    new = value.detach().clone()
+    return new.requires_grad_(value.requires_grad)
+
+
 @wrong("a function of its own copies without gradients", "gradient-lost", clause="gradients")
 def own_function_detaches(model, wanted):
     def clone(gm, node):
         with gm.graph.inserting_after(node):
             return gm.graph.call_function(cut_off_copy, (node,))
+
+    return take(model, wanted, clone=clone)
+
+
+@wrong("a function of its own for deep copies", "gradient-lost", clause="gradients")
+def own_function_copies_deep(model, wanted):
+    def clone(gm, node):
+        with gm.graph.inserting_after(node):
+            return gm.graph.call_function(deep_copy, (node,))
+
+    return take(model, wanted, clone=clone)
+
+
+@wrong("a function of its own begins a new gradient", "gradient-lost", clause="gradients")
+def own_function_begins_anew(model, wanted):
+    def clone(gm, node):
+        with gm.graph.inserting_after(node):
+            return gm.graph.call_function(begun_anew, (node,))
 
     return take(model, wanted, clone=clone)
 

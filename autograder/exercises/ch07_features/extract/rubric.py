@@ -207,13 +207,12 @@ def _cuts(row: Plain) -> bool:
 @rule("gradients flow", Stage.COPY)
 def gradients_flow(evidence: Evidence) -> Iterable[Finding]:
     """No node cuts a value off from its gradient that the model does not cut off."""
-    for own in evidence.outcome.value["cuts"][:1]:
+    for own, how in evidence.outcome.value["cuts"].items():
+        does = f"What your own code gives back at `{own}` has lost the gradient of its argument"
+        if how == "raises":
+            does = f"Your own code at `{own}` raises as soon as the value requires a gradient"
         yield evidence.finding(
-            "gradient-lost",
-            f"What your own code gives back at `{own}` has no gradient, where what it is given "
-            "has one.",
-            _WANTS_GRADIENT,
-            nodes=(own,),
+            "gradient-lost", f"{does}, which the model does not do.", _WANTS_GRADIENT, nodes=(own,)
         )
         return
     before, after = (
