@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from nbclient import NotebookClient
@@ -76,17 +77,20 @@ def solved(notebook: NotebookNode) -> NotebookNode:
 
 def _run(notebook: NotebookNode, timeout: float, folder: str) -> None:
     reached = [0]
-    client = NotebookClient(
-        notebook,
-        timeout=timeout,
-        kernel_name="python3",
-        record_timing=False,
-        extra_arguments=["--log-level=ERROR"],  # else each kernel warns about its transport
-        resources={"metadata": {"path": folder}},
-        on_cell_execute=lambda cell, cell_index: reached.append(cell_index),
-    )
+
+    def client() -> NotebookClient:
+        return NotebookClient(
+            notebook,
+            timeout=timeout,
+            kernel_name="python3",
+            record_timing=False,
+            extra_arguments=["--log-level=ERROR"],  # else each kernel warns about its transport
+            resources={"metadata": {"path": folder}},
+            on_cell_execute=lambda cell, cell_index: reached.append(cell_index),
+        )
+
     try:
-        client.execute()
+        _execute(client)
     except CellExecutionError as error:
         said = f"{error.ename}: {error.evalue}\n{_traceback(notebook.cells[reached[-1]])}"
         raise ExecutionFailed(reached[-1], said.strip()) from None
@@ -95,6 +99,19 @@ def _run(notebook: NotebookNode, timeout: float, folder: str) -> None:
         raise ExecutionFailed(reached[-1], said) from None
     except DeadKernelError:
         raise ExecutionFailed(reached[-1], "The kernel died in this cell.") from None
+
+
+def _execute(client: Callable[[], NotebookClient], tries: int = 3) -> None:
+    """Execute a notebook, with another kernel where one has died before it could answer.
+
+    A kernel is told ports that are free. When several start at a time, another may be there first.
+    """
+    try:
+        client().execute()
+    except RuntimeError as error:
+        if "before replying" not in str(error) or tries == 1:
+            raise
+        _execute(client, tries - 1)
 
 
 def _traceback(cell: NotebookNode) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 from torch import fx
-from torch.utils import _pytree as pytree
 
 from autograder.core.codec import Encoder, Plain
 from autograder.core.exercise import Trial
@@ -44,7 +43,7 @@ def _how_it_cuts(call: Callable[..., Any]) -> str:
     start = torch.ones(2, 2, requires_grad=True)
     with torch.enable_grad():
         try:
-            copies = _tensors(call(start * 2))
+            copies = list(_tensors(call(start * 2)))
         except Exception:  # if it raises in any case, a run has told of it
             return "raises" if _can_be_called(call, start.detach() * 2) else ""
         slopes = [
@@ -64,5 +63,10 @@ def _can_be_called(call: Callable[..., Any], value: torch.Tensor) -> bool:
     return True
 
 
-def _tensors(value: Any) -> list[torch.Tensor]:
-    return [leaf for leaf in pytree.tree_leaves(value) if torch.is_tensor(leaf)]
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    """The tensors in nested tuples, lists and dictionaries."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _tensors(item)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
 from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import CheckCellMetadata
 from nbgrader.validator import Validator
@@ -87,6 +88,24 @@ def test_a_chapter_that_does_not_run_is_named_with_its_line(
     assert str(caught.value).startswith(f"{chapter}:{header}: ")
     assert says in str(caught.value)
     assert not (tmp_path / "solved").exists()
+
+
+def test_another_kernel_is_started_where_one_never_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As jupyter_client says it of a kernel whose ports were taken meanwhile."""
+    usual, begun = NotebookClient.execute, []
+
+    def execute(client: NotebookClient) -> NotebookNode:
+        begun.append(client)
+        if len(begun) == 1:
+            raise RuntimeError("Kernel died before replying to kernel_info")
+        return usual(client)
+
+    monkeypatch.setattr(NotebookClient, "execute", execute)
+    with forked_kernels():
+        done = builder.execute(source(tmp_path))
+    assert len(begun) == 2 and any(cell.get("outputs") for cell in done.cells)
 
 
 def test_a_cell_that_does_not_end_is_stopped(tmp_path: Path) -> None:
