@@ -295,6 +295,11 @@ def views_too(gm):
     return folded(gm, through=through)
 
 
+@wrong("layers with the names of methods, too", "other-nodes-changed", clause="four-methods")
+def names_of_methods(gm):
+    return folded(gm, through=lambda node: node.target in MOVES and alone(node))
+
+
 @wrong("contiguous too", "other-nodes-changed", clause="four-methods")
 def contiguous_too(gm):
     def through(node):

@@ -521,6 +521,8 @@ def fuse(
     squares=("pow", "mul"),
     power=lambda exponent: exponent == 2,
     means=(torch.ops.aten.mean.dim,),
+    adds=lambda target: target is torch.ops.aten.add.Tensor,
+    multiplies=lambda target: target is torch.ops.aten.mul.Tensor,
     same=lambda factors, x: set(factors) == {x},
     dims=lambda dims, ndim: list(dims) in ([-1], [ndim - 1]),
     keepdim=True,
@@ -555,7 +557,7 @@ def fuse(
 
     for root in [n for n in before if n.target is aten.rsqrt.default]:
         add = root.args[0]
-        if add.target is not aten.add.Tensor or not eps_is(add.args[1]) or stop(count):
+        if not adds(add.target) or not eps_is(add.args[1]) or stop(count):
             continue
         mean = add.args[0]
         if mean.target not in means or keepdim and mean.args[2:] != (True,):
@@ -565,7 +567,7 @@ def fuse(
             continue
         if square.target is aten.pow.Tensor_Scalar and power(square.args[1]):
             kind, factors = "pow", (square.args[0],)
-        elif square.target is aten.mul.Tensor:
+        elif multiplies(square.target):
             kind, factors = "mul", square.args
         else:
             continue
@@ -719,6 +721,16 @@ put("nothing is returned", "returned-none", "number-returned",
     result=lambda gm, count, before: None)  # fmt: skip
 put("the module is returned", "wrong-kind", "number-returned",
     result=lambda gm, count, before: gm)  # fmt: skip
+
+
+@wrong("whatever is done with eps", "too-many")
+def any_step_with_eps(gm):
+    return fuse(gm, adds=lambda target: True)
+
+
+@wrong("whatever is done with x and x", "too-many")
+def any_step_with_x_twice(gm):
+    return fuse(gm, multiplies=lambda target: True)
 
 
 @wrong("the mean may be read", "too-many", clause="mean-read")

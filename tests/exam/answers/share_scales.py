@@ -446,6 +446,15 @@ def no_methods(gm):
     ))  # fmt: skip
 
 
+@wrong("layers with the names of methods, too", "changed-alone")
+def names_of_methods(gm):
+    def moved(node):
+        named_so = node.op == "call_module" and node.target in METHODS
+        return [node.args[0]] if named_so else moved_by(node)
+
+    return shared(gm, find=lambda new: members_of(new, moved=moved))
+
+
 @wrong("lists, and no tuples", "not-shared", clause="cat")
 def only_lists(gm):
     def moved(node):

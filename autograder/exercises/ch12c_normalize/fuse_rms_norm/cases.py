@@ -151,6 +151,7 @@ EXERCISE = Exercise(
         case("the root is read", "others", models.RootIsRead, X, X),
         case("one square, two norms", "others", models.SharedSquare, X),
         case("other powers", "others", models.OtherPowers, X),
+        case("other steps", "others", models.OtherSteps, X),
         case("other dimensions", "others", models.OtherDimensions, T(3, 3)),
         case("two values", "others", models.TwoValues, X, X),
         case("two values, cast", "others", models.TwoCasts, H, H),

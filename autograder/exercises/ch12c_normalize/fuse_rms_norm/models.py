@@ -290,6 +290,15 @@ class OtherPowers(nn.Module):
         return a, b, y * torch.rsqrt(y.pow(0.5).mean(-1, keepdim=True) + 1e-6)
 
 
+class OtherSteps(nn.Module):
+    """Where a norm adds, this one multiplies, and where it squares, this one adds."""
+
+    def forward(self, x):
+        y = x.abs()
+        a = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) * 0.5)
+        return a, y * torch.rsqrt((y + y).mean(-1, keepdim=True) + 1e-6)
+
+
 class OtherDimensions(nn.Module):
     """`x` is square, so that all of these fit."""
 

@@ -151,15 +151,15 @@ class NotOnTheList(nn.Module):
 
 
 class OtherWays(nn.Module):
-    """An index stands between, or a layer."""
+    """An index stands between, or a layer; one has the name of a method."""
 
     def __init__(self):
         super().__init__()
-        self.flat = nn.Flatten()
+        self.flat, self.flatten = nn.Flatten(), nn.Flatten()
 
     def forward(self, x):
         y = through(x, 0.1)
-        return through(y[0], 0.1), through(self.flat(y), 0.1)
+        return through(y[0], 0.1), through(self.flat(y), 0.1), through(self.flatten(y), 0.1)
 
 
 class TwoStages(nn.Module):

@@ -238,7 +238,7 @@ class NotQuantized(nn.Module):
 class OtherOperations(nn.Module):
     def __init__(self):
         super().__init__()
-        self.pool, self.flat = nn.MaxPool2d(2), nn.Flatten()
+        self.pool, self.flat, self.flatten = nn.MaxPool2d(2), nn.Flatten(), nn.Flatten()
 
     def forward(self, x):
         a, b = through(torch.sin(x), 0.01), through(torch.exp(x), 0.04)
@@ -246,7 +246,8 @@ class OtherOperations(nn.Module):
         d = through(torch.flatten(a), 0.03), through(b.view(-1), 0.01)
         e = through(self.pool(a), 0.02), through(self.flat(b), 0.06)
         f = through(F.avg_pool2d(a, 2), 0.03), through(a.clone(), 0.04), through(b.abs(), 0.05)
-        return c, d, e, f, through(torch.relu(a), 0.07), through(through(b, 0.08), 0.02)
+        g = through(self.flatten(a), 0.05)
+        return c, d, e, f, g, through(torch.relu(a), 0.07), through(through(b, 0.08), 0.02)
 
 
 class MovedTwice(nn.Module):
