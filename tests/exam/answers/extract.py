@@ -83,6 +83,16 @@ def clone_after(gm, node):
         return gm.graph.call_method("clone", (node,))
 
 
+def clone_by(function):
+    """A clone by a call of a function."""
+
+    def clone(gm, node):
+        with gm.graph.inserting_after(node):
+            return gm.graph.call_function(function, (node,))
+
+    return clone
+
+
 def no_clone(gm, node):
     return node
 
@@ -142,11 +152,7 @@ def all_cloned(model, wanted):
 
 @right("every value is cloned by a function, one clone a key")
 def cloned_by_function(model, wanted):
-    def clone(gm, node):
-        with gm.graph.inserting_after(node):
-            return gm.graph.call_function(torch.clone, (node,))
-
-    return take(model, wanted, always=True, clone=clone)
+    return take(model, wanted, always=True, clone=clone_by(torch.clone))
 
 
 def snapshot(value):
@@ -155,11 +161,7 @@ def snapshot(value):
 
 @right("a function of its own copies")
 def own_function(model, wanted):
-    def clone(gm, node):
-        with gm.graph.inserting_after(node):
-            return gm.graph.call_function(snapshot, (node,))
-
-    return take(model, wanted, always=True, clone=clone)
+    return take(model, wanted, always=True, clone=clone_by(snapshot))
 
 
 class Keep(nn.Module):
@@ -490,11 +492,7 @@ def detached_snapshots(model, wanted):
 
 @wrong("copy.deepcopy for a copy", "gradient-lost")
 def deep_copies(model, wanted):
-    def clone(gm, node):
-        with gm.graph.inserting_after(node):
-            return gm.graph.call_function(copy.deepcopy, (node,))
-
-    return take(model, wanted, clone=clone)
+    return take(model, wanted, clone=clone_by(copy.deepcopy))
 
 
 @wrong("the data of a copy", "gradient-lost")
@@ -578,11 +576,7 @@ def cut_off_own_code(model, wanted):
         last = max(nodes.index(node) for node in chosen)
         return set(nodes[: last + 1]), list(chosen)
 
-    def clone(gm, node):
-        with gm.graph.inserting_after(node):
-            return gm.graph.call_function(snapshot, (node,))
-
-    return take(model, wanted, sweep=until, clone=clone)
+    return take(model, wanted, sweep=until, clone=clone_by(snapshot))
 
 
 def cut_off_copy(value):
@@ -600,29 +594,17 @@ def begun_anew(value):
 
 @wrong("a function of its own copies without gradients", "gradient-lost", clause="gradients")
 def own_function_detaches(model, wanted):
-    def clone(gm, node):
-        with gm.graph.inserting_after(node):
-            return gm.graph.call_function(cut_off_copy, (node,))
-
-    return take(model, wanted, clone=clone)
+    return take(model, wanted, clone=clone_by(cut_off_copy))
 
 
 @wrong("a function of its own for deep copies", "gradient-lost", clause="gradients")
 def own_function_copies_deep(model, wanted):
-    def clone(gm, node):
-        with gm.graph.inserting_after(node):
-            return gm.graph.call_function(deep_copy, (node,))
-
-    return take(model, wanted, clone=clone)
+    return take(model, wanted, clone=clone_by(deep_copy))
 
 
 @wrong("a function of its own begins a new gradient", "gradient-lost", clause="gradients")
 def own_function_begins_anew(model, wanted):
-    def clone(gm, node):
-        with gm.graph.inserting_after(node):
-            return gm.graph.call_function(begun_anew, (node,))
-
-    return take(model, wanted, clone=clone)
+    return take(model, wanted, clone=clone_by(begun_anew))
 
 
 class KeepNumbers(nn.Module):

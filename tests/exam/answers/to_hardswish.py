@@ -208,28 +208,25 @@ def two_values(model):
     return gm
 
 
-@wrong("inner values may be read elsewhere", "changed-too-much", clause="read-elsewhere")
-def inner_readers_allowed(model):
+def _matched(model, sole_reader):
     gm = fx.symbolic_trace(model)
     for node in gm.graph.nodes:
-        found = _match(node, sole_reader=lambda inner: True)
+        found = _match(node, sole_reader)
         if found:
             node.target, node.args = F.hardswish, (found[0],)
     gm.graph.eliminate_dead_code()
     gm.recompile()
     return gm
+
+
+@wrong("inner values may be read elsewhere", "changed-too-much", clause="read-elsewhere")
+def inner_readers_allowed(model):
+    return _matched(model, lambda inner: True)
 
 
 @wrong("only the gate's readers are counted", "changed-too-much")
 def only_the_gate(model):
-    gm = fx.symbolic_trace(model)
-    for node in gm.graph.nodes:
-        found = _match(node, lambda inner: inner.target is not F.relu6 or len(inner.users) == 1)
-        if found:
-            node.target, node.args = F.hardswish, (found[0],)
-    gm.graph.eliminate_dead_code()
-    gm.recompile()
-    return gm
+    return _matched(model, lambda inner: inner.target is not F.relu6 or len(inner.users) == 1)
 
 
 @wrong("readers by keyword are no readers", "changed-too-much")
@@ -240,14 +237,7 @@ def positional_readers(model):
             fx.map_arg(node.args, lambda n: read.append(n) if n is inner else None)
         return len(read) == 1
 
-    gm = fx.symbolic_trace(model)
-    for node in gm.graph.nodes:
-        found = _match(node, read_once)
-        if found:
-            node.target, node.args = F.hardswish, (found[0],)
-    gm.graph.eliminate_dead_code()
-    gm.recompile()
-    return gm
+    return _matched(model, read_once)
 
 
 @wrong("dead nodes stay behind", "left-behind")
