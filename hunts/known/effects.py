@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
 from torch import fx
 from torch.fx.passes import tools_common
 from torch.fx.passes.infra import partitioner
@@ -43,6 +44,14 @@ def _functions(node: fx.Node) -> bool:
 
 def _modules(node: fx.Node) -> bool:
     return writing_module(node) or (node.op == "call_module" and draws(node))
+
+
+_NORMS = (torch.ops.aten.batch_norm.default, torch.ops.aten.instance_norm.default)
+
+
+def _norms_of_programs(node: fx.Node) -> bool:
+    """Whether a norm of ATen writes to its statistics: the sixth argument says so."""
+    return node.target in _NORMS and node.args[3] is not None and node.args[5] is True
 
 
 @contextmanager
@@ -86,6 +95,7 @@ class Model(nn.Module):
         inputs="x = torch.ones(2)",
         change=DCE,
         variants=(
+            Variant(code=returning("(x.__iadd__(x), x)[1]")),
             Variant(
                 code="""
 class Model(nn.Module):
@@ -164,6 +174,52 @@ class Model(nn.Module):
         instead="Set `module._is_impure = True` on such layers.",
         says=UNSOUND,
         mend=lambda: _knows(_modules),
+    ),
+    Bug(
+        name="dead-norm-of-a-program",
+        title="`unflatten` takes out a BatchNorm in training mode that nobody reads",
+        suspects=("unflatten", "unflatten of a trace"),
+        code="""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(1)
+    def forward(self, x):
+        return (self.norm(x), x * 2)[1]
+""",
+        inputs="x = torch.tensor([[0.0], [2.0]])",
+        change="unflatten(export(model, (x,)))",
+        show="(f(x), f.norm.running_mean)[1]",
+        imports="from torch.export import export, unflatten",
+        training=True,
+        variants=(
+            Variant(
+                code="""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.InstanceNorm1d(1, track_running_stats=True)
+    def forward(self, x):
+        return (self.norm(x), x * 2)[1]
+""",
+                inputs="x = torch.tensor([[[0.0, 2.0]]])",
+            ),
+            Variant(
+                change="(m := export(model, (x,)).module(), m.graph.eliminate_dead_code(), "
+                "m.recompile())[0]",
+            ),
+        ),
+        why="`unflatten` calls `eliminate_dead_code`, which asks the schema of an ATen operator "
+        "whether it writes. The schemas of `aten.batch_norm` and `aten.instance_norm` do not say "
+        "that the running statistics are written to. The count of batches is an operation of its "
+        "own, `aten.add_`, and stays.",
+        file="_library/utils.py",
+        line="if isinstance(op, torch._ops.OpOverload):",
+        issues=(73050,),
+        cure="unflatten(export(model, (x,)).run_decompositions({}))",
+        instead="Call `run_decompositions({})` first: it makes the new statistics an output of the "
+        "graph.",
+        mend=lambda: _knows(_norms_of_programs),
     ),
     Bug(
         name="legalized-before-a-write",

@@ -85,6 +85,40 @@ class _Exactly:
         return hash(self.text)
 
 
+class _Method(str):
+    """The name of a method, which no other kind of call has for its target."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Method) and str(self) == str(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(("method", str(self)))
+
+
+def _kinds_told_apart() -> Any:
+    """The names of methods are marked while calls are compared."""
+
+    def make(original: Any) -> Any:
+        def call(self: Any, graph_module: fx.GraphModule) -> Any:
+            methods = [n for n in graph_module.graph.nodes if n.op == "call_method"]
+            for node in methods:
+                node.target = _Method(node.target)
+            result = original(self, graph_module)
+            for node in [*methods, *result.graph_module.graph.nodes]:
+                if node.op == "call_method":
+                    node.target = str(node.target)
+            return result
+
+        return call
+
+    return instead(cse_pass.CSEPass, "call", make)
+
+
 def _all_random() -> Any:
     aten = torch.ops.aten
     more = {aten.randn_like, aten.randint_like}
@@ -214,6 +248,31 @@ class Model(nn.Sequential):
         cure="CSEPass({operator.add})(gm).graph_module",
         instead="Have numbers of one type in a graph, or ban the operators that take them.",
         mend=_exact_literals,
+    ),
+    Bug(
+        name="equal-names",
+        title="`CSEPass` makes one call of a method and a module of the same name",
+        suspects=("CSEPass",),
+        code="""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.neg = nn.ReLU()
+    def forward(self, x):
+        return x.neg(), self.neg(x)
+""",
+        inputs="x = torch.tensor([-1.0, 2.0])",
+        change="CSEPass()(gm).graph_module",
+        imports=CSE + "\nfrom torch.fx.experimental.proxy_tensor import make_fx",
+        why="Calls are compared by target and arguments, and not by kind. The target of a method "
+        "is its name, and so is that of a module.",
+        file="fx/passes/dialect/common/cse_pass.py",
+        line='"target": n.target,',
+        cure="CSEPass()(make_fx(model)(x)).graph_module",
+        instead="Give the pass graphs of functions alone, such as those of `make_fx`.",
+        says="A comment in the code says that methods and modules should never come. The "
+        "documentation does not say it, and the pass does not look.",
+        mend=_kinds_told_apart,
     ),
     Bug(
         name="equal-draws",

@@ -26,7 +26,13 @@ def nodes_are(gm: fx.GraphModule, test: Callable[[fx.Node], bool]) -> bool:
     return any(test(node) for node in gm.graph.nodes)
 
 
-_WRITING_FUNCTIONS = frozenset({"setitem", "iadd", "isub", "imul", "itruediv", "ior", "iand"})
+_IN_PLACE = frozenset(
+    "setitem iadd isub imul imatmul itruediv ifloordiv imod ipow ilshift irshift iand ior "
+    "ixor".split()
+)
+"""Operators in place: functions of `operator`, and methods with two underscores on each side."""
+
+_METHODS_IN_PLACE = frozenset(f"__{name}__" for name in _IN_PLACE)
 
 
 _DRAWING = frozenset(
@@ -60,10 +66,10 @@ def writes(node: fx.Node) -> bool:
 
 
 def writing_method(node: fx.Node) -> bool:
-    """Whether a method writes: its name ends in one underscore."""
+    """Whether a method writes: its name ends in one underscore, or is an operator in place."""
     name = str(node.target)
     return node.op == "call_method" and (
-        (name.endswith("_") and not name.endswith("__")) or name == "__setitem__"
+        (name.endswith("_") and not name.endswith("__")) or name in _METHODS_IN_PLACE
     )
 
 
@@ -74,7 +80,7 @@ def writing_function(node: fx.Node) -> bool:
     name = getattr(node.target, "__name__", "")
     return (
         (name.endswith("_") and not name.endswith("__"))
-        or name in _WRITING_FUNCTIONS
+        or name in _IN_PLACE
         or node.kwargs.get("out") is not None
         or node.kwargs.get("inplace") is True
     )

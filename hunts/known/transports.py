@@ -87,6 +87,18 @@ def _with_names(gm: fx.GraphModule, text: str, folder: Path) -> str:
     return "\n".join([*imports, text])
 
 
+def _wraps_nothing(gm: fx.GraphModule, text: str, folder: Path) -> str:
+    """Nothing is wrapped in the class.
+
+    A full fix would wrap it behind the class. That is for whoever traces the module again, and
+    nobody does here. FX keeps the names that are wrapped for good, and while another bug leaves
+    one without an import, no model could be traced any more.
+    """
+    lines = text.splitlines()
+    rest = [line for line in lines if not re.match(r" +torch\.fx\._symbolic_trace\.wrap\(", line)]
+    return "\n".join(rest) + "\n"
+
+
 FOLDER = "from hunts.suspects import to_folder"
 
 BUGS = (
@@ -191,5 +203,27 @@ class Model(nn.Module):
         instead="Use pickle or `torch.save`, which import what they need.",
         raises=True,
         mend=lambda: _written(_with_names),
+    ),
+    Bug(
+        name="folder-of-wrapped-functions",
+        title="what `to_folder` writes cannot be imported if a function is wrapped",
+        suspects=("to_folder",),
+        code="""
+class Model(nn.Module):
+    def forward(self, x):
+        return x * len(x)
+""",
+        inputs="x = torch.ones(2)",
+        change="to_folder(gm, ())",
+        imports=FOLDER + '\nfx.wrap("len")',
+        why="The code of a graph that calls a wrapped function begins with `wrap(...)`, which "
+        "must stand outside of classes and functions. The file has all of this code within its "
+        "class.",
+        file="fx/graph_module.py",
+        line='model_str += f"{_addindent(self.code, 4)}\\n"',
+        cure="pickle.loads(pickle.dumps(gm))",
+        instead="Use pickle or `torch.save`.",
+        raises=True,
+        mend=lambda: _written(_wraps_nothing),
     ),
 )
