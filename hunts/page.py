@@ -55,6 +55,8 @@ END = """## What was not counted
   `Proxy` and assignments to items.
 * `CSEPass` on graphs in which something is written or drawn, because its documentation excludes
   them. The list of operations to ban, which it gives itself, does count.
+* Captures that raise what eager mode raises, too: with gradients, it refuses a write to one of
+  several views of what depends on a parameter.
 * What tracing alone changes: if the trace of a model does something else than the model, it says
   nothing about passes.
 """

@@ -31,6 +31,7 @@ from autograder.hunt.behaviour import (
     PARAMETER_GRADIENTS,
 )
 from autograder.hunt.trying import Question
+from hunts.known.mending import has_effect, nodes_are
 
 Inputs = tuple[tuple[Any, ...], ...]
 
@@ -85,6 +86,17 @@ def _dce(gm: fx.GraphModule) -> None:
 def _cse(gm: fx.GraphModule, inputs: Inputs) -> Any:
     result = cse_pass.CSEPass(cse_pass.get_CSE_banned_ops())(gm)
     return gm if result is None else result.graph_module
+
+
+class OutOfScope(Exception):
+    """The documentation of a pass says that such a graph is not for it."""
+
+
+def _cse_of_a_trace(gm: fx.GraphModule, inputs: Inputs) -> Any:
+    # Any vocabulary may have dropout, or a method in place. The documentation excludes them all.
+    if nodes_are(gm, has_effect):
+        raise OutOfScope("something is written or drawn")
+    return _cse(gm, inputs)
 
 
 def _fuse(gm: fx.GraphModule, inputs: Inputs) -> Any:
@@ -269,6 +281,10 @@ ORDER = ("random", "random functions")
 # A Proxy says clearly that it takes no assignment to items.
 NO_ITEMS = "'Proxy' object does not support item assignment"
 
+# Models are compared without gradients, and those that capture them run them with gradients. Eager
+# mode itself then refuses a write to one of several views of what depends on a parameter.
+WRITES_TO_VIEWS = "is a view and is being modified inplace"
+
 # Only the first arguments are looked at when a program is exported: others may be refused.
 FIRST = ("names", "records")
 
@@ -297,11 +313,12 @@ SUSPECTS: tuple[Suspect, ...] = (
     Suspect("eliminate_dead_code", _a_trace(_in_place(_dce)), ("fx/graph.py", "fx/node.py")),
     Suspect(
         "CSEPass",
-        _a_trace(_cse),
+        _a_trace(_cse_of_a_trace),
         ("fx/passes/dialect/common/cse_pass.py",),
         # Its documentation: not for dialects with effects; random operations are to be named.
         leaves_out=(*WITH_EFFECTS, "random", "random functions"),
-        refuses=("unhashable type: 'slice'",),  # slices have a hash from Python 3.12 on
+        # Slices have a hash from Python 3.12 on.
+        refuses=("unhashable type: 'slice'", OutOfScope.__name__),
     ),
     Suspect(
         "CSEPass on ATen",
@@ -386,6 +403,7 @@ SUSPECTS: tuple[Suspect, ...] = (
             Question(change, given="model", aspects=aspects, first_only=True),
             files,
             leaves_out=(*FIRST, *ORDER) if aspects is RESULTS else FIRST,
+            refuses=(WRITES_TO_VIEWS,),
             slow=True,
         )
         for name, change, aspects, files in (
@@ -403,5 +421,6 @@ SUSPECTS: tuple[Suspect, ...] = (
         # It runs the model while it records, so that what lasts between calls has changed.
         Question(_recorded, given="model", aspects=RESULTS, first_only=True, eval_only=True),
         leaves_out=(*FIRST, *WITH_EFFECTS),
+        refuses=(WRITES_TO_VIEWS,),
     ),
 )  # fmt: skip

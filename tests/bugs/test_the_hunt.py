@@ -40,6 +40,16 @@ def test_what_is_not_known_is_new_and_small() -> None:
     assert all(finding.silent for finding in hunt.new)
 
 
+def test_what_the_documentation_of_a_pass_excludes_is_refused_and_is_not_new() -> None:
+    cse = [suspect for suspect in SUSPECTS if suspect.name == "CSEPass"]
+    hunt = UpstreamHunt(cse, BUGS, {"convolutions": OWN["convolutions"]})
+    for _ in hunt.steps(lambda: hunt.drawn < 25):
+        pass
+    tally = hunt.tallies["CSEPass"]
+    assert 0 < tally.refused < tally.tried
+    assert hunt.new == []
+
+
 def test_every_suspect_has_something_to_be_tried_on() -> None:
     kinds = {name.partition(",")[0] for name in OWN}
     for suspect in SUSPECTS:
