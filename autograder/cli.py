@@ -395,6 +395,10 @@ def grade(
     os.environ.update(_with_scripts_on_path())
     try:
         with out.status("Getting ready"):
+            if sandbox and not cluster:
+                from autograder.sandbox.client import start_ahead
+
+                start_ahead()
             from autograder.classroom import grade_class, progress_report
     except ImportError as error:
         err.print(f"[red]Nothing was graded.[/red] {escape(str(error))}")

@@ -318,9 +318,7 @@ class NotebookRun:
             verdict = grading.verdict()
             if self.only:
                 found = verdict.findings
-                self.cases = case_reports(
-                    exercise, grading.drawn, outcomes, self._graphs, found
-                )
+                self.cases = case_reports(exercise, grading.drawn, outcomes, self._graphs, found)
             return verdict
         finally:
             if self.supply.parks:

@@ -80,7 +80,7 @@ class Boxes:
         )
         config = {
             "syllabus": chapter.syllabus, "chapter": chapter.name, "pool": chapter.pool,
-            "own": dict(chapter.own),
+            "works": chapter.works, "own": dict(chapter.own),
         }  # fmt: skip
         entry = {"judge": ("autograder.boxed.judge_service", JUDGE)}
         self.boxed = boxed
