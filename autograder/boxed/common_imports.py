@@ -6,6 +6,7 @@ A student's process is forked from there, too, so nothing is imported here that 
 from __future__ import annotations
 
 from autograder.boxed.late_imports import import_late, start_autograd
+from autograder.core.without_iri_grammar import without_iri_grammar
 
 
 def begin() -> None:
@@ -14,3 +15,6 @@ def begin() -> None:
     import_late()
     import matplotlib.pyplot  # noqa: F401
     import torchvision  # noqa: F401
+
+    with without_iri_grammar():
+        import nbformat  # noqa: F401
