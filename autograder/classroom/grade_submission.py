@@ -39,6 +39,9 @@ GRAPHS = Bounds(memory=2048 * MIB, disk=MIB, processes=16, cpu=60.0, wall=900.0)
 JUDGING = 900.0
 """Seconds that judging a submission may take, besides running it."""
 
+MANY = 12
+"""Submissions for which making forks cheap takes less time than it saves."""
+
 WHEN_DONE, AT_ONCE = 5.0, 0.2
 """Seconds in which a fork server may end by itself; when all is done, and when it was stopped."""
 
@@ -77,6 +80,7 @@ class Boxes:
             },
             {"imports": list(chapter.imports)},
             covered=chapter.covered,
+            many=chapter.works >= MANY,
         )
         config = {
             "syllabus": chapter.syllabus, "chapter": chapter.name, "pool": chapter.pool,
@@ -91,7 +95,9 @@ class Boxes:
                 Image(entry, config, (told,))
             )
             return
-        self._judges = ForkServer(Image(entry, config, covered=chapter.covered))
+        self._judges = ForkServer(
+            Image(entry, config, covered=chapter.covered, many=chapter.works >= MANY)
+        )
         try:
             self._students = ForkServer(for_notebooks)
             (public,) = self._judges.wait()
