@@ -88,6 +88,8 @@ class Boxes:
         }  # fmt: skip
         entry = {"judge": ("autograder.boxed.judge_service", JUDGE)}
         self.boxed = boxed
+        self.procedures: frozenset[str] = frozenset()
+        """How the chapter's answers are exercised, where that is known here."""
         self._students: ForkServer | None = None
         if not boxed:
             told = pickle.dumps(for_notebooks)
@@ -102,7 +104,9 @@ class Boxes:
             self._students = ForkServer(for_notebooks)
             (public,) = self._judges.wait()
             self._students.wait()
-            self._students.configure(json.loads(public), [])
+            known = json.loads(public)
+            self._students.configure(known, [])
+            self.procedures = frozenset(row["procedure"] for row in known["exercises"])
         except BaseException:
             self.close(at_once=True)
             raise
