@@ -15,6 +15,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from autograder.core.without_iri_grammar import without_iri_grammar
+
 if TYPE_CHECKING:
     from autograder.builder.problems import BuildRefused, Problem
     from autograder.builder.source import Chapter
@@ -395,7 +397,12 @@ def grade(
     os.environ.update(_with_scripts_on_path())
     try:
         with out.status("Getting ready"):
-            from autograder.classroom import grade_class, progress_report
+            if sandbox and not cluster:
+                from autograder.sandbox.client import start_ahead
+
+                start_ahead()
+            with without_iri_grammar():
+                from autograder.classroom import grade_class, progress_report
     except ImportError as error:
         err.print(f"[red]Nothing was graded.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None

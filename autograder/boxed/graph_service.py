@@ -1,7 +1,7 @@
 """The process in which a graph that a student's process described comes to life.
 
-It is forked for one answer, holds no expectation, and is thrown away afterwards. What it says of a
-graph is a claim like others: somebody may have got hold of it.
+It is forked for one submission, holds no expectation, and is thrown away afterwards. What it says
+of a graph is a claim like others: somebody may have got hold of it.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograder.boxed.claims import sound_result
 from autograder.core.case_builder import builder_of
+from autograder.core.ending import End, Ending
 from autograder.core.exercise import Case
 from autograder.core.graph_jobs import JobResult
 from autograder.core.outcome import Outcome
@@ -51,7 +52,11 @@ def modules_of(cases: Iterable[Case]) -> set[str]:
 
 
 class GraphsElsewhere:
-    """Has jobs with the graphs of one answer done in a process of its own.
+    """Has jobs with the graphs of a notebook's answers done in a process of its own.
+
+    The answers are one person's, so they share the process. What an answer has used up of it costs
+    no other answer: where a graph cannot be run in a process that an earlier answer has left, the
+    job is done again in a new one.
 
     Args:
         supply: where processes come from.
@@ -60,27 +65,49 @@ class GraphsElsewhere:
     def __init__(self, supply: Supply) -> None:
         self._supply, self._left = supply, LIVES
         self._process: Process | None = None
+        self._inherited = False
+
+    def begin_answer(self) -> None:
+        """The jobs that follow are another answer's."""
+        self._left, self._inherited = LIVES, self._process is not None
 
     def __call__(self, job: str, case: Case, outcome: Outcome, seed: int, inputs: int) -> JobResult:
         """Do a job; see `core.graph_jobs.do_job`."""
         stream = io.BytesIO()
         outcome.write(stream)
-        step: dict[str, Any] = {"do": "job", "job": job}
+        blobs = [builder_of(case), stream.getvalue()]
         try:
-            if self._process is None:
-                self._left -= 1
-                if self._left < 0:
-                    return _GONE, []
-                self._process = self._supply.process("graphs")
-            blobs = [builder_of(case), stream.getvalue()]
-            _, answer = self._process.step(step, blobs, patience=PATIENCE)
+            result = sound_result(job, self._answer(job, blobs), inputs)
         except ProcessLost:
             self.close()
-            return _GONE, []
-        return sound_result(job, answer, inputs)
+            result = _GONE, []
+        if self._inherited and _is_refused(result):
+            self.close()
+            self._inherited = False
+            return self(job, case, outcome, seed, inputs)
+        return result
+
+    def _answer(self, job: str, blobs: list[bytes]) -> list[bytes]:
+        """What the process says came of a job.
+
+        Raises:
+            ProcessLost: it is gone, or there may be no other.
+        """
+        if self._process is None:
+            if self._left == 0:
+                raise ProcessLost(Ending(End.EXITED))
+            self._left -= 1
+            self._process = self._supply.process("graphs")
+        step = {"do": "job", "job": job}
+        return self._process.step(step, blobs, patience=PATIENCE)[1]
 
     def close(self) -> None:
         """Let the process end."""
         if self._process is not None:
             self._process.close()
         self._process = None
+
+
+def _is_refused(result: JobResult) -> bool:
+    found, _ = result
+    return isinstance(found, dict) and "not admitted" in found

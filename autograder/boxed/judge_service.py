@@ -41,7 +41,7 @@ from autograder.core.exercise import Case, Exercise
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.drawing.style import text_width
-from autograder.fuzz.random_models import can_be_made
+from autograder.fuzz.random_models import COUNT, POOL, can_be_made
 from autograder.judge import canary_exercises
 from autograder.judge.answer_key import module_of
 from autograder.judge.evidence import Evidence
@@ -86,8 +86,8 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     """Import what judging needs.
 
     Args:
-        config: ``syllabus``, ``chapter``, the number of the ``pool`` of random models, and ``own``,
-            the texts of the instructor's exercises.
+        config: ``syllabus``, ``chapter``, the number of the ``pool`` of random models, about how
+            many ``works`` there are to judge, and ``own``, the texts of the instructor's exercises.
         blobs: where there is no box, a pickled `Image` for notebooks.
     """
     warnings.simplefilter("ignore")  # what libraries think of a notebook's form helps nobody here
@@ -105,9 +105,12 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     image = pickle.loads(blobs[0]) if blobs else None
     state = State(exercises, canary_exercises.exercises(), image)
     pools = _pools(list(exercises.values()), config.get("pool", 0))
-    state.ahead = _work_ahead(list(exercises.values()), pools)
+    state.ahead = _work_ahead(list(exercises.values()), pools, config.get("works", 1))
     return state
 
+
+WORTHWHILE = 2
+"""How many answers must ask for what is worked out ahead."""
 
 Pools = list[tuple[Exercise, Iterator[Case]]]
 """Exercises, and for each the cases of its pool that nobody has worked on."""
@@ -180,12 +183,13 @@ def idle(state: State) -> bool:
     return next(state.ahead, False) is None
 
 
-def _work_ahead(exercises: list[Exercise], pools: Pools) -> Iterator[None]:
-    for exercise in exercises:
+def _work_ahead(exercises: list[Exercise], pools: Pools, works: int) -> Iterator[None]:
+    """Work out what enough of the works will ask for that it is less than each does by itself."""
+    for exercise in exercises if works >= WORTHWHILE else ():
         for case in exercise.cases:
             _look_at(exercise, case)
             yield
-    waiting = deque(pools)
+    waiting = deque(pools if works * COUNT >= WORTHWHILE * POOL else ())
     while waiting:  # in turn: whoever comes meanwhile finds some of each
         exercise, cases = waiting.popleft()
         if (pooled := next(cases, None)) is not None:
@@ -204,6 +208,7 @@ def _look_at(exercise: Exercise, case: Case) -> None:
         lambda: evidence.reference,
         lambda: evidence.traced_graph,
         lambda: evidence.traced_signature,
+        evidence.make_ahead,
     ):
         try:
             with bounded_output(0):

@@ -137,6 +137,7 @@ class NotebookRun:
         self.restarts = -1
         """How many processes it took, after the first."""
         self._notebook: Process | None = None
+        self._graphs = GraphsElsewhere(supply)
         self._parked: dict[int, Parked] = {}
         self._trials: dict[int, _Trial] = {}
         self._late: set[int] = set()  # checks whose answers come further down
@@ -166,6 +167,7 @@ class NotebookRun:
                 self._try_the_late(index)
         finally:
             self._stop()
+            self._graphs.close()
         return self.verdicts
 
     def _checks(self) -> list[int]:
@@ -299,8 +301,7 @@ class NotebookRun:
             return not_tried(exercise, Tried(_STATES[parked.state], kind=parked.kind))
         if not self._is_open():
             return not_tried(exercise, Tried("untried"))
-        graphs = GraphsElsewhere(self.supply)
-
+        self._graphs.begin_answer()
         outcomes: dict[str, Outcome] = {}
 
         def attempt(cases: Sequence[Case], /) -> Tried:
@@ -312,15 +313,14 @@ class NotebookRun:
 
         try:
             grading = Grading(
-                exercise, attempt, self.seed, runner=graphs, source=self._source(index)
+                exercise, attempt, self.seed, runner=self._graphs, source=self._source(index)
             )
             verdict = grading.verdict()
             if self.only:
                 found = verdict.findings
-                self.cases = case_reports(exercise, grading.drawn, outcomes, graphs, found)
+                self.cases = case_reports(exercise, grading.drawn, outcomes, self._graphs, found)
             return verdict
         finally:
-            graphs.close()
             if self.supply.parks:
                 self._parked[index].close()
 

@@ -1,10 +1,12 @@
 """A notebook with known marks, which goes through the boxes before anybody's work does.
 
 A machine on which a right answer earns nothing, or a wrong one something, must not grade: there is
-a right and a wrong answer for each way in which answers are exercised.
+a right and a wrong answer for each way in which a chapter's answers are exercised.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook
@@ -146,27 +148,27 @@ def name_of(kind: str, procedure: str) -> str:
     return f"{kind}_{procedure.replace(' ', '_')}"
 
 
-def names() -> dict[str, bool]:
+def names(procedures: Sequence[str] = PROCEDURES) -> dict[str, bool]:
     """The exercises, and whether their answers are right."""
-    return {name_of(k, p): k == "right" for p in PROCEDURES for k in ("right", "wrong")}
+    return {name_of(k, p): k == "right" for p in procedures for k in ("right", "wrong")}
 
 
-def source_cells() -> dict[str, SourceCell]:
+def source_cells(procedures: Sequence[str] = PROCEDURES) -> dict[str, SourceCell]:
     """The check cells, as if they had been given out."""
     found = (
         SourceCell(f"{CHECK}{name}", "code", f"check({name})", None, True, True, False, False, 1.0)
-        for name in names()
+        for name in names(procedures)
     )
     return {master.name: master for master in found}
 
 
-def notebook() -> bytes:
+def notebook(procedures: Sequence[str] = PROCEDURES) -> bytes:
     """The notebook, as a file's bytes."""
-    cells = [new_code_cell(_IMPORTS)]
-    for procedure in PROCEDURES:
+    cells, masters = [new_code_cell(_IMPORTS)], source_cells(procedures)
+    for procedure in procedures:
         for kind in ("right", "wrong"):
             cells.append(new_code_cell(answer(kind, procedure)))
-            master = source_cells()[f"{CHECK}{name_of(kind, procedure)}"]
+            master = masters[f"{CHECK}{name_of(kind, procedure)}"]
             cells.append(new_code_cell(master.source, metadata={"nbgrader": master.metadata()}))
     text: str = nbformat.writes(new_notebook(cells=cells))
     return text.encode()
@@ -178,12 +180,14 @@ def prove(boxes: Boxes, ready: PreloadSpec) -> None:
     Raises:
         NoBox: they are not; the message says which, and what to do.
     """
-    terms = GradingConfig(CHAPTER, source_cells(), ready, Timeouts(case_cpu=20.0), boxes.boxed)
-    graded = grade_submission(Submission(CHAPTER, notebook(), key=CHAPTER.encode()), terms, boxes)
+    used = tuple(one for one in PROCEDURES if one in boxes.procedures) or PROCEDURES
+    marks, text = names(used), notebook(used)
+    terms = GradingConfig(CHAPTER, source_cells(used), ready, Timeouts(case_cpu=20.0), boxes.boxed)
+    graded = grade_submission(Submission(CHAPTER, text, key=CHAPTER.encode()), terms, boxes)
     wrong = [
         f"a {'right' if right else 'wrong'} answer to `{name}` earned "
         f"{graded.scores[f'{CHECK}{name}'].points}"
-        for name, right in names().items()
+        for name, right in marks.items()
         if graded.scores[f"{CHECK}{name}"].points != float(right)
     ]
     result = graded.result
@@ -191,6 +195,6 @@ def prove(boxes: Boxes, ready: PreloadSpec) -> None:
         said = "; ".join([*wrong[:3], *result.notes[:3]])
         raise NoBox(
             "Nothing was graded: a notebook whose marks are known does not get them on this "
-            f"machine, in {len(wrong)} of {len(names())} answers ({result.status}; {said}). Run "
+            f"machine, in {len(wrong)} of {len(marks)} answers ({result.status}; {said}). Run "
             "'fxcourse doctor'. If it finds nothing, install the course anew, in a new environment."
         )

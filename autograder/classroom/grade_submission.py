@@ -39,6 +39,9 @@ GRAPHS = Bounds(memory=2048 * MIB, disk=MIB, processes=16, cpu=60.0, wall=900.0)
 JUDGING = 900.0
 """Seconds that judging a submission may take, besides running it."""
 
+MANY = 12
+"""Submissions for which making forks cheap takes less time than it saves."""
+
 WHEN_DONE, AT_ONCE = 5.0, 0.2
 """Seconds in which a fork server may end by itself; when all is done, and when it was stopped."""
 
@@ -77,13 +80,16 @@ class Boxes:
             },
             {"imports": list(chapter.imports)},
             covered=chapter.covered,
+            many=chapter.works >= MANY,
         )
         config = {
             "syllabus": chapter.syllabus, "chapter": chapter.name, "pool": chapter.pool,
-            "own": dict(chapter.own),
+            "works": chapter.works, "own": dict(chapter.own),
         }  # fmt: skip
         entry = {"judge": ("autograder.boxed.judge_service", JUDGE)}
         self.boxed = boxed
+        self.procedures: frozenset[str] = frozenset()
+        """How the chapter's answers are exercised, where that is known here."""
         self._students: ForkServer | None = None
         if not boxed:
             told = pickle.dumps(for_notebooks)
@@ -91,12 +97,16 @@ class Boxes:
                 Image(entry, config, (told,))
             )
             return
-        self._judges = ForkServer(Image(entry, config, covered=chapter.covered))
+        self._judges = ForkServer(
+            Image(entry, config, covered=chapter.covered, many=chapter.works >= MANY)
+        )
         try:
             self._students = ForkServer(for_notebooks)
             (public,) = self._judges.wait()
             self._students.wait()
-            self._students.configure(json.loads(public), [])
+            known = json.loads(public)
+            self._students.configure(known, [])
+            self.procedures = frozenset(row["procedure"] for row in known["exercises"])
         except BaseException:
             self.close(at_once=True)
             raise

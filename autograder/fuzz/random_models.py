@@ -16,7 +16,7 @@ from autograder.fuzz.recipe import OWN, Recipe
 from autograder.fuzz.sampler import drawn
 from autograder.fuzz.shrinker import shrunk
 
-COUNT = 20
+COUNT = 16
 """How many random models an answer is tried on when it is graded."""
 
 AT_HAND = 5
@@ -24,12 +24,7 @@ AT_HAND = 5
 
 
 POOL = 128
-"""How many models are in a pool. Choices are moved on by an amount of its own in each of them (see
-`sampler`)."""
-
-_ROUND = 64
-"""Models of a pool that are so far apart choose the same operation, shape and form from the same
-draw; so a share takes one of those, or the other."""
+"""How many models are in a pool."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +70,9 @@ class RandomModels:
         return (self._of_pool(pool, place) for place in range(POOL))
 
     def _share(self, pool: int, own: int, count: int) -> tuple[Case, ...]:
-        """A share of a pool: models whose choices are moved on by ever more, as in `drawn`."""
-        chooser = random.Random(own)
-        start = chooser.randrange(_ROUND)
-        places = (
-            (start + i) % _ROUND + _ROUND * chooser.randrange(POOL // _ROUND) for i in range(count)
-        )
+        """A share of a pool: models that follow each other, since their choices differ most."""
+        start = random.Random(own).randrange(POOL)
+        places = ((start + i) % POOL for i in range(count))
         return tuple(filter(can_be_made, (self._of_pool(pool, place) for place in places)))
 
     def _of_pool(self, pool: int, place: int) -> Case:

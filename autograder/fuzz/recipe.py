@@ -2,7 +2,7 @@
 
 A number that chooses among things is taken modulo how many there are, and zero is the plainest
 choice. So every part of a recipe can be made smaller or left out on its own, which is what
-Hypothesis does to find the smallest failing one.
+`shrinker` does to find the smallest failing one.
 """
 
 from __future__ import annotations

@@ -1,99 +1,89 @@
-"""Hypothesis draws recipes."""
+"""Draws recipes: the same for a seed in every process, on every machine."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import random
 from functools import lru_cache
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
-
-from autograder.fuzz.plain_provider import BACKEND
 from autograder.fuzz.recipe import Recipe, Step
 
-_small = st.integers(0, 7)
-_steps = st.builds(
-    Step,
-    op=st.integers(0, 63),
-    picks=st.tuples(_small, _small, _small),
-    number=st.integers(0, 5),
-    layer=st.integers(0, 5),
-)
+
+class _Deck:
+    """Deals the numbers below a size in a random order, and again when all were dealt.
+
+    A few dozen recipes have to show as much as they can: no number comes twice before every other
+    one has come.
+    """
+
+    def __init__(self, size: int, generator: random.Random) -> None:
+        self._size, self._generator = size, generator
+        self._left: list[int] = []
+
+    def deal(self) -> int:
+        """The next number."""
+        if not self._left:
+            # Of all that `random` offers, only this is the same in every version of Python.
+            self._left = sorted(range(self._size), key=lambda _: self._generator.random())
+        return self._left.pop()
 
 
-def recipes(most: int) -> st.SearchStrategy[Recipe]:
-    """Recipes of at most that many steps."""
-    return st.builds(
-        Recipe,
-        steps=st.lists(_steps, min_size=1, max_size=most).map(tuple),
-        part=st.lists(_steps, max_size=3).map(tuple),
-        shape=st.integers(0, 7),
-        inputs=st.integers(0, 7),
-        result=st.integers(0, 7),
-        returns=_small,
-        dtype=st.integers(0, 3),
-        training=st.booleans(),
-        form=st.integers(0, 3),
-        choice=st.integers(0, 63),
-    )
+class _Sampler:
+    """Draws one recipe after the other.
+
+    Args:
+        most: the most steps of one.
+        number: the seed.
+    """
+
+    def __init__(self, most: int, number: int) -> None:
+        self._generator = random.Random(number)
+        deck = self._deck
+        self._length, self._part = deck(most), deck(4)
+        self._op, self._number, self._layer = deck(64), deck(6), deck(6)
+        self._shape, self._inputs, self._result = deck(8), deck(8), deck(8)
+        self._dtype, self._training, self._form, self._choice = deck(4), deck(2), deck(4), deck(64)
+
+    def _deck(self, size: int) -> _Deck:
+        return _Deck(size, self._generator)
+
+    def recipe(self) -> Recipe:
+        """The next recipe."""
+        return Recipe(
+            steps=self._steps(1 + self._length.deal()),
+            part=self._steps(self._part.deal()),
+            shape=self._shape.deal(),
+            inputs=self._inputs.deal(),
+            result=self._result.deal(),
+            returns=self._any(8),
+            dtype=self._dtype.deal(),
+            training=bool(self._training.deal()),
+            form=self._form.deal(),
+            choice=self._choice.deal(),
+        )
+
+    def _steps(self, count: int) -> tuple[Step, ...]:
+        return tuple(self._step() for _ in range(count))
+
+    def _step(self) -> Step:
+        return Step(
+            op=self._op.deal(),
+            picks=(self._any(8), self._any(8), self._any(8)),
+            number=self._number.deal(),
+            layer=self._layer.deal(),
+        )
+
+    def _any(self, size: int) -> int:
+        return int(self._generator.random() * size)
 
 
 @lru_cache(maxsize=256)
 def drawn(most: int, count: int, number: int) -> tuple[Recipe, ...]:
-    """Recipes for a seed: the same on every machine.
+    """Recipes for a seed. Fewer of them are the first of more.
 
     Args:
         most: the most steps of one.
         count: how many.
         number: the seed.
     """
-    found: list[Recipe] = []
-
-    # Without a database: nothing is written to the learner's folder, nothing read from it.
-    @seed(number)
-    @settings(
-        max_examples=count,
-        phases=[Phase.generate],
-        database=None,
-        backend=BACKEND,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(recipes(most))
-    def note(recipe: Recipe) -> None:
-        found.append(recipe)
-
-    note()
-    return tuple(_turned(recipe, number + place) for place, recipe in enumerate(found))
-
-
-def _turned(recipe: Recipe, by: int) -> Recipe:
-    """The recipe with every choice moved on, for each recipe by another amount.
-
-    Hypothesis likes to draw a value once more that it has drawn before, in one example and from
-    one to the next. A few dozen recipes have to show as much as they can.
-    """
-
-    def moved(steps: tuple[Step, ...], start: int) -> tuple[Step, ...]:
-        return tuple(
-            replace(
-                step,
-                op=(step.op + 23 * (by + start) + 11 * place) % 64,
-                number=(step.number + by + place) % 6,
-                layer=(step.layer + by + 2 * place) % 6,
-            )
-            for place, step in enumerate(steps)
-        )
-
-    return replace(
-        recipe,
-        steps=moved(recipe.steps, 0),
-        part=moved(recipe.part, 5),
-        shape=(recipe.shape + by) % 8,
-        inputs=(recipe.inputs + 3 * by) % 8,
-        result=(recipe.result + 5 * by) % 8,
-        form=(recipe.form + by) % 4,
-        training=recipe.training ^ bool(by % 2),
-        dtype=(recipe.dtype + by // 2) % 4,
-        choice=(recipe.choice + 19 * by) % 64,
-    )
+    sampler = _Sampler(most, number)
+    return tuple(sampler.recipe() for _ in range(count))

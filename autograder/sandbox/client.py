@@ -22,6 +22,7 @@ from autograder.sandbox import temp_dirs
 from autograder.sandbox.fork_server import CONFIGURE
 from autograder.sandbox.resource_limits import Bounds
 from autograder.sandbox.wire import MAX_HEAD, Broken, Frame, TooLate, receive, send
+from autograder.sandbox.zygote import NotForked, zygote
 
 PATIENCE = 300.0
 """Seconds that a fork server may take to import everything."""
@@ -35,6 +36,7 @@ LOOK = 0.5
 REST = 10.0
 """Seconds that a frame may take from its beginning on, at least."""
 
+_NOT_UP = "The process for notebooks did not come up: {said}"
 _KEPT = ("PATH", "LANG", "LC_ALL", "HOME", "PYTHONPATH", "MPLCONFIGDIR", "VIRTUAL_ENV")
 _SINGLE = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
@@ -60,12 +62,14 @@ class Image:
         config: what they are told, as plain data.
         blobs: bytes that go with it.
         covered: folders that must not be seen from inside.
+        many: whether so many boxes will be asked for that it pays to make forks cheap.
     """
 
     entries: Mapping[str, tuple[str, Bounds]]
     config: Mapping[str, Any] = field(default_factory=dict)
     blobs: tuple[bytes, ...] = ()
     covered: tuple[str, ...] = ()
+    many: bool = True
 
 
 class Source(Protocol):
@@ -74,6 +78,12 @@ class Source(Protocol):
     def process(self, entry: str) -> Process: ...
 
     def close(self) -> None: ...
+
+
+def start_ahead() -> None:
+    """Have imported what fork servers begin with, before it is known what they are for."""
+    if sys.platform == "linux":
+        zygote(_environment())
 
 
 class ForkServer:
@@ -90,17 +100,21 @@ class ForkServer:
         self._names = list(image.entries)
         self._folder = temp_dirs.own()
         self._asking = threading.Lock()
-        start = "from autograder.sandbox.fork_server import main; main()"
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", start, str(theirs.fileno())],
-            pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, cwd="/",
-            env=_environment() | {"TMPDIR": str(self._folder)},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        )  # fmt: skip
-        theirs.close()
+        environment = _environment()
+        try:
+            with theirs:
+                own = environment | {"TMPDIR": str(self._folder)}
+                self._process = zygote(environment).fork(own, theirs)
+        except NotForked as error:
+            ours.close()
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise NoBox(_NOT_UP.format(said=str(error)[-2000:])) from None
         self._control = ours
         rows = [{"module": m, "bounds": asdict(b)} for m, b in image.entries.values()]
-        head = {"entries": rows, "config": dict(image.config), "covered": list(image.covered)}
+        head = {
+            "entries": rows, "config": dict(image.config), "covered": list(image.covered),
+            "many": image.many,
+        }  # fmt: skip
         self._sent = (head, list(image.blobs))
         try:
             send(self._control, *self._sent)
@@ -117,9 +131,9 @@ class ForkServer:
             return receive(self._control, time.monotonic() + PATIENCE)[1]
         except (Broken, TooLate):
             self._process.kill()
-            said = self._process.communicate()[0].decode(errors="replace").strip()
+            said = self._process.said()
             self.close()
-            raise NoBox(f"The process for notebooks did not come up: {said[-2000:]}") from None
+            raise NoBox(_NOT_UP.format(said=said[-2000:])) from None
 
     def configure(self, head: dict[str, Any], blobs: list[bytes]) -> None:
         """Tell the entries what is known only now.
@@ -175,13 +189,9 @@ class ForkServer:
             patience: seconds in which it may end by itself.
         """
         self._control.close()
-        try:
-            self._process.wait(patience)
-        except subprocess.TimeoutExpired:
+        if not self._process.has_ended(patience):
             self._process.kill()
-            self._process.wait()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+        self._process.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
@@ -225,7 +235,7 @@ class SubprocessServer:
                     send(talk, *self._more)
             except (OSError, Broken, TooLate) as error:
                 process.kill()
-                raise NoBox(f"The process for notebooks did not come up: {error}") from None
+                raise NoBox(_NOT_UP.format(said=error)) from None
         return Process(talk, None, process, public[0] if public else b"")
 
     def close(self) -> None:

@@ -92,7 +92,7 @@ def main() -> None:
     os.environ |= {"TMPDIR": "/tmp", "TORCHINDUCTOR_CACHE_DIR": namespaces.COMPILED}
     cgroups.home_of_boxes()
     send(control, {"ready": True}, [_public(entry) for entry in entries])
-    ahead = _ahead(entries)
+    ahead = _ahead(entries, head["many"])
     while True:
         _work_ahead(control, ahead)
         request, wires, _, _ = socket.recv_fds(control, 1, 2)
@@ -101,7 +101,7 @@ def main() -> None:
             return
         if request[0] == CONFIGURE:
             _configure(control, entries)
-            ahead = _ahead(entries)
+            ahead = _ahead(entries, head["many"])
             continue
         talk, word = (socket.socket(fileno=number) for number in wires)
         if os.fork() == 0:
@@ -135,15 +135,17 @@ def _configure(control: socket.socket, entries: list[Entry]) -> None:
     send(control, {"ready": True})
 
 
-def _ahead(entries: list[Entry]) -> Iterator[None]:
+def _ahead(entries: list[Entry], many: bool) -> Iterator[None]:
     """What every box would otherwise do again, and what makes forks cheap, bit by bit."""
-    yield from huge_pages.gather()
+    if many:
+        yield from huge_pages.gather()
     for entry in entries:
         idle = getattr(entry.module, "idle", None)
         while idle and idle(entry.state):
             yield
     gc.freeze()
-    yield from huge_pages.gather()
+    if many:
+        yield from huge_pages.gather()
 
 
 def _work_ahead(control: socket.socket, ahead: Iterator[None]) -> None:

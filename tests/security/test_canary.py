@@ -8,11 +8,12 @@ import pytest
 
 from autograder.classroom import canary
 from autograder.classroom.grade_submission import Boxes
+from autograder.exercises import of_chapter
 from autograder.judge import canary_exercises as judged
 from autograder.runner.procedures import PROCEDURES
 from autograder.sandbox.client import NoBox
 from autograder.sandbox.probe import why_no_box
-from autograder.submission.contract import PreloadSpec
+from autograder.submission.contract import GradingConfig, PreloadSpec
 from autograder.submission.result import GradedNotebook, Result, Score, SubmissionStatus
 
 CHAPTER = PreloadSpec("00_start")
@@ -35,10 +36,40 @@ def test_there_is_a_right_and_a_wrong_answer_for_each_way_of_exercising_them() -
 @pytest.mark.slow
 def test_the_boxes_give_known_marks() -> None:
     boxes = Boxes(CHAPTER)
+    boxes.procedures = frozenset()  # so that all of them are tried
     try:
         canary.prove(boxes, CHAPTER)
     finally:
         boxes.close()
+
+
+@pytest.mark.parametrize("procedures", [(), ("analysis", "interpreter")], ids=["all", "two"])
+def test_what_a_chapter_uses_is_tried(
+    procedures: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[set[str]] = []
+
+    def grade(submission: object, terms: GradingConfig, boxes: object) -> GradedNotebook:
+        tried.append(set(terms.source_cells))
+        scores = {
+            f"check-{name}": Score(float(right), 1.0) for name, right in canary.names().items()
+        }
+        return GradedNotebook(Result("canary", "canary", SubmissionStatus.GRADED), "", scores)
+
+    monkeypatch.setattr(canary, "grade_submission", grade)
+    boxes = Boxes.__new__(Boxes)
+    boxes.boxed, boxes.procedures = True, frozenset(procedures)
+    canary.prove(boxes, CHAPTER)
+    assert tried == [{f"check-{name}" for name in canary.names(procedures or canary.PROCEDURES)}]
+    assert len(tried[0]) == 2 * len(procedures or canary.PROCEDURES)
+
+
+@needs_box
+@pytest.mark.slow
+def test_each_chapter_says_how_its_answers_are_exercised() -> None:
+    boxes = Boxes(CHAPTER)
+    boxes.close()
+    assert boxes.procedures == {one.procedure for one in of_chapter(CHAPTER.name)}
 
 
 @pytest.mark.parametrize(
@@ -60,5 +91,5 @@ def test_other_marks_stop_everything(
     monkeypatch.setattr(canary, "grade_submission", lambda *_: graded)
     with pytest.raises(NoBox, match="Nothing was graded"):
         boxes = Boxes.__new__(Boxes)
-        boxes.boxed = True
+        boxes.boxed, boxes.procedures = True, frozenset()
         canary.prove(boxes, CHAPTER)

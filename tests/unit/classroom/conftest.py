@@ -1,21 +1,13 @@
-"""Tests of classes start many fork servers, which all begin alike."""
+"""A class, and graders that run nothing."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support import stub_class
-from tests.support.forked_servers import forked_servers
-
-
-@pytest.fixture(scope="package", autouse=True)
-def _forked() -> Iterator[None]:
-    with forked_servers():
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from autograder.classroom.grade_class import CannotGrade, grade_class
 from autograder.classroom.gradebook_writer import GradebookWriter
 from autograder.classroom.progress_report import Watch, time_left
 from autograder.sandbox.client import ForkServer
+from autograder.sandbox.zygote import ForkedServer
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission
 from autograder.submission.result import Result, SubmissionStatus
 from tests.support.stub_class import ONE, scores
@@ -109,11 +110,12 @@ def test_fork_server_that_does_not_end_by_itself_is_killed(monkeypatch: pytest.M
 
     server = ForkServer.__new__(ForkServer)
     server._control = open(os.devnull)  # type: ignore[assignment]
-    server._process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    server._process = ForkedServer(process.pid, os.open(os.devnull, os.O_RDONLY))
     server._folder = Path("no such folder")
     began = time.monotonic()
     server.close(0.2)
-    assert time.monotonic() - began < 1.5 and server._process.returncode == -9
+    assert time.monotonic() - began < 1.5 and process.wait() == -9
 
 
 def test_ctrl_c_gives_the_prompt_back_and_the_gradebook_is_whole(

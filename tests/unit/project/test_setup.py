@@ -204,6 +204,27 @@ def test_the_command_starts_without_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
+def test_whoever_keeps_the_gradebook_needs_no_torch() -> None:
+    """So that the first result is there soon: PyTorch is imported beside it meanwhile."""
+    code = (
+        "from autograder.classroom import grade_class; import sys; sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
+
+
+def test_a_grammar_that_nobody_asks_for_is_left_out() -> None:
+    code = (
+        "import sys\n"
+        "from autograder.core.without_iri_grammar import without_iri_grammar\n"
+        "with without_iri_grammar():\n"
+        "    import nbformat\n"
+        "assert 'rfc3987_syntax' not in sys.modules\n"
+        "nbformat.validate(nbformat.v4.new_notebook())\n"
+        "import rfc3987_syntax\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
+
+
 def test_a_chapter_that_does_not_exist_is_named() -> None:
     done = run("solutions", "99_nothing")
     assert done.returncode == 2

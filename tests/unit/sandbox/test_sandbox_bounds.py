@@ -22,7 +22,14 @@ import pytest
 
 from autograder.core import limits
 from autograder.core.limits import waited
-from autograder.sandbox import client, init_process, namespaces, seccomp, syscall_numbers, wire
+from autograder.sandbox import (
+    init_process,
+    namespaces,
+    seccomp,
+    syscall_numbers,
+    wire,
+    zygote,
+)
 from autograder.sandbox.cgroups import Cgroup, find_home, home_of_boxes
 from autograder.sandbox.client import Process, ProcessLost
 from autograder.sandbox.probe import why_no_box
@@ -46,18 +53,22 @@ def warm() -> Iterator[Notebooks]:
 
 @contextlib.contextmanager
 def without_groups(bounds: Bounds) -> Iterator[Notebooks]:
-    """A fork server that finds no control groups."""
+    """A fork server that finds no control groups, forked from a process that finds none."""
     none = "from autograder.sandbox import cgroups; cgroups.find_home = lambda *_: None; "
     popen = subprocess.Popen
 
     def start(command: list[str], **settings: object) -> subprocess.Popen:
         return popen([*command[:3], none + command[3], *command[4:]], **settings)
 
+    alive: dict[tuple[int, str], zygote.Zygote] = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(client.subprocess, "Popen", start)
+        patch.setattr(zygote, "_alive", alive)
+        patch.setattr(zygote.subprocess, "Popen", start)
         source = Notebooks(bounds)
     yield source
     source.close()
+    for process in alive.values():
+        process.close()
 
 
 @pytest.fixture(scope="module")

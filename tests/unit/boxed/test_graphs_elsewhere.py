@@ -1,0 +1,94 @@
+"""Graphs of all answers of a notebook run in one process, and no answer pays for another."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from autograder.boxed.graphs_elsewhere import LIVES, GraphsElsewhere
+from autograder.core.ending import End, Ending
+from autograder.core.exercise import Case
+from autograder.core.outcome import Outcome
+from autograder.exercises import EXERCISES
+from autograder.sandbox.client import ProcessLost
+
+CASE: Case = EXERCISES["add_to_mul"].cases[0]
+DONE, REFUSED, LOST = "done", "refused", "lost"
+
+
+class Scripted:
+    """A process that does what it was told, one step after the other; then it is lost."""
+
+    def __init__(self, *steps: str) -> None:
+        self.steps, self.closed = list(steps), False
+
+    def step(self, head: dict[str, Any], blobs: list[bytes], *, patience: float) -> Any:
+        what = self.steps.pop(0) if self.steps else LOST
+        if what == LOST:
+            raise ProcessLost(Ending(End.OUT_OF_MEMORY))
+        result = Outcome("", value={"not admitted": "too large"} if what == REFUSED else 7)
+        stream = io.BytesIO()
+        result.write(stream)
+        return {}, [stream.getvalue()]
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Supply:
+    """Gives these processes, in turn."""
+
+    parks = True
+
+    def __init__(self, *processes: Scripted) -> None:
+        self.left, self.given = list(processes), 0
+
+    def process(self, entry: str) -> Any:
+        assert entry == "graphs"
+        self.given += 1
+        return self.left.pop(0)
+
+
+def ask(graphs: GraphsElsewhere) -> str:
+    found, _ = graphs("matches", CASE, Outcome(CASE.name), 0, 1)
+    return DONE if found == 7 else REFUSED
+
+
+def test_the_answers_share_a_process() -> None:
+    supply = Supply(Scripted(DONE, DONE, DONE))
+    graphs = GraphsElsewhere(supply)
+    for _ in range(3):
+        graphs.begin_answer()
+        assert ask(graphs) == DONE
+    assert supply.given == 1
+
+
+def test_what_an_answer_has_used_up_costs_no_other_answer() -> None:
+    for worn in (Scripted(DONE), Scripted(DONE, REFUSED)):
+        graphs = GraphsElsewhere(Supply(worn, Scripted(DONE)))
+        graphs.begin_answer()
+        assert ask(graphs) == DONE
+        graphs.begin_answer()
+        assert ask(graphs) == DONE
+        assert worn.closed
+
+
+def test_an_answer_uses_up_processes_of_its_own_only() -> None:
+    supply = Supply(Scripted(DONE), *(Scripted() for _ in range(LIVES)), Scripted(DONE))
+    graphs = GraphsElsewhere(supply)
+    graphs.begin_answer()
+    assert ask(graphs) == DONE
+    graphs.begin_answer()
+    assert [ask(graphs) for _ in range(LIVES + 2)] == [REFUSED] * (LIVES + 2)
+    assert supply.given == 1 + LIVES
+    graphs.begin_answer()
+    assert ask(graphs) == DONE
+
+
+def test_a_refusal_of_a_process_that_is_one_s_own_stays() -> None:
+    supply = Supply(Scripted(REFUSED, DONE))
+    graphs = GraphsElsewhere(supply)
+    graphs.begin_answer()
+    assert [ask(graphs), ask(graphs)] == [REFUSED, DONE]
+    graphs.close()
+    assert supply.given == 1

@@ -1,0 +1,54 @@
+"""What is worked out before any answer is judged: what enough of the class will ask for."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.boxed import judge_service
+from autograder.core.exercise import Case, Exercise
+from autograder.core.outcome import Outcome
+from autograder.exercises import EXERCISES
+from autograder.fuzz.random_models import COUNT, POOL
+from autograder.judge.evidence import MOST_AHEAD, Evidence
+
+EXERCISE = EXERCISES["count_ops"]
+HAND_PICKED = {case.name for case in EXERCISE.cases}
+
+
+@pytest.mark.parametrize(
+    ("works", "hand_picked", "pooled"),
+    [(1, 0, 0), (2, len(HAND_PICKED), 0), (2 * POOL // COUNT + 1, len(HAND_PICKED), POOL)],
+    ids=["one submission", "a few", "a class"],
+)
+def test_as_much_is_worked_out_as_the_class_will_ask_for(
+    works: int, hand_picked: int, pooled: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def look(exercise: Exercise, case: Case) -> None:
+        seen.append(case.name)
+
+    monkeypatch.setattr(judge_service, "_look_at", look)
+    for _ in judge_service._work_ahead([EXERCISE], judge_service._pools([EXERCISE], 7), works):
+        pass
+    assert len([name for name in seen if name in HAND_PICKED]) == hand_picked
+    assert len([name for name in seen if name not in HAND_PICKED]) == pooled
+
+
+def test_a_trial_that_was_made_ahead_is_used_once() -> None:
+    case = EXERCISE.cases[0]
+    case.cache.clear()
+    ahead = Evidence(EXERCISE, case, Outcome(case.name))
+    ahead.make_ahead()
+    first, second = (Evidence(EXERCISE, case, Outcome(case.name)).trial for _ in range(2))
+    assert first is ahead.trial
+    assert second.model is not first.model
+
+
+def test_a_large_model_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = next(case for case in EXERCISE.cases if list(case.make(0).model.parameters()))
+    case.cache.clear()
+    assert MOST_AHEAD > 1000
+    monkeypatch.setattr("autograder.judge.evidence.MOST_AHEAD", 0)
+    Evidence(EXERCISE, case, Outcome(case.name)).make_ahead()
+    assert not case.cache
