@@ -19,6 +19,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping
 
 from autograder.sandbox import fork_server, syscalls, temp_dirs
@@ -76,7 +77,7 @@ class Zygote:
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self._folder = temp_dirs.own()
+        self._folder, self._asking = temp_dirs.own(), threading.Lock()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         start = "from autograder.sandbox.zygote import main; main()"
         with theirs:
@@ -104,8 +105,9 @@ class Zygote:
         output, theirs = os.pipe()
         try:
             request = json.dumps(dict(environment)).encode()
-            socket.send_fds(self._control, [request], [wire.fileno(), theirs])
-            said = self._control.recv(100)
+            with self._asking:
+                socket.send_fds(self._control, [request], [wire.fileno(), theirs])
+                said = self._control.recv(100)
         except OSError:
             said = b""
         finally:
@@ -132,14 +134,17 @@ class Zygote:
 _alive: dict[tuple[int, str], Zygote] = {}
 """By this process and the environment; a process that was forked from this one has its own."""
 
+_starting = threading.Lock()
+
 
 def zygote(environment: Mapping[str, str]) -> Zygote:
     """The process for servers with that environment; it is started when first asked for."""
     key = os.getpid(), json.dumps(dict(environment), sort_keys=True)
-    found = _alive.get(key)
-    if found is None or not found.is_alive():
-        found = _alive[key] = Zygote(environment)
-    return found
+    with _starting:
+        found = _alive.get(key)
+        if found is None or not found.is_alive():
+            found = _alive[key] = Zygote(environment)
+        return found
 
 
 @atexit.register
