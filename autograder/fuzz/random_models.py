@@ -16,7 +16,7 @@ from autograder.fuzz.recipe import OWN, Recipe
 from autograder.fuzz.sampler import drawn
 from autograder.fuzz.shrinker import shrunk
 
-COUNT = 16
+COUNT = 18
 """How many random models an answer is tried on when it is graded."""
 
 AT_HAND = 5

@@ -217,7 +217,7 @@ class Model(nn.Module):
         change="to_folder(gm, ())",
         imports=FOLDER + '\nfx.wrap("len")',
         why="The code of a graph that calls a wrapped function begins with `wrap(...)`, which "
-        "must stand outside of classes and functions. The file has all of this code within its "
+        "must be outside of classes and functions. The file has all of this code within its "
         "class.",
         file="fx/graph_module.py",
         line='model_str += f"{_addindent(self.code, 4)}\\n"',
