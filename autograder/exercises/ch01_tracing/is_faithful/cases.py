@@ -180,6 +180,10 @@ VALUES = (
              "both return NaN, and NaN equals NaN here", _CLOSE),
     faithful("NaN on one side", "values", models.NanOrZero, [X],
              "the model returns NaN and the trace zeros", _CLOSE),
+    faithful("NaN, not one", "values", models.NanOrOne, [X],
+             "the model returns the float NaN and the trace `1.0`", _CLOSE),
+    faithful("one, not NaN", "values", models.OneOrNan, [X],
+             "the model returns `1.0` and the trace the float NaN", _CLOSE),
     faithful("redraw: one item more", "values", models.OneMore, [(T(1),), (T(5),)],
              "the trace returns one item more", _COMPARE, hidden=True),
     faithful("another key", "values", models.OtherKey, [X],
@@ -187,6 +191,10 @@ VALUES = (
              _COMPARE),
     faithful("a named tuple of tensors", "values", models.Largest, [X],
              "both return the largest values and where they are, as `torch.max` does", _COMPARE),
+    faithful("a named tuple of its own", "values", models.GivesMoments, [X],
+             "both return the mean and the spread in a named tuple", _COMPARE),
+    faithful("a difference in a named tuple", "values", models.OffInMoments, [X],
+             "the spread in the named tuple differs", _COMPARE),
 )  # fmt: skip
 
 RANDOM = (
