@@ -304,6 +304,15 @@ wrong("only unread nodes go", "not-minimal", clause="read-calls")(minimizer(read
 wrong("only read nodes go", "not-minimal", clause="unread-calls")(minimizer(unread=False))
 
 
+def with_inputs(graph):
+    return [node.name for node in graph.nodes if is_call(node) and node.all_input_nodes]
+
+
+wrong("only calls with inputs go", "not-minimal", clause="unread-calls")(
+    minimizer(order=with_inputs)
+)
+
+
 @wrong("modules are never taken out", "not-minimal")
 def no_modules(gm, bad):
     return minimizer(order=lambda graph: [n.name for n in graph.nodes if n.op in FUNCTIONS])(

@@ -105,6 +105,7 @@ EXERCISE = Exercise(
         asked("none of its own inputs", "inputs", models.Four, models.Detour,
               "sin", "cos", "exp", "tanh"),
         asked("unread calls go", "unread", models.Unread, models.Depends, "sin"),
+        asked("an unread call without inputs goes", "unread", models.made, models.Depends, "neg"),
         asked("an unread call stays", "unread", models.Unread, models.Calls, "exp", 1),
         asked("unread, and it reads another", "unread", models.Unread, models.Reads, "exp", "cos"),
         asked("a call in place", "unread", models.InPlace, models.ChangesItsArgument),
