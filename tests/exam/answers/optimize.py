@@ -428,6 +428,22 @@ def and_writes(model):
     return Clean(effect=effect)(model)
 
 
+@wrong("or_ is taken for an operator in place", "dead-left")
+def or_writes(model):
+    def effect(gm, node):
+        return has_effect(gm, node) or node.target is operator.or_
+
+    return Clean(effect=effect)(model)
+
+
+@wrong("whatever ends in an underscore writes", "dead-left")
+def two_underscores_write(model):
+    def effect(gm, node):
+        return has_effect(gm, node) or (node.op == "call_method" and node.target.endswith("_"))
+
+    return Clean(effect=effect)(model)
+
+
 @wrong("operators in place go, where they are methods", "changed-too-much", clause="effects")
 def operators_go(model):
     def effect(gm, node):

@@ -371,7 +371,8 @@ def from_the_last(gm):
 @wrong("sizes of one are not compared", "wrong-reader", clause="shape")
 def without_ones(gm):
     def nothing(node):
-        return known(*([n for n in sizes if n != 1] for sizes in (shape(node), shape(node.args[0]))))
+        new, old = shape(node), shape(node.args[0])
+        return known([n for n in new if n != 1], [n for n in old if n != 1])
 
     return removed(gm, nothing=nothing)
 
