@@ -25,6 +25,7 @@ from typing import Any
 import torch
 
 from autograder.builder.generate_references import solutions_of, solve_sources
+from autograder.core import quick_tracing
 from autograder.core.exercise import Exercise
 from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import Limits, bounded_output
@@ -296,6 +297,7 @@ def fate(exercise: Exercise, text: str, names: dict[str, Any]) -> str:
 def _send(to: Connection, exercise: Exercise, text: str, names: dict[str, Any]) -> None:
     """Say what catches an answer, and leave at once: nothing that it left behind may run."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    torch.set_num_threads(1)  # the other threads stay behind in the process that forked
     try:
         said = caught_by(exercise, text, names)
     except BaseException as error:  # an answer may raise anything, at any time
@@ -349,9 +351,7 @@ def main(words: Sequence[str] | None = None) -> None:
     wanted = _arguments(words)
     if unknown := [name for name in wanted.names if name not in EXERCISES]:
         sys.exit(f"There is no exercise {unknown[0]!r}.")
-    from tests.exam import answers  # noqa: F401  it makes tracing quick
-
-    torch.set_num_threads(1)  # a forked process has none of the others
+    quick_tracing.install()
     for name in wanted.names or EXERCISES:
         tally = survivors(EXERCISES[name], wanted.seconds, lambda text: print(text, flush=True))
         print(tally, flush=True)

@@ -362,6 +362,20 @@ def assert_close_any_error(model, inputs):
     return judge(model, inputs, same=same)
 
 
+@wrong("assert_close where the trace returns a tensor", "crashed")
+def tensors_of_the_trace(model, inputs):
+    def same(a, b):
+        if isinstance(b, torch.Tensor):
+            return close(a, b, equal_nan=True)
+        if isinstance(a, (list, tuple)) and type(a) is type(b):
+            return len(a) == len(b) and all(map(same, a, b))
+        if isinstance(a, dict) and isinstance(b, dict):
+            return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+        return alike(a, b)
+
+    return judge(model, inputs, same=same)
+
+
 @wrong("tuples and lists are the same", "missed-difference", clause="common.same-structure")
 def sequences_alike(model, inputs):
     def same(a, b):
@@ -937,6 +951,16 @@ def fitted(model, inputs):
     except Exception:
         return False
     return len(trace.graph.nodes) > 2
+
+
+@wrong("a buffer that is returned in a list is compared with itself", "missed-difference")
+def lists_as_they_are(model, inputs):
+    def freeze(value):
+        if isinstance(value, tuple) and not hasattr(value, "_fields"):
+            return tuple(map(freeze, value))
+        return value if isinstance(value, list) else frozen(value)
+
+    return judge(model, inputs, freeze=freeze)
 
 
 @wrong("a buffer that is returned is compared with itself", "missed-difference")

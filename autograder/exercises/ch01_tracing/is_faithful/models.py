@@ -151,6 +151,11 @@ class ZeroOrZero(nn.Module):
         return x * 2, torch.zeros((), dtype=x.dtype) if isinstance(x, Tensor) else 0.0
 
 
+class NumberOrTensor(nn.Module):
+    def forward(self, x):
+        return 0.0 if isinstance(x, Tensor) else (x * 0).sum()
+
+
 class ShapeText(nn.Module):
     def forward(self, x):
         return x + 1, f"{x.shape}"
@@ -463,6 +468,12 @@ class ReturnsItsCountByName(CountsUnread):
     def forward(self, x):
         self.calls.add_(1)
         return {"x": x * 2, "calls": self.calls}
+
+
+class ReturnsItsCountInAList(CountsUnread):
+    def forward(self, x):
+        self.calls.add_(1)
+        return [x * 2, self.calls]
 
 
 class CountsUnderTwoNames(CountsUnread):
