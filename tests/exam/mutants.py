@@ -44,8 +44,11 @@ FOR_ONE_CASE = Limits(cpu=5.0, wall=30.0)
 SEED = 1
 """Picks the random models, and the order of the mutants: it is the same in every run."""
 
-Edit = tuple[str, Callable[[Any], None]]
-"""What is changed, in a few words, and a function that changes a node."""
+Change = Callable[[Any], ast.AST | None]
+"""Changes a node; or gives another one to take its place."""
+
+Edit = tuple[str, Change]
+"""What is changed, in a few words, and how."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +95,23 @@ def _annotations(tree: ast.Module) -> set[ast.AST]:
     return {node for root in roots if root is not None for node in ast.walk(root)}
 
 
-def _edited(tree: ast.Module, i: int, edit: Callable[[Any], None]) -> str | None:
+class _Exchange(ast.NodeTransformer):
+    """Puts one node in the place of another."""
+
+    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> Any:
+        return self.new if node is self.old else super().visit(node)
+
+
+def _edited(tree: ast.Module, i: int, edit: Change) -> str | None:
     """The text of a copy in which the node of that number is edited, or nothing."""
     other = copy.deepcopy(tree)
-    edit(list(ast.walk(other))[i])
+    node = list(ast.walk(other))[i]
+    new = edit(node)
+    if new is not None:
+        _Exchange(node, new).visit(other)
     try:
         text = ast.unparse(ast.fix_missing_locations(other))
         with warnings.catch_warnings():
@@ -135,7 +151,7 @@ def _dropped_statements(node: Any) -> Iterator[Edit]:
                 yield "drop a statement", _at(i, ast.Pass(), field)
 
 
-def _at(i: int, new: ast.AST | None, field: str) -> Callable[[Any], None]:
+def _at(i: int, new: ast.AST | None, field: str) -> Change:
     """Puts something at a place of a list, or takes out what is there."""
 
     def edit(node: Any) -> None:
@@ -144,8 +160,12 @@ def _at(i: int, new: ast.AST | None, field: str) -> Callable[[Any], None]:
     return edit
 
 
-def _set(field: str, value: Any) -> Callable[[Any], None]:
-    return lambda node: setattr(node, field, value)
+def _set(field: str, value: Any) -> Change:
+    return lambda node: setattr(node, field, copy.deepcopy(value))
+
+
+def _become(new: ast.AST) -> Change:
+    return lambda node: copy.deepcopy(new)
 
 
 _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -159,14 +179,19 @@ _OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
 def _compare(node: ast.Compare) -> Iterator[Edit]:
     for i, op in enumerate(node.ops):
         yield "another comparison", _at(i, _OPPOSITE[type(op)](), "ops")
+    left = node.left
+    if isinstance(left, ast.Call) and ast.unparse(left.func) == "type":
+        if type(node.ops[0]) in (ast.Is, ast.In):
+            given = [*left.args, node.comparators[0]]
+            yield "subclasses too", _become(ast.Call(ast.Name("isinstance", ast.Load()), given, []))
 
 
 def _condition(node: ast.BoolOp) -> Iterator[Edit]:
     yield "and/or", _set("op", ast.Or() if isinstance(node.op, ast.And) else ast.And())
     for i in range(len(node.values)):
         rest = node.values[:i] + node.values[i + 1 :]
-        # A condition of one operand is written as that operand, but not as a tree.
-        yield "drop an operand", _set("values", rest * 2 if len(rest) == 1 else rest)
+        alone = len(rest) == 1
+        yield "drop an operand", _become(rest[0]) if alone else _set("values", rest)
 
 
 def _test(node: ast.If | ast.IfExp | ast.While) -> Iterator[Edit]:
@@ -176,7 +201,7 @@ def _test(node: ast.If | ast.IfExp | ast.While) -> Iterator[Edit]:
 
 def _not(node: ast.UnaryOp) -> Iterator[Edit]:
     if isinstance(node.op, ast.Not):
-        yield "drop not", _set("operand", ast.UnaryOp(ast.Not(), node.operand))
+        yield "drop not", _become(node.operand)
 
 
 def _constant(node: ast.Constant) -> Iterator[Edit]:
@@ -196,6 +221,15 @@ def _call(node: ast.Call) -> Iterator[Edit]:
     if len(node.args) > 1:
         yield "drop the last argument", _at(len(node.args) - 1, None, "args")
         yield "swap arguments", _set("args", [node.args[1], node.args[0], *node.args[2:]])
+    if node.args and not isinstance(node.args[0], ast.Starred):
+        yield "drop a call", _become(node.args[0])
+    if isinstance(node.func, ast.Attribute):
+        yield "drop a method", _become(node.func.value)
+    if ast.unparse(node.func) == "isinstance" and len(node.args) == 2:
+        several = isinstance(node.args[1], ast.Tuple)
+        given = ast.Call(ast.Name("type", ast.Load()), node.args[:1], [])
+        exact = ast.Compare(given, [ast.In() if several else ast.Is()], node.args[1:])
+        yield "no subclasses", _become(exact)
 
 
 def _comprehension(node: ast.comprehension) -> Iterator[Edit]:
@@ -206,12 +240,23 @@ def _comprehension(node: ast.comprehension) -> Iterator[Edit]:
 _RELATED = {
     "args": "kwargs", "kwargs": "args", "values": "keys",
     "inserting_before": "inserting_after", "inserting_after": "inserting_before",
+    "all": "any", "any": "all", "min": "max", "max": "min",
 }  # fmt: skip
+"""Names that are taken for each other."""
 
 
 def _attribute(node: ast.Attribute) -> Iterator[Edit]:
     if node.attr in _RELATED:
         yield "another attribute", _set("attr", _RELATED[node.attr])
+
+
+def _name(node: ast.Name) -> Iterator[Edit]:
+    if node.id in ("all", "any", "min", "max"):
+        yield "another function", _set("id", _RELATED[node.id])
+
+
+def _with(node: ast.With) -> Iterator[Edit]:
+    yield "drop with", _become(ast.If(ast.Constant(True), node.body, []))
 
 
 def _collection(node: ast.Tuple | ast.List | ast.Set) -> Iterator[Edit]:
@@ -220,18 +265,23 @@ def _collection(node: ast.Tuple | ast.List | ast.Set) -> Iterator[Edit]:
             yield "drop an element", _at(i, None, "elts")
 
 
-def _operation(node: ast.BinOp) -> Iterator[Edit]:
-    def swap(other: ast.BinOp) -> None:
-        other.left, other.right = other.right, other.left
+_OTHER: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
+    ast.BitOr: ast.BitAnd, ast.BitAnd: ast.BitOr,
+}  # fmt: skip
 
-    yield "swap operands", swap
+
+def _operation(node: ast.BinOp) -> Iterator[Edit]:
+    yield "swap operands", _become(ast.BinOp(node.right, node.op, node.left))
+    if type(node.op) in _OTHER:
+        yield "another operator", _set("op", _OTHER[type(node.op)]())
 
 
 _OF_CLASS: dict[type[ast.AST], Callable[[Any], Iterator[Edit]]] = {
     ast.Compare: _compare, ast.BoolOp: _condition, ast.UnaryOp: _not,
     ast.If: _test, ast.IfExp: _test, ast.While: _test,
     ast.Constant: _constant, ast.Call: _call, ast.comprehension: _comprehension,
-    ast.Attribute: _attribute, ast.BinOp: _operation,
+    ast.Attribute: _attribute, ast.BinOp: _operation, ast.Name: _name, ast.With: _with,
     ast.Tuple: _collection, ast.List: _collection, ast.Set: _collection,
 }  # fmt: skip
 
