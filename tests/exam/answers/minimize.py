@@ -719,6 +719,15 @@ def same_module(gm, bad):
     return gm if len(made.graph.nodes) == len(gm.graph.nodes) else made
 
 
+@wrong("the given graph is tidied, where nothing goes", "caller-changed", clause="unchanged")
+def tidied(gm, bad):
+    result = minimizer(finish=nothing_more)(gm, bad)
+    nothing_goes = len(result.graph.nodes) == len(gm.graph.nodes)
+    graph = gm.graph if nothing_goes else result.graph
+    unread_attributes(graph)
+    return fx.GraphModule(gm, graph)
+
+
 @wrong("the given graph is worked on", "caller-changed", clause="unchanged")
 def given_graph(gm, bad):
     if not asked(bad, gm):

@@ -127,6 +127,8 @@ EXERCISE = Exercise(
               training=True),
         asked("parameters that are read", "kept", models.Weighted, models.Depends, "mul", "sub"),
         asked("parameters that are not", "kept", models.Weighted, models.Depends, "sin"),
+        asked("a parameter that is read for nothing", "kept", models.ReadForNothing,
+              models.Depends, "sin"),
         asked("what no trace gives", "kept", models.kept_whole, models.Depends, "iadd",
               "Sequential"),
         asked("it may raise", "asks", models.Early, models.Begins, "sigmoid"),

@@ -365,6 +365,18 @@ class Weighted(nn.Module):
         return self.layer(scaled + self.shift).relu() - self.layer.bias
 
 
+class ReadForNothing(nn.Module):
+    """Its one call is needed, and nobody reads the parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        self.scale  # noqa: B018
+        return torch.sin(x)
+
+
 class Unread(nn.Module):
     """Nobody reads some of its calls, one of which reads another."""
 
