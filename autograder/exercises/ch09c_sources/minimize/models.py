@@ -1,7 +1,7 @@
 """Graph modules on which something goes wrong, and questions whether it does: for `minimize`."""
 
 # A learner sees these classes as they stand here; their names say what they are for.
-# ruff: noqa: D101, D102, D103
+# ruff: noqa: B018, D101, D102, D103
 
 from __future__ import annotations
 
@@ -373,7 +373,7 @@ class ReadForNothing(nn.Module):
         self.scale = nn.Parameter(torch.ones(3))
 
     def forward(self, x):
-        self.scale  # noqa: B018
+        self.scale
         return torch.sin(x)
 
 
