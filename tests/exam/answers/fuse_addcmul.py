@@ -333,6 +333,18 @@ def _tensor_without(*, methods=METHODS, attributes=ATTRIBUTES, arithmetic=True, 
     return tensor
 
 
+@wrong("a default of zero is taken for none", "changed-too-much")
+def zero_is_no_default(model):
+    tensor = _tensor_without(defaults=False)
+
+    def holds(value):
+        if isinstance(value, fx.Node) and value.op == "placeholder":
+            return not any(value.args)
+        return tensor(value)
+
+    return Fuse(tensor=holds)(model)
+
+
 @wrong("only size() is known to be a number", "changed-too-much")
 def only_size(model):
     return Fuse(tensor=_tensor_without(methods={"size"}, attributes=()))(model)

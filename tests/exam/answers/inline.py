@@ -68,6 +68,7 @@ def open_calls(
     trace=lambda sub: fx.Tracer().trace(sub),
     aggregate=fx.node.map_arg,
     outer=traced,
+    ops=("call_module",),
 ):
     """A new graph in which each call of `target` is replaced; wrong answers bend one part of it."""
     sub = model.get_submodule(target)
@@ -75,7 +76,7 @@ def open_calls(
     inner = trace(sub)
     graph, env, inside = fx.Graph(), {}, {}
     for node in gm.graph.nodes:
-        called = node.op == "call_module" and node.target == target
+        called = node.op in ops and node.target == target
         if not called or (wanted is not None and not wanted(node)):
             env[node] = graph.node_copy(node, lambda n: env[n])
             continue
@@ -898,6 +899,19 @@ def method_of_module(model, target):
             gm.graph.erase_node(node)
     gm.recompile()
     return gm
+
+
+@wrong("methods of the target's name are opened, too", "wrong-result")
+def methods_of_that_name(model, target):
+    return open_calls(model, target, ops=("call_module", "call_method"))
+
+
+@wrong("inputs of the target's name are opened, too", "lost-signature")
+def inputs_of_that_name(model, target):
+    def bind(inner, args, kwargs):
+        return by_name(inner, args if args or kwargs else (2.0,), kwargs)
+
+    return open_calls(model, target, ops=("call_module", "placeholder"), bind=bind)
 
 
 @wrong("equal calls are opened once", "wrong-result")

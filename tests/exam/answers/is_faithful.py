@@ -362,6 +362,20 @@ def assert_close_any_error(model, inputs):
     return judge(model, inputs, same=same)
 
 
+@wrong("assert_close where the trace returns a tensor", "crashed")
+def tensors_of_the_trace(model, inputs):
+    def same(a, b):
+        if isinstance(b, torch.Tensor):
+            return close(a, b, equal_nan=True)
+        if isinstance(a, (list, tuple)) and type(a) is type(b):
+            return len(a) == len(b) and all(map(same, a, b))
+        if isinstance(a, dict) and isinstance(b, dict):
+            return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+        return alike(a, b)
+
+    return judge(model, inputs, same=same)
+
+
 @wrong("tuples and lists are the same", "missed-difference", clause="common.same-structure")
 def sequences_alike(model, inputs):
     def same(a, b):
@@ -479,11 +493,63 @@ def nan_float(model, inputs):
     return judge(model, inputs, same=same)
 
 
+def floats_by(compare):
+    def same(a, b):
+        if type(a) is float and type(b) is float:
+            return compare(a, b)
+        if isinstance(a, (list, tuple)) and type(a) is type(b):
+            return len(a) == len(b) and all(map(same, a, b))
+        if isinstance(a, dict) and isinstance(b, dict):
+            return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+        return alike(a, b)
+
+    return same
+
+
+WRONG_FLOATS = {
+    "a NaN float of the trace equals every number": lambda a, b: a == b or b != b,
+    "a NaN float of the model equals every number": lambda a, b: a == b or a != a,
+    "a NaN float equals every number": lambda a, b: a == b or a != a or b != b,
+}
+
+for _style, _compare in WRONG_FLOATS.items():
+
+    @wrong(_style, "missed-difference")
+    def other_floats(model, inputs, _compare=_compare):
+        return judge(model, inputs, same=floats_by(_compare))
+
+
 @wrong("NaN is not NaN where a single tensor comes back", "false-alarm")
 def nan_alone(model, inputs):
     def same(a, b):
         if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
             return close(a, b)
+        return alike(a, b)
+
+    return judge(model, inputs, same=same)
+
+
+@wrong("named tuples are built from a list", "crashed")
+def named_tuples_from_lists(model, inputs):
+    def frozen(value):
+        if isinstance(value, torch.Tensor):
+            return value.detach().clone()
+        if isinstance(value, (list, tuple)):
+            return type(value)([frozen(item) for item in value])
+        if isinstance(value, dict):
+            return {key: frozen(item) for key, item in value.items()}
+        return value
+
+    return judge(model, inputs, freeze=frozen)
+
+
+@wrong("named tuples are not looked into", "missed-difference")
+def closed_named_tuples(model, inputs):
+    def same(a, b):
+        if hasattr(a, "_fields"):
+            return type(a) is type(b)
+        if isinstance(a, (list, tuple)) and type(a) is type(b):
+            return len(a) == len(b) and all(map(same, a, b))
         return alike(a, b)
 
     return judge(model, inputs, same=same)
@@ -885,6 +951,16 @@ def fitted(model, inputs):
     except Exception:
         return False
     return len(trace.graph.nodes) > 2
+
+
+@wrong("a buffer that is returned in a list is compared with itself", "missed-difference")
+def lists_as_they_are(model, inputs):
+    def freeze(value):
+        if isinstance(value, tuple) and not hasattr(value, "_fields"):
+            return tuple(map(freeze, value))
+        return value if isinstance(value, list) else frozen(value)
+
+    return judge(model, inputs, freeze=freeze)
 
 
 @wrong("a buffer that is returned is compared with itself", "missed-difference")

@@ -157,6 +157,7 @@ class Merge:
     """A pass that is right as it is; each argument makes it wrong in one way."""
 
     writes: Callable[[Any, Any], Any] = written
+    counted: Callable[[Any], bool] = lambda node: node.op == "call_module"
     epochs: bool = True
     called_once: bool = True
     least: int = 2
@@ -174,7 +175,7 @@ class Merge:
     erase: bool = True
 
     def groups(self, gm):
-        calls = Counter(n.target for n in gm.graph.nodes if n.op == "call_module")
+        calls = Counter(n.target for n in gm.graph.nodes if self.counted(n))
         writes, found = Counter(), {}
         for node in gm.graph.nodes:
             writes[self.writes(gm, node)] += 1
@@ -322,6 +323,30 @@ def methods_write(model):
         return read[0] if node.op == "call_method" and read else written(gm, node)
 
     return Merge(writes=writes)(model)
+
+
+def last_read(gm, node):
+    return node.all_input_nodes[-1] if written(gm, node) else None
+
+
+@wrong("the last value that a write reads is the one that is written", "changed-too-much")
+def last_is_written(model):
+    return Merge(writes=last_read)(model)
+
+
+@wrong("what is written into another value counts as written", "missed-place", clause="all")
+def read_by_a_write(model):
+    return Merge(writes=last_read)(model)
+
+
+@wrong("inputs of a layer's name count as its calls", "missed-place", clause="all")
+def inputs_count(model):
+    return Merge(counted=lambda node: node.op in ("call_module", "placeholder"))(model)
+
+
+@wrong("methods of a layer's name count as its calls", "missed-place", clause="all")
+def methods_count(model):
+    return Merge(counted=lambda node: node.op.startswith("call_"))(model)
 
 
 @wrong("writes do not matter", "changed-too-much", clause="writes")

@@ -304,6 +304,15 @@ wrong("only unread nodes go", "not-minimal", clause="read-calls")(minimizer(read
 wrong("only read nodes go", "not-minimal", clause="unread-calls")(minimizer(unread=False))
 
 
+def with_inputs(graph):
+    return [node.name for node in graph.nodes if is_call(node) and node.all_input_nodes]
+
+
+wrong("only calls with inputs go", "not-minimal", clause="unread-calls")(
+    minimizer(order=with_inputs)
+)
+
+
 @wrong("modules are never taken out", "not-minimal")
 def no_modules(gm, bad):
     return minimizer(order=lambda graph: [n.name for n in graph.nodes if n.op in FUNCTIONS])(
@@ -708,6 +717,15 @@ def given_itself(gm, bad):
 def same_module(gm, bad):
     made = minimizer()(gm, bad)
     return gm if len(made.graph.nodes) == len(gm.graph.nodes) else made
+
+
+@wrong("the given graph is tidied, where nothing goes", "caller-changed", clause="unchanged")
+def tidied(gm, bad):
+    result = minimizer(finish=nothing_more)(gm, bad)
+    nothing_goes = len(result.graph.nodes) == len(gm.graph.nodes)
+    graph = gm.graph if nothing_goes else result.graph
+    unread_attributes(graph)
+    return fx.GraphModule(gm, graph)
 
 
 @wrong("the given graph is worked on", "caller-changed", clause="unchanged")

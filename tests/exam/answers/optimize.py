@@ -428,6 +428,52 @@ def and_writes(model):
     return Clean(effect=effect)(model)
 
 
+@wrong("or_ is taken for an operator in place", "dead-left")
+def or_writes(model):
+    def effect(gm, node):
+        return has_effect(gm, node) or node.target is operator.or_
+
+    return Clean(effect=effect)(model)
+
+
+@wrong("not_ and is_ are taken for operators in place", "dead-left")
+def questions_write(model):
+    def effect(gm, node):
+        return has_effect(gm, node) or node.target in (operator.not_, operator.is_)
+
+    return Clean(effect=effect)(model)
+
+
+@wrong("layers and parameters whose names end in an underscore write", "dead-left")
+def names_write(model):
+    def effect(gm, node):
+        named_so = node.op in ("call_module", "get_attr") and node.target.endswith("_")
+        return has_effect(gm, node) or named_so
+
+    return Clean(effect=effect)(model)
+
+
+@wrong("shifts in place go", "changed-too-much", clause="effects")
+def shifts_go(model):
+    def effect(gm, node):
+        return has_effect(gm, node) and node.target not in ("__ilshift__", "__irshift__")
+
+    return Clean(effect=effect)(model)
+
+
+@wrong("the last value that a dropout reads takes its place", "missed-place")
+def last_value(model):
+    return Clean(value=lambda node: node.all_input_nodes[-1])(model)
+
+
+@wrong("whatever ends in an underscore writes", "dead-left")
+def two_underscores_write(model):
+    def effect(gm, node):
+        return has_effect(gm, node) or (node.op == "call_method" and node.target.endswith("_"))
+
+    return Clean(effect=effect)(model)
+
+
 @wrong("operators in place go, where they are methods", "changed-too-much", clause="effects")
 def operators_go(model):
     def effect(gm, node):

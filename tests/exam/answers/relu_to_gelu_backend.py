@@ -221,6 +221,16 @@ def by_part(gm, example_inputs):
     return exchange(gm, wanted=wanted, value=lambda node: node.all_input_nodes[0])
 
 
+@wrong("inputs and attributes with the names of methods, too", "crashed")
+def any_node_of_that_name(gm, example_inputs):
+    return exchange(gm, wanted=lambda n: is_relu(n) or n.target in METHODS)
+
+
+@wrong("every module is taken for a graph module", "crashed")
+def any_module(gm, example_inputs):
+    return exchange(gm, modules=lambda gm: list(gm.modules()))
+
+
 @wrong("the approximation by tanh", "wrong-result", clause="exact")
 def by_tanh(gm, example_inputs):
     return exchange(gm, kwargs={"approximate": "tanh"})

@@ -284,6 +284,11 @@ def only_listening(model):
     )
 
 
+@wrong("the last value that it reads takes its place", "wrong-structure")
+def last_value(model):
+    return remove(model, value=lambda node: node.all_input_nodes[-1])
+
+
 @wrong("the input taken from args", "crashed")
 def input_from_args(model):
     return remove(model, value=lambda node: node.args[0])

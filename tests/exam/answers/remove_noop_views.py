@@ -352,6 +352,31 @@ def by_numel(gm):
     return removed(gm, nothing=nothing)
 
 
+def sizes_agree(node, other):
+    """Whether two shapes agree as far as the shorter one goes."""
+    pairs = zip(*map(other, (shape(node), shape(node.args[0]))), strict=False)
+    return all(statically_known_true(a == b) for a, b in pairs)
+
+
+@wrong("sizes are compared as far as the shorter shape goes", "wrong-reader", clause="shape")
+def from_the_first(gm):
+    return removed(gm, nothing=lambda node: sizes_agree(node, tuple))
+
+
+@wrong("sizes are compared from the last, as broadcasting does", "wrong-reader", clause="shape")
+def from_the_last(gm):
+    return removed(gm, nothing=lambda node: sizes_agree(node, reversed))
+
+
+@wrong("sizes of one are not compared", "wrong-reader", clause="shape")
+def without_ones(gm):
+    def nothing(node):
+        new, old = shape(node), shape(node.args[0])
+        return known([n for n in new if n != 1], [n for n in old if n != 1])
+
+    return removed(gm, nothing=nothing)
+
+
 @wrong("a negative end is the end", "wrong-reader", clause="negative-end")
 def negative_end(gm):
     def nothing(node):

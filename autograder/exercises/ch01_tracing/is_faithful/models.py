@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -151,6 +151,11 @@ class ZeroOrZero(nn.Module):
         return x * 2, torch.zeros((), dtype=x.dtype) if isinstance(x, Tensor) else 0.0
 
 
+class NumberOrTensor(nn.Module):
+    def forward(self, x):
+        return 0.0 if isinstance(x, Tensor) else (x * 0).sum()
+
+
 class ShapeText(nn.Module):
     def forward(self, x):
         return x + 1, f"{x.shape}"
@@ -197,6 +202,16 @@ class NanOrZero(nn.Module):
         return x * float("nan") if isinstance(x, Tensor) else x * 0
 
 
+class NanOrOne(nn.Module):
+    def forward(self, x):
+        return x, float("nan") if isinstance(x, Tensor) else 1.0
+
+
+class OneOrNan(nn.Module):
+    def forward(self, x):
+        return x, 1.0 if isinstance(x, Tensor) else float("nan")
+
+
 class OtherKey(nn.Module):
     def forward(self, x):
         return {"tensor" if isinstance(x, Tensor) else "other": x * 2}
@@ -205,6 +220,21 @@ class OtherKey(nn.Module):
 class Largest(nn.Module):
     def forward(self, x):
         return torch.max(x, dim=-1)
+
+
+class Moments(NamedTuple):
+    mean: Tensor
+    spread: Tensor
+
+
+class GivesMoments(nn.Module):
+    def forward(self, x):
+        return Moments(x.mean(), x.std())
+
+
+class OffInMoments(nn.Module):
+    def forward(self, x):
+        return Moments(x.mean(), x.std() if isinstance(x, Tensor) else x.var())
 
 
 # ------------------------------------------------------------------ random numbers
@@ -438,6 +468,12 @@ class ReturnsItsCountByName(CountsUnread):
     def forward(self, x):
         self.calls.add_(1)
         return {"x": x * 2, "calls": self.calls}
+
+
+class ReturnsItsCountInAList(CountsUnread):
+    def forward(self, x):
+        self.calls.add_(1)
+        return [x * 2, self.calls]
 
 
 class CountsUnderTwoNames(CountsUnread):

@@ -97,6 +97,7 @@ EXERCISE = Exercise(
         model_case("a module for volumes", "kinds", models.Dropouts3d, (SPACE,)),
         model_case("always active", "function", models.AlwaysActive, (X,), (T(5),)),
         model_case("functions", "function", models.ListensToTraining, (X,)),
+        model_case("as the caller says", "function", models.AsTold, (X,), (X, 0.5, False)),
         model_case("a function in place", "function", models.FunctionInPlace, (X,)),
         model_case("siblings", "function", models.Siblings, (LINE,)),
         model_case("a sibling for planes", "function", models.Siblings2d, (PLANE,)),

@@ -104,6 +104,14 @@ class ListensToTraining(nn.Module):
         return F.dropout(input=y, p=0.3, training=self.training) * 2
 
 
+class AsTold(nn.Module):
+    """The caller says whether a dropout is active, and how much of a value it drops."""
+
+    def forward(self, x, rate=0.3, training=True):
+        y = F.dropout(x.cos(), rate, training=training)
+        return F.dropout1d(y, p=rate, training=training) * 2
+
+
 class FunctionInPlace(nn.Module):
     def forward(self, x):
         y = x * 2

@@ -147,6 +147,7 @@ EXERCISE = Exercise(
         model_case("numbers made of sizes", "numbers", models.ComputedSizes, XY),
         model_case("other numbers of a tensor", "numbers", models.OtherNumbersOfTensors, XY),
         model_case("parameters with a number as default", "numbers", models.DefaultNumber, XY),
+        model_case("zero as default", "numbers", models.DefaultZero, XY),
         model_case("pieces of sizes", "numbers", models.PiecesOfSizes, XY),
         model_case("the product is returned, too", "readers", models.ProductReturned, XYZ),
         model_case("the product is read again", "readers", models.ProductReadAgain, XYZ),

@@ -297,6 +297,11 @@ class DefaultNumber(nn.Module):
         return x * scale + y - (x * y + shift)
 
 
+class DefaultZero(nn.Module):
+    def forward(self, x, y, shift=0.0, scale=0):
+        return x * y + shift, x * scale + y
+
+
 # ------------------------------------------------------------------ readers
 
 

@@ -197,6 +197,8 @@ EXERCISE = Exercise(
         call_case("never called", "none", models.NeverCalled, "spare", (X,)),
         call_case("in place", "rest", models.InPlace, "bump", (X,)),
         call_case("in place, unread", "rest", models.InPlaceUnread, "bump", (X,)),
+        call_case("the name of a method", "rest", models.NamedAsMethod, "tanh", (X,)),
+        call_case("the name of an input", "rest", models.NamedAsInput, "scale", (X,), (X, 3.0)),
         call_case("a layer that nobody calls", "rest", models.WithSpare, "part", (X,)),
         call_case("a signature", "rest", models.Scaled, "scale", (X,), (X, 3.0), (X, 3.0, 1.0)),
         call_case("a graph module", "rest", models.traced_layers, "fc2", (X,)),

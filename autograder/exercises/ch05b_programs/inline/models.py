@@ -456,6 +456,28 @@ class InPlaceUnread(nn.Module):
         return self.bump(x * 2).cos()
 
 
+class NamedAsMethod(nn.Module):
+    """The part has the name of a method that is called, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.tanh = Scale()
+
+    def forward(self, x):
+        return self.tanh(x.tanh()) - x.tanh()
+
+
+class NamedAsInput(nn.Module):
+    """The part has the name of what the model takes."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = Scale()
+
+    def forward(self, x, scale=2.0):
+        return self.scale(x * scale) - scale
+
+
 class WithSpare(nn.Module):
     def __init__(self):
         super().__init__()

@@ -1,7 +1,7 @@
 """Graph modules on which something goes wrong, and questions whether it does: for `minimize`."""
 
 # A learner sees these classes as they stand here; their names say what they are for.
-# ruff: noqa: D101, D102, D103
+# ruff: noqa: B018, D101, D102, D103
 
 from __future__ import annotations
 
@@ -363,6 +363,18 @@ class Weighted(nn.Module):
     def forward(self, x):
         scaled = torch.sin(x) * self.scale
         return self.layer(scaled + self.shift).relu() - self.layer.bias
+
+
+class ReadForNothing(nn.Module):
+    """Its one call is needed, and nobody reads the parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        self.scale
+        return torch.sin(x)
 
 
 class Unread(nn.Module):

@@ -263,6 +263,48 @@ class OtherIsWritten(nn.Module):
         return y + self.k(x)
 
 
+class WrittenFromAnother(nn.Module):
+    """Between the two, another value is added to what they read."""
+
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Linear(3, 2)
+        self.k = nn.Linear(3, 2)
+
+    def forward(self, x):
+        x, z = x + 1, torch.tanh(x)
+        y = self.q(x)
+        x.add_(z)
+        return y + self.k(x)
+
+
+class AddedToAnother(nn.Module):
+    """Between the two, what they read is added to another value."""
+
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Linear(3, 2)
+        self.k = nn.Linear(3, 2)
+
+    def forward(self, x):
+        z = torch.tanh(x)
+        y = self.q(x)
+        z.add_(x)
+        return y + self.k(x), z
+
+
+class NamesOfOthers(nn.Module):
+    """A layer has the name of an input, another that of a method that is called."""
+
+    def __init__(self):
+        super().__init__()
+        self.x = nn.Linear(3, 2)
+        self.tanh = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.x(x) * self.tanh(x), x.tanh()
+
+
 class ReadBetween(nn.Module):
     """A method between the two reads the value, and writes nothing."""
 

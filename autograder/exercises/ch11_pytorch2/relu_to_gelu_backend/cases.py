@@ -83,6 +83,7 @@ EXERCISE = Exercise(
         case("relatives", "rest", models.Relatives, (X,)),
         case("an input that nobody reads, by hand", "rest", models.UnreadInput, (X, X),
              drive=ByHand),
+        case("names of methods, by hand", "rest", models.OtherNames, (X,), drive=ByHand),
         case("no ReLU, by hand", "rest", models.NoRelu, (X,), drive=ByHand),
         case("a graph break", "compiled", models.Break, (X,)),
         case("shapes and dtypes", "compiled", models.OneRelu, (X,), (MORE,)),

@@ -55,6 +55,27 @@ class UnreadInput(nn.Module):
         return torch.relu(x - 0.3)
 
 
+class Shift(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return x + self.weight
+
+
+class OtherNames(nn.Module):
+    """An input and a buffer have names of methods; a part has nothing but a parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.part = Shift()
+        self.register_buffer("relu", torch.ones(3))
+
+    def forward(self, relu_):
+        return torch.relu(self.part(relu_ * self.relu) - 0.3)
+
+
 class Layers(nn.Module):
     """Layers, which Dynamo inlines; one of them is called twice."""
 

@@ -115,6 +115,7 @@ EXERCISE = Exercise(
         case("nothing between two views", "merged", models.NothingBetween, LONG),
         case("a long chain", "merged", models.LongChain, LONG),
         case("another shape", "others", models.Needed, TALL),
+        case("one dimension more", "others", models.OneDimensionMore, X),
         case("slices of slices", "others", models.SliceOfSlice, T(6, 3)),
         case("relatives", "others", models.Relatives, X),
         case("two sizes", "symbolic", models.TwoSizes, SQUARE, symbolic=BOTH,

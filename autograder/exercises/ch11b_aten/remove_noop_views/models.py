@@ -186,6 +186,19 @@ class Needed(nn.Module):
         return a, b, c, d, aten.view.default(e, [2, 6])
 
 
+class OneDimensionMore(nn.Module):
+    """`x` has the shape (2, 3): the sizes of two shapes agree, as far as the shorter one goes."""
+
+    def forward(self, x):
+        a = aten.sin.default(aten.view.default(x, [2, 3, 1]))
+        b = aten.cos.default(aten.view.default(a, [2, 3]))
+        c = aten.exp.default(aten.reshape.default(b, [1, 2, 3]))
+        d = aten.tan.default(aten.reshape.default(c, [2, 3]))
+        e = aten.expand.default(aten.sum.dim_IntList(d, [0], True), [1, 1, 3])
+        f = aten.expand.default(aten.sum.dim_IntList(d, [0, 1], True), [1, 1, 1])
+        return a, c, e, aten.cos.default(f)
+
+
 class SliceOfSlice(nn.Module):
     """`x` has the shape (6, 3): slices and expands are not put together."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import is_, not_
 
 import torch
 import torch.nn.functional as F
@@ -16,7 +17,9 @@ from autograder.core.exercise import Trial
 from autograder.models import T, networks
 from autograder.models.build import arguments
 
-fx.wrap("print")  # FX records such calls instead of making them while it traces
+# FX records such calls instead of making them while it traces.
+for _name in ("print", "not_", "is_"):
+    fx.wrap(_name)
 
 
 class Small(nn.Module):
@@ -126,6 +129,18 @@ class DropoutsInPlace(nn.Module):
         return self.drop(y * 2)
 
 
+class DropoutAsTold(nn.Module):
+    """The caller says whether a dropout is active, and how much of a value it drops."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x, rate=0.5, training=True):
+        return self.bn(F.dropout(self.conv(x), rate, training=training))
+
+
 class AsOutput(nn.Module):
     def __init__(self):
         super().__init__()
@@ -202,7 +217,7 @@ class DeadNorm(nn.Module):
 
 
 class DeadLogic(nn.Module):
-    """Somebody once looked whether all values are between two bounds."""
+    """Somebody once looked whether all values are between two bounds, and none is far away."""
 
     def __init__(self):
         super().__init__()
@@ -212,7 +227,38 @@ class DeadLogic(nn.Module):
     def forward(self, x):
         y = self.conv(x)
         torch.all((y > 0) & (y < 1))
+        torch.any((y < -9) | (y > 9))
+        y.__contains__(0.5)
         return self.bn(y)
+
+
+class DeadQuestions(nn.Module):
+    """FX records `not_` and `is_` here: `fx.wrap` was called for them."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+
+    def forward(self, x):
+        y = self.conv(x)
+        not_(x.size(0))
+        is_(x, y)
+        return y
+
+
+class DeadNames(nn.Module):
+    """What is dead has names as methods in place have them."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.sigmoid_ = nn.Sigmoid()
+        self.mul_ = nn.Parameter(torch.ones(2, 1, 1))
+
+    def forward(self, x):
+        y = self.conv(x)
+        self.sigmoid_(y) * self.mul_
+        return y.relu()
 
 
 class Effects(nn.Module):
@@ -273,6 +319,20 @@ class WrittenByOperators(nn.Module):
         z = self.bn(y)
         z.__imul__(x)
         return z
+
+
+class WrittenByIntegerOperators(nn.Module):
+    """Operators in place that integers have, called as methods."""
+
+    def forward(self, x):
+        y = (x > 0).int()
+        y.__iand__(29)
+        y.__ior__(2)
+        y.__ixor__(5)
+        y.__ilshift__(2)
+        y.__irshift__(1)
+        y.__isub__(1)
+        return x * y
 
 
 class WrittenToABuffer(nn.Module):
