@@ -529,32 +529,6 @@ def nan_alone(model, inputs):
     return judge(model, inputs, same=same)
 
 
-@wrong("named tuples are built from a list", "crashed")
-def named_tuples_from_lists(model, inputs):
-    def frozen(value):
-        if isinstance(value, torch.Tensor):
-            return value.detach().clone()
-        if isinstance(value, (list, tuple)):
-            return type(value)([frozen(item) for item in value])
-        if isinstance(value, dict):
-            return {key: frozen(item) for key, item in value.items()}
-        return value
-
-    return judge(model, inputs, freeze=frozen)
-
-
-@wrong("named tuples are not looked into", "missed-difference")
-def closed_named_tuples(model, inputs):
-    def same(a, b):
-        if hasattr(a, "_fields"):
-            return type(a) is type(b)
-        if isinstance(a, (list, tuple)) and type(a) is type(b):
-            return len(a) == len(b) and all(map(same, a, b))
-        return alike(a, b)
-
-    return judge(model, inputs, same=same)
-
-
 @wrong("numbers are made tensors", "missed-difference")
 def numbers_as_tensors(model, inputs):
     def same(a, b):

@@ -193,10 +193,6 @@ VALUES = (
              _COMPARE),
     faithful("a named tuple of tensors", "values", models.Largest, [X],
              "both return the largest values and where they are, as `torch.max` does", _COMPARE),
-    faithful("a named tuple of its own", "values", models.GivesMoments, [X],
-             "both return the mean and the spread in a named tuple", _COMPARE),
-    faithful("a difference in a named tuple", "values", models.OffInMoments, [X],
-             "the spread in the named tuple differs", _COMPARE),
 )  # fmt: skip
 
 RANDOM = (

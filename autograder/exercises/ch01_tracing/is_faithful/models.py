@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -220,21 +220,6 @@ class OtherKey(nn.Module):
 class Largest(nn.Module):
     def forward(self, x):
         return torch.max(x, dim=-1)
-
-
-class Moments(NamedTuple):
-    mean: Tensor
-    spread: Tensor
-
-
-class GivesMoments(nn.Module):
-    def forward(self, x):
-        return Moments(x.mean(), x.std())
-
-
-class OffInMoments(nn.Module):
-    def forward(self, x):
-        return Moments(x.mean(), x.std() if isinstance(x, Tensor) else x.var())
 
 
 # ------------------------------------------------------------------ random numbers
