@@ -461,4 +461,9 @@ def new_numbers(model):
 wrong("kept by the class of the model", "wrong-shape")(kept_by_class(split))
 
 
-BEYOND = {"kept by the class of the model": ONE_CLASS_EACH}
+NO_SUCH_NAMES = "no layer of a random model has the name of an input, or of a method"
+BEYOND = {
+    "kept by the class of the model": ONE_CLASS_EACH,
+    "inputs of a layer's name count as its calls": NO_SUCH_NAMES,
+    "methods of a layer's name count as its calls": NO_SUCH_NAMES,
+}
