@@ -42,6 +42,11 @@ VOCABULARY = Vocabulary(
         "torch.relu([nn.Linear(D, D)]({x})) - [nn.Linear(D, D)]({y})",
         "F.linear({x}, [nn.Parameter(torch.ones(D, D))])",
         "[nn.Bilinear(D, D, D)]({x}, {x})",
+        "[nn.Linear(D, 2 * D)]({x}).chunk(2, dim=-1)[0] * [nn.Linear(D, D, bias=False)]({x})",
+        # Somebody writes between the two.
+        "[nn.Linear(D, D)]({x}) - {x}.mul_({n}) * [nn.Linear(D, D)]({x})",
+        "[nn.Linear(D, D)]({x}) - F.relu({x}, inplace=True) * [nn.Linear(D, D)]({x})",
+        "[nn.Linear(D, D)]({x}) - [nn.ReLU(inplace=True)]({x}) * [nn.Linear(D, D)]({x})",
         dims=(1, 4),
     )
     + ops("{x}.mul_({n})", "F.relu({x}, inplace=True)", outs=0)
