@@ -1,8 +1,8 @@
 """Finds mutants of the solutions that pass: ``python -m tests.exam.mutants --seconds 60 NAME...``.
 
 A mutant is a solution with one edit. A mutant that passes either means the same as the solution,
-or it is a wrong answer that no case catches. Which of the two, somebody who knows the contract has
-to say: a wrong one becomes an answer of the exam, and then gets a case.
+or it is a wrong answer that no case catches. Only somebody who knows the contract can tell. A wrong
+one becomes an answer of the exam, and then gets a case.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def mutants(source: str) -> list[Mutant]:
 
 
 def _annotations(tree: ast.Module) -> set[ast.AST]:
-    """The nodes of all annotations: another type there is no mistake that anybody could find."""
+    """The nodes of all annotations. They are not edited: no case could tell."""
     fields = ("annotation", "returns")
     roots = [getattr(node, field, None) for node in ast.walk(tree) for field in fields]
     return {node for root in roots if root is not None for node in ast.walk(root)}
@@ -115,7 +115,7 @@ def _edited(tree: ast.Module, i: int, edit: Change) -> str | None:
     try:
         text = ast.unparse(ast.fix_missing_locations(other))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what compares with `is` after an edit
+            warnings.simplefilter("ignore")  # an edit may compare with a literal by `is`
             compile(text, "<mutant>", "exec")
     except (SyntaxError, ValueError):
         return None
