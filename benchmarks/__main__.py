@@ -6,18 +6,33 @@ import sys
 
 from rich.console import Console
 
-from benchmarks import checks, grading, grading_kills, grading_size, randoms
-
-PARTS = {"checks": checks.report, "random": randoms.report, "grading": grading.report}
-"""What is printed by default."""
+from benchmarks import (
+    checks,
+    grading,
+    grading_commits,
+    grading_kills,
+    grading_size,
+    randoms,
+)
 
 ALONE = {
     "throughput": grading.throughput,
+    "commits": grading_commits.report,
     "size": grading_size.report,
     "kills": grading_kills.report,
     "beside": grading_kills.report_beside,
 }
 """The parts of ``grading``, which can be asked for one by one."""
+
+
+def _grading(console: Console) -> None:
+    """Print all tables about grading."""
+    for part in ALONE.values():
+        part(console)
+
+
+PARTS = {"checks": checks.report, "random": randoms.report, "grading": _grading}
+"""What is printed by default."""
 
 
 def main() -> None:

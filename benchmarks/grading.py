@@ -24,7 +24,6 @@ from rich.console import Console
 from rich.table import Table
 
 from autograder.classroom.create import choose
-from benchmarks import grading_kills, grading_size
 from tests.exam.submissions import room as rooms
 from tests.support.classes import commands, exam, stock, two_questions
 from tests.support.classes.exam import Scores
@@ -153,14 +152,6 @@ def _most(room: Path, chapter: str) -> dict[str, float]:
     with Gradebook(f"sqlite:///{room / 'gradebook.db'}") as book:
         cells = book.find_notebook(chapter, chapter).grade_cells
         return {cell.name.removeprefix("check-"): cell.max_score for cell in cells}
-
-
-def report(console: Console) -> None:
-    """Print all tables about grading."""
-    throughput(console)
-    grading_size.report(console)
-    grading_kills.report(console)
-    grading_kills.report_beside(console)
 
 
 def throughput(console: Console) -> None:

@@ -72,8 +72,9 @@ def parts(driver: int) -> dict[int, str]:
     children: dict[int, list[Process]] = defaultdict(list)
     for process in commands.processes():
         children[process.parent].append(process)
-    servers = sorted(p.pid for p in children[driver] if b"fork_server" in _command(p.pid))
-    found = {driver: "driver"}
+    zygotes = [p.pid for p in children[driver] if b"sandbox.zygote" in _command(p.pid)]
+    found = {driver: "driver"} | dict.fromkeys(zygotes, "what fork servers are forked from")
+    servers = sorted(server.pid for zygote in zygotes for server in children[zygote])
     # In the order in which they are started; what a notebook's graphs run in counts as a student's.
     for server, forked in zip(servers, ("judge", "student"), strict=False):
         found[server] = f"fork server ({forked})"

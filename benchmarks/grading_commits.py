@@ -1,0 +1,133 @@
+"""How fast a class is graded beside another commit: the same answers, one commit after the other.
+
+All answers are distinct: each has a line with its student's name. So nothing that is kept for equal
+answers helps either of the two.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from rich.console import Console
+from rich.table import Table
+
+from autograder.builder.paths import ROOT
+from benchmarks import grading
+from tests.exam.submissions import room as rooms
+from tests.exam.submissions.edits import edited, fill
+from tests.support.classes import commands, exam
+
+COMMIT = os.environ.get("BENCH_COMMIT", "935fb6d")
+"""The other commit."""
+
+CHAPTER = "03_manipulation"
+
+_LOOK = 0.02
+"""Seconds between two looks for the first result."""
+
+Points = dict[str, dict[str, float | None]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A class, graded by one commit.
+
+    Attributes:
+        seconds: from the command to its end.
+        first: from the command to the first result.
+        steady: between two results in the middle.
+        points: what everybody got.
+    """
+
+    seconds: float
+    first: float
+    steady: float
+    points: Points
+
+
+def report(console: Console) -> None:
+    """Print a table: both commits, in turn, for each way of grading."""
+    table = Table(
+        "graded by", "works", "s each", "s each, steady", "s to the first", "ratio",
+        "ratio, steady", "scores as there",
+        title=f"{CHAPTER}, every answer distinct, the box on, beside {COMMIT}",
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        theirs = Path(folder) / "theirs"
+        if not _checked_out(theirs):
+            console.print(f"This clone does not have the commit {COMMIT}: nothing is compared.")
+            return
+        for way in grading.WAYS:
+            console.print(f"grading {CHAPTER} beside {COMMIT}, {way.name} ...")
+            there, here = (
+                _graded(root, Path(folder) / f"{name} {way.name}", way)
+                for name, root in (("there", theirs), ("here", ROOT))
+            )
+            _add_rows(table, way, there, here)
+    console.print(table)
+
+
+def _add_rows(table: Table, way: grading.Way, there: Run, here: Run) -> None:
+    works = len(here.points)
+    for name, run in ((COMMIT, there), ("this commit", here)):
+        table.add_row(
+            f"{name}, {way.name}", str(works), f"{run.seconds / works:.2f}", f"{run.steady:.2f}",
+            f"{run.first:.1f}", f"{there.seconds / run.seconds:.2f}",
+            f"{there.steady / run.steady:.2f}", _agreement(here.points, run.points),
+        )  # fmt: skip
+
+
+def _agreement(some: Points, others: Points) -> str:
+    """How many scores are the same."""
+    pairs = [(own, others.get(student, {}).get(name)) for student, row in some.items()
+             for name, own in row.items()]  # fmt: skip
+    same = sum(a is not None and b is not None and abs(a - b) < 1e-6 for a, b in pairs)
+    return f"{same} of {len(pairs)}"
+
+
+def _checked_out(folder: Path) -> bool:
+    """Whether the other commit is in that folder now."""
+    steps = (
+        ["git", "clone", "--quiet", "--shared", str(ROOT), str(folder)],
+        ["git", "-C", str(folder), "checkout", "--quiet", COMMIT],
+    )
+    return all(subprocess.run(step, capture_output=True).returncode == 0 for step in steps)
+
+
+def _graded(root: Path, room: Path, way: grading.Way) -> Run:
+    """Have one commit make a classroom and grade it, with everybody's answers in it."""
+    _fxcourse(root, "classroom", "create", str(room), "--chapters", CHAPTER[:2]).wait()
+    released = rooms.released(room, CHAPTER)
+    for student in exam.names(grading.CHAPTER_WORKS):
+        chosen = exam.choices(CHAPTER, student).items()
+        written = [
+            fill(name, f"# {student}\n{choice.text}") for name, choice in chosen if choice.style
+        ]
+        rooms.hand_in(room, student, CHAPTER, nbformat.writes(edited(released, *written)))
+    began = time.time()
+    process = _fxcourse(root, "grade", str(room), "-j", str(way.jobs), one_core=way.one_core)
+    first = 0.0
+    while process.poll() is None:
+        first = first or (time.time() - began if commands.done(room) else 0.0)
+        time.sleep(_LOOK)
+    seconds = time.time() - began
+    found = grading.rate(room, CHAPTER, seconds)
+    return Run(seconds, first, found.steady, rooms.points(room, CHAPTER))
+
+
+def _fxcourse(root: Path, *words: str, one_core: bool = False) -> subprocess.Popen[bytes]:
+    """A command of the course as it is in that folder."""
+    core = min(os.sched_getaffinity(0))
+    return subprocess.Popen(
+        [sys.executable, "-m", "autograder.cli", *words], cwd=root,
+        env=commands.environment() | {"PYTHONPATH": str(root)},
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT,
+        preexec_fn=(lambda: os.sched_setaffinity(0, {core})) if one_core else None,
+    )  # fmt: skip
