@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -134,8 +135,9 @@ def test_scripts_are_found_without_an_active_environment(monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-def test_commands_of_nbgrader(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_of_nbgrader(room: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Grading, feedback and export by nbgrader's commands, with nothing else on the path."""
+    room = Path(shutil.copytree(room, tmp_path / "class"))  # others look at one that is new
     answers = [
         fill("after", "def after(number):\n    return number + 1 if number >= 0 else number - 1"),
         fill("half", "def half(number):\n    return number / 2"),
