@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from torch import fx
@@ -24,12 +25,19 @@ Procedure = Callable[[Answer, Trial, Outcome, Encoder], None]
 
 def call_watched(answer: Answer, trial: Trial, outcome: Outcome, *args: Any) -> Any:
     """Call the answer, noting what it changes and what forbidden things it uses."""
+    with watching(trial, outcome):
+        return answer(*(args or trial.args), **trial.kwargs)
+
+
+@contextmanager
+def watching(trial: Trial, outcome: Outcome) -> Iterator[None]:
+    """Set the seed, and note what is changed within this, and what forbidden things are used."""
     seed_all(RUN_SEED)
     watched = [Snapshot(value) for value in (trial.model, *trial.watch) if value is not None]
     metas = _metas(trial)
     with spying_on(trial.forbidden) as used:
         try:
-            return answer(*(args or trial.args), **trial.kwargs)
+            yield
         finally:
             outcome.used += [name for name in used if name not in outcome.used]
             for snapshot in watched:

@@ -284,7 +284,9 @@ def _recorded(same: SameTrial) -> fx.GraphModule:
 
     trial = same.trial
     model, inputs = copy.deepcopy((trial.model, trial.inputs[0]))
-    record = make_fx(model, tracing_mode="fake", pre_dispatch=True)
+    record = make_fx(
+        model, tracing_mode="fake", pre_dispatch=True, _allow_non_fake_inputs=True
+    )  # parameters stay what they are
     with torch.no_grad():
         return record(*inputs)
 
