@@ -8,15 +8,17 @@ from __future__ import annotations
 import operator
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from torch import fx, nn
 
 from autograder.builder.generate_references import solution_of, solutions_of
 from autograder.core.exercise import RANDOM, Case, Expect, Trial
 from autograder.core.limits import Limits
 from autograder.core.verdict import Verdict
 from autograder.exercises import EXERCISES
+from autograder.exercises.ch05_proxy.decompose.models import with_rules
 from autograder.judge import judge
 from autograder.runner import run
 from tests.support.real_networks import NETWORKS, Network, Real
@@ -26,7 +28,9 @@ pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore")]
 PATIENCE = Limits(cpu=300.0, wall=900.0)
 
 NOT_TRIED = {
+    "all_arguments": "networks call builtins of `torch._C._nn`, which the task leaves out",
     "derivative": "it takes functions of numbers",
+    "fuse_rms_norm": "its graphs are recorded of functions without parameters",
     "wellformed": "what is wrong with a graph is put there by the recipe of a random model",
 }
 """Exercises whose random models are no networks, and why."""
@@ -39,7 +43,25 @@ def exchanging_sums(trial: Trial, choice: int) -> Trial:
     return replace(trial, args=(*trial.args, operator.add, operator.sub))
 
 
-COMPLETE = {"retarget": exchanging_sums}
+def with_rules_for_its_trace(trial: Trial, choice: int) -> Trial:
+    """What `decompose` is asked for: of a random model, the class is made once more for that."""
+    traced = fx.symbolic_trace(cast(nn.Module, trial.model))
+    return with_rules(replace(trial, args=(traced,), model=traced), choice)
+
+
+def in_float32(trial: Trial, choice: int) -> Trial:
+    """What `insert_qdq` is asked for: what is quantized comes back in float32."""
+    model = cast(nn.Module, trial.model).float()
+    inputs = tuple(tuple(each.float() for each in given) for given in trial.inputs)
+    trial = replace(trial, args=(model,), model=model, inputs=inputs)
+    return EXERCISES["insert_qdq"].random.complete(trial, choice)
+
+
+COMPLETE = {
+    "retarget": exchanging_sums,
+    "decompose": with_rules_for_its_trace,
+    "insert_qdq": in_float32,
+}
 """What an exercise needs besides a network, where that of random models needs their code."""
 
 
