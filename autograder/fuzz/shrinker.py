@@ -1,7 +1,7 @@
 """Makes a failing recipe smaller for as long as it still fails.
 
-Hypothesis has a shrinker of its own, which knows nothing of what a recipe means: it needs
-hundreds of tries where this one needs dozens, and a learner waits for the card.
+A shrinker that knows nothing of what a recipe means, such as that of Hypothesis, needs hundreds of
+tries where this one needs dozens, and a learner waits for the card.
 """
 
 from __future__ import annotations
