@@ -436,9 +436,11 @@ def only_top_level(model, inputs):
     return judge(model, inputs, same=same)
 
 
-def tensors_by(compare):
+def leaves_by(kind, compare):
+    """As in `judge`, but two leaves of that kind are compared in another way."""
+
     def same(a, b):
-        if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        if isinstance(a, kind) and isinstance(b, kind):
             return compare(a, b)
         if isinstance(a, (list, tuple)) and type(a) is type(b):
             return len(a) == len(b) and all(map(same, a, b))
@@ -478,45 +480,24 @@ for _style, (_compare, _finding) in WRONG_TENSORS.items():
 
     @wrong(_style, _finding)
     def other_comparison(model, inputs, _compare=_compare):
-        return judge(model, inputs, same=tensors_by(_compare))
-
-
-@wrong("a NaN float is not itself", "false-alarm")
-def nan_float(model, inputs):
-    def same(a, b):
-        if type(a) is float and type(b) is float:
-            return a == b
-        if isinstance(a, (list, tuple)) and type(a) is type(b):
-            return len(a) == len(b) and all(map(same, a, b))
-        return alike(a, b)
-
-    return judge(model, inputs, same=same)
-
-
-def floats_by(compare):
-    def same(a, b):
-        if type(a) is float and type(b) is float:
-            return compare(a, b)
-        if isinstance(a, (list, tuple)) and type(a) is type(b):
-            return len(a) == len(b) and all(map(same, a, b))
-        if isinstance(a, dict) and isinstance(b, dict):
-            return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
-        return alike(a, b)
-
-    return same
+        return judge(model, inputs, same=leaves_by(torch.Tensor, _compare))
 
 
 WRONG_FLOATS = {
-    "a NaN float of the trace equals every number": lambda a, b: a == b or b != b,
-    "a NaN float of the model equals every number": lambda a, b: a == b or a != a,
-    "a NaN float equals every number": lambda a, b: a == b or a != a or b != b,
-}
+    "a NaN float is not itself": (lambda a, b: a == b, "false-alarm"),
+    "a NaN float of the trace equals every number": (
+        lambda a, b: a == b or b != b, "missed-difference"),
+    "a NaN float of the model equals every number": (
+        lambda a, b: a == b or a != a, "missed-difference"),
+    "a NaN float equals every number": (
+        lambda a, b: a == b or a != a or b != b, "missed-difference"),
+}  # fmt: skip
 
-for _style, _compare in WRONG_FLOATS.items():
+for _style, (_compare, _finding) in WRONG_FLOATS.items():
 
-    @wrong(_style, "missed-difference")
+    @wrong(_style, _finding)
     def other_floats(model, inputs, _compare=_compare):
-        return judge(model, inputs, same=floats_by(_compare))
+        return judge(model, inputs, same=leaves_by(float, _compare))
 
 
 @wrong("NaN is not NaN where a single tensor comes back", "false-alarm")

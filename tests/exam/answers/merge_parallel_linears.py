@@ -325,18 +325,23 @@ def methods_write(model):
     return Merge(writes=writes)(model)
 
 
-def last_read(gm, node):
-    return node.all_input_nodes[-1] if written(gm, node) else None
+@wrong("a write that reads two values is overlooked", "changed-too-much")
+def two_values(model):
+    def writes(gm, node):
+        return written(gm, node) if len(node.all_input_nodes) == 1 else None
 
-
-@wrong("the last value that a write reads is the one that is written", "changed-too-much")
-def last_is_written(model):
-    return Merge(writes=last_read)(model)
+    return Merge(writes=writes)(model)
 
 
 @wrong("what is written into another value counts as written", "missed-place", clause="all")
 def read_by_a_write(model):
-    return Merge(writes=last_read)(model)
+    def writes(gm, node):
+        if written(gm, node) is None:
+            return None
+        read = [v for v in node.all_input_nodes if any(u.op == "call_module" for u in v.users)]
+        return read[0] if read else written(gm, node)
+
+    return Merge(writes=writes)(model)
 
 
 @wrong("inputs of a layer's name count as its calls", "missed-place", clause="all")
