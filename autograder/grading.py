@@ -52,6 +52,7 @@ class Tried:
         case: the last case that was begun.
         how: how the process ended.
         outcomes: one for each case that was tried.
+        held: names of cases whose outcome has been looked at before, and holds.
     """
 
     state: State = "untried"
@@ -59,6 +60,7 @@ class Tried:
     case: str = ""
     how: End = End.EXITED
     outcomes: list[Outcome] = field(default_factory=list)
+    held: frozenset[str] = frozenset()
 
 
 class Attempt(Protocol):
@@ -150,7 +152,10 @@ class Grading:
         outcomes = tried.outcomes
 
         def hand_picked() -> Verdict:
-            return judge(self.exercise, outcomes, cases, runner=self.runner, source=self.source)
+            return judge(
+                self.exercise, outcomes, cases,
+                held=tried.held, runner=self.runner, source=self.source,
+            )  # fmt: skip
 
         verdict = _judged(self.exercise, hand_picked)
         if self.exercise.random is None:
@@ -182,7 +187,7 @@ class Grading:
             without = without_random_models(verdict)
             lost = not_tried(self.exercise, tried)
             return replace(lost, score=without.score, shares=without.shares, cases=without.cases)
-        held = frozenset(case.name for case in cases)
+        held = tried.held | {case.name for case in cases}
 
         def with_drawn() -> Verdict:
             every = [*outcomes, *tried.outcomes]

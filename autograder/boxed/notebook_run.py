@@ -21,6 +21,8 @@ from nbformat.v4 import new_output
 from autograder.boxed.case_reports import case_reports
 from autograder.boxed.claims import sound_outcome
 from autograder.boxed.graphs_elsewhere import GraphsElsewhere
+from autograder.boxed.known_outcomes import recognise
+from autograder.builder.cell_ids import is_as_given
 from autograder.core.case_builder import builder_of
 from autograder.core.ending import End, Ending
 from autograder.core.exercise import Case, Exercise
@@ -142,6 +144,7 @@ class NotebookRun:
         self._trials: dict[int, _Trial] = {}
         self._late: set[int] = set()  # checks whose answers come further down
         self._used = self._astray = 0
+        self._end = len(nb.cells)
         self._gave_up: int | None = None  # the cell at which the processes were used up
         self._barred: set[int] = set()  # cells that a new process must not be given
         self._hungry: set[int] = set()  # cells that ran out of memory, and may hold what there is
@@ -155,7 +158,8 @@ class NotebookRun:
         self._deadline = AWAKE.now() + self.patience.notebook
         try:
             self._start()
-            for index, cell in enumerate(self.nb.cells):
+            self._end = self._end_of_work()
+            for index, cell in enumerate(self.nb.cells[: self._end]):
                 self._visit(cell, index)
             self._give_a_last_process()
             self._park_the_late()
@@ -169,6 +173,24 @@ class NotebookRun:
             self._stop()
             self._graphs.close()
         return self.verdicts
+
+    def _end_of_work(self) -> int:
+        """The number of cells up to the last one that can matter to a score.
+
+        A chapter ends with cells of the course's own, which no answer can use: if they are as they
+        were given out, they are not run. Those above are run, but what they show is in the chapter,
+        and is not kept.
+        """
+        code = [i for i, cell in enumerate(self.nb.cells) if cell.cell_type == "code"]
+        if not any(self._checked(self.nb.cells[i]) for i in code):
+            return len(self.nb.cells)
+        matter = (i for i in reversed(code) if self._matters(self.nb.cells[i]))
+        return next(matter, 0) + 1
+
+    @staticmethod
+    def _matters(cell: NotebookNode) -> bool:
+        """Whether a cell is graded, may be a student's, or may hold what one has written."""
+        return "nbgrader" in cell.metadata or not is_as_given(cell)
 
     def _checks(self) -> list[int]:
         """The numbers of the check cells whose exercises are tried."""
@@ -222,6 +244,8 @@ class NotebookRun:
             return
         cell.execution_count = index + 1
         outputs = as_outputs(head.get("outputs"), index + 1)
+        if not self._matters(cell):
+            outputs = [output for output in outputs if output.output_type == "error"]
         cell.outputs = clean_outputs(outputs, taken_ids(self.nb))
         if any(output.get("ename") == "MemoryError" for output in cell.outputs):
             self._hungry.add(index)
@@ -234,7 +258,8 @@ class NotebookRun:
 
     def _step(self, cell: NotebookNode) -> dict[str, Any]:
         times = self.patience
-        step = {"do": "run", "source": cell.source, "cpu": times.cell_cpu, "wall": times.cell_wall}
+        step = {"do": "run", "source": cell.source, "bare": not self._matters(cell)}
+        step |= {"cpu": times.cell_cpu, "wall": times.cell_wall}
         patience = times.cell_wall + ANSWER_GRACE
         return self._process().step(step, patience=patience, largest=MAX_OUTPUTS)[0]
 
@@ -352,7 +377,7 @@ class NotebookRun:
         if parked.state == "lost":
             return Tried("lost", case=trial.at, how=parked.how)
         outcomes, trial.outcomes = trial.outcomes, []
-        return Tried("tried", outcomes=outcomes)
+        return Tried("tried", outcomes=outcomes, held=frozenset(trial.held))
 
     def _in_order(self, exercise: Exercise, cases: Sequence[Case]) -> list[Case]:
         """The cases in an order of this submission's own."""
@@ -373,7 +398,7 @@ class NotebookRun:
         if self.supply.parks and not end and parked.pid:
             self._process().end_one(parked.pid)
             return
-        self._restart(len(self.nb.cells) if self.supply.parks else index)
+        self._restart(self._end if self.supply.parks else index)
 
     # ------------------------------------------------------------------ processes
 
@@ -505,6 +530,8 @@ class _Trial:
         self._over = False
         self.outcomes: list[Outcome] = []
         """What it did, as far as nobody has looked at it."""
+        self.held: set[str] = set()
+        """The cases of which it is known that what it did holds."""
         self.cases: set[str] = set()
         """The cases that have had their turn."""
         self.at = ""
@@ -545,7 +572,11 @@ class _Trial:
                 warn(f"{name} could not be tried in this notebook's Python ({why})")
                 self._over = True
                 return
-            outcome = sound_outcome(blobs, number)
+            outcome = recognise(case, blobs, number)
+            if outcome is not None:
+                self.held.add(case.name)
+            else:
+                outcome = sound_outcome(blobs, number)
             if outcome is None:
                 continue
             self.outcomes.append(replace(outcome, case=case.name))

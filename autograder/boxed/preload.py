@@ -26,6 +26,7 @@ from autograder.boxed.late_imports import (
 from autograder.boxed.shell import Record, Shell, make_shell
 from autograder.core import own_exercises, quick_tracing
 from autograder.core.exercise import Exercise
+from autograder.drawing.style import measure_letters
 from autograder.runner.forbidden import install_spies
 
 _OWN = own_exercises.PACKAGE
@@ -132,8 +133,10 @@ def _is_models(name: str) -> bool:
 
 
 def _warm_up(made: Shell) -> None:
-    """Do once what is slow the first time: a plot, and a traceback."""
+    """Do once what is slow the first time: a plot, a text that is measured, and a traceback."""
     import matplotlib.pyplot as plt
+
+    measure_letters()
 
     plt.figure().savefig(os.devnull, format="png")
     plt.close("all")

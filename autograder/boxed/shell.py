@@ -41,14 +41,20 @@ class Record:
         self._shown: dict[str, Output] = {}
         self.begin()
 
-    def begin(self) -> None:
-        """Start with the next cell."""
-        self.outputs = []
+    def begin(self, *, bare: bool = False) -> None:
+        """Start with the next cell.
+
+        Args:
+            bare: of what it shows, keep errors alone.
+        """
+        self.outputs, self.bare = [], bare
         self._printed = self._size = 0
         self._clear = False
 
     def write(self, name: str, text: str) -> None:
         """Take what is printed to a stream."""
+        if self.bare:
+            return
         left = MAX_PRINTED - self._printed
         self._printed += len(text)
         if left <= 0:
@@ -64,6 +70,8 @@ class Record:
 
     def show(self, output: Output, display_id: str | None = None, *, update: bool = False) -> None:
         """Take a rich output, or what takes the place of an earlier one."""
+        if self.bare:
+            return
         if update:
             if display_id in self._shown:
                 self._shown[display_id].update(data=output["data"], metadata=output["metadata"])
@@ -166,6 +174,12 @@ class _Hook(DisplayHook):
 
     def write_output_prompt(self) -> None:
         pass
+
+    def compute_format_data(self, result: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        if self.record.bare:
+            return {}, {}
+        data, metadata = super().compute_format_data(result)  # type: ignore[no-untyped-call]
+        return data, metadata
 
     def write_format_data(self, data: dict[str, Any], metadata: Any = None) -> None:
         self.record.show(

@@ -6,7 +6,6 @@ cell ``i`` of the notebook, and the exercises from ``resources["cards"]``, by na
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from typing import Any
 
@@ -16,6 +15,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import CheckCellMetadata, ClearOutput
 
 from autograder.builder.card_headings import heading
+from autograder.builder.cell_ids import digest_of
 from autograder.builder.metadata import check_metadata, solve_metadata
 from autograder.builder.solution_regions import BEGIN_HIDDEN, END_HIDDEN
 from autograder.builder.source import DERIVED
@@ -143,8 +143,7 @@ class StableIds(Preprocessor):
         return cell, resources
 
     def _id_of_text(self, kind: str, source: str) -> str:
-        digest = hashlib.sha256(source.strip().encode()).hexdigest()[:10]
-        name = f"{'text' if kind == 'markdown' else 'code'}-{digest}"
+        name = f"{'text' if kind == 'markdown' else 'code'}-{digest_of(source)}"
         self._came[name] += 1
         return name if self._came[name] == 1 else f"{name}-{self._came[name]}"
 

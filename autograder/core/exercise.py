@@ -41,6 +41,9 @@ class Trial:
         made_under: the seed under which an answer makes objects of its own.
         noted: whether the model is a graph module whose nodes' ``meta`` counts: that it stays, and
             what the nodes of a resulting graph carry.
+        copied: whether a graph module that came back is also run as a copy. That takes as long as
+            all other runs together, so it is done on hand-picked cases alone: whether a copy works
+            hangs on how an answer makes its result, and not on the model.
     """
 
     args: tuple[Any, ...] = ()
@@ -56,6 +59,7 @@ class Trial:
     then: Callable[[fx.GraphModule], nn.Module] | None = None
     made_under: int = 0
     noted: bool = False
+    copied: bool = True
 
 
 @dataclass(frozen=True)

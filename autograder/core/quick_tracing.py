@@ -9,7 +9,8 @@ stand there now; and each wrapper is made once, since what it does depends on it
 
 Each trace also puts a wrapper in the place of each function of `math`, one by one; here they are
 put there together. What writes a graph's code asks for the signatures of its own methods, again for
-each graph; here it asks once for each method.
+each graph; here it asks once for each method. And a text of code that was compiled before, as that
+of a copy, is not compiled again.
 
 It is for processes that trace thousands of models: fork servers, and tests.
 """
@@ -20,10 +21,11 @@ import inspect
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from types import CodeType
 from typing import Any
 
 from torch import nn
-from torch.fx import _symbolic_trace, graph
+from torch.fx import _symbolic_trace, graph, graph_module
 
 _METHODS = ("__call__", "__getattr__")
 
@@ -73,6 +75,7 @@ def install() -> None:
     change.patch, change.revert = patch, revert  # type: ignore[method-assign]
     _symbolic_trace._create_wrapped_func = _kept(_symbolic_trace._create_wrapped_func)
     _symbolic_trace._autowrap_check = _wrapping(_symbolic_trace._autowrap_check)
+    graph_module._exec_with_source = _once_compiled(graph_module._loader)
     writer: Any = graph.CodeGen
     writer._call_method_with_signature_check = _call_with_what_it_takes
 
@@ -88,6 +91,23 @@ def _kept(wrap: Callable[..., Any]) -> Callable[..., Any]:
             return wrap(function)
 
     return wrapper_of
+
+
+def _once_compiled(loader: Any) -> Callable[..., None]:
+    """FX's way of running a graph's code, so that equal texts are compiled once."""
+
+    @lru_cache(maxsize=1024)
+    def compiled(source: str, fields: tuple[tuple[str, Any], ...]) -> CodeType:
+        # The name of the file by which a traceback finds the text: any that has it will do.
+        file = loader.cache(source, {}, dict(fields))
+        return compile(source, file, "exec", dont_inherit=True)
+
+    def exec_with_source(
+        source: str, names: dict[str, Any], fields: dict[str, Any] | None = None
+    ) -> None:
+        exec(compiled(source, tuple((fields or {}).items())), names)
+
+    return exec_with_source
 
 
 class _OfMath:

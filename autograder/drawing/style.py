@@ -6,13 +6,16 @@ opcode, by label and by colour; a mark by sign, dash, width and colour.
 
 from __future__ import annotations
 
+import string
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # matplotlib is imported only where something is drawn
     from matplotlib.font_manager import FontProperties
+    from matplotlib.ft2font import FT2Font
 
 PAPER = "#FFFFFF"
 INK = "#1D2430"
@@ -77,17 +80,62 @@ def font(name: str) -> FontProperties:
     return FontProperties(fname=str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name))
 
 
+UNIT = 100.0
+"""Points: texts are measured at this size, and scaled."""
+
+UNKNOWN_LETTER = 1.1475
+"""How wide a letter is that the font does not have, as a part of the size: as wide as matplotlib
+lays it out."""
+
+
 @lru_cache(maxsize=8192)
 def text_width(text: str, size: float, name: str = SANS) -> float:
-    """How wide a text is, in points."""
+    """How wide a text is, in points.
+
+    It is the sum of what its characters and each two neighbours take, as in
+    `matplotlib.textpath.TextToPath.get_text_width_height_descent`, which lays each text out anew;
+    here a character and a pair are measured once.
+    """
     if name in (MONO, MONO_BOLD) and text.isascii():
         return len(text) * size * 0.602
-    import warnings
+    pairs = zip(text, text[1:], strict=False)
+    wide = sum(_advance(name, c) for c in text) + sum(_kerning(name, *pair) for pair in pairs)
+    return wide * size / UNIT
 
-    from matplotlib.textpath import text_to_path
 
-    properties = font(name).copy()
-    properties.set_size(size)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a glyph that the font does not have
-        return float(text_to_path.get_text_width_height_descent(text, properties, False)[0])
+def measure_letters() -> None:
+    """Measure now what most texts are made of, for all processes that are forked from this one."""
+    for name in (SANS, SANS_BOLD):
+        for letter in string.printable:
+            _advance(name, letter)
+        for left, right in product(f"{string.ascii_lowercase}{string.digits}_. ", repeat=2):
+            _kerning(name, left, right)
+
+
+@lru_cache(maxsize=4096)
+def _advance(name: str, letter: str) -> float:
+    from matplotlib.ft2font import LoadFlags
+
+    face = _face(name)
+    if not (index := face.get_char_index(ord(letter))):
+        return UNKNOWN_LETTER * UNIT
+    glyph = face.load_glyph(index, flags=LoadFlags.NO_HINTING)
+    return float(glyph.linearHoriAdvance) / (1 << 16)
+
+
+@lru_cache(maxsize=32_768)
+def _kerning(name: str, left: str, right: str) -> float:
+    from matplotlib.ft2font import Kerning
+
+    face = _face(name)
+    first, second = (face.get_char_index(ord(letter)) for letter in (left, right))
+    return face.get_kerning(first, second, Kerning.UNFITTED) / (1 << 6)
+
+
+def _face(name: str) -> FT2Font:
+    """A font at `UNIT`; whoever else uses it sets a size of their own."""
+    from matplotlib.font_manager import get_font
+
+    face = get_font(str(font(name).get_file()))
+    face.set_size(UNIT, 72.0)
+    return face

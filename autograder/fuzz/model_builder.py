@@ -62,4 +62,4 @@ class Builder:
     def _surroundings(self, seed: int) -> Trial:
         generator = torch.Generator().manual_seed(seed + 1)
         inputs = tuple(arguments(specs, generator, self.dtype) for specs in self.program.inputs)
-        return Trial(args=(), inputs=inputs, functions=copy.copy(self.names))
+        return Trial(inputs=inputs, functions=copy.copy(self.names), copied=False)

@@ -8,6 +8,7 @@ than the exercise asks for is not meant by that: the rules say so in better word
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property, lru_cache
 from typing import cast
 
 from torch import fx, nn
@@ -88,65 +89,44 @@ _RAISED = fields(**_ERROR, **_WHERE)
 _STOPPED = fields(**_ERROR, **_WHERE, values=rows(rows(any_text, 2)))
 
 
-class _Parts:
-    """What schemas are made of, for one outcome and the case that it is about."""
+class _Forms:
+    """What parts of outcomes look like that have so many tensors.
 
-    def __init__(self, outcome: Outcome, trial: Trial) -> None:
-        self.value, self.trial = outcome.value, trial
-        self.inputs = range(len(trial.inputs))
-        self.plain = plain(len(outcome.tensors))
+    Args:
+        tensors: how many.
+    """
 
-    # ------------------------------------------------------------ runs
+    def __init__(self, tensors: int) -> None:
+        self.plain = plain(tensors)
+        self._records: dict[int | None, Check] = {}
 
-    @property
+    @cached_property
     def error(self) -> Check:
         """An exception, with or without the line of code that it came from."""
         return fields(_WHERE, **_ERROR)
 
-    def record(self, inputs: int | None, **more: Check) -> Check:
+    def record(self, count: int | None, **more: Check) -> Check:
         """What came of one run: a value or an error, the arguments afterwards, and the log.
 
         Args:
-            inputs: which of the case's inputs it was run on; ``None`` for the answer's own.
+            count: how many arguments it was given, where one knows.
             more: what else is recorded.
         """
-        count = None if inputs is None else len(self.trial.inputs[inputs])
+        if not more and count in self._records:
+            return self._records[count]
+        made = self._record(count, more)
+        if not more:
+            self._records[count] = made
+        return made
+
+    def _record(self, count: int | None, more: dict[str, Check]) -> Check:
         args = fields(tuple=rows(self.plain, count))
         common = {"args": args, "log": fields(list=rows(self.plain)), **more}
         return either(fields(**common, error=self.error), fields(**common, value=self.plain))
 
-    def of_graph(self, i: int, **more: Check) -> dict[str, Check]:
-        """The ways in which a graph module is run on input `i`."""
-        ways = ("forward", "interpreter", "copy") if i == 0 else ("forward", "interpreter")
-        return {way: self.record(i, **more) for way in ways}
-
-    # ------------------------------------------------------------ values
-
-    @property
-    def has_graph(self) -> bool:
-        """Whether a graph module came back, by what is claimed."""
-        return isinstance(self.value, dict) and "graph_module" in self.value
-
-    @property
-    def other(self) -> Check:
-        """A result that is no graph module, or holds some where none is asked for."""
-        described = fields(graph_module=self.description)
-        item = either(described, self.plain)
-        return either(fields(tuple=rows(item)), item)
-
-    @property
-    def description(self) -> Check:
-        """A graph module, as `describe` writes it."""
-        count = len(self.value["graph_module"].get("nodes", ())) if self._is_described else 0
-        return fields({"meta": rows(table(self.plain), count)}, **self._described)
-
-    @property
-    def bare_description(self) -> Check:
-        """A graph module, without what its nodes carry."""
-        return fields(**self._described)
-
-    @property
-    def _described(self) -> dict[str, Check]:
+    @cached_property
+    def described(self) -> dict[str, Check]:
+        """The fields of a graph module, but for what its nodes carry."""
         return dict(
             type=text,
             owner=flag,
@@ -161,11 +141,6 @@ class _Parts:
             unresolved=rows(text, at_most=MAX_DESCRIBED),
         )
 
-    @property
-    def _is_described(self) -> bool:
-        described = self.has_graph and self.value["graph_module"]
-        return isinstance(described, dict) and isinstance(described.get("nodes"), list)
-
     def parameter(self, row: Plain) -> str | None:
         """A parameter of a signature: name, kind, and its default if it has one."""
         if type(row) is not list or len(row) not in (2, 3):
@@ -173,7 +148,7 @@ class _Parts:
         checks = (text, text, self.plain)
         return first(check(item) for check, item in zip(checks, row, strict=False))
 
-    @property
+    @cached_property
     def node(self) -> Check:
         """A node of a graph."""
         link = either(fields(node=whole), fields(foreign=any_text), fields(erased=any_text))
@@ -183,12 +158,12 @@ class _Parts:
         )  # fmt: skip
         return both(row, _args_misfit)
 
-    @property
+    @cached_property
     def instruction(self) -> Check:
         """A node of a graph, without its links."""
         return fields(**self._instruction, args=fields(tuple=rows(self.plain)))
 
-    @property
+    @cached_property
     def _instruction(self) -> dict[str, Check]:
         kinds = ("function", "unlisted", "case", "opaque")
         called = either(*(fields(**{kind: text}) for kind in kinds))
@@ -209,7 +184,7 @@ class _Parts:
             check(item) for check, item in zip((flag, text, flag, tensor), facts, strict=True)
         )
 
-    @property
+    @cached_property
     def modules(self) -> Check:
         """The modules of a description, the root first, each told by its parent."""
         name = either(nothing, any_text)
@@ -225,6 +200,70 @@ class _Parts:
         alias = fields(path=any_text, same_as=any_text)
         each = rows(either(alias, fields(path=any_text, **own)))
         return both(each, _family_misfit)
+
+
+_forms_for = lru_cache(maxsize=1024)(_Forms)
+"""They are made once for each number of tensors: that takes longer than to hold one outcome against
+them."""
+
+
+class _Parts:
+    """What schemas are made of, for one outcome and the case that it is about."""
+
+    def __init__(self, outcome: Outcome, trial: Trial) -> None:
+        self.value, self.trial = outcome.value, trial
+        self.inputs = range(len(trial.inputs))
+        self._forms = _forms_for(len(outcome.tensors))
+        self.plain, self.error = self._forms.plain, self._forms.error
+        self.instruction, self.tensor_after = self._forms.instruction, self._forms.tensor_after
+
+    # ------------------------------------------------------------ runs
+
+    def record(self, inputs: int | None, **more: Check) -> Check:
+        """What came of one run.
+
+        Args:
+            inputs: which of the case's inputs it was run on; ``None`` for the answer's own.
+            more: what else is recorded.
+        """
+        count = None if inputs is None else len(self.trial.inputs[inputs])
+        return self._forms.record(count, **more)
+
+    def of_graph(self, i: int, **more: Check) -> dict[str, Check]:
+        """The ways in which a graph module is run on input `i`."""
+        copied = i == 0 and self.trial.copied
+        ways = ("forward", "interpreter", *(["copy"] if copied else []))
+        return {way: self.record(i, **more) for way in ways}
+
+    # ------------------------------------------------------------ values
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether a graph module came back, by what is claimed."""
+        return isinstance(self.value, dict) and "graph_module" in self.value
+
+    @property
+    def other(self) -> Check:
+        """A result that is no graph module, or holds some where none is asked for."""
+        described = fields(graph_module=self.description)
+        item = either(described, self.plain)
+        return either(fields(tuple=rows(item)), item)
+
+    @property
+    def description(self) -> Check:
+        """A graph module, as `describe` writes it."""
+        count = len(self.value["graph_module"].get("nodes", ())) if self._is_described else 0
+        return fields({"meta": rows(table(self.plain), count)}, **self._forms.described)
+
+    @property
+    def bare_description(self) -> Check:
+        """A graph module, without what its nodes carry."""
+        return fields(**self._forms.described)
+
+    @property
+    def _is_described(self) -> bool:
+        described = self.has_graph and self.value["graph_module"]
+        return isinstance(described, dict) and isinstance(described.get("nodes"), list)
 
 
 def _args_misfit(row: Plain) -> str | None:

@@ -213,7 +213,7 @@ def _compare_run(evidence: Evidence, i: int, how: str, got: Plain, want: Plain) 
 @rule("copies", Stage.COPY)
 def copies(evidence: Evidence) -> Iterable[Finding]:
     """`copy.deepcopy` of the result works and computes the same."""
-    if not evidence.trial.inputs:
+    if not (evidence.trial.inputs and evidence.trial.copied):
         return
     record = evidence.outcome.runs[0]["copy"]
     error = record.get("error")

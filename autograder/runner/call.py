@@ -76,7 +76,7 @@ def encode_result(value: Any, trial: Trial, encoder: Encoder) -> Plain:
 
 
 def run_result(gm: fx.GraphModule, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
-    """Run a graph module on the case's inputs: itself, under an Interpreter, and its copy."""
+    """Run a graph module on the case's inputs: itself, under an Interpreter, perhaps its copy."""
     with bounded_output(0):  # FX prints whole tracebacks when a graph's code fails
         _run_on_inputs(gm, trial, outcome, encoder)
 
@@ -88,7 +88,7 @@ def _run_on_inputs(gm: fx.GraphModule, trial: Trial, outcome: Outcome, encoder: 
         record = outcome.runs[i]
         record["forward"] = run_recorded(gm, gm, inputs, trial, encoder)
         record["interpreter"] = run_recorded(_interpret(gm), gm, inputs, trial, encoder)
-        if i == 0:
+        if i == 0 and trial.copied:
             record["copy"] = run_recorded(_run_copy(gm), gm, inputs, trial, encoder)
 
 

@@ -36,7 +36,7 @@ def split(answer: Any, trial: Trial, outcome: Outcome, encoder: Encoder) -> None
     with bounded_output(0):  # FX prints whole tracebacks when a graph's code fails
         for i, inputs in enumerate(trial.inputs):
             outcome.runs.append({})
-            for how, (first, second) in _ways(head, tail, copied=i == 0).items():
+            for how, (first, second) in _ways(head, tail, i == 0 and trial.copied).items():
                 both = nn.ModuleList([head, tail])
 
                 def run(call: Any, both: nn.Module = both, inputs: Any = inputs) -> Any:

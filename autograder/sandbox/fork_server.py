@@ -46,7 +46,7 @@ CONFIGURE = 0xFF
 """The request that is followed by a frame for the entries; others are numbers of entries."""
 
 
-SELDOM = 20_000, 20, 10
+SELDOM = 100_000, 20, 10
 """When a process looks for garbage in circles: a box lives for seconds, and most that it makes is
 gone by itself."""
 

@@ -161,7 +161,7 @@ class Maps:
         usual: how many maps a process begins with.
     """
 
-    FEW = 4
+    FEW = 8
 
     def __init__(self, usual: int) -> None:
         self._usual = usual

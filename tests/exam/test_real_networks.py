@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, cast
 
 import pytest
@@ -57,10 +57,29 @@ def in_float32(trial: Trial, choice: int) -> Trial:
     return EXERCISES["insert_qdq"].random.complete(trial, choice)
 
 
+def out_of_place(trial: Trial, choice: int, *, name: str) -> Trial:
+    """What exercises are asked for that leave out values which are changed in place later."""
+    for module in cast(nn.Module, trial.model).modules():
+        if hasattr(module, "inplace"):
+            module.inplace = False
+    return EXERCISES[name].random.complete(trial, choice)
+
+
+def calls_wrapped_functions(model: nn.Module) -> bool:
+    """Whether a function that is no operation of PyTorch is one node of a trace."""
+    calls = (node for node in fx.symbolic_trace(model).graph.nodes if node.op == "call_function")
+    return any(node.target.__module__.startswith(("timm", "torchvision")) for node in calls)
+
+
+LEFT_OUT = {"count_flops": calls_wrapped_functions}
+"""Networks on which an exercise is not tried: what they do is in no operation of its task."""
+
+
 COMPLETE = {
     "retarget": exchanging_sums,
     "decompose": with_rules_for_its_trace,
     "insert_qdq": in_float32,
+    **{name: partial(out_of_place, name=name) for name in ("add_output", "recompute")},
 }
 """What an exercise needs besides a network, where that of random models needs their code."""
 
@@ -91,5 +110,7 @@ def expected(name: str) -> Expect:
 @pytest.mark.parametrize("name", TRIED)
 @pytest.mark.parametrize("network", NETWORKS, ids=str)
 def test_the_solution_holds_on_a_real_network(network: Network, name: str) -> None:
+    if name in LEFT_OUT and LEFT_OUT[name](network.build()):
+        pytest.skip("it does what is in no operation of the task")
     verdict = verdict_on(name, network)
     assert verdict.passed, [(finding.code, finding.message) for finding in verdict.findings]

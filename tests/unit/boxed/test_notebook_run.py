@@ -6,10 +6,12 @@ import io
 from typing import Any
 
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from autograder.boxed.case_reports import case_reports
 from autograder.boxed.notebook_run import NotebookRun, Parked
+from autograder.builder.cell_ids import digest_of
 from autograder.core.ending import End, Ending
 from autograder.core.graph_jobs import do_here
 from autograder.core.outcome import Outcome
@@ -76,6 +78,56 @@ def test_where_nobody_ran_out_of_memory_the_cell_itself_is_given_up() -> None:
     NotebookRun(nb, {}, supply).run()  # type: ignore[arg-type]
     assert [notebook.ran for notebook in supply.made] == [[GIVES], [GIVES, GIVES]]
     assert "ended or blocked Python" in nb.cells[1].outputs[0].evalue
+
+
+CHECK = {"nbgrader": {"grade_id": "check-after", "grade": True, "solution": False}}
+
+
+def given(source: str, now: str | None = None) -> NotebookNode:
+    """A cell of the chapter's own, and what it holds now."""
+    return new_code_cell(now or source, id=f"code-{digest_of(source)}")
+
+
+@pytest.mark.parametrize(
+    ("below", "run"),
+    [
+        ([], 3),
+        ([given("draw(gm)"), given("x = 1")], 3),
+        ([given("x = 1"), new_markdown_cell("Mine.")], 3),
+        ([new_code_cell('hint("after")', id="hint-after")], 3),
+        ([given("draw(gm)"), new_code_cell('predict("03.1", "b")  # a or b', id="p")], 3),
+        ([given("draw(gm)"), given("x = 1", now="x = 2")], 5),
+        ([given("draw(gm)"), new_code_cell("def after(x): return x"), given("x")], 5),
+        ([new_code_cell('hint(after())')], 4),
+        ([new_code_cell("1", metadata={"nbgrader": {"grade_id": "a", "solution": True}})], 4),
+    ],
+)  # fmt: skip
+def test_cells_of_the_chapters_own_are_not_run_after_the_last_that_matters(
+    below: list[NotebookNode], run: int
+) -> None:
+    check = new_code_cell("check(after)", metadata=CHECK)
+    nb = new_notebook(cells=[given("import torch"), new_code_cell("mine"), check, *below])
+    assert NotebookRun(nb, EXERCISES, Notebooks())._end_of_work() == run  # type: ignore[arg-type]
+    # A notebook without an exercise of the course is run as it is.
+    assert NotebookRun(nb, {}, Notebooks())._end_of_work() == 3 + len(below)  # type: ignore[arg-type]
+
+
+def test_what_cells_of_the_chapters_own_show_is_not_kept() -> None:
+    class Showing(Notebook):
+        def step(self, head: dict[str, Any], *_: Any, **__: Any) -> tuple[dict, list[bytes]]:
+            bare.append(head["bare"])
+            told = [new_output("stream", name="stdout", text="told")]
+            failed = [new_output("error", ename="TypeError", evalue="", traceback=[])]
+            return {"ended": "success", "outputs": told + failed}, []
+
+    bare: list[bool] = []
+    supply = Notebooks()
+    supply.process = lambda entry: Showing()  # type: ignore
+    nb = new_notebook(cells=[given("print(1)"), new_code_cell("print(1)")])
+    NotebookRun(nb, EXERCISES, supply).run()  # type: ignore[arg-type]
+    assert bare == [True, False]
+    kinds = [[output.output_type for output in cell.outputs] for cell in nb.cells]
+    assert kinds == [["error"], ["stream", "error"]]
 
 
 class Slow:

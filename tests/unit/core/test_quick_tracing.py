@@ -111,3 +111,21 @@ def test_a_traceback_shows_no_line_of_the_course_for_it() -> None:
     rows = traceback.extract_tb(raised.value.__traceback__)
     ours = [row for row in rows if row.name == "__call__"]
     assert ours and all("autograder" not in row.filename and row.line == "" for row in ours)
+
+
+def test_equal_texts_are_compiled_once_and_a_traceback_finds_them() -> None:
+    model = Mixed()
+    first, second = fx.symbolic_trace(model), fx.symbolic_trace(model)
+    assert first.forward.__code__ is second.forward.__code__
+    assert first.forward.__globals__ is not second.forward.__globals__
+    second.linear = nn.Identity()
+    x = torch.ones(3, 2)
+    torch.testing.assert_close(first(x), model(x))
+    assert not torch.equal(first(x), second(x))
+    second.graph.output_node().args = (None,)
+    second.recompile()
+    assert second(x) is None and first(x) is not None
+    with pytest.raises(TypeError) as caught:
+        first(None)
+    lines = "".join(traceback.format_exception(caught.value))
+    assert "linear = self.linear(x)" in lines

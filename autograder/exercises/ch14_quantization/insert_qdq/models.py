@@ -132,7 +132,7 @@ def with_scales(trial: Trial, choice: int) -> Trial:
     found = [name for name, value in _values(gm, trial.inputs[0]).items() if floats(value)]
     every = choice % 4 + 1
     chosen = [name for i, name in enumerate(found) if i % every == choice % every]
-    scales = {name: 0.01 * 4**i for i, name in enumerate(reversed(chosen))}
+    scales = {name: 0.01 * 4 ** min(i, 100) for i, name in enumerate(reversed(chosen))}
     return replace(trial, args=(gm, scales), model=gm, functions={**trial.functions, **GIVEN})
 
 
