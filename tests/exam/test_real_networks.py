@@ -5,7 +5,9 @@ What must come out is worked out by the exercise's oracle, which is not the solu
 
 from __future__ import annotations
 
+import gc
 import operator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, cast
@@ -105,6 +107,13 @@ def expected(name: str) -> Expect:
     """What every random case of an exercise demands; nothing, where it depends on the recipe."""
     found = EXERCISES[name].random.expect
     return found if isinstance(found, Expect) else Expect()
+
+
+@pytest.fixture(autouse=True)
+def what_is_over_is_let_go() -> Iterator[None]:
+    """A graph module is a circle of references, and may hold 700 MB."""
+    yield
+    gc.collect()
 
 
 @pytest.mark.parametrize("name", TRIED)
