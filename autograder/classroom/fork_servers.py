@@ -38,6 +38,7 @@ def boxes_for(chapter: PreloadSpec, *, boxed: bool = True, proof: bool = True) -
         except NoBox:
             made.close()
             raise
+        made.work_ahead()
         _kept[key] = made
     return _kept[key]
 

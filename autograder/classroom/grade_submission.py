@@ -129,6 +129,16 @@ class Boxes:
             for end in ends:
                 end.close()
 
+    def work_ahead(self) -> None:
+        """Have the servers do what all judges and notebooks have in common.
+
+        It takes the processors from whoever is graded meanwhile, so it begins with the first
+        result.
+        """
+        for server in (self._judges, self._students):
+            if isinstance(server, ForkServer):
+                server.work_ahead()
+
     def pids(self) -> list[int]:
         """The ids of the servers."""
         servers = (self._judges, self._students)

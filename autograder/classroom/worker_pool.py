@@ -67,16 +67,24 @@ def grade_in_parallel(
         finally:
             done.put(None)
 
-    # The first notebooks are graded meanwhile; what they earn counts only if the proof holds.
-    threads = [threading.Thread(target=be_proven, daemon=True)]
-    threads += [threading.Thread(target=work, daemon=True) for _ in range(jobs)]
-    for thread in threads:
-        thread.start()
+    def prove_and_work() -> None:
+        be_proven()
+        work()
+
+    # The first notebooks are graded meanwhile; what they earn counts only if the proof holds. One
+    # of several lanes begins with the proof, so that no more is done at a time than was asked for.
+    first_lanes = [be_proven, work] if jobs == 1 else [prove_and_work, work]
+    lanes = [*first_lanes, *(work for _ in range(jobs - 2))]
+    for lane in lanes:
+        threading.Thread(target=lane, daemon=True).start()
     try:
-        working = jobs
+        working, began = jobs, False
         while working:
             found = done.get()
             proof.result()
+            if not began:
+                boxes.work_ahead()
+                began = True
             if found is None:
                 working -= 1
             elif isinstance(found, BaseException):

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from autograder.core.ending import End, Ending
 from autograder.core.limits import AWAKE, waited
 from autograder.sandbox import temp_dirs
-from autograder.sandbox.fork_server import CONFIGURE
+from autograder.sandbox.fork_server import AHEAD, CONFIGURE
 from autograder.sandbox.resource_limits import Bounds
 from autograder.sandbox.wire import MAX_HEAD, Broken, Frame, TooLate, receive, send
 from autograder.sandbox.zygote import NotForked, zygote
@@ -148,6 +148,11 @@ class ForkServer:
             except (Broken, OSError) as error:
                 raise NoBox(f"The process for notebooks is gone: {error}") from None
         self.wait()
+
+    def work_ahead(self) -> None:
+        """From now on, do what every box would do again, while nobody asks for anything."""
+        with self._asking, contextlib.suppress(OSError):  # the next to ask is told that it is gone
+            self._control.sendall(bytes([AHEAD]))
 
     @property
     def pid(self) -> int:

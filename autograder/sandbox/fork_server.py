@@ -42,8 +42,9 @@ from autograder.sandbox import (
 from autograder.sandbox.resource_limits import Bounds
 from autograder.sandbox.wire import Broken, receive, send
 
-CONFIGURE = 0xFF
-"""The request that is followed by a frame for the entries; others are numbers of entries."""
+CONFIGURE, AHEAD = 0xFF, 0xFE
+"""The request that is followed by a frame for the entries, and the one to work ahead from now on;
+others are numbers of entries."""
 
 
 SELDOM = 100_000, 20, 10
@@ -92,7 +93,7 @@ def main() -> None:
     os.environ |= {"TMPDIR": "/tmp", "TORCHINDUCTOR_CACHE_DIR": namespaces.COMPILED}
     cgroups.home_of_boxes()
     send(control, {"ready": True}, [_public(entry) for entry in entries])
-    ahead = _ahead(entries, head["many"])
+    ahead: Iterator[None] = iter(())
     while True:
         _work_ahead(control, ahead)
         request, wires, _, _ = socket.recv_fds(control, 1, 2)
@@ -101,6 +102,8 @@ def main() -> None:
             return
         if request[0] == CONFIGURE:
             _configure(control, entries)
+            continue
+        if request[0] == AHEAD:
             ahead = _ahead(entries, head["many"])
             continue
         talk, word = (socket.socket(fileno=number) for number in wires)

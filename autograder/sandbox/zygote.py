@@ -166,8 +166,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides what a Ctrl-C ends
     gc.disable()  # what is imported stays
     importlib.import_module(sys.argv[2]).begin()
-    gc.collect()
-    gc.freeze()
+    gc.freeze()  # without a search for garbage: of imports there is little, and somebody waits
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system buries who ends
     while True:
         request, fds, _, _ = socket.recv_fds(control, MAX_ENVIRONMENT, 2)
