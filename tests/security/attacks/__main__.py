@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from rich.text import Text
+
 from tests.security.attacks import Attack, all_attacks
 from tests.security.attacks._class import AttackedClass, Found, Loss
 from tests.security.attacks._stock import try_stock
@@ -59,9 +61,9 @@ def _on_the_way(attacks: int) -> Callable[[str], None]:
     began = time.monotonic()
 
     def say(line: str) -> None:
-        minutes = (time.monotonic() - began) / 60
+        minutes, told = (time.monotonic() - began) / 60, Text.from_markup(line).plain
         print(
-            f"{minutes:5.1f} min, notebook {next(counted)} ({attacks} attacks): {line[:100]!r}",
+            f"{minutes:5.1f} min, notebook {next(counted)} ({attacks} attacks): {told[:100]!r}",
             file=sys.stderr,
             flush=True,
         )
