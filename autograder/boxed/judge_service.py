@@ -48,6 +48,7 @@ from autograder.judge import canary_exercises
 from autograder.judge.answer_key import module_of
 from autograder.judge.evidence import Evidence
 from autograder.judge.references import stored
+from autograder.runner.call import Answer
 from autograder.sandbox.client import Image, Process, SubprocessServer
 from autograder.sandbox.wire import Broken, receive, send
 from autograder.submission.case_report import CaseReport
@@ -115,7 +116,8 @@ WORTHWHILE = 2
 """How many answers must ask for what is worked out ahead."""
 
 LEARNERS = 12
-"""Works for which trying one of the course's own answers takes less time than it saves."""
+"""How often a case must be used until trying one of the course's own answers on it takes less time
+than it saves."""
 
 Pools = list[tuple[Exercise, Iterator[Case]]]
 """Exercises, and for each the cases of its pool that nobody has worked on."""
@@ -194,25 +196,32 @@ def _work_ahead(exercises: list[Exercise], pools: Pools, works: int) -> Iterator
         for case in exercise.cases:
             _look_at(exercise, case)
             yield
-    yield from _learn(exercises, works)
-    waiting = deque(pools if works * COUNT >= WORTHWHILE * POOL else ())
-    while waiting:  # in turn: whoever comes meanwhile finds some of each
-        exercise, cases = waiting.popleft()
+    for exercise in exercises:
+        if answers := _own_answers(exercise, works):
+            for case in exercise.cases:
+                _study(exercise, case, answers)
+                yield
+    uses = works * COUNT // POOL
+    # In turn: whoever comes meanwhile finds some of each.
+    waiting = deque((one, cases, _own_answers(one, uses)) for one, cases in pools)
+    while waiting and uses >= WORTHWHILE:
+        exercise, cases, answers = waiting.popleft()
         if (pooled := next(cases, None)) is not None:
-            _look_at(exercise, pooled)
-            waiting.append((exercise, cases))
+            _study(exercise, pooled, answers)
+            waiting.append((exercise, cases, answers))
             yield
 
 
-def _learn(exercises: list[Exercise], works: int) -> Iterator[None]:
-    """Learn what the course's own answers do on the hand-picked cases."""
-    for exercise in exercises:
-        answers = tuple(islice(right_answers(exercise), works // LEARNERS))
-        for case in exercise.cases if answers else ():
-            for answer in answers:
-                learn(exercise, case, answer)
-                yield
-            _look_at(exercise, case)  # what was made ahead is used up
+def _own_answers(exercise: Exercise, uses: int) -> tuple[Answer, ...]:
+    """As many of the course's own answers as are worth trying on cases that are used so often."""
+    return tuple(islice(right_answers(exercise), uses // LEARNERS))
+
+
+def _study(exercise: Exercise, case: Case, answers: tuple[Answer, ...]) -> None:
+    """Learn what the course's own answers do on a case, and have it know what it can."""
+    for answer in answers:
+        learn(exercise, case, answer)
+    _look_at(exercise, case)  # learning uses up what was made ahead
 
 
 def _look_at(exercise: Exercise, case: Case) -> None:
