@@ -1,7 +1,8 @@
 """What a lesson tells only afterwards: explained predictions, and debriefs of exercises.
 
 ``fxcourse build`` generates one file a chapter, ``NN_topic.json``, from the chapter's source and
-the exam's answers. It is read only when a learner asks, and never where answers are run.
+the exam's answers. It is read when a learner asks, and where a class is judged; never where answers
+are run.
 """
 
 from __future__ import annotations
