@@ -73,8 +73,16 @@ def calls_wrapped_functions(model: nn.Module) -> bool:
     return any(node.target.__module__.startswith(("timm", "torchvision")) for node in calls)
 
 
-LEFT_OUT = {"count_flops": calls_wrapped_functions}
-"""Networks on which an exercise is not tried: what they do is in no operation of its task."""
+def writes_proxies_into_texts(model: nn.Module) -> bool:
+    """Whether a text was made of a value while it was traced: it differs with the tracer."""
+    return any("Proxy(" in str(node.args) for node in fx.symbolic_trace(model).graph.nodes)
+
+
+LEFT_OUT = {
+    "count_flops": calls_wrapped_functions,
+    "inline": writes_proxies_into_texts,
+}
+"""Networks on which an exercise is not tried: they do what its task leaves out."""
 
 
 COMPLETE = {
@@ -120,6 +128,6 @@ def what_is_over_is_let_go() -> Iterator[None]:
 @pytest.mark.parametrize("network", NETWORKS, ids=str)
 def test_the_solution_holds_on_a_real_network(network: Network, name: str) -> None:
     if name in LEFT_OUT and LEFT_OUT[name](network.build()):
-        pytest.skip("it does what is in no operation of the task")
+        pytest.skip("it does what the task leaves out")
     verdict = verdict_on(name, network)
     assert verdict.passed, [(finding.code, finding.message) for finding in verdict.findings]
