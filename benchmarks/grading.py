@@ -25,6 +25,7 @@ from rich.table import Table
 
 from autograder.classroom.create import choose
 from tests.exam.submissions import room as rooms
+from tests.support import numbers_syllabus
 from tests.support.classes import commands, exam, stock, two_questions
 from tests.support.classes.exam import Scores
 
@@ -102,7 +103,7 @@ def two_questions_class(folder: Path, students: int = TWO_QUESTIONS) -> Workload
     room = folder / "class"
     scores = two_questions.make(room, students)
     source = two_questions.with_asserts(two_questions.source(folder))
-    return Workload("two questions", two_questions.CHAPTER, room, scores, source)
+    return Workload("two questions", numbers_syllabus.CHAPTER, room, scores, source)
 
 
 def chapter_class(folder: Path, number: str) -> Workload:

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from tests.support.classes import commands, exam, two_questions
 from tests.support.classes.commands import Grading
-from tests.support.classes.two_questions import CHAPTER
+from tests.support.numbers_syllabus import CHAPTER
 
 KILLS = int(os.environ.get("BENCH_KILLS", "20"))
 KILLED_CLASS = int(os.environ.get("BENCH_KILLED_CLASS", "8"))
@@ -131,8 +131,8 @@ def _print_killed(console: Console, found: list[Killed], late: int) -> None:
     )  # fmt: skip
     for killed in found:
         words = f"{killed.moment.done} submissions", f"{killed.moment.part:.2f}"
-        same = "yes" if killed.same else "[bold red]no[/bold red]"
-        table.add_row(*words, str(killed.done), str(killed.left or "nothing"), same)
+        ending = "yes" if killed.same else "[bold red]no[/bold red]"
+        table.add_row(*words, str(killed.done), str(killed.left or "nothing"), ending)
     console.print(table)
     if late:
         console.print(f"{late} runs were over before they could be killed, and do not count")

@@ -14,6 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from tests.support import numbers_syllabus
 from tests.support.classes import commands, exam, two_questions
 from tests.support.classes.commands import Grading, Process
 
@@ -135,7 +136,7 @@ def measure(students: int) -> Run:
         finally:
             grading.end()
         watcher.join()
-        times = commands.finished(room, two_questions.CHAPTER)
+        times = commands.finished(room, numbers_syllabus.CHAPTER)
         start = min(20, len(times) // 2)
         steady = (times[-1] - times[start - 1]) / (len(times) - start)
         count, wrong = exam.differences(room, scores)

@@ -22,6 +22,7 @@ from rich.table import Table
 from autograder.core.exercise import Exercise
 from autograder.core.verdict import Verdict
 from autograder.exercises import EXERCISES
+from autograder.fuzz.random_models import RandomModels
 from autograder.grading import Grading, TryHere, fails
 from autograder.judge import judge
 from autograder.runner import run
@@ -58,10 +59,16 @@ class Found:
     otherwise: str = ""
 
 
+def random_models(exercise: Exercise) -> RandomModels:
+    """The random models of an exercise that has some."""
+    assert exercise.random is not None
+    return exercise.random
+
+
 def look(name: str) -> list[Found]:
     """Try the wrong answers to an exercise on its random models alone."""
     exercise = EXERCISES[name]
-    exercise.random.cases()
+    random_models(exercise).cases()
     return [_look(exercise, a) for a in answers_to(name) if a.finding is not None]
 
 
@@ -78,7 +85,7 @@ def _otherwise(exercise: Exercise, answer: Answer) -> str:
     """Whether it was chance that no model broke an answer; and if it was not, the reason."""
     broken = 0
     for seed in range(1, 1 + MORE // BATCH):
-        for case in exercise.random.cases(seed=seed, count=BATCH):
+        for case in random_models(exercise).cases(seed=seed, count=BATCH):
             broken += fails(exercise, case, run(exercise, answer.write, case))
         gc.collect()
     return f"1 in {MORE / broken:.0f} models" if broken else beyond(answer) or "UNEXPLAINED"
@@ -101,7 +108,7 @@ def alarms(name: str) -> tuple[str, int, list[str]]:
     right = [answer for answer in answers_to(name) if answer.finding is None]
     found = []
     for seed in range(-(-MODELS // BATCH)):
-        for case in exercise.random.cases(seed=99 + seed, count=BATCH):
+        for case in random_models(exercise).cases(seed=99 + seed, count=BATCH):
             for answer in right:
                 verdict = judge(exercise, [run(exercise, answer.write, case)], (case,))
                 if not verdict.passed:
@@ -121,8 +128,8 @@ def report(console: Console) -> None:
         _print_alarms(console, [pool.submit(alarms, name) for name in names])
 
 
-def _print_alarms(console: Console, waiting: list[Future]) -> None:
-    answers, complaints = 0, []
+def _print_alarms(console: Console, waiting: list[Future[tuple[str, int, list[str]]]]) -> None:
+    answers, complaints = 0, list[str]()
     for done in as_completed(waiting):
         name, right, found = done.result()
         answers, complaints = answers + right, complaints + found

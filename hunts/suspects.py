@@ -211,6 +211,8 @@ PATTERNS: dict[str, tuple[Callable[..., Any], Any]] = {
 class _Scaled(nn.Module):
     """A replacement with a buffer of its own, whose name a model may have, too."""
 
+    offset: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("offset", torch.zeros((), dtype=torch.float64))

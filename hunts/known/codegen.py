@@ -44,8 +44,8 @@ def _run_by_nodes(gm: fx.GraphModule) -> None:
         bound.apply_defaults()
         return fx.Interpreter(self).run(*bound.args[1:])
 
-    forward.__signature__ = signature  # type: ignore[attr-defined]
-    type(gm).forward = forward  # type: ignore[method-assign]
+    vars(forward)["__signature__"] = signature
+    type(gm).forward = forward
 
 
 _GLOBALS = frozenset(fx_graph._custom_builtins) | frozenset(vars(builtins))

@@ -43,7 +43,8 @@ def _matches_only(allowed: Callable[[nn.Module, nn.Module], bool]) -> Any:
         def matches(pattern: Any, node: fx.Node, modules: dict[str, nn.Module]) -> bool:
             if not original(pattern, node, modules):
                 return False
-            return allowed(modules[node.args[0].target], modules[node.target])
+            (first, *_) = node.all_input_nodes
+            return allowed(modules[str(first.target)], modules[str(node.target)])
 
         return matches
 

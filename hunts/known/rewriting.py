@@ -22,7 +22,8 @@ def _nothing_written_between() -> Any:
         inner = [n for n in match.nodes_map.values() if isinstance(n, fx.Node) and n in place]
         own = [n for n in inner if n not in match.placeholder_nodes]
         readers = [user for node in match.returning_nodes for user in node.users]
-        start, end = min(map(place.get, own)), min(map(place.get, readers), default=0)
+        start = min(place[node] for node in own)
+        end = min((place[node] for node in readers), default=0)
         return not any(writes(n) and start < place[n] < end for n in graph.nodes)
 
     def make(original: Any) -> Any:
