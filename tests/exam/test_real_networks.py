@@ -16,6 +16,7 @@ from functools import cache, partial
 from typing import Any, cast
 
 import pytest
+import torch.nn.functional as F
 from torch import fx, nn
 
 from autograder.builder.generate_references import solution_of, solutions_of
@@ -73,10 +74,19 @@ def out_of_place(trial: Trial, choice: int, *, name: str) -> Trial:
     return EXERCISES[name].random.complete(trial, choice)
 
 
-def calls_wrapped_functions(model: nn.Module) -> bool:
-    """Whether a function that is no operation of PyTorch is one node of a trace."""
+def multiplies_within_functions(model: nn.Module) -> bool:
+    """Whether a node of a trace calls a function of several operations, such as attention."""
     calls = (node for node in fx.symbolic_trace(model).graph.nodes if node.op == "call_function")
-    return any(node.target.__module__.startswith(("timm", "torchvision")) for node in calls)
+    return any(
+        node.target is F.scaled_dot_product_attention
+        or node.target.__module__.startswith(("timm", "torchvision"))
+        for node in calls
+    )
+
+
+def takes_more_than_an_image(model: nn.Module) -> bool:
+    """Whether `forward` has further parameters, for which there are no values here."""
+    return len(inspect.signature(model.forward).parameters) > 1
 
 
 def writes_proxies_into_texts(model: nn.Module) -> bool:
@@ -92,8 +102,9 @@ def asks_for_lists(model: nn.Module) -> bool:
 
 LEFT_OUT = {
     "LeafTracer": asks_for_lists,
-    "count_flops": calls_wrapped_functions,
+    "count_flops": multiplies_within_functions,
     "inline": writes_proxies_into_texts,
+    "specialize": takes_more_than_an_image,
 }
 """Networks on which an exercise is not tried: they do what its task leaves out."""
 

@@ -62,7 +62,7 @@ class SameTrial:
 
     def __init__(self, trial: Trial) -> None:
         self.trial = trial
-        source = str(getattr(type(trial.model), "source_code", ""))
+        source = str(getattr(type(trial.model), "source_code", trial.model))
         kinds = [(x.shape, x.dtype) for x in trial.inputs[0] if isinstance(x, torch.Tensor)]
         state = trial.model.state_dict().values() if trial.model is not None else ()
         sums = [float(value.double().sum()) for value in state]
