@@ -16,6 +16,7 @@ from functools import cache, partial
 from typing import Any, cast
 
 import pytest
+import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
@@ -100,9 +101,17 @@ def asks_for_lists(model: nn.Module) -> bool:
     return any("isinstance(x, list)" in inspect.getsource(forward) for forward in forwards)
 
 
+def divides_by_numbers(model: nn.Module) -> bool:
+    """Whether `torch.div` is given a number: the rules of random models are for tensors."""
+    nodes = fx.symbolic_trace(model).graph.nodes
+    calls = (node for node in nodes if node.target is torch.div and len(node.args) > 1)
+    return any(not isinstance(node.args[1], fx.Node) for node in calls)
+
+
 LEFT_OUT = {
     "LeafTracer": asks_for_lists,
     "count_flops": multiplies_within_functions,
+    "decompose": divides_by_numbers,
     "inline": writes_proxies_into_texts,
     "specialize": takes_more_than_an_image,
 }
