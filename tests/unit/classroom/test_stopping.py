@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -78,12 +80,42 @@ class Boxes:
     """Boxes in which nothing happens."""
 
     closed: list[bool] = []
+    told: list[str] = []
 
     def __init__(self, *_: Any, **__: Any) -> None:
         self.closed.clear()
+        self.told.clear()
+
+    def work_ahead(self) -> None:
+        self.told.append("work ahead")
 
     def close(self, *, at_once: bool = False) -> None:
         self.closed.append(at_once)
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_no_more_is_done_at_a_time_than_was_asked_for(
+    jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy, most, counting = 0, 0, threading.Lock()
+
+    def work(*_: Any) -> str:
+        nonlocal busy, most
+        with counting:
+            busy += 1
+            most = max(most, busy)
+        time.sleep(0.05)
+        with counting:
+            busy -= 1
+        return "done"
+
+    monkeypatch.setattr(worker_pool, "Boxes", Boxes)
+    monkeypatch.setattr(worker_pool, "grade", work)
+    monkeypatch.setattr(worker_pool, "prove", work)
+    handed_in = [Submission(str(number), b"") for number in range(8)]
+    terms = GradingConfig(ONE, {}, PreloadSpec(ONE))
+    assert list(worker_pool.grade_in_parallel(handed_in, terms, jobs)) == ["done"] * 8
+    assert most <= max(jobs, 2)  # the proof, and whoever is graded meanwhile
 
 
 def test_stopped_run_waits_for_no_box(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,6 +128,7 @@ def test_stopped_run_waits_for_no_box(monkeypatch: pytest.MonkeyPatch) -> None:
     work = [Submission(name, b"") for name in ("ann", "bo", "cy")]
     assert set(worker_pool.grade_in_parallel(work, terms, 2)) == {"ann", "bo", "cy"}
     assert Boxes.closed == [False]
+    assert Boxes.told == ["work ahead"]
     run = worker_pool.grade_in_parallel(work, terms, 2)
     next(run)
     with pytest.raises(KeyboardInterrupt):
