@@ -35,9 +35,13 @@ RIGHT = HEAD + solve_sources("03_manipulation")["retarget"]
 
 
 @pytest.fixture(autouse=True)
-def main(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file takes the place of the module that Python began with; not for other tests."""
+def main(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The file takes the place of the module that Python began with; not for other tests.
+
+    What was passed in this clone's folder is nothing to these tests.
+    """
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    monkeypatch.chdir(tmp_path)
 
 
 def said(folder: Path, source: str | bytes, *, keys: bool = True) -> Result:
