@@ -10,6 +10,7 @@ been run, the children are given the cases, one at a time, in an order of this s
 from __future__ import annotations
 
 import random
+import re
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +38,7 @@ from autograder.sandbox.wire import MAX_OUTPUTS
 from autograder.submission.case_report import CaseReport
 from autograder.submission.contract import Timeouts
 from autograder.submission.sanitize import clean_outputs, taken_ids
-from autograder.submission.source_cells import checked_exercise
+from autograder.submission.source_cells import CHECK, checked_exercise, grade_id
 
 MOST_ASTRAY = 3
 """How many times a notebook's process may be lost although it has not ended: it does not answer, or
@@ -187,6 +188,22 @@ class NotebookRun:
         matter = (i for i in reversed(code) if self._matters(self.nb.cells[i]))
         return next(matter, 0) + 1
 
+    def _finish(self) -> None:
+        """Run the last cells after all: an answer that comes late may use what was moved there."""
+        rest, self._end = self.nb.cells[self._end :], len(self.nb.cells)
+        for index, cell in enumerate(rest, self._end - len(rest)):
+            self._visit(cell, index)
+
+    def _may_come_late(self, name: str) -> bool:
+        """Whether another cell than its own speaks of an answer."""
+        own = (name, f"{CHECK}{name}")
+        others = (
+            cell
+            for cell in self.nb.cells
+            if cell.cell_type == "code" and self._matters(cell) and grade_id(cell) not in own
+        )
+        return any(re.search(rf"\b{name}\b", cell.source) for cell in others)
+
     @staticmethod
     def _matters(cell: NotebookNode) -> bool:
         """Whether a cell is graded, may be a student's, or may hold what one has written."""
@@ -303,6 +320,7 @@ class NotebookRun:
         """Set answers aside that were not there at the place of their check, but are at the end."""
         for index in self._checks():
             if self._parked[index].state == "undefined" and index not in self.verdicts:
+                self._finish()
                 self._late.add(index)
                 self._park(index)
             elif index in self.verdicts:
@@ -312,6 +330,8 @@ class NotebookRun:
         """Where an answer was still a stub at its check, try what has its name at the end."""
         missing = is_missing(self.verdicts[index]) and index not in self._late
         if missing and self._is_open():
+            if self._may_come_late(self._exercise(index).name):
+                self._finish()
             self._late.add(index)
             self._trials.pop(index, None)
             self._park(index)

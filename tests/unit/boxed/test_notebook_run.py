@@ -112,6 +112,28 @@ def test_cells_of_the_chapters_own_are_not_run_after_the_last_that_matters(
     assert NotebookRun(nb, {}, Notebooks())._end_of_work() == 3 + len(below)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("mine", "late"),
+    [("def after(x): return helper(x)", True), ("def afterwards(x): return x", False)],
+)
+def test_a_late_answer_may_use_a_cell_of_the_chapters_own_that_was_moved(
+    mine: str, late: bool
+) -> None:
+    class Undefined(Notebook):
+        def step(self, head: dict[str, Any], *_: Any, **__: Any) -> tuple[dict, list[bytes]]:
+            if head["do"] == "park":
+                return {"done": "park", "state": "undefined"}, []
+            return super().step(head)
+
+    supply = Notebooks()
+    supply.process = lambda entry: supply.made.append(Undefined()) or supply.made[-1]  # type: ignore
+    check, helper = new_code_cell("check(after)", metadata=CHECK), given("def helper(x): return x")
+    nb = new_notebook(cells=[check, new_code_cell(mine), helper])
+    NotebookRun(nb, EXERCISES, supply).run()  # type: ignore[arg-type]
+    (notebook,) = supply.made
+    assert notebook.ran == [mine, *([helper.source] if late else [])]
+
+
 def test_what_cells_of_the_chapters_own_show_is_not_kept() -> None:
     class Showing(Notebook):
         def step(self, head: dict[str, Any], *_: Any, **__: Any) -> tuple[dict, list[bytes]]:
