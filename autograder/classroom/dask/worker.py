@@ -103,6 +103,7 @@ def _boxes(packed: bytes, terms: GradingConfig) -> Boxes:
             except NoBox:
                 made.close()
                 raise
+            made.work_ahead()
             _kept[packed] = made
         return _kept[packed]
 
