@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from autograder.core.without_iri_grammar import without_iri_grammar
+from autograder.core.quick_imports import quick_imports
 
 if TYPE_CHECKING:
     from autograder.builder.problems import BuildRefused, Problem
@@ -401,7 +401,7 @@ def grade(
                 from autograder.sandbox.client import start_ahead
 
                 start_ahead()
-            with without_iri_grammar():
+            with quick_imports():
                 from autograder.classroom import grade_class, progress_report
     except ImportError as error:
         err.print(f"[red]Nothing was graded.[/red] {escape(str(error))}")

@@ -6,15 +6,14 @@ A student's process is forked from there, too, so nothing is imported here that 
 from __future__ import annotations
 
 from autograder.boxed.late_imports import import_late, start_autograd
-from autograder.core.without_iri_grammar import without_iri_grammar
+from autograder.core.quick_imports import quick_imports
 
 
 def begin() -> None:
     """Import what takes the longest."""
     start_autograd()
     import_late()
-    import matplotlib.pyplot  # noqa: F401
     import torchvision  # noqa: F401
 
-    with without_iri_grammar():
+    with quick_imports():
         import nbformat  # noqa: F401

@@ -63,12 +63,18 @@ MOST_FORGIVEN = 20.0
 """Seconds of importing that are not counted, at most."""
 
 
+SHORT = 0.05
+"""Seconds for which nobody asks how long the process has waited for a processor; most cases take
+less, and the kernel's answer takes longer than many of them."""
+
+
 class Clock:
     """Says when the time is used up, whatever the code that it is for makes of that."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._cpu, self._wall, self._queued = time.process_time(), AWAKE.now(), _queued()
+        self._cpu, self._wall = time.process_time(), AWAKE.now()
+        self._queued: float | None = None
         self._calm_until = 0.0
         self._forgiven = 0.0
         self._tick = self._cpu
@@ -80,7 +86,9 @@ class Clock:
         passed = AWAKE.now() - self._wall
         if time.process_time() - self._cpu - self._forgiven > self._limits.cpu:
             return True
-        if passed <= self._limits.wall:
+        if passed > SHORT and self._queued is None:
+            self._queued = _queued()
+        if passed <= self._limits.wall or self._queued is None:
             return False
         return waited(passed, _queued() - self._queued) > self._limits.wall
 

@@ -9,8 +9,9 @@ stand there now; and each wrapper is made once, since what it does depends on it
 
 Each trace also puts a wrapper in the place of each function of `math`, one by one; here they are
 put there together. What writes a graph's code asks for the signatures of its own methods, again for
-each graph; here it asks once for each method. And a text of code that was compiled before, as that
-of a copy, is not compiled again.
+each graph; here it asks once for each method, and the code of usual graphs is written by
+`quick_code`. A text of code that was compiled before, as that of a copy, is not compiled again. And
+an `fx.Interpreter` makes a bar for each run; one that is not shown is not made.
 
 It is for processes that trace thousands of models: fork servers, and tests.
 """
@@ -21,17 +22,24 @@ import inspect
 import math
 from collections.abc import Callable
 from functools import lru_cache
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 from torch import nn
-from torch.fx import _symbolic_trace, graph, graph_module
+from torch.fx import _symbolic_trace, graph, graph_module, interpreter
+
+from autograder.core.quick_code import quick_code
 
 _METHODS = ("__call__", "__getattr__")
 
 _STANDING_IN = """
 def {name}(self, *args, **kwargs):
     return (wanted[-1] if wanted else original)(self, *args, **kwargs)
+"""
+
+_WRITING = """
+def python_code(self, root_module, **wishes):
+    return quick(self, root_module, wishes) or original(self, root_module, **wishes)
 """
 
 _BEHIND = 100_000
@@ -50,12 +58,9 @@ def install() -> None:
         return
     for name in _METHODS:
         names: dict[str, Any] = {"wanted": _wanted[name], "original": getattr(nn.Module, name)}
-        names["__name__"] = _symbolic_trace.__name__
-        # As a line of FX itself, behind its last one: a learner's traceback shows no text for it.
-        source = _BEHIND * "\n" + _STANDING_IN.format(name=name)
-        exec(compile(source, _symbolic_trace.__file__, "exec"), names)
-        _standing_in[name] = names[name]
-        setattr(nn.Module, name, names[name])
+        method = _as_of(_symbolic_trace, name, _STANDING_IN.format(name=name), names)
+        _standing_in[name] = method
+        setattr(nn.Module, name, method)
     change = _symbolic_trace._PatchedFnSetAttr
     set_really, take_back_really = change.patch, change.revert
 
@@ -76,8 +81,27 @@ def install() -> None:
     _symbolic_trace._create_wrapped_func = _kept(_symbolic_trace._create_wrapped_func)
     _symbolic_trace._autowrap_check = _wrapping(_symbolic_trace._autowrap_check)
     graph_module._exec_with_source = _once_compiled(graph_module._loader)
+    stock = {"original": graph.Graph.python_code, "quick": quick_code}
+    graph.Graph.python_code = _as_of(graph, "python_code", _WRITING, stock)  # type: ignore[method-assign]
+    interpreter.tqdm = _bar_for(interpreter.tqdm)  # type: ignore[attr-defined]
     writer: Any = graph.CodeGen
     writer._call_method_with_signature_check = _call_with_what_it_takes
+
+
+def _as_of(module: ModuleType, name: str, text: str, names: dict[str, Any]) -> Any:
+    """A function that is one of FX's, as far as a learner's traceback shows.
+
+    Its lines come behind the last one of the module's file, so that there is no text to show.
+
+    Args:
+        module: the module.
+        name: what the function is called.
+        text: its definition.
+        names: what the text speaks of.
+    """
+    names["__name__"] = module.__name__
+    exec(compile(_BEHIND * "\n" + text, str(module.__file__), "exec"), names)
+    return names[name]
 
 
 def _kept(wrap: Callable[..., Any]) -> Callable[..., Any]:
@@ -108,6 +132,23 @@ def _once_compiled(loader: Any) -> Callable[..., None]:
         exec(compiled(source, tuple((fields or {}).items())), names)
 
     return exec_with_source
+
+
+class _NoBar:
+    """In place of a bar that shows nothing."""
+
+    def update(self, steps: int) -> None:
+        """Show nothing."""
+
+
+def _bar_for(bar: Callable[..., Any]) -> Callable[..., Any]:
+    """What makes the bar of an `fx.Interpreter`: one of each run, shown or not."""
+    nothing = _NoBar()
+
+    def maker(*args: Any, **wishes: Any) -> Any:
+        return nothing if wishes.get("disable") else bar(*args, **wishes)
+
+    return maker
 
 
 class _OfMath:

@@ -1,4 +1,5 @@
-"""Every private name of PyTorch that the course relies on; `quick_tracing` alone has more.
+"""Every private name of PyTorch that the course relies on; `quick_tracing` and `quick_code` alone
+have more.
 
 They are private, so a new version of PyTorch may take any of them away. A test then says which, and
 this is the file to change.
