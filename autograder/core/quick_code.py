@@ -22,7 +22,7 @@ from torch.fx.immutable_collections import immutable_dict, immutable_list
 
 from autograder.core.torch_private import qualified_name
 
-_PLAIN = frozenset({bool, int, float, str, type(None), torch.dtype})
+_PLAIN = frozenset({bool, int, float, str, type(None), type(...), torch.dtype})
 """Types of values that are written as Python writes them."""
 
 _SHOWS_MORE = ("FX_GRAPH_SHOW_STRIDE", "FX_GRAPH_SHOW_DEVICE", "FX_GRAPH_SHOW_META")
