@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import types
 from collections.abc import Iterable
+from keyword import iskeyword
 from typing import Any
 
 import torch
@@ -148,7 +149,7 @@ class _Writer:
         called = self._function(function)
         if called == "getattr" and len(node.args) < 3:
             owner, attribute = node.args
-            if type(attribute) is not str or not attribute.isidentifier():
+            if type(attribute) is not str or not attribute.isidentifier() or iskeyword(attribute):
                 raise Unusual("no name of an attribute")
             return f"{self._name(node)}{told} = {self._value(owner)}.{attribute}"
         values = self._values(node.args, node.kwargs)
@@ -275,9 +276,9 @@ def _text(target: Any) -> str:
 def _attribute(owner: str, target: Any) -> str:
     """How the code reads what has such a path."""
     path = _text(target)
-    if path.isidentifier():
-        return f"{owner}.{path}"
     for name in path.split("."):
+        if iskeyword(name):
+            raise Unusual("no name that can be read by a dot, though FX tries")
         owner = f"{owner}.{name}" if name.isidentifier() else f'getattr({owner}, "{name}")'
     return owner
 

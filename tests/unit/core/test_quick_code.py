@@ -128,11 +128,21 @@ Pair = namedtuple("Pair", "first second")
         graph_of(torch.add, 1j),
         graph_of(torch.add, torch.ones(1)),
         graph_of(getattr, "no name"),
+        graph_of(getattr, "class"),
         graph_of(getattr),
         graph_of(torch.add, "# COUNTER: 3"),
         fx.Graph(),
     ],
-    ids=["named tuple", "complex", "tensor", "odd name", "one argument", "counter", "empty"],
+    ids=[
+        "named tuple",
+        "complex",
+        "tensor",
+        "odd name",
+        "keyword",
+        "one argument",
+        "counter",
+        "empty",
+    ],
 )
 def test_what_is_unusual_is_left_to_fx(graph: fx.Graph) -> None:
     assert written(graph) is None
