@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import types
 from collections.abc import Iterable
-from keyword import iskeyword
 from typing import Any
 
 import torch
@@ -51,6 +50,20 @@ def quick_code(graph: Graph, root: str, wishes: dict[str, Any]) -> PythonCode | 
         return None  # FX knows what to do, or what to raise
 
 
+def _in_use() -> tuple[Any, ...]:
+    """What FX writes code with. Who puts something else there wants it to be used."""
+    module: Any = fx_graph
+    return (
+        CodeGen._gen_python_code, CodeGen.gen_fn_def, CodeGen.generate_output,
+        CodeGen.additional_globals, Graph._python_code, fx.Node.__repr__, module._format_target,
+        module._get_qualified_name, module._is_from_torch, module._type_repr,
+        module._Namespace.create_name,
+    )  # fmt: skip
+
+
+_AS_SHIPPED = _in_use()
+
+
 class _Writer:
     """Writes one graph's code.
 
@@ -63,6 +76,8 @@ class _Writer:
     """
 
     def __init__(self, graph: Graph, root: str) -> None:
+        if _in_use() != _AS_SHIPPED:
+            raise Unusual("somebody has mended FX")
         code_gen: Any = graph._codegen
         if type(code_gen) is not CodeGen or code_gen._body_transformer is not None:
             raise Unusual("its code is written by somebody else")
@@ -149,7 +164,7 @@ class _Writer:
         called = self._function(function)
         if called == "getattr" and len(node.args) < 3:
             owner, attribute = node.args
-            if type(attribute) is not str or not attribute.isidentifier() or iskeyword(attribute):
+            if type(attribute) is not str or not attribute.isidentifier():
                 raise Unusual("no name of an attribute")
             return f"{self._name(node)}{told} = {self._value(owner)}.{attribute}"
         values = self._values(node.args, node.kwargs)
@@ -277,8 +292,6 @@ def _attribute(owner: str, target: Any) -> str:
     """How the code reads what has such a path."""
     path = _text(target)
     for name in path.split("."):
-        if iskeyword(name):
-            raise Unusual("no name that can be read by a dot, though FX tries")
         owner = f"{owner}.{name}" if name.isidentifier() else f'getattr({owner}, "{name}")'
     return owner
 

@@ -8,11 +8,13 @@ import traceback
 from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import fx, nn
+from torch.fx import graph as fx_graph
 from torch.fx.graph import Graph
 
 from autograder.core import quick_code, quick_tracing
@@ -128,7 +130,6 @@ Pair = namedtuple("Pair", "first second")
         graph_of(torch.add, 1j),
         graph_of(torch.add, torch.ones(1)),
         graph_of(getattr, "no name"),
-        graph_of(getattr, "class"),
         graph_of(getattr),
         graph_of(torch.add, "# COUNTER: 3"),
         fx.Graph(),
@@ -138,7 +139,6 @@ Pair = namedtuple("Pair", "first second")
         "complex",
         "tensor",
         "odd name",
-        "keyword",
         "one argument",
         "counter",
         "empty",
@@ -163,6 +163,26 @@ def test_types_marks_and_wishes_are_left_to_fx(monkeypatch: pytest.MonkeyPatch) 
     graph = graph_of(own)
     monkeypatch.setenv("FX_GRAPH_SHOW_META", "1")
     assert written(graph) is None
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        (fx_graph, "_format_target"),
+        (fx_graph.CodeGen, "gen_fn_def"),
+        (fx_graph.CodeGen, "_gen_python_code"),
+        (fx.Node, "__repr__"),
+    ],
+)
+def test_who_mends_fx_is_heard(owner: Any, name: str) -> None:
+    graph, own = graph_of(torch.relu), getattr(owner, name)
+    with mock.patch.object(owner, name, lambda *args, **kwargs: own(*args, **kwargs)):
+        assert written(graph) is None
+    assert_same(graph)
+
+
+def test_a_keyword_as_a_name_fails_as_with_fx() -> None:
+    assert_same(graph_of(getattr, "class"))
 
 
 def test_nodes_are_found_in_the_order_of_the_graph_afterwards() -> None:
