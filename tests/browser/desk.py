@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -190,17 +190,10 @@ class Notebook:
     def _has_begun(self, patience: int) -> bool:
         """Whether the kernel takes the cells: prompts show a star, or a number, only then."""
         first = self.panel.locator(".jp-CodeCell .jp-InputPrompt").first
-        try:
-            self.page.wait_for_function(
-                "prompt => /\\[(\\*|\\d+)\\]/.test(prompt.textContent)",
-                arg=first.element_handle(),
-                timeout=patience,
-            )
-        except Exception as error:
-            if "Timeout" not in type(error).__name__ or patience == EXECUTION_MS:
-                raise
-            return False
-        return True
+        begun = "prompt => /\\[(\\*|\\d+)\\]/.test(prompt.textContent)"
+        if not (comes := self._comes(first, begun, patience)) and patience == EXECUTION_MS:
+            self._fail()
+        return comes
 
     def wait_until_done(self) -> None:
         self.page.wait_for_timeout(500)
@@ -228,22 +221,57 @@ class Notebook:
             self.page.keyboard.press("Control+Enter")
             if self._changes(prompt, before, patience):
                 break
-        self._wait(prompt, "prompt => /\\[\\d+\\]/.test(prompt.textContent)", EXECUTION_MS)
+        self._wait_for_number(cell, prompt)
         return self.output(cell, some=shows)
 
     def _changes(self, prompt: Any, before: str | None, patience: int) -> bool:
         """Whether a prompt says something else now: a star, or another number."""
         changed = f"prompt => prompt.textContent !== {json.dumps(before)}"
+        if not (comes := self._comes(prompt, changed, patience)) and patience == EXECUTION_MS:
+            self._fail()
+        return comes
+
+    def _wait_for_number(self, cell: Any, prompt: Any) -> None:
+        """Wait until a cell has ended.
+
+        A kernel that is idle while the prompt shows a star was never asked, or not heard: on a busy
+        machine, JupyterLab may lose a message while a kernel starts. A person runs the cell again.
+        """
+        number = "prompt => /\\[\\d+\\]/.test(prompt.textContent)"
+        for _ in range(EXECUTION_MS // 20_000):
+            if self._comes(prompt, number, 20_000):
+                return
+            if self._status() == "idle":
+                cell.locator(".cm-content").click()
+                self.page.keyboard.press("Control+Enter")
+        self._fail()
+
+    def _status(self) -> str | None:
+        """What JupyterLab believes that the kernel does."""
+        shown = self.panel.locator(".jp-Notebook-ExecutionIndicator").first
+        status: str | None = shown.get_attribute("data-status")
+        return status
+
+    def _fail(self) -> NoReturn:
+        """Fail, and say what is to be seen: the next person cannot look at this machine."""
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.shot("stuck")
+        prompts = self.panel.locator(".jp-InputPrompt").all_text_contents()
+        dialogs = self.page.locator(".jp-Dialog").all_inner_texts()
+        pytest.fail(
+            f"A cell did not run. Kernel: {self._status()}; prompts: {prompts}; "
+            f"dialogs: {dialogs}; picture: {SCREENSHOTS / 'stuck.png'}"
+        )
+
+    def _comes(self, prompt: Any, condition: str, patience: int) -> bool:
+        """Whether a prompt satisfies a condition within some milliseconds."""
         try:
-            self._wait(prompt, changed, patience)
+            self.page.wait_for_function(condition, arg=prompt.element_handle(), timeout=patience)
         except Exception as error:
-            if "Timeout" not in type(error).__name__ or patience == EXECUTION_MS:
+            if "Timeout" not in type(error).__name__:
                 raise
             return False
         return True
-
-    def _wait(self, prompt: Any, condition: str, patience: int) -> None:
-        self.page.wait_for_function(condition, arg=prompt.element_handle(), timeout=patience)
 
     def write(self, cell: Any, source: str) -> None:
         """Replace a cell's source."""
