@@ -103,11 +103,13 @@ test-long: .venv/.installed-test
 .venv/.installed: pyproject.toml | .venv/bin/python
 	@echo "==> Installing the course and the packages it pins (several minutes the first time)"
 	@$(PY) -m pip install --disable-pip-version-check -e .
+	@$(PY) -m compileall -q autograder
 	@touch $@
 
 .venv/.installed-test: pyproject.toml | .venv/.installed
 	@echo "==> Installing what the tests need"
 	@$(PY) -m pip install --disable-pip-version-check -e '.[test]'
+	@$(PY) -m compileall -q tests benchmarks hunts
 	@touch $@
 
 .venv/.installed-book: pyproject.toml | .venv/.installed

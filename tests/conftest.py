@@ -12,6 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from autograder.core.quick_imports import quick_imports
+
+with quick_imports():
+    import jsonschema  # noqa: F401
+
+# What is imported and collected stays: nobody looks for garbage until that is done.
+gc.disable()
+
 # Before anything imports torch: the tests already use every core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -55,8 +63,8 @@ def pytest_collection_finish() -> None:
     Otherwise Python collects so rarely that thousands of classes of graph modules are alive, and
     each trace takes twice as long: it walks all of them.
     """
-    gc.collect()
     gc.freeze()
+    gc.enable()
     _write_no_trace()
 
 

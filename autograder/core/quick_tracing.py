@@ -7,8 +7,8 @@ each function that anybody gave to `fx.wrap`: torchvision gives it dozens. That 
 the time of a small model's trace. Here both methods are set once, and call whatever FX wants to
 stand there now; and each wrapper is made once, since what it does depends on its function alone.
 
-Each trace also puts a wrapper in the place of each function of `math`, one by one; here they are
-put there together. What writes a graph's code asks for the signatures of its own methods, again for
+Each trace also puts a wrapper in the place of each of those functions, and of each function of
+`math`, one by one; here they are put there together. What writes a graph's code asks for the signatures of its own methods, again for
 each graph; here it asks once for each method, and the code of usual graphs is written by
 `quick_code`. A text of code that was compiled before, as that of a copy, is not compiled again. And
 an `fx.Interpreter` makes a bar for each run; one that is not shown is not made.
@@ -80,6 +80,8 @@ def install() -> None:
     change.patch, change.revert = patch, revert  # type: ignore[method-assign]
     _symbolic_trace._create_wrapped_func = _kept(_symbolic_trace._create_wrapped_func)
     _symbolic_trace._autowrap_check = _wrapping(_symbolic_trace._autowrap_check)
+    stock_patches = _symbolic_trace._patch_wrapped_functions
+    _symbolic_trace._patch_wrapped_functions = _wrapping_together(stock_patches)
     graph_module._exec_with_source = _once_compiled(graph_module._loader)
     stock = {"original": graph.Graph.python_code, "quick": quick_code}
     graph.Graph.python_code = _as_of(graph, "python_code", _WRITING, stock)  # type: ignore[method-assign]
@@ -190,6 +192,63 @@ def _wrapping(check: Callable[..., None]) -> Callable[..., None]:
             change.patch()
 
     return autowrap_check
+
+
+Table = dict[tuple[int, str], dict[str, Any]]
+"""FX's own: by namespace and name, the namespaces of what was given to `fx.wrap`."""
+
+
+class _OfWrapped:
+    """The change of all functions that were given to `fx.wrap`, as one that a trace takes back.
+
+    Args:
+        table: which they are.
+        wrap: makes the wrapper of a function.
+
+    Raises:
+        KeyError: a name is not in its namespace; FX has a way of its own for builtins.
+    """
+
+    def __init__(self, table: Table, wrap: Callable[..., Any]) -> None:
+        self._table = dict(table)
+        self._found = [(names, name, names[name]) for (_, name), names in table.items()]
+        self._changes = [(names, {name: wrap(value)}) for names, name, value in self._found]
+
+    def is_due(self, table: Table) -> bool:
+        """Whether a trace wraps these, and each of them is what it was."""
+        unchanged = all(names.get(name) is value for names, name, value in self._found)
+        return unchanged and table == self._table
+
+    def patch(self) -> None:
+        """Have the wrappers stand there."""
+        for names, wrapper in self._changes:
+            names.update(wrapper)
+
+    def revert(self) -> None:
+        """Have the functions stand there again."""
+        for names, name, value in self._found:
+            names[name] = value
+
+
+def _wrapping_together(patch_each: Callable[..., None]) -> Callable[..., None]:
+    """FX's way of putting wrappers in the place of what was given to `fx.wrap`."""
+    table, methods = _symbolic_trace._wrapped_fns_to_patch, _symbolic_trace._wrapped_methods_to_patch
+    known: _OfWrapped | None = None
+
+    def patch_wrapped_functions(patcher: Any) -> None:
+        nonlocal known
+        if known is None or not known.is_due(table):
+            try:
+                known = _OfWrapped(table, _symbolic_trace._create_wrapped_func)
+            except KeyError:
+                known = None
+        if known is None or methods:
+            patch_each(patcher)
+        else:
+            patcher.patches_made.append(known)
+            known.patch()
+
+    return patch_wrapped_functions
 
 
 @lru_cache(maxsize=256)

@@ -79,7 +79,11 @@ def table(check: Check) -> Check:
     def check_all(value: Any) -> str | None:
         if type(value) is not dict or not all(type(key) is str for key in value):
             return ""
-        return first(_below(name, check(item)) for name, item in value.items())
+        for name, item in value.items():
+            place = check(item)
+            if place is not None:
+                return f".{name}{place}"
+        return None
 
     return check_all
 
@@ -91,10 +95,13 @@ def fields(optional: dict[str, Check] | None = None, /, **required: Check) -> Ch
     def check_all(value: Any) -> str | None:
         if type(value) is not dict or not value.keys() <= known.keys():
             return ""
-        missing = next((name for name in required if name not in value), None)
-        if missing is not None:
-            return f".{missing}"
-        return first(_below(name, known[name](item)) for name, item in value.items())
+        if not required.keys() <= value.keys():
+            return f".{next(name for name in required if name not in value)}"
+        for name, item in value.items():
+            place = known[name](item)
+            if place is not None:
+                return f".{name}{place}"
+        return None
 
     return check_all
 

@@ -61,10 +61,20 @@ def piece_of(value: Any) -> Piece:
     if _is_library(home):
         return Piece(_of_library(value, thing), {"nn": nn, "OrderedDict": OrderedDict})
     try:
-        text = textwrap.dedent(inspect.getsource(thing))
+        text = _text_of(thing)
     except (OSError, TypeError):
         return Piece(_commented(repr(value)[:2_000]), {})
     return Piece(text if _is_python(text) else _commented(text), scope, home)
+
+
+@lru_cache(maxsize=256)
+def _text_of(thing: Any) -> str:
+    """The text of a class or function; `inspect` parses the whole file for each class.
+
+    Raises:
+        OSError, TypeError: there is none.
+    """
+    return textwrap.dedent(inspect.getsource(thing))
 
 
 def graph_text(gm: fx.GraphModule, steps: tuple[str, ...]) -> str:

@@ -146,15 +146,27 @@ def _tensor_fact(tensor: torch.Tensor | None) -> Fact:
 
 def _attribute_facts(module: nn.Module, path: str, label: str) -> Facts:
     facts: Facts = {}
-    skip = _MODULE_INTERNALS | {"_graph", "_code", "_lineno_map", "_prologue_start", "shape_env"}
+    hooks = 0
     for name, value in module.__dict__.items():
-        if name in skip or _OF_TRACING.match(name):
+        if name.endswith("_hooks"):
+            hooks += len(value)
+        if name in _NO_ATTRIBUTES or _OF_TRACING.match(name):
             continue
         if isinstance(value, torch.Tensor):
             facts[Part.MODULE, f"tensor `{name}` of {label}"] = _tensor_fact(value)
         else:
-            plain = repr(Encoder().encode(value))
-            facts[Part.MODULE, f"attribute `{name}` of {label}"] = (0, plain)
-    hooks = sum(len(module.__dict__[key]) for key in module.__dict__ if key.endswith("_hooks"))
+            facts[Part.MODULE, f"attribute `{name}` of {label}"] = (0, _in_words(value))
     facts[Part.MODULE, f"the list of hooks of {label}"] = (0, hooks)
     return facts
+
+
+_NO_ATTRIBUTES = _MODULE_INTERNALS | {
+    "_graph", "_code", "_lineno_map", "_prologue_start", "shape_env",
+}  # fmt: skip
+
+_NUMBERS = frozenset({bool, int, float, type(None)})
+
+
+def _in_words(value: Any) -> str:
+    """What is compared of an attribute; of numbers, sooner than by way of an `Encoder`."""
+    return repr(value if type(value) in _NUMBERS else Encoder().encode(value))

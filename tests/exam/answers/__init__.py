@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -106,15 +107,28 @@ def examine(answer: Answer) -> Examined:
     """What became of an answer on all cases, and the verdict.
 
     It is worked out once, and kept until another exercise's turn comes: every graph module has
-    a class of its own, and each trace walks all classes of modules that are alive.
+    a class of its own, and each trace walks all classes of modules that are alive. What another
+    right answer has done on a case, byte for byte, is judged once.
     """
-    known = _of(answer.exercise).examined
-    if answer not in known:
+    known = _of(answer.exercise)
+    if answer not in known.examined:
         exercise = EXERCISES[answer.exercise]
         outcomes = run_cases(exercise, answer.write, exercise.cases)
+        texts = {outcome.case: _written(outcome) for outcome in outcomes}
+        held = frozenset(case for case, text in texts.items() if text in known.held)
         source = source_of_answer(answer.write)
-        known[answer] = tuple(outcomes), judge(exercise, outcomes, source=source)
-    return known[answer]
+        verdict = judge(exercise, outcomes, held=held, source=source)
+        if verdict.passed:
+            known.held.update(texts.values())
+        known.examined[answer] = tuple(outcomes), verdict
+    return known.examined[answer]
+
+
+def _written(outcome: Outcome) -> bytes:
+    """All that an outcome tells, its case's name included: a judge has nothing else to go by."""
+    stream = io.BytesIO()
+    outcome.write(stream)
+    return stream.getvalue()
 
 
 def finding_meant_for(answer: Answer) -> Finding | None:
@@ -171,14 +185,22 @@ class _WorkedOut:
     """What is known of the answers to one exercise."""
 
     examined: dict[Answer, Examined] = field(default_factory=dict)
+    held: set[bytes] = field(default_factory=set)
     caught: dict[Answer, Finding | None] = field(default_factory=dict)
 
 
-@lru_cache(maxsize=1)
+_turn: dict[str, _WorkedOut] = {}
+"""What is known of the exercise whose turn it is, by its name."""
+
+
 def _of(exercise: str) -> _WorkedOut:
     """What was worked out for the exercise whose turn it is."""
-    gc.collect()  # what the last one has left is in circles
-    return _WorkedOut()
+    if exercise not in _turn:
+        _turn.clear()
+        gc.collect()  # what the last one has left is in circles
+        gc.freeze()  # and what is there now will stay: the next search need not look at it
+        _turn[exercise] = _WorkedOut()
+    return _turn[exercise]
 
 
 @lru_cache(maxsize=1)
