@@ -15,7 +15,7 @@ import pytest
 from autograder.core.quick_imports import quick_imports
 
 with quick_imports():
-    import jsonschema  # noqa: F401
+    import nbformat  # noqa: F401
 
 # What is imported and collected stays: nobody looks for garbage until that is done.
 gc.disable()

@@ -8,16 +8,18 @@ the time of a small model's trace. Here both methods are set once, and call what
 stand there now; and each wrapper is made once, since what it does depends on its function alone.
 
 Each trace also puts a wrapper in the place of each of those functions, and of each function of
-`math`, one by one; here they are put there together. What writes a graph's code asks for the signatures of its own methods, again for
-each graph; here it asks once for each method, and the code of usual graphs is written by
-`quick_code`. A text of code that was compiled before, as that of a copy, is not compiled again. And
-an `fx.Interpreter` makes a bar for each run; one that is not shown is not made.
+`math`, one by one; here they are put there together. What writes a graph's code asks for the
+signatures of its own methods, again for each graph; here it asks once for each method, and the code
+of usual graphs is written by `quick_code`. A text of code that was compiled before, as that of a
+copy, is not compiled again. And an `fx.Interpreter` makes a bar for each run; one that is not shown
+is not made.
 
 It is for processes that trace thousands of models: fork servers, and tests.
 """
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import math
 from collections.abc import Callable
@@ -198,41 +200,56 @@ Table = dict[tuple[int, str], dict[str, Any]]
 """FX's own: by namespace and name, the namespaces of what was given to `fx.wrap`."""
 
 
+_ABSENT = object()
+
+
 class _OfWrapped:
     """The change of all functions that were given to `fx.wrap`, as one that a trace takes back.
+
+    A name that is not in its namespace, as that of a builtin, is taken out again.
 
     Args:
         table: which they are.
         wrap: makes the wrapper of a function.
 
     Raises:
-        KeyError: a name is not in its namespace; FX has a way of its own for builtins.
+        AttributeError: there is no function of a name.
     """
 
     def __init__(self, table: Table, wrap: Callable[..., Any]) -> None:
         self._table = dict(table)
-        self._found = [(names, name, names[name]) for (_, name), names in table.items()]
-        self._changes = [(names, {name: wrap(value)}) for names, name, value in self._found]
+        self._found = [
+            (names, name, names.get(name, _ABSENT)) for (_, name), names in table.items()
+        ]
+        self._wrappers = [
+            (names, name, wrap(getattr(builtins, name) if value is _ABSENT else value))
+            for names, name, value in self._found
+        ]
 
     def is_due(self, table: Table) -> bool:
         """Whether a trace wraps these, and each of them is what it was."""
-        unchanged = all(names.get(name) is value for names, name, value in self._found)
-        return unchanged and table == self._table
+        return table == self._table and all(
+            names.get(name, _ABSENT) is value for names, name, value in self._found
+        )
 
     def patch(self) -> None:
         """Have the wrappers stand there."""
-        for names, wrapper in self._changes:
-            names.update(wrapper)
+        for names, name, wrapper in self._wrappers:
+            names[name] = wrapper
 
     def revert(self) -> None:
         """Have the functions stand there again."""
         for names, name, value in self._found:
-            names[name] = value
+            if value is _ABSENT:
+                del names[name]
+            else:
+                names[name] = value
 
 
 def _wrapping_together(patch_each: Callable[..., None]) -> Callable[..., None]:
     """FX's way of putting wrappers in the place of what was given to `fx.wrap`."""
-    table, methods = _symbolic_trace._wrapped_fns_to_patch, _symbolic_trace._wrapped_methods_to_patch
+    table = _symbolic_trace._wrapped_fns_to_patch
+    methods = _symbolic_trace._wrapped_methods_to_patch
     known: _OfWrapped | None = None
 
     def patch_wrapped_functions(patcher: Any) -> None:
@@ -240,7 +257,7 @@ def _wrapping_together(patch_each: Callable[..., None]) -> Callable[..., None]:
         if known is None or not known.is_due(table):
             try:
                 known = _OfWrapped(table, _symbolic_trace._create_wrapped_func)
-            except KeyError:
+            except AttributeError:
                 known = None
         if known is None or methods:
             patch_each(patcher)

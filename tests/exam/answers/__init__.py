@@ -19,7 +19,7 @@ from typing import Any
 
 from autograder.core import quick_tracing
 from autograder.core.global_state import preserve_global_state
-from autograder.core.limits import bounded_output
+from autograder.core.limits import Limits, bounded_output
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Finding, Verdict
 from autograder.exercises import EXERCISES
@@ -168,12 +168,17 @@ def _first_catch(answer: Answer) -> tuple[str, Finding | None]:
     return "", None
 
 
+_ENDLESS = Limits(cpu=2.0)
+"""For answers that would go on for ever: less time shows the same."""
+
+
 def _finding_on(answer: Answer, name: str) -> Finding | None:
     """The finding that a wrong answer must get, if the case of that name shows it."""
     exercise = EXERCISES[answer.exercise]
     for case in exercise.cases:
         if case.name == name:
-            outcome = run(exercise, answer.write, case)
+            limits = _ENDLESS if answer.finding == "out-of-time" else None
+            outcome = run(exercise, answer.write, case, limits=limits)
             with preserve_global_state(), bounded_output(0):  # as `judge` looks at outcomes
                 found = findings_of(exercise, case, outcome)
             return next((each for each in found if each.code == answer.finding), None)

@@ -192,7 +192,7 @@ def test_answer_that_ends_or_blocks_python_costs_only_its_exercise(room: Path, b
 
 def test_answer_that_cannot_be_stopped_costs_only_its_exercise(room: Path) -> None:
     body = "def after(number):\n" + "".join(f"    {line}\n" for line in NEVER.split("\n"))
-    points, nb, _ = graded(room, fill("after", body), GOOD[1], trial=12.0)
+    points, nb, _ = graded(room, fill("after", body), GOOD[1], trial=6.0)
     assert points == {"after": 0, "half": 3}
     assert "could not be stopped" in outputs(nb, "check(after)")
 

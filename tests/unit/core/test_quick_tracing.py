@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
 import subprocess
 import sys
@@ -15,6 +16,15 @@ import torch
 from torch import fx, nn
 
 from autograder.core import quick_tracing
+
+
+@fx.wrap
+def tripled(x: torch.Tensor) -> torch.Tensor:
+    """A leaf for traces."""
+    return 3 * x
+
+
+fx.wrap("len")
 
 
 class Mixed(nn.Module):
@@ -92,6 +102,76 @@ def test_a_changed_function_of_math_is_left_to_fx() -> None:
         assert math.sqrt(4) == 3.0
     assert math.sqrt(4) == 2.0
     assert math.sqrt not in [node.target for node in gm.graph.nodes]
+
+
+class Wrapping(nn.Module):
+    """Calls what was given to `fx.wrap`, perhaps after another trace."""
+
+    def __init__(self, inner: bool = False) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.inner:
+            fx.symbolic_trace(Wrapping())
+        return tripled(x) * len(x)
+
+
+def targets_of(model: nn.Module) -> list[Any]:
+    """What the first calls in a trace call."""
+    graph = fx.symbolic_trace(model).graph
+    return [node.target for node in graph.nodes if node.op == "call_function"][:2]
+
+
+def test_wrapped_functions_are_leaves_and_as_they_were_afterwards() -> None:
+    own, before = tripled, dict(globals())
+    assert "len" not in before
+    for inner in (False, True, False):
+        assert targets_of(Wrapping(inner)) == [own, len]
+        assert dict(globals()) == before
+
+    class Raises(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            assert tripled is not own and "len" in globals()
+            raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError):
+        fx.symbolic_trace(Raises())
+    assert dict(globals()) == before
+    assert targets_of(Wrapping()) == [own, len]
+
+
+def test_a_wrapped_function_that_was_changed_is_wrapped_as_it_is_now() -> None:
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        return 2 * x
+
+    assert targets_of(Wrapping())[0] is tripled
+    with mock.patch.dict(globals(), tripled=doubled):
+        assert targets_of(Wrapping())[0] is doubled
+        assert tripled is doubled
+    assert targets_of(Wrapping())[0] is tripled
+
+
+def test_what_is_wrapped_later_or_no_longer_is_noticed() -> None:
+    table, key = fx._symbolic_trace._wrapped_fns_to_patch, (id(globals()), "doubled")
+    with mock.patch.dict(globals(), doubled=lambda x: 2 * x):
+
+        class Calls(nn.Module):
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                return globals()["doubled"](x)
+
+        assert targets_of(Calls()) == [operator.mul]
+        with mock.patch.dict(table, {key: globals()}):
+            assert targets_of(Calls()) == [globals()["doubled"]]
+        assert targets_of(Calls()) == [operator.mul]
+
+
+def test_a_wrapped_name_that_is_not_there_is_told_by_fx() -> None:
+    table = fx._symbolic_trace._wrapped_fns_to_patch
+    with mock.patch.dict(table, {(id(globals()), "nowhere"): globals()}):
+        with pytest.raises(KeyError, match="nowhere"):
+            fx.symbolic_trace(Wrapping())
+    assert targets_of(Wrapping()) == [tripled, len]
 
 
 def test_somebody_elses_call_of_modules_is_put_back() -> None:

@@ -73,7 +73,7 @@ def test_a_pass_that_raises_and_one_that_does_not_end() -> None:
                 gm.graph.call_method("neg", (node,))
 
     assert {each.failure.aspect for each in _hunt(raises).found} == {RAISES}
-    hunt = _hunt(endless, seconds=0.2)
+    hunt = _hunt(endless, seconds=0.1)
     assert [each.failure.aspect for each in hunt.found] == [ENDLESS]
     assert hunt.drawn < 40  # it stops there
 
