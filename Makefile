@@ -100,6 +100,7 @@ test-long: .venv/.installed-test
 	echo "==> Creating .venv with $$("$$python" --version)"; \
 	"$$python" -m venv .venv
 
+# The course is compiled here, as pip compiles packages: otherwise each of the first processes does it.
 .venv/.installed: pyproject.toml | .venv/bin/python
 	@echo "==> Installing the course and the packages it pins (several minutes the first time)"
 	@$(PY) -m pip install --disable-pip-version-check -e .

@@ -43,11 +43,13 @@ from autograder.core.exercise import Case, Exercise
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.drawing.style import measure_letters
+from autograder.fuzz.model_builder import Builder
 from autograder.fuzz.random_models import COUNT, POOL, can_be_made
 from autograder.judge import canary_exercises
 from autograder.judge.answer_key import module_of
 from autograder.judge.evidence import Evidence
 from autograder.judge.references import stored
+from autograder.models.build import ModelTrial
 from autograder.runner.call import Answer
 from autograder.sandbox.client import Image, Process, SubprocessServer
 from autograder.sandbox.wire import Broken, receive, send
@@ -168,7 +170,7 @@ def public(state: State) -> bytes:
     cases = [case for exercise in known for case in exercise.cases]
     for exercise in state.exercises.values():
         cases += exercise.random.cases(0) if exercise.random else ()
-    forbidden = [row for case in cases for row in case.make(0).forbidden]
+    forbidden = [row for case in cases for row in _forbidden_in(case)]
     unique = list({(id(row[0]), *row[1:]): row for row in forbidden}.values())
     names = ("name", "chapter", "title", "stars", "minutes", "points", "procedure", "hints")
     rows = [{key: getattr(one, key) for key in names} for one in state.exercises.values()]
@@ -177,6 +179,15 @@ def public(state: State) -> bytes:
     text["own"] = own_exercises.texts_for_answers(modules)
     text["forbidden"] = base64.b64encode(pickle.dumps(unique)).decode()
     return json.dumps(text).encode()
+
+
+def _forbidden_in(case: Case) -> tuple[tuple[Any, ...], ...]:
+    """The attributes that a case forbids; a model is made only where there is no other way."""
+    make = case.make
+    if type(make) is ModelTrial:
+        return make.forbidden
+    trial = make.without_model(0) if isinstance(make, Builder) else make(0)
+    return trial.forbidden
 
 
 def _own_procedures(state: State) -> set[str]:

@@ -94,13 +94,15 @@ def clone(tmp_path: Path) -> Clone:
 
 
 INSTALL = "-m pip install --disable-pip-version-check -e"
+COMPILE = "-m compileall -q autograder"
+COMPILE_TESTS = "-m compileall -q tests benchmarks hunts"
 
 
 @needs_make
 def test_make_lab_sets_up_a_fresh_clone_and_opens_it(clone: Clone) -> None:
     done, asked = clone.make("lab")
     assert done.returncode == 0, done.stderr
-    assert asked == ["venv .venv", f"{INSTALL} .", "-m autograder.cli lab"]
+    assert asked == ["venv .venv", f"{INSTALL} .", COMPILE, "-m autograder.cli lab"]
     assert "Creating .venv with Python 3.11.0" in done.stdout
     assert "Installing the course" in done.stdout
 
@@ -119,7 +121,7 @@ def test_new_pins_are_installed(clone: Clone) -> None:
     later = (clone.folder / ".venv" / ".installed-test").stat().st_mtime + 10
     os.utime(clone.folder / "pyproject.toml", (later, later))
     _, asked = clone.make("doctor")
-    assert asked == [f"{INSTALL} .", "-m autograder.cli doctor"]
+    assert asked == [f"{INSTALL} .", COMPILE, "-m autograder.cli doctor"]
 
 
 @needs_make
@@ -128,14 +130,15 @@ def test_an_installation_that_failed_is_tried_again(clone: Clone) -> None:
     assert done.returncode != 0
     assert asked[-1].startswith(INSTALL)
     _, asked = clone.make("lab")
-    assert asked == [f"{INSTALL} .", "-m autograder.cli lab"]
+    assert asked == [f"{INSTALL} .", COMPILE, "-m autograder.cli lab"]
 
 
 @needs_make
 def test_make_test_runs_everything_and_fails_if_anything_does(clone: Clone) -> None:
     done, asked = clone.make("test")
     assert done.returncode == 0
-    assert asked[:3] == ["venv .venv", f"{INSTALL} .", f"{INSTALL} .[test]"]
+    installing = ["venv .venv", f"{INSTALL} .", COMPILE, f"{INSTALL} .[test]", COMPILE_TESTS]
+    assert asked[:5] == installing
     checks = [
         "-m ruff check .",
         "-m ruff format --check .",
@@ -143,7 +146,7 @@ def test_make_test_runs_everything_and_fails_if_anything_does(clone: Clone) -> N
         ".venv/bin/lint-imports --no-logo",
         "-m pytest -n auto --dist loadgroup",
     ]
-    assert sorted(asked[3:]) == sorted(checks)  # mypy runs beside the others
+    assert sorted(asked[5:]) == sorted(checks)  # mypy runs beside the others
     failures = {
         "ruff check": "ruff-check",
         "mypy": "mypy",
