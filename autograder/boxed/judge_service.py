@@ -9,6 +9,7 @@ notebook, one for a graph that the notebook described, and the seed.
 from __future__ import annotations
 
 import base64
+import gc
 import importlib
 import io
 import json
@@ -116,6 +117,10 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
 
 WORTHWHILE = 2
 """How many answers must ask for what is worked out ahead."""
+
+NEVER = 1_000_000, 20, 10
+"""When a judge looks for garbage in circles: a submission leaves a tenth of that, and one look
+takes a fifth of the time that judging takes."""
 
 LEARNERS = 12
 """How often a case must be used until trying one of the course's own answers on it takes less time
@@ -299,6 +304,7 @@ class _Starting:
 
 def serve(state: State, wire: socket.socket) -> None:
     """Do what the client asks for, one submission's worth."""
+    gc.set_threshold(*NEVER)
     steps = {"grade": _grade, "repair": _repair, "run": _run}
     try:
         while True:
