@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import jupytext
@@ -86,7 +88,7 @@ def read(path: Path) -> tuple[Chapter, NotebookNode]:
     """
     path = Path(path)
     text = path.read_text(encoding="utf-8")
-    notebook = jupytext.reads(text, fmt="py:percent")
+    notebook = copy.deepcopy(_as_notebook(text))
     lines = [n for n, line in enumerate(text.splitlines(), start=1) if _HEADER.match(line)]
     if len(lines) != len(notebook.cells):
         raise BuildRefused(path, [_uncounted(text, lines)])
@@ -95,6 +97,12 @@ def read(path: Path) -> tuple[Chapter, NotebookNode]:
         for line, node in zip(lines, notebook.cells, strict=True)
     )
     return Chapter(path, tuple(cells)), notebook
+
+
+@lru_cache(maxsize=64)
+def _as_notebook(text: str) -> NotebookNode:
+    """What jupytext makes of a file; each chapter is read for itself, and once for all others."""
+    return jupytext.reads(text, fmt="py:percent")
 
 
 def _header(node: NotebookNode) -> dict[str, object]:
