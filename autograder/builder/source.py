@@ -102,7 +102,8 @@ def read(path: Path) -> tuple[Chapter, NotebookNode]:
 @lru_cache(maxsize=64)
 def _as_notebook(text: str) -> NotebookNode:
     """What jupytext makes of a file; each chapter is read for itself, and once for all others."""
-    return jupytext.reads(text, fmt="py:percent")
+    notebook: NotebookNode = jupytext.reads(text, fmt="py:percent")
+    return notebook
 
 
 def _header(node: NotebookNode) -> dict[str, object]:
