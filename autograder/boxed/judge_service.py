@@ -46,9 +46,10 @@ from autograder.core.outcome import Outcome
 from autograder.drawing.style import measure_letters
 from autograder.fuzz.model_builder import Builder
 from autograder.fuzz.random_models import COUNT, POOL, can_be_made
-from autograder.judge import canary_exercises
+from autograder.judge import canary_exercises, size_of, source_of
 from autograder.judge.answer_key import module_of
 from autograder.judge.evidence import Evidence
+from autograder.judge.redaction import own_words
 from autograder.judge.references import stored
 from autograder.models.build import ModelTrial
 from autograder.runner.call import Answer
@@ -209,6 +210,7 @@ def idle(state: State) -> bool:
 def _work_ahead(exercises: list[Exercise], pools: Pools, works: int) -> Iterator[None]:
     """Work out what enough of the works will ask for that it is less than each does by itself."""
     for exercise in exercises if works >= WORTHWHILE else ():
+        own_words(module_of(exercise))
         for case in exercise.cases:
             _look_at(exercise, case)
             yield
@@ -250,6 +252,8 @@ def _look_at(exercise: Exercise, case: Case) -> None:
         lambda: evidence.reference,
         lambda: evidence.traced_graph,
         lambda: evidence.traced_signature,
+        lambda: size_of(case),
+        lambda: _read_what_is_shown(case),
         evidence.make_ahead,
     ):
         try:
@@ -257,6 +261,12 @@ def _look_at(exercise: Exercise, case: Case) -> None:
                 look()
         except Exception:
             continue  # a case without a model, or whose model cannot be traced
+
+
+def _read_what_is_shown(case: Case) -> None:
+    """Have the text of a hand-picked case's classes read, which its card would show."""
+    if not case.hidden and case.recipe is None:
+        source_of(case.make(0), case.expect.made)
 
 
 # ------------------------------------------------------------------ in the box

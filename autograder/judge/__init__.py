@@ -32,7 +32,15 @@ from autograder.judge.findings import UNLISTED, findings_of
 from autograder.judge.redaction import Redaction
 from autograder.judge.source_rules import source_findings
 
-__all__ = ["Evidence", "describe_inputs", "findings_of", "judge", "score_of", "source_of"]
+__all__ = [
+    "Evidence",
+    "describe_inputs",
+    "findings_of",
+    "judge",
+    "score_of",
+    "size_of",
+    "source_of",
+]
 
 
 def judge(
@@ -159,12 +167,13 @@ def _first_shown(exercise: Exercise, failing: list[Case], seed: int) -> Case | N
     order = {aspect.key: i for i, aspect in enumerate(exercise.all_aspects)}
     return min(
         shown,
-        key=lambda case: (order.get(case.aspect, len(order)), _size(case, seed)),
+        key=lambda case: (order.get(case.aspect, len(order)), size_of(case, seed)),
         default=None,
     )
 
 
-def _size(case: Case, seed: int) -> int:
+def size_of(case: Case, seed: int = 0) -> int:
+    """The number of nodes of a case's model; worked out once, and 0 where there is no model."""
     key = "size", seed
     if key not in case.cache:
         case.cache[key] = _number_of_nodes(case.make(seed).model)

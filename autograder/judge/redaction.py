@@ -42,7 +42,7 @@ class Redaction:
 
     def __init__(self, evidence: Evidence) -> None:
         self._evidence = evidence
-        self._own = _own_words(module_of(evidence.exercise))
+        self._own = own_words(module_of(evidence.exercise))
 
     def finding(self, found: Finding) -> Finding:
         """A finding, with its texts and its nodes redacted."""
@@ -163,7 +163,7 @@ def _library_names() -> frozenset[str]:
 
 
 @cache
-def _own_words(key: str) -> frozenset[str]:
+def own_words(key: str) -> frozenset[str]:
     """The words that messages are made of, as they stand in the code that makes them.
 
     Args:
