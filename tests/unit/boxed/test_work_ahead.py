@@ -9,6 +9,7 @@ from autograder.core.exercise import Case, Exercise
 from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
 from autograder.fuzz.random_models import COUNT, POOL
+from autograder.judge import pasteable, size_of, source_of
 from autograder.judge.evidence import MOST_AHEAD, Evidence
 
 EXERCISE = EXERCISES["count_ops"]
@@ -52,3 +53,19 @@ def test_a_large_model_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("autograder.judge.evidence.MOST_AHEAD", 0)
     Evidence(EXERCISE, case, Outcome(case.name)).make_ahead()
     assert not case.cache
+
+
+def test_what_a_card_shows_of_a_case_is_read_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = next(case for case in EXERCISE.cases if not case.hidden)
+    wanted = source_of(case.make(0))
+    pasteable._text_of.cache_clear()
+    case.cache.clear()
+    judge_service._look_at(EXERCISE, case)
+
+    def read(*_: object) -> None:
+        raise AssertionError("it has been read before")
+
+    monkeypatch.setattr("inspect.getsource", read)
+    monkeypatch.setattr("autograder.judge._number_of_nodes", read)
+    assert source_of(case.make(0)) == wanted != ""
+    assert size_of(case) > 2
