@@ -12,7 +12,7 @@ from torch import fx, nn
 from autograder.core.verdict import Verdict
 from autograder.exercises import EXERCISES
 from autograder.judge import judge
-from autograder.judge.redaction import _own_words, _texts
+from autograder.judge.redaction import own_words, _texts
 from autograder.runner import run_cases
 from tests.security.attacks._judged import HEAD
 from tests.security.attacks.leaking import ATTACKS
@@ -110,9 +110,9 @@ def test_own_words_come_to_an_end_where_builtins_hold_themselves(
 ) -> None:
     """So it is once somebody has run code in `vars(builtins)`, as PyTorch does."""
     key = "autograder.exercises.ch03_manipulation.retarget.rubric"
-    plain = _own_words.__wrapped__(key)
+    plain = own_words.__wrapped__(key)
     monkeypatch.setitem(vars(builtins), "__builtins__", vars(builtins))
-    assert _own_words.__wrapped__(key) == plain
+    assert own_words.__wrapped__(key) == plain
 
 
 def test_texts_of_data_that_holds_itself_are_read_once() -> None:
