@@ -12,7 +12,7 @@ from torch import fx, nn
 from autograder.core.verdict import Verdict
 from autograder.exercises import EXERCISES
 from autograder.judge import judge
-from autograder.judge.redaction import own_words, _texts
+from autograder.judge.redaction import _texts, own_words
 from autograder.runner import run_cases
 from tests.security.attacks._judged import HEAD
 from tests.security.attacks.leaking import ATTACKS
