@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -16,9 +16,6 @@ from autograder.core.quick_imports import quick_imports
 
 with quick_imports():
     import nbformat  # noqa: F401
-
-# What is imported and collected stays: nobody looks for garbage until that is done.
-gc.disable()
 
 # Before anything imports torch: the tests already use every core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -57,14 +54,23 @@ def _shares_with(item: pytest.Item) -> str:
     return item.path.parent.name if any(one[-1].scope == "module" for one in made) else ""
 
 
-def pytest_collection_finish() -> None:
-    """Look after what tests make, and no longer after the two million objects that are there.
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage in what is imported and collected: two million objects, which stay.
 
-    Otherwise Python collects so rarely that thousands of classes of graph modules are alive, and
-    each trace takes twice as long: it walks all of them.
+    Looked at again and again, they would have Python collect so rarely that thousands of classes of
+    graph modules are alive, and each trace takes twice as long: it walks all of them.
     """
-    gc.freeze()
-    gc.enable()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_collection_finish() -> None:
+    """Keep pytest out of Dynamo's log, now that all is imported."""
     _write_no_trace()
 
 

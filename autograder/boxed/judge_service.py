@@ -44,14 +44,12 @@ from autograder.core.exercise import Case, Exercise
 from autograder.core.limits import bounded_output
 from autograder.core.outcome import Outcome
 from autograder.drawing.style import measure_letters
-from autograder.fuzz.model_builder import Builder
 from autograder.fuzz.random_models import COUNT, POOL, can_be_made
 from autograder.judge import canary_exercises, size_of, source_of
 from autograder.judge.answer_key import module_of
 from autograder.judge.evidence import Evidence
 from autograder.judge.redaction import own_words
 from autograder.judge.references import stored
-from autograder.models.build import ModelTrial
 from autograder.runner.call import Answer
 from autograder.sandbox.client import Image, Process, SubprocessServer
 from autograder.sandbox.wire import Broken, receive, send
@@ -119,7 +117,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
 WORTHWHILE = 2
 """How many answers must ask for what is worked out ahead."""
 
-NEVER = 1_000_000, 20, 10
+RARELY = 1_000_000, 20, 10
 """When a judge looks for garbage in circles: a submission leaves a tenth of that, and one look
 takes a fifth of the time that judging takes."""
 
@@ -176,7 +174,7 @@ def public(state: State) -> bytes:
     cases = [case for exercise in known for case in exercise.cases]
     for exercise in state.exercises.values():
         cases += exercise.random.cases(0) if exercise.random else ()
-    forbidden = [row for case in cases for row in _forbidden_in(case)]
+    forbidden = [row for case in cases for row in case.make(0).forbidden]
     unique = list({(id(row[0]), *row[1:]): row for row in forbidden}.values())
     names = ("name", "chapter", "title", "stars", "minutes", "points", "procedure", "hints")
     rows = [{key: getattr(one, key) for key in names} for one in state.exercises.values()]
@@ -185,15 +183,6 @@ def public(state: State) -> bytes:
     text["own"] = own_exercises.texts_for_answers(modules)
     text["forbidden"] = base64.b64encode(pickle.dumps(unique)).decode()
     return json.dumps(text).encode()
-
-
-def _forbidden_in(case: Case) -> tuple[tuple[Any, ...], ...]:
-    """The attributes that a case forbids; a model is made only where there is no other way."""
-    make = case.make
-    if type(make) is ModelTrial:
-        return make.forbidden
-    trial = make.without_model(0) if isinstance(make, Builder) else make(0)
-    return trial.forbidden
 
 
 def _own_procedures(state: State) -> set[str]:
@@ -314,7 +303,7 @@ class _Starting:
 
 def serve(state: State, wire: socket.socket) -> None:
     """Do what the client asks for, one submission's worth."""
-    gc.set_threshold(*NEVER)
+    gc.set_threshold(*RARELY)
     steps = {"grade": _grade, "repair": _repair, "run": _run}
     try:
         while True:

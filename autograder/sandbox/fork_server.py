@@ -84,7 +84,7 @@ def main() -> None:
         if module.get_ready not in states:
             states[module.get_ready] = module.get_ready(head["config"], blobs)
         entries.append(_entry(module, states[module.get_ready], row, head["covered"]))
-    gc.freeze()  # so that forked processes share what is here; without a search, as `zygote`
+    gc.freeze()  # so that forked processes share what is here; of garbage there is little
     gc.set_threshold(*SELDOM)
     gc.enable()
     os.environ["HOME"] = namespaces.HOME

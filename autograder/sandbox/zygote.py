@@ -30,8 +30,8 @@ COMMON = "autograder.boxed.common_imports"
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 """Has the C library ask for large pages for its own memory; others know no such variable.
 
-What is imported then takes a third of the kernel's time, and forks cost half, until `huge_pages`
-has put the rest together.
+Imports then cost the kernel about a third less, and forks half, until `huge_pages` has put the rest
+together.
 """
 
 MAX_ENVIRONMENT = 1 << 17
