@@ -34,6 +34,15 @@ def test_right_answer_passes(answer: Answer, total: Callable[[str], None]) -> No
     total("right answers that pass")
 
 
+@pytest.mark.parametrize("name", ["retarget"])
+def test_only_what_holds_is_taken_to_hold_again(name: str) -> None:
+    for answer in (a for a in ANSWERS if a.exercise == name):
+        first = examine(answer)[1]
+        again = examine(replace(answer, style=f"{answer.style}, again"))[1]
+        assert first.passed == again.passed == (answer.finding is None)
+        assert first.shares == again.shares and first.findings == again.findings
+
+
 @pytest.mark.xdist_group("grouped")
 def test_tests_can_be_grouped(request: pytest.FixtureRequest) -> None:
     """Otherwise every process examines every answer."""
