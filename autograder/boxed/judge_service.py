@@ -37,7 +37,7 @@ from autograder.boxed.graphs_elsewhere import modules_of
 from autograder.boxed.known_outcomes import learn, right_answers
 from autograder.boxed.late_imports import import_late
 from autograder.boxed.notebook_run import NotebookRun, Supply
-from autograder.core import own_exercises, quick_tracing
+from autograder.core import own_exercises, quick_copies, quick_tracing
 from autograder.core.case_builder import builder_of
 from autograder.core.ending import End
 from autograder.core.exercise import Case, Exercise
@@ -98,6 +98,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     warnings.simplefilter("ignore")  # what libraries think of a notebook's form helps nobody here
     import_late()
     quick_tracing.install()
+    quick_copies.install()
     for room in _ROOMS:
         _import_all(f"{autograder.__name__}.{room}")
     own_exercises.install(config.get("own", {}))

@@ -24,7 +24,7 @@ from autograder.boxed.late_imports import (
     will_compile,
 )
 from autograder.boxed.shell import Record, Shell, make_shell
-from autograder.core import own_exercises, quick_tracing
+from autograder.core import own_exercises, quick_copies, quick_tracing
 from autograder.core.exercise import Exercise
 from autograder.drawing.style import measure_letters
 from autograder.runner.forbidden import install_spies
@@ -84,6 +84,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     _warm_up(made)
     if not will_compile(config["imports"]):  # compilers look closely at what stands in a module
         quick_tracing.install()
+    quick_copies.install()
     warm_up_compilers(config["imports"])
     rehearse()
     os.environ.pop("PYTHONPATH", None)

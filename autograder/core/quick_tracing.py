@@ -11,8 +11,9 @@ Each trace also puts a wrapper in the place of each of those functions, and of e
 `math`, one by one; here they are put there together. What writes a graph's code asks for the
 signatures of its own methods, again for each graph; here it asks once for each method, and the code
 of usual graphs is written by `quick_code`. A text of code that was compiled before, as that of a
-copy, is not compiled again. And an `fx.Interpreter` makes a bar for each run; one that is not shown
-is not made.
+copy, is not compiled again. An `fx.Interpreter` makes a bar for each run; one that is not shown is
+not made. And what is asked of each argument of a node, and of each attribute of a module that is
+set, whether it is one of a few rare things, is not asked of numbers, names and the like.
 
 It is for processes that trace thousands of models: fork servers, and tests.
 """
@@ -22,13 +23,16 @@ from __future__ import annotations
 import builtins
 import inspect
 import math
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from types import CodeType, ModuleType
+from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
 
 from torch import nn
-from torch.fx import _symbolic_trace, graph, graph_module, interpreter
+from torch.fx import Graph, Node, Proxy, _symbolic_trace, graph, graph_module, interpreter, proxy
+from torch.fx.immutable_collections import immutable_dict, immutable_list
+from torch.nn.modules import module as module_file
 
 from autograder.core.quick_code import quick_code
 
@@ -42,6 +46,22 @@ def {name}(self, *args, **kwargs):
 _WRITING = """
 def python_code(self, root_module, **wishes):
     return quick(self, root_module, wishes) or original(self, root_module, **wishes)
+"""
+
+_TAKING = """
+def create_arg(self, a):
+    way = ways.get(type(a)) if base.create_arg is known else None
+    return original(self, a) if way is None else way(self, a)
+"""
+
+_SETTING = """
+def __setattr__(self, name, value):
+    own = self.__dict__
+    if type(value) in plain:
+        parts = own.get("_parameters", ()), own.get("_modules", ()), own.get("_buffers", ())
+        if name not in parts[0] and name not in parts[1] and name not in parts[2]:
+            return super(Module, self).__setattr__(name, value)
+    return original(self, name, value)
 """
 
 _BEHIND = 100_000
@@ -88,6 +108,8 @@ def install() -> None:
     stock = {"original": graph.Graph.python_code, "quick": quick_code}
     graph.Graph.python_code = _as_of(graph, "python_code", _WRITING, stock)  # type: ignore[method-assign]
     interpreter.tqdm = _bar_for(interpreter.tqdm)  # type: ignore[attr-defined]
+    _take_arguments_sooner()
+    _set_attributes_sooner()
     writer: Any = graph.CodeGen
     writer._call_method_with_signature_check = _call_with_what_it_takes
 
@@ -136,6 +158,57 @@ def _once_compiled(loader: Any) -> Callable[..., None]:
         exec(compiled(source, tuple((fields or {}).items())), names)
 
     return exec_with_source
+
+
+_LEAVES = frozenset({type(None), bool, int, float, str, Node, Proxy})
+"""Exact types of most arguments that hold no others, as trees go."""
+
+_HOLDERS = frozenset({tuple, list, dict, immutable_list, immutable_dict})
+"""Exact types of those that do."""
+
+_PLAIN = frozenset({type(None), bool, int, float, str, tuple, list, dict, OrderedDict, set, Graph})
+"""Exact types of most attributes that are no parameters, buffers or modules."""
+
+
+def _take_arguments_sooner() -> None:
+    """Have a tracer take what is no tensor and no module the way that FX ends up with."""
+    writer: Any = graph
+    leaves = _leaves_by(writer.pytree.tree_iter)
+    writer.pytree = SimpleNamespace(**vars(writer.pytree) | {"tree_iter": leaves})
+    base = proxy.TracerBase
+    usual = (_LEAVES | _HOLDERS) & proxy._create_arg_bypass.keys()
+    ways = {kind: proxy._create_arg_bypass[kind] for kind in usual}
+    names = {
+        "ways": ways, "base": base, "known": base.create_arg,
+        "original": _symbolic_trace.Tracer.create_arg,
+    }  # fmt: skip
+    taking = _as_of(_symbolic_trace, "create_arg", _TAKING, names)
+    _symbolic_trace.Tracer.create_arg = taking  # type: ignore[method-assign]
+
+
+def _set_attributes_sooner() -> None:
+    """Have a module take something plain without a look at all that it could be."""
+    names: dict[str, Any] = {"original": nn.Module.__setattr__}
+    names |= {"Module": nn.Module, "plain": _PLAIN}
+    setting = _as_of(module_file, "__setattr__", _SETTING, names)
+    nn.Module.__setattr__ = setting  # type: ignore[method-assign]
+
+
+def _leaves_by(tree_iter: Callable[..., Iterable[Any]]) -> Callable[..., Iterable[Any]]:
+    """The leaves of a tree; of a node's arguments, where none of them holds others, at once."""
+
+    def leaves(tree: Any, **wishes: Any) -> Iterable[Any]:
+        if not wishes and type(tree) is tuple and len(tree) == 2:
+            args, kwargs = tree
+            if type(args) is tuple and type(kwargs) in _KEYWORDS and not kwargs:
+                if _LEAVES.issuperset(map(type, args)):
+                    return args
+        return tree_iter(tree, **wishes)
+
+    return leaves
+
+
+_KEYWORDS = (dict, immutable_dict)
 
 
 class _NoBar:

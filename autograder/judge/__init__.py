@@ -27,7 +27,7 @@ from autograder.judge.answer_key import AnswerKey, key_of
 from autograder.judge.answer_text import Source
 from autograder.judge.counterexample import example_of, source_of
 from autograder.judge.error_words import error_text
-from autograder.judge.evidence import Evidence, describe_inputs
+from autograder.judge.evidence import Evidence, describe_inputs, traced_nodes
 from autograder.judge.findings import UNLISTED, findings_of
 from autograder.judge.redaction import Redaction
 from autograder.judge.source_rules import source_findings
@@ -176,7 +176,8 @@ def size_of(case: Case, seed: int = 0) -> int:
     """The number of nodes of a case's model; worked out once, and 0 where there is no model."""
     key = "size", seed
     if key not in case.cache:
-        case.cache[key] = _number_of_nodes(case.make(seed).model)
+        known = traced_nodes(case, seed)
+        case.cache[key] = known or _number_of_nodes(case.make(seed).model)
     size: int = case.cache[key]
     return size
 

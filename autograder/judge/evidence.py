@@ -29,6 +29,12 @@ MOST_AHEAD = 100_000
 Expected = TypeVar("Expected", bound=Expect)
 
 
+def traced_nodes(case: Case, seed: int) -> int | None:
+    """The number of nodes of a case's fresh trace, where that is known already."""
+    described = case.cache.get(("traced", seed))
+    return len(described["nodes"]) if described and case.expect.trace is None else None
+
+
 class Evidence:
     """One outcome with all that a rubric property may want to look at.
 

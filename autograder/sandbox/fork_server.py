@@ -47,7 +47,7 @@ CONFIGURE, AHEAD = 0xFF, 0xFE
 others are numbers of entries."""
 
 
-SELDOM = 100_000, 20, 10
+SELDOM = 20_000, 100, 10
 """When a process looks for garbage in circles: a box lives for seconds, and most that it makes is
 gone by itself."""
 

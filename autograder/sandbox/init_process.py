@@ -15,7 +15,6 @@ import signal
 import socket
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import NoReturn
 
 from autograder.core.ending import End, Ending
@@ -23,7 +22,16 @@ from autograder.core.limits import AwakeClock, waited
 from autograder.sandbox import syscalls
 from autograder.sandbox.cgroups import Cgroup
 from autograder.sandbox.resource_limits import SPARE, Bounds
-from autograder.sandbox.usage import Memory, ProcessorTime, Started, times_of
+from autograder.sandbox.usage import (
+    Key,
+    Look,
+    Memory,
+    ProcessorTime,
+    Started,
+    look_at,
+    queued,
+    tasks_of,
+)
 
 EVERY = 0.1
 """Seconds between two looks."""
@@ -77,11 +85,13 @@ def _watch(child: int, word: socket.socket, bounds: Bounds, group: Cgroup | None
         now, passed = time.monotonic(), time.monotonic() - looked
         looked = now
         found, new = _processes(), started.since()
-        crowd.put_behind(found, new)
-        if waited(awake.now(), _queued(child)) > bounds.wall:
+        looks = look_at(found)
+        crowd.put_behind(looks, new)
+        if waited(awake.now(), queued(child)) > bounds.wall:
             return Ending(End.OUT_OF_TIME)
         before, buried = buried, sum(os.times()[2:4])
-        moved = spent.look(times_of(found), buried - before, new, passed)
+        times = {process: look.times for process, look in looks.items()}
+        moved = spent.look(times, buried - before, new, passed)
         pause = SOON if moved else EVERY
         if (spent.total if group is None else group.spent() or spent.total) > bounds.cpu:
             return Ending(End.OUT_OF_TIME)
@@ -97,7 +107,7 @@ def _obeys(word: socket.socket, child: int) -> bool:
         said = word.recv(1000)
         for line in said.split():
             if line == b"?":
-                word.sendall(f"queued {_queued(child):.3f}\n".encode())
+                word.sendall(f"queued {queued(child):.3f}\n".encode())
             elif line.isdigit() and int(line) > 1:
                 with contextlib.suppress(OSError):
                     os.kill(int(line), signal.SIGKILL)
@@ -128,14 +138,6 @@ def _processes() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
 
 
-def _queued(process: int) -> float:
-    """Seconds that a process has wanted a processor and got none."""
-    try:
-        return int(Path(f"/proc/{process}/schedstat").read_text().split()[1]) / 1e9
-    except (OSError, IndexError):
-        return 0.0
-
-
 class Crowd:
     """Puts behind what a box runs at the same time: together it weighs about half as much as one.
 
@@ -151,15 +153,15 @@ class Crowd:
         self._first, self._left = first, many
         self._nice: dict[int, int] = {}
 
-    def put_behind(self, processes: list[int], started: int) -> None:
+    def put_behind(self, processes: dict[Key, Look], started: int) -> None:
         """Lower the priority of those that want to run, as far as there are many.
 
         Args:
-            processes: those that are there.
+            processes: those that are there, and what they show.
             started: how many were started since the last look.
         """
         self._left -= started
-        tasks = [task for process in processes for task in _tasks(process)]
+        tasks = [task for (number, _), look in processes.items() for task in _tasks(number, look)]
         wanting = [task for task, state in tasks if state == "R" and task != self._first]
         size = len(wanting)
         if self._left < 0:
@@ -182,11 +184,6 @@ def niceness(size: int) -> int:
     return 0 if size < 2 else min(syscalls.IDLE, math.ceil(math.log(2 * size, 1.25)))
 
 
-def _tasks(process: int) -> list[tuple[int, str]]:
+def _tasks(process: int, look: Look) -> list[tuple[int, str]]:
     """A process's threads, each with its state."""
-    found = []
-    with contextlib.suppress(OSError):
-        for name in os.listdir(f"/proc/{process}/task"):
-            stat = Path(f"/proc/{process}/task/{name}/stat").read_text()
-            found.append((int(name), stat.rpartition(")")[2].split()[0]))
-    return found
+    return [(process, look.state)] if look.threads == 1 else tasks_of(process)

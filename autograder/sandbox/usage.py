@@ -13,9 +13,11 @@ import socket
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
+
+_MOST = 1 << 16
+"""Bytes of a file of /proc that are read at a time; most are whole then."""
 
 _MAP = 256  # bytes, about
 _LOCKS = 1 << 19  # bytes of text: some ten thousand locks
@@ -32,6 +34,21 @@ class Times:
 
     own: float
     children: float
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a process shows of itself at one moment.
+
+    Attributes:
+        times: what it has taken.
+        state: a letter, such as ``R`` where its first thread runs or wants to.
+        threads: how many it has.
+    """
+
+    times: Times
+    state: str
+    threads: int
 
 
 class ProcessorTime:
@@ -80,16 +97,47 @@ class ProcessorTime:
         return ended + fresh
 
 
-def times_of(processes: Iterable[int]) -> dict[Key, Times]:
-    """The times of processes; without those that have ended meanwhile."""
+def look_at(processes: Iterable[int]) -> dict[Key, Look]:
+    """What processes show; without those that have ended meanwhile."""
     found = {}
     for process in processes:
         with contextlib.suppress(OSError, IndexError):
-            stat = Path(f"/proc/{process}/stat").read_text()
-            fields = stat.rpartition(")")[2].split()
+            fields = _fields(f"/proc/{process}/stat")
             own, children = sum(map(int, fields[11:13])), sum(map(int, fields[13:15]))
-            found[process, fields[19]] = Times(own / _TICKS, children / _TICKS)
+            times = Times(own / _TICKS, children / _TICKS)
+            found[process, fields[19]] = Look(times, fields[0], int(fields[17]))
     return found
+
+
+def tasks_of(process: int) -> list[tuple[int, str]]:
+    """A process's threads, each with its state."""
+    found = []
+    with contextlib.suppress(OSError):
+        for name in os.listdir(f"/proc/{process}/task"):
+            found.append((int(name), _fields(f"/proc/{process}/task/{name}/stat")[0]))
+    return found
+
+
+def queued(process: int) -> float:
+    """Seconds that a process has wanted a processor and got none."""
+    try:
+        return int(_text(f"/proc/{process}/schedstat").split()[1]) / 1e9
+    except (OSError, IndexError):
+        return 0.0
+
+
+def _fields(stat: str) -> list[str]:
+    """What stands in such a file behind the process's name, which may be anything."""
+    return _text(stat).rpartition(")")[2].split()
+
+
+def _text(path: str) -> str:
+    """The text of a file, read at once: `open` and `Path` take longer than the kernel does."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(file, _MOST).decode(errors="replace")
+    finally:
+        os.close(file)
 
 
 class Started:
@@ -105,7 +153,7 @@ class Started:
         return self._last - last if self._last >= last else self._last
 
     def _latest(self) -> int:
-        return int(Path("/proc/loadavg").read_text().split()[4])
+        return int(_text("/proc/loadavg").split()[4])
 
 
 class Memory:
@@ -181,10 +229,9 @@ class Maps:
 
 
 def _maps(process: int) -> int:
-    try:
-        return Path(f"/proc/{process}/maps").read_bytes().count(b"\n")
-    except OSError:
-        return 0
+    with contextlib.suppress(OSError), open(f"/proc/{process}/maps", "rb") as file:
+        return file.read().count(b"\n")
+    return 0
 
 
 def _too_many_locks() -> bool:
@@ -197,7 +244,7 @@ def _resident(process: int | str) -> tuple[int, int]:
     """Bytes of a process's resident memory, and of its page tables."""
     resident = tables = 0
     with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{process}/status").read_text().splitlines():
+        for line in _text(f"/proc/{process}/status").splitlines():
             if line.startswith("VmRSS:"):
                 resident = int(line.split()[1]) * 1024
             elif line.startswith("VmPTE:"):
@@ -208,7 +255,7 @@ def _resident(process: int | str) -> tuple[int, int]:
 def _share(process: int | str) -> int:
     """A process's memory; what is shared by several counts in parts."""
     try:
-        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+        lines = _text(f"/proc/{process}/smaps_rollup").splitlines()
     except OSError:
         return _resident(process)[0]
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
@@ -216,7 +263,7 @@ def _share(process: int | str) -> int:
 
 def _sockets() -> int:
     """Sockets in this network namespace, those on their way between two processes included."""
-    line = Path("/proc/net/sockstat").read_text().partition("\n")[0]
+    line = _text("/proc/net/sockstat").partition("\n")[0]
     return int(line.split()[2])
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from typing import Any
 
-from autograder.core import quick_tracing
+from autograder.core import quick_copies, quick_tracing
 from autograder.core.global_state import preserve_global_state
 from autograder.core.limits import Limits, bounded_output
 from autograder.core.outcome import Outcome
@@ -30,6 +30,7 @@ from autograder.runner import run, run_cases
 from tests.exam import caught_on
 
 quick_tracing.install()
+quick_copies.install()
 
 
 @dataclass(frozen=True)

@@ -127,6 +127,7 @@ def one_thread() -> Iterator[None]:
     """As in a fork server."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
+    torch.ones(1, requires_grad=True).sum().backward()  # whatever the first one starts is there
     yield
     torch.set_num_threads(threads)
 

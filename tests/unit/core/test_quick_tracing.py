@@ -8,7 +8,8 @@ import re
 import subprocess
 import sys
 import traceback
-from typing import Any
+import warnings
+from typing import Any, ClassVar, NamedTuple
 from unittest import mock
 
 import pytest
@@ -209,3 +210,142 @@ def test_equal_texts_are_compiled_once_and_a_traceback_finds_them() -> None:
         first(None)
     lines = "".join(traceback.format_exception(caught.value))
     assert "linear = self.linear(x)" in lines
+
+
+class Pair(NamedTuple):
+    """Two values."""
+
+    first: Any
+    second: Any
+
+
+@fx.wrap
+def taken(value: Any) -> torch.Tensor:
+    """A leaf that takes anything."""
+    return torch.ones(())
+
+
+class Passing(nn.Module):
+    """Gives a leaf values of all kinds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+        self.register_buffer("kept", torch.ones(2))
+
+    def forward(self, x: torch.Tensor) -> Any:
+        values = (
+            1, 2.5, True, None, "text", torch.float32, (x, [x, {"a": x}]), slice(0, x.size(0)),
+            self.weight, self.kept, torch.ones(3), Pair(x, 1), x.shape, ..., range(3),
+        )  # fmt: skip
+        return [taken((x, value)) for value in values]
+
+
+def test_arguments_of_every_kind_become_what_they_do_in_fx() -> None:
+    quick = fx.symbolic_trace(Passing()).graph
+    assert fx.Tracer.create_arg.__module__ == "torch.fx._symbolic_trace"
+    with mock.patch.object(fx.Tracer, "create_arg", _stock("create_arg")):
+        stock = fx.symbolic_trace(Passing()).graph
+    assert str(quick) == str(stock)
+    calls = quick.find_nodes(op="call_function", target=taken)
+    assert [node.args[0][1] for node in calls][:5] == [1, 2.5, True, None, "text"]
+    assert calls[6].args[0][1][1][1].keys() == {"a"}
+    with pytest.raises(NameError, match="parameter is not a member"):
+        fx.symbolic_trace(lambda x: taken((x, nn.Parameter(torch.ones(1)))))
+
+
+def _stock(name: str) -> Any:
+    """What FX has itself in the place of a method of `fx.Tracer`."""
+    return getattr(fx.Tracer, name).__globals__["original"]
+
+
+def test_a_tracer_with_a_create_arg_of_its_own_sees_all_arguments() -> None:
+    seen = []
+
+    class Watching(fx.Tracer):
+        def create_arg(self, a: Any) -> Any:
+            seen.append(type(a))
+            return super().create_arg(a)
+
+    Watching().trace(lambda x: taken([x, 1]))
+    assert {list, fx.Proxy, int} <= set(seen)
+
+
+def test_what_somebody_put_below_a_tracer_is_called() -> None:
+    def other(self: Any, a: Any) -> Any:
+        return "other"
+
+    with mock.patch.object(fx.proxy.TracerBase, "create_arg", other):
+        with pytest.raises(AssertionError, match="Expected args_ to be tuple, got <class 'str'>"):
+            fx.symbolic_trace(lambda x: taken(x))
+
+
+def test_a_number_that_is_a_symbol_is_warned_of() -> None:
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    size = ShapeEnv().create_unbacked_symint()
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    for args in ((x, size), (x, (size,)), (x, [2, {"a": size}])):
+        with pytest.warns(UserWarning, match="Raw SymInt"):
+            graph.call_function(torch.add, args)
+    with pytest.warns(UserWarning, match="Raw SymInt"):
+        graph.call_function(torch.add, (x,), {"alpha": size})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        graph.call_function(torch.add, (x, 1), {"alpha": 2})
+
+
+class _Below:
+    """Comes after `nn.Module` among the bases, and notes what is set."""
+
+    noted: ClassVar[list[str]] = []
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.noted.append(name)
+        object.__setattr__(self, name, value)
+
+
+class Setting(nn.Module, _Below):
+    """Has one of each kind of attribute, and a property."""
+
+    def __init__(self) -> None:
+        self.before = 1  # before there is anything
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+        self.inner = nn.Linear(1, 1)
+        self.register_buffer("kept", torch.ones(2))
+        self.number = 2
+
+    @property
+    def doubled(self) -> int:
+        return 2 * self.number
+
+    @doubled.setter
+    def doubled(self, value: int) -> None:
+        self.number = value // 2
+
+    @property
+    def fixed(self) -> int:
+        return 7
+
+
+def test_attributes_of_modules_are_set_as_ever() -> None:
+    _Below.noted.clear()
+    module = Setting()
+    assert {"before", "number"} <= set(_Below.noted)
+    module.doubled = 8
+    assert module.number == 4
+    for name in ("weight", "inner", "kept"):
+        for value in (3, "text", (1, 2)):
+            with pytest.raises(TypeError, match="cannot assign"):
+                setattr(module, name, value)
+        setattr(module, name, None)
+        assert getattr(module, name) is None
+        assert name not in vars(module)
+    assert module._parameters == {"weight": None} and module._buffers == {"kept": None}
+    assert module._modules == {"inner": None}
+    with pytest.raises(AttributeError, match="fixed"):
+        module.fixed = 1  # type: ignore[misc]
+    module.number = nn.Parameter(torch.ones(1))  # type: ignore[assignment]
+    assert "number" in module._parameters and "number" not in vars(module)

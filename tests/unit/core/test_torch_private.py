@@ -116,7 +116,7 @@ ELSEWHERE = {"_assert": "what FX itself records", "_exit": "of os", "_getframe":
 """Private names that are no names of PyTorch, or that it documents."""
 
 
-THEIR_PLACES = ("torch_private.py", "quick_tracing.py", "quick_code.py")
+THEIR_PLACES = ("torch_private.py", "quick_tracing.py", "quick_code.py", "quick_copies.py")
 """The others take the place of what is private, and have tests of their own."""
 
 
