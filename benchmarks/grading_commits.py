@@ -7,11 +7,14 @@ answers helps either of the two.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import nbformat
@@ -64,6 +67,9 @@ def report(console: Console) -> None:
         if not _checked_out(theirs):
             console.print(f"This clone does not have the commit {COMMIT}: nothing is compared.")
             return
+        if missing := _put_beside(theirs):
+            console.print(f"{COMMIT} needs what cannot be installed here: {missing}.")
+            return
         for way in grading.WAYS:
             console.print(f"grading {CHAPTER} beside {COMMIT}, {way.name} ...")
             there, here = (
@@ -101,9 +107,38 @@ def _checked_out(folder: Path) -> bool:
     return all(subprocess.run(step, capture_output=True).returncode == 0 for step in steps)
 
 
+def _put_beside(root: Path) -> str:
+    """Install what a commit needs and this one does not into its folder, and compile it.
+
+    Compiled code is what an installed course has; where nothing compiled may be written, each
+    process would compile all of it again, and the rates would be those of the compiler.
+
+    Returns:
+        What could not be installed.
+    """
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    missing = [line for line in project["dependencies"] if not _is_here(line)]
+    if missing:
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(root), *missing]
+        if subprocess.run(pip).returncode:
+            return ", ".join(missing)
+    subprocess.run([sys.executable, "-m", "compileall", "-q", str(root / "autograder")], check=True)
+    return ""
+
+
+def _is_here(requirement: str) -> bool:
+    """Whether there is a package of that name, such as that of ``torch==2.14.1``, here."""
+    try:
+        return bool(version(re.split(r"[^\w.-]", requirement)[0]))
+    except PackageNotFoundError:
+        return False
+
+
 def _graded(root: Path, room: Path, way: grading.Way) -> Run:
     """Have one commit make a classroom and grade it, with everybody's answers in it."""
-    _fxcourse(root, "classroom", "create", str(room), "--chapters", CHAPTER[:2]).wait()
+    made = _fxcourse(root, "classroom", "create", str(room), "--chapters", CHAPTER[:2])
+    if made.wait():
+        raise RuntimeError(f"The course in {root} could not make a classroom.")
     released = rooms.released(room, CHAPTER)
     for student in exam.names(grading.CHAPTER_WORKS):
         chosen = exam.choices(CHAPTER, student).items()
