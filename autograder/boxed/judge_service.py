@@ -9,6 +9,7 @@ notebook, one for a graph that the notebook described, and the seed.
 from __future__ import annotations
 
 import base64
+import contextlib
 import gc
 import importlib
 import io
@@ -22,7 +23,7 @@ import warnings
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from types import ModuleType
 from typing import Any
 
@@ -60,6 +61,7 @@ from autograder.submission.outcome_notes import note_outcome
 from autograder.submission.repair import is_unreadable, read_forgivingly, repair
 from autograder.submission.repair_steps import Kind, Repair
 from autograder.submission.result import SubmissionStatus
+from autograder.submission.sanitize import clean_notebook
 from autograder.submission.scores import auto_score
 from autograder.submission.seeds import code_of, note_seed
 from autograder.submission.verdict_outputs import show_verdicts
@@ -93,7 +95,8 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     Args:
         config: ``syllabus``, ``chapter``, the number of the ``pool`` of random models, about how
             many ``works`` there are to judge, and ``own``, the texts of the instructor's exercises.
-        blobs: where there is no box, a pickled `Image` for notebooks.
+        blobs: the notebook as it was given out, as a file's text, perhaps an empty one; and, where
+            there is no box, a pickled `Image` for notebooks.
     """
     warnings.simplefilter("ignore")  # what libraries think of a notebook's form helps nobody here
     import_late()
@@ -108,10 +111,14 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
         stored(module_of(exercise))  # which also imports the answer key
     _read_sources()
     _rehearse()
-    image = pickle.loads(blobs[0]) if blobs else None
+    given, *images = blobs or [b""]
+    image = pickle.loads(images[0]) if images else None
     state = State(exercises, canary_exercises.exercises(), image)
     pools = _pools(list(exercises.values()), config.get("pool", 0))
-    state.ahead = _work_ahead(list(exercises.values()), pools, config.get("works", 1))
+    works = config.get("works", 1)
+    state.ahead = chain(
+        _read_ahead(given, works), _work_ahead(list(exercises.values()), pools, works)
+    )
     return state
 
 
@@ -195,6 +202,14 @@ def _own_procedures(state: State) -> set[str]:
 def idle(state: State) -> bool:
     """Work out a bit of what is the same for every answer."""
     return next(state.ahead, False) is None
+
+
+def _read_ahead(given: bytes, works: int) -> Iterator[None]:
+    """Clean the text that was given out: what stays as it is there is not cleaned again."""
+    if works >= WORTHWHILE:
+        with contextlib.suppress(Exception):  # what an instructor has made of the notebook
+            clean_notebook(nbformat.reads(given.decode("utf-8", "replace"), as_version=4))
+        yield
 
 
 def _work_ahead(exercises: list[Exercise], pools: Pools, works: int) -> Iterator[None]:

@@ -84,7 +84,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     _warm_up(made)
     if not will_compile(config["imports"]):  # compilers look closely at what stands in a module
         quick_tracing.install()
-    quick_copies.install()
+        quick_copies.install()
     warm_up_compilers(config["imports"])
     rehearse()
     os.environ.pop("PYTHONPATH", None)

@@ -17,7 +17,7 @@ from nbgrader.preprocessors import Execute, GetGrades, NbGraderPreprocessor
 from traitlets import Bool, Float, Integer, Unicode
 
 from autograder.classroom.attached_files import files_beside
-from autograder.classroom.fork_servers import boxes_for, hidden_by_name, imports_of
+from autograder.classroom.fork_servers import boxes_for, hidden_by_name, imports_of, text_of
 from autograder.classroom.grade_submission import Untrue, ask, notes_in, shares_in
 from autograder.classroom.nbgrader_options import NOT_PYTHON, foreign_kernel
 from autograder.classroom.pools import Pools
@@ -141,15 +141,17 @@ class ExecuteChecks(NbGraderPreprocessor):
     def chapter(self, assignment: str, chapter: str) -> PreloadSpec:
         """What the processes for a chapter's notebooks are made ready for."""
         course = CourseDirectory(config=self.config)
-        given = course.format_path(course.source_directory, ".", assignment)
+        source = course.format_path(course.source_directory, ".", assignment)
+        given = text_of(Path(source) / f"{chapter}.ipynb")
         return PreloadSpec(
             chapter,
             syllabus=self.syllabus,
-            imports=imports_of(Path(given) / f"{chapter}.ipynb"),
+            imports=imports_of(given),
             covered=hidden_by_name(Path(course.root)),
             bounds=Bounds(memory=self.memory * MIB, wall=self.notebook),
             pool=self.pools().now(chapter),
             own=tuple(own_exercises.texts_in(Path(course.root) / own_exercises.FOLDER).items()),
+            given=given,
         )
 
     def pools(self) -> Pools:

@@ -66,10 +66,22 @@ def hidden_by_name(room: Path) -> tuple[str, ...]:
     return (folder,) if is_shown(folder) else ()
 
 
-def imports_of(path: Path) -> tuple[str, ...]:
-    """The modules that a notebook of the course imports; none where it cannot be read."""
+def text_of(path: Path) -> str:
+    """The text of a notebook's file; an empty one where it cannot be read."""
     try:
-        nb = nbformat.read(path, as_version=4)
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def imports_of(text: str) -> tuple[str, ...]:
+    """The modules that a notebook of the course imports; none where it cannot be read.
+
+    Args:
+        text: the text of its file.
+    """
+    try:
+        nb = nbformat.reads(text, as_version=4)
     except Exception:  # a notebook that an instructor has changed; imports then take their time
         return ()
     found: set[str] = set()

@@ -87,6 +87,7 @@ class Boxes:
             "works": chapter.works, "own": dict(chapter.own),
         }  # fmt: skip
         entry = {"judge": ("autograder.boxed.judge_service", JUDGE)}
+        given = chapter.given.encode("utf-8", "replace")
         self.boxed = boxed
         self.procedures: frozenset[str] = frozenset()
         """How the chapter's answers are exercised, where that is known here."""
@@ -94,11 +95,11 @@ class Boxes:
         if not boxed:
             told = pickle.dumps(for_notebooks)
             self._judges: ForkServer | SubprocessServer = SubprocessServer(
-                Image(entry, config, (told,))
+                Image(entry, config, (given, told))
             )
             return
         self._judges = ForkServer(
-            Image(entry, config, covered=chapter.covered, many=chapter.works >= MANY)
+            Image(entry, config, (given,), chapter.covered, many=chapter.works >= MANY)
         )
         try:
             self._students = ForkServer(for_notebooks)

@@ -1,4 +1,4 @@
-"""Has `copy.deepcopy` copy what modules are made of in half of the time.
+"""Has `copy.deepcopy` copy what modules are made of in less time.
 
 A module holds a dozen dictionaries of hooks, most of them empty. `copy` has no way of its own for
 an `OrderedDict` or a `set`: it asks each for the parts that it is built from. And it calls itself
