@@ -143,6 +143,7 @@ class NotebookRun:
         self._graphs = GraphsElsewhere(supply)
         self._parked: dict[int, Parked] = {}
         self._trials: dict[int, _Trial] = {}
+        self._taken = taken_ids(nb)
         self._late: set[int] = set()  # checks whose answers come further down
         self._used = self._astray = 0
         self._end = len(nb.cells)
@@ -263,7 +264,7 @@ class NotebookRun:
         outputs = as_outputs(head.get("outputs"), index + 1)
         if not self._matters(cell):
             outputs = [output for output in outputs if output.output_type == "error"]
-        cell.outputs = clean_outputs(outputs, taken_ids(self.nb))
+        cell.outputs = clean_outputs(outputs, self._taken)
         if any(output.get("ename") == "MemoryError" for output in cell.outputs):
             self._hungry.add(index)
         if head.get("ended") != "success" and not is_failed(cell):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import nbformat
 import pytest
 
 from autograder.boxed import judge_service
+from autograder.builder.paths import COURSE
 from autograder.core.exercise import Case, Exercise
 from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
 from autograder.fuzz.random_models import COUNT, POOL
 from autograder.judge import pasteable, size_of, source_of
 from autograder.judge.evidence import MOST_AHEAD, Evidence
+from autograder.submission.sanitize import cells, clean_notebook
 
 EXERCISE = EXERCISES["count_ops"]
 HAND_PICKED = {case.name for case in EXERCISE.cases}
@@ -69,3 +72,43 @@ def test_what_a_card_shows_of_a_case_is_read_ahead(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("autograder.judge._number_of_nodes", read)
     assert source_of(case.make(0)) == wanted != ""
     assert size_of(case) > 2
+
+
+def test_the_text_that_was_given_out_is_cleaned_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = (COURSE / "00_start.ipynb").read_bytes()
+    cells._clean_often.cache_clear()
+    assert list(judge_service._read_ahead(given, 1)) == []
+    assert list(judge_service._read_ahead(given, 2)) == [None]
+    rendered: list[str] = []
+
+    stock = cells._watched
+
+    def watched(source: str, taken: frozenset[str] = frozenset()) -> object:
+        rendered.append(source)
+        return stock(source, taken)
+
+    monkeypatch.setattr(cells, "_watched", watched)
+    nb = nbformat.reads(given.decode(), as_version=4)
+    texts = [cell for cell in nb.cells if cell.cell_type == "markdown"]
+    texts[3].source = "What a student wrote."
+    clean_notebook(nb)
+    assert rendered == ["What a student wrote."]
+
+
+@pytest.mark.parametrize("given", [b"", b"{}", b"\xff", b'{"cells": 3}'])
+def test_a_text_that_is_no_notebook_is_not_read_ahead(given: bytes) -> None:
+    assert list(judge_service._read_ahead(given, 60)) == [None]
+
+
+def test_a_trace_that_is_there_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = EXERCISE.cases[0]
+    case.cache.clear()
+    wanted = size_of(case)
+    case.cache.clear()
+    assert Evidence(EXERCISE, case, Outcome(case.name)).traced_graph
+
+    def trace(*_: object) -> None:
+        raise AssertionError("it has been traced before")
+
+    monkeypatch.setattr("autograder.judge._number_of_nodes", trace)
+    assert size_of(case) == wanted > 0
