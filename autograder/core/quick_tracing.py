@@ -56,10 +56,17 @@ def create_arg(self, a):
 
 _SETTING = """
 def __setattr__(self, name, value):
-    own = self.__dict__
-    if type(value) in plain:
-        parts = own.get("_parameters", ()), own.get("_modules", ()), own.get("_buffers", ())
-        if name not in parts[0] and name not in parts[1] and name not in parts[2]:
+    try:
+        is_plain = type(value) in plain
+    except TypeError:  # a class without a hash
+        is_plain = False
+    if is_plain:
+        own = self.__dict__
+        if (
+            name not in (own.get("_parameters") or ())
+            and name not in (own.get("_modules") or ())
+            and name not in (own.get("_buffers") or ())
+        ):
             return super(Module, self).__setattr__(name, value)
     return original(self, name, value)
 """

@@ -349,3 +349,25 @@ def test_attributes_of_modules_are_set_as_ever() -> None:
         module.fixed = 1  # type: ignore[misc]
     module.number = nn.Parameter(torch.ones(1))  # type: ignore[assignment]
     assert "number" in module._parameters and "number" not in vars(module)
+
+
+def test_an_attribute_of_a_class_without_a_hash_is_set_as_ever() -> None:
+    class Odd(type):
+        def __eq__(cls, other: object) -> bool:
+            return False
+
+        __hash__ = None  # type: ignore[assignment]
+
+    class Value(metaclass=Odd):
+        pass
+
+    module, value = nn.Identity(), Value()
+    module.value = value
+    assert vars(module)["value"] is value
+
+
+def test_a_module_whose_parts_are_not_there_takes_attributes_as_ever() -> None:
+    module = nn.Module.__new__(nn.Module)
+    vars(module).update(_parameters=None, _modules=None, _buffers=None)
+    module.number = 1
+    assert vars(module)["number"] == 1
