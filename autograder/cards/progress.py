@@ -9,7 +9,18 @@ from typing import Any
 
 from autograder.cards import links
 from autograder.cards.wording import OUTCOMES, number, points
-from autograder.drawing.html import INK, PAPER, QUIET, RULE, SANS, clean, code, escaped, tinted
+from autograder.drawing.html import (
+    INK,
+    PAPER,
+    QUIET,
+    RULE,
+    SANS,
+    clean,
+    code,
+    escaped,
+    rich,
+    tinted,
+)
 
 BAR = 24  # characters
 
@@ -212,7 +223,7 @@ def _row_html(row: Row, cell: str, *, linked: bool) -> str:
         f'<tr style="background:none"><td style="{cell};white-space:nowrap;'
         f'color:{tinted(look.colour)}"><strong>{look.icon}</strong> {look.word}</td>'
         f'<td style="{cell}">{_exercise_name(row, linked=linked)}</td>'
-        f'<td style="{cell}">{escaped(row.title)}</td>'
+        f'<td style="{cell}">{rich(row.title)}</td>'
         f'<td style="{quiet}">{"★" * row.stars}</td>'
         f'<td style="{quiet};text-align:right">{points(row.points)}</td></tr>'
     )

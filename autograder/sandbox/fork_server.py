@@ -48,8 +48,8 @@ others are numbers of entries."""
 
 
 SELDOM = 20_000, 100, 10
-"""When a process looks for garbage in circles: a box lives for seconds, and most that it makes is
-gone by itself."""
+"""When a process looks for garbage in circles. A box lives for seconds, and most that it makes is
+gone by itself. With five times as many objects at a time, each takes more than twice as long."""
 
 
 @dataclass

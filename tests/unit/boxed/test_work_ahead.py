@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import nbformat
 import pytest
 
 from autograder.boxed import judge_service
 from autograder.builder.paths import COURSE
+from autograder.classroom.journal import digest_of
 from autograder.core.exercise import Case, Exercise
 from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
 from autograder.fuzz.random_models import COUNT, POOL
 from autograder.judge import pasteable, size_of, source_of
 from autograder.judge.evidence import MOST_AHEAD, Evidence
+from autograder.submission.contract import GradingConfig, PreloadSpec
 from autograder.submission.sanitize import cells, clean_notebook
 
 EXERCISE = EXERCISES["count_ops"]
@@ -112,3 +116,11 @@ def test_a_trace_that_is_there_is_counted(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr("autograder.judge._number_of_nodes", trace)
     assert size_of(case) == wanted > 0
+
+
+def test_what_is_only_read_or_worked_out_ahead_changes_no_digest_of_a_grade() -> None:
+    plain = GradingConfig("c", {}, PreloadSpec("c"))
+    more = replace(plain.ready, pool=3, works=60, given="a notebook")
+    assert digest_of(replace(plain, ready=more)) == digest_of(plain)
+    other = replace(plain.ready, imports=("torch",))
+    assert digest_of(replace(plain, ready=other)) != digest_of(plain)

@@ -79,6 +79,11 @@ ROWS = [
 ]
 
 
+def test_code_in_a_title_is_shown_as_code() -> None:
+    html = Progress([replace(ROWS[0], title="One that keeps `meta`")])._repr_mimebundle_()
+    assert re.search(r"One that keeps <code[^>]*>meta</code>", html["text/html"])
+
+
 def test_progress() -> None:
     progress = Progress(ROWS)
     words = "".join(read(progress._repr_mimebundle_()["text/html"]).words)

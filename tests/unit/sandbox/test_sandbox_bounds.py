@@ -34,7 +34,7 @@ from autograder.sandbox.cgroups import Cgroup, find_home, home_of_boxes
 from autograder.sandbox.client import Process, ProcessLost
 from autograder.sandbox.probe import why_no_box
 from autograder.sandbox.resource_limits import MIB, SPARE, Bounds, hold_processor_time
-from autograder.sandbox.usage import ProcessorTime, Times
+from autograder.sandbox.usage import ProcessorTime, Times, look_at
 from tests.support.notebook_boxes import Notebooks
 
 BOUNDS = Bounds(memory=256 * MIB, disk=16 * MIB, processes=40, cpu=20.0, wall=60.0)
@@ -502,6 +502,26 @@ def test_what_runs_in_crowds_is_put_behind_and_the_first_is_not(warm: Notebooks)
     lowest, first = map(int, shown(warm, NICE).split())
     assert lowest >= 10
     assert first == os.nice(0)  # what the tests themselves were started with
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it is read in /proc")
+def test_all_threads_of_a_crowd_are_put_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    behind: dict[int, int] = {}
+    monkeypatch.setattr(init_process.syscalls, "put_behind", behind.__setitem__)
+    end = threading.Event()
+    threads = [threading.Thread(target=end.wait, daemon=True) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        looks = look_at([os.getpid()])
+        ((_, look),) = looks.items()
+        crowd = init_process.Crowd(first=0, many=0)
+        crowd.put_behind(looks, started=30)
+    finally:
+        end.set()
+    assert look.threads >= 4
+    assert {os.getpid(), *(thread.native_id for thread in threads)} <= behind.keys()
+    assert min(behind.values()) >= 10
 
 
 SPINS = """
