@@ -5,12 +5,20 @@ A student's process is forked from there, too, so nothing is imported here that 
 
 from __future__ import annotations
 
+import sys
+from typing import cast
+
 from autograder.boxed.late_imports import import_late, start_autograd
 from autograder.core.quick_imports import quick_imports
 
 
 def begin() -> None:
-    """Import what takes the longest."""
+    """Import what takes the longest.
+
+    A compiler for graphics cards comes with some builds of PyTorch, and takes a tenth of the time.
+    Here there is no card; the builds for processors do without it.
+    """
+    cast("dict[str, object]", sys.modules)["triton"] = None  # Python's way to say: not to be found
     start_autograd()
     import_late()
     import torchvision  # noqa: F401

@@ -9,7 +9,6 @@ notebook, one for a graph that the notebook described, and the seed.
 from __future__ import annotations
 
 import base64
-import contextlib
 import gc
 import importlib
 import io
@@ -20,48 +19,37 @@ import pkgutil
 import socket
 import sys
 import warnings
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain
 from types import ModuleType
 from typing import Any
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from nbgrader import utils
-from nbgrader.preprocessors import LimitOutput
 
 import autograder
 from autograder.boxed.graphs_elsewhere import modules_of
-from autograder.boxed.known_outcomes import learn, right_answers
 from autograder.boxed.late_imports import import_late
 from autograder.boxed.notebook_run import NotebookRun, Supply
+from autograder.boxed.work_ahead import pools_of, read_ahead, work_ahead
 from autograder.core import own_exercises, quick_copies, quick_tracing
-from autograder.core.case_builder import builder_of
 from autograder.core.ending import End
-from autograder.core.exercise import Case, Exercise
-from autograder.core.limits import bounded_output
-from autograder.core.outcome import Outcome
-from autograder.drawing.style import measure_letters
-from autograder.fuzz.random_models import COUNT, POOL, can_be_made
-from autograder.judge import canary_exercises, size_of, source_of
+from autograder.core.exercise import Exercise
+from autograder.judge import canary_exercises
 from autograder.judge.answer_key import module_of
-from autograder.judge.evidence import Evidence
-from autograder.judge.redaction import own_words
 from autograder.judge.references import stored
-from autograder.runner.call import Answer
 from autograder.sandbox.client import Image, Process, SubprocessServer
 from autograder.sandbox.wire import Broken, receive, send
 from autograder.submission.case_report import CaseReport
 from autograder.submission.check_result import CheckResult, checks_of
 from autograder.submission.contract import GradingConfig, Submission
+from autograder.submission.nbgrader_parts import LimitOutput, utils
 from autograder.submission.outcome_notes import note_outcome
 from autograder.submission.repair import is_unreadable, read_forgivingly, repair
 from autograder.submission.repair_steps import Kind, Repair
 from autograder.submission.result import SubmissionStatus
-from autograder.submission.sanitize import clean_notebook
 from autograder.submission.scores import auto_score
 from autograder.submission.seeds import code_of, note_seed
 from autograder.submission.verdict_outputs import show_verdicts
@@ -114,32 +102,17 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     given, *images = blobs or [b""]
     image = pickle.loads(images[0]) if images else None
     state = State(exercises, canary_exercises.exercises(), image)
-    pools = _pools(list(exercises.values()), config.get("pool", 0))
+    pools = pools_of(list(exercises.values()), config.get("pool", 0))
     works = config.get("works", 1)
     state.ahead = chain(
-        _read_ahead(given, works), _work_ahead(list(exercises.values()), pools, works)
+        read_ahead(given, works), work_ahead(list(exercises.values()), pools, works)
     )
     return state
 
 
-WORTHWHILE = 2
-"""How many answers must ask for what is worked out ahead."""
-
 RARELY = 1_000_000, 20, 10
 """When a judge looks for garbage in circles: a submission leaves a tenth of that, and one look
 takes a fifth of the time that judging takes."""
-
-LEARNERS = 12
-"""How often a case must be used until trying one of the course's own answers on it takes less time
-than it saves."""
-
-Pools = list[tuple[Exercise, Iterator[Case]]]
-"""Exercises, and for each the cases of its pool that nobody has worked on."""
-
-
-def _pools(exercises: list[Exercise], pool: int) -> Pools:
-    """The pools of a chapter's exercises; they are drawn here, before any judge is forked."""
-    return [(one, one.random.pool(pool)) for one in exercises if one.random and pool]
 
 
 def _of_chapter(syllabus: ModuleType, chapter: str) -> dict[str, Exercise]:
@@ -167,8 +140,7 @@ def _read_sources() -> None:
 
 
 def _rehearse() -> None:
-    """Do once what is slow the first time: measuring a text, and reading and writing a notebook."""
-    measure_letters()
+    """Do once what is slow the first time: reading and writing a notebook."""
     empty = new_notebook(cells=[new_code_cell("1"), new_markdown_cell("*a*")])
     nb = read_forgivingly(_written(empty))
     repair(nb, {})
@@ -204,76 +176,6 @@ def idle(state: State) -> bool:
     return next(state.ahead, False) is None
 
 
-def _read_ahead(given: bytes, works: int) -> Iterator[None]:
-    """Clean the text that was given out: what stays as it is there is not cleaned again."""
-    if works >= WORTHWHILE:
-        with contextlib.suppress(Exception):  # what an instructor has made of the notebook
-            clean_notebook(nbformat.reads(given.decode("utf-8", "replace"), as_version=4))
-        yield
-
-
-def _work_ahead(exercises: list[Exercise], pools: Pools, works: int) -> Iterator[None]:
-    """Work out what enough of the works will ask for that it is less than each does by itself."""
-    for exercise in exercises if works >= WORTHWHILE else ():
-        own_words(module_of(exercise))
-        for case in exercise.cases:
-            _look_at(exercise, case)
-            yield
-    for exercise in exercises:
-        if answers := _own_answers(exercise, works):
-            for case in exercise.cases:
-                _study(exercise, case, answers)
-                yield
-    uses = works * COUNT // POOL
-    # In turn: whoever comes meanwhile finds some of each.
-    waiting = deque((one, cases, _own_answers(one, uses)) for one, cases in pools)
-    while waiting and uses >= WORTHWHILE:
-        exercise, cases, answers = waiting.popleft()
-        if (pooled := next(cases, None)) is not None:
-            _study(exercise, pooled, answers)
-            waiting.append((exercise, cases, answers))
-            yield
-
-
-def _own_answers(exercise: Exercise, uses: int) -> tuple[Answer, ...]:
-    """As many of the course's own answers as are worth trying on cases that are used so often."""
-    return tuple(islice(right_answers(exercise), uses // LEARNERS))
-
-
-def _study(exercise: Exercise, case: Case, answers: tuple[Answer, ...]) -> None:
-    """Learn what the course's own answers do on a case, and have it know what it can."""
-    for answer in answers:
-        learn(exercise, case, answer)
-    _look_at(exercise, case)  # learning uses up what was made ahead
-
-
-def _look_at(exercise: Exercise, case: Case) -> None:
-    """Have a case know what is worked out about it when the first answer is judged."""
-    builder_of(case)
-    evidence = Evidence(exercise, case, Outcome(case.name))
-    if case.recipe is not None and not can_be_made(case):
-        return
-    for look in (
-        lambda: evidence.reference,
-        lambda: evidence.traced_graph,
-        lambda: evidence.traced_signature,
-        lambda: size_of(case),
-        lambda: _read_what_is_shown(case),
-        evidence.make_ahead,
-    ):
-        try:
-            with bounded_output(0):
-                look()
-        except Exception:
-            continue  # a case without a model, or whose model cannot be traced
-
-
-def _read_what_is_shown(case: Case) -> None:
-    """Have the text of a hand-picked case's classes read, which its card would show."""
-    if not case.hidden and case.recipe is None:
-        source_of(case.make(0), case.expect.made)
-
-
 # ------------------------------------------------------------------ in the box
 
 
@@ -288,9 +190,17 @@ class _Asking:
 
     def __init__(self, wire: socket.socket) -> None:
         self._wire = wire
+        self._ahead: Process | None = None
+
+    def begin(self) -> None:
+        """Have the notebook's process forked while the notebook is read and repaired."""
+        self._ahead = self.process("student")
 
     def process(self, entry: str) -> Process:
         """A process that the client has had forked, in a box of its own."""
+        if entry == "student" and self._ahead is not None:
+            ahead, self._ahead = self._ahead, None
+            return ahead
         send(self._wire, {"need": entry})
         receive(self._wire)
         _, wires, _, _ = socket.recv_fds(self._wire, 1, 2)
@@ -312,6 +222,9 @@ class _Starting:
         self._source = SubprocessServer(image)
         self._source.configure(json.loads(public), [])
 
+    def begin(self) -> None:
+        """Nothing: here a process is up when it has been started."""
+
     def process(self, entry: str) -> Process:
         """A new process."""
         return self._source.process(entry)
@@ -327,6 +240,8 @@ def serve(state: State, wire: socket.socket) -> None:
             if head["do"] not in steps:
                 return
             supply = _Starting(state.image, public(state)) if state.image else _Asking(wire)
+            if head["do"] != "repair":
+                supply.begin()
             said, text = steps[head["do"]](state, supply, wire, blobs)
             send(wire, {"done": head["do"]} | said, [text])
     except Broken:

@@ -12,8 +12,9 @@ from __future__ import annotations
 import random
 import re
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, Protocol
 
 from nbformat.notebooknode import NotebookNode, from_dict
@@ -23,7 +24,9 @@ from autograder.boxed.case_reports import case_reports
 from autograder.boxed.claims import sound_outcome
 from autograder.boxed.graphs_elsewhere import GraphsElsewhere
 from autograder.boxed.known_outcomes import recognise
+from autograder.boxed.work_ahead import look_at
 from autograder.builder.cell_ids import is_as_given
+from autograder.builder.solution_regions import STUB
 from autograder.core.case_builder import builder_of
 from autograder.core.ending import End, Ending
 from autograder.core.exercise import Case, Exercise
@@ -143,6 +146,7 @@ class NotebookRun:
         self._graphs = GraphsElsewhere(supply)
         self._parked: dict[int, Parked] = {}
         self._trials: dict[int, _Trial] = {}
+        self._ahead = self._what_comes()
         self._taken = taken_ids(nb)
         self._late: set[int] = set()  # checks whose answers come further down
         self._used = self._astray = 0
@@ -279,7 +283,22 @@ class NotebookRun:
         step = {"do": "run", "source": cell.source, "bare": not self._matters(cell)}
         step |= {"cpu": times.cell_cpu, "wall": times.cell_wall}
         patience = times.cell_wall + ANSWER_GRACE
-        return self._process().step(step, patience=patience, largest=MAX_OUTPUTS)[0]
+        return self._process().step(
+            step, patience=patience, largest=MAX_OUTPUTS, meanwhile=self._look_ahead
+        )[0]
+
+    def _what_comes(self) -> Iterator[tuple[Exercise, Case]]:
+        """The cases on which answers will be tried first, as far as somebody wrote an answer."""
+        texts = {grade_id(cell): cell.source for cell in self.nb.cells}
+        for index in self._checks():
+            exercise = self._exercise(index)
+            if STUB not in texts.get(exercise.name, STUB):
+                yield from ((exercise, case) for case in exercise.visible_cases())
+
+    def _look_ahead(self) -> None:
+        """While the notebook's process is at work, look at the next of these cases."""
+        if (found := next(self._ahead, None)) is not None:
+            look_at(*found)
 
     # ------------------------------------------------------------------ answers
 
@@ -306,7 +325,9 @@ class NotebookRun:
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                head, _ = self._process().step(step, patience=AT_ONCE, hand_over=(theirs,))
+                head, _ = self._process().step(
+                    step, patience=AT_ONCE, hand_over=(theirs,), meanwhile=self._look_ahead
+                )
             except BaseException:
                 ours.close()
                 raise
@@ -586,7 +607,10 @@ class _Trial:
             step = {"do": "case", "number": number, "procedure": self._exercise.procedure}
             step |= {"cpu": self._cpu, "wall": self._wall}
             patience = min(self._wall + ANSWER_GRACE, until - AWAKE.now())
-            head, blobs = child.step(step, [builder_of(case)], patience=max(0.0, patience))
+            head, blobs = child.step(
+                step, [builder_of(case)], patience=max(0.0, patience),
+                meanwhile=partial(look_at, self._exercise, case),
+            )  # fmt: skip
             if head.get("state") == "broken":
                 why = str(head.get("why"))[:300]
                 name = self._exercise.name

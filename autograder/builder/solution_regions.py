@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from autograder.builder.source import Cell
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # with it comes jupytext, which a judge does not need
+    from autograder.builder.source import Cell
 
 BEGIN, END = "BEGIN SOLUTION", "END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"

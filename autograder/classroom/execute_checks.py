@@ -19,6 +19,7 @@ from traitlets import Bool, Float, Integer, Unicode
 from autograder.classroom.attached_files import files_beside
 from autograder.classroom.fork_servers import boxes_for, hidden_by_name, imports_of, text_of
 from autograder.classroom.grade_submission import Untrue, ask, notes_in, shares_in
+from autograder.classroom.kept_source_cells import source_cells_of
 from autograder.classroom.nbgrader_options import NOT_PYTHON, foreign_kernel
 from autograder.classroom.pools import Pools
 from autograder.classroom.released import given_out
@@ -29,7 +30,7 @@ from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission, Timeouts
 from autograder.submission.sanitize import in_a_line
 from autograder.submission.seeds import key_of
-from autograder.submission.source_cells import checked_exercise, source_cells_of
+from autograder.submission.source_cells import checked_exercise
 
 CASES = "fxcourse_cases"
 """The key of nbgrader's resources for what a judge says of each case of the one exercise."""

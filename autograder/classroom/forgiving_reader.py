@@ -12,11 +12,11 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.fork_servers import boxes_for
 from autograder.classroom.grade_submission import repaired
+from autograder.classroom.kept_source_cells import source_cells_of
 from autograder.classroom.released import given_out
 from autograder.submission.repair import read_forgivingly
 from autograder.submission.sanitize import in_a_line
 from autograder.submission.seeds import NOTES
-from autograder.submission.source_cells import source_cells_of
 
 
 class RepairNotebook(NbGraderPreprocessor):

@@ -12,12 +12,13 @@ from nbgrader.api import Gradebook, SubmittedNotebook, TaskCell
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
+from autograder.classroom.kept_source_cells import source_cells_in
 from autograder.classroom.last_run import LastRun
 from autograder.classroom.late_penalties import LateRow, Penalties, Stamp, keep_time
 from autograder.classroom.released import given_out
 from autograder.classroom.second_looks import keep, look_again
 from autograder.submission.result import GradedNotebook, Result
-from autograder.submission.source_cells import SourceCell, source_cells_in
+from autograder.submission.source_cells import SourceCell
 
 _PAGES = frozenset(".htm .html .mht .mhtml .shtml .svg .svgz .swf .xht .xhtml .xml .xsl".split())
 """Files that a browser would run; Formgrader shows graded folders from its own address."""

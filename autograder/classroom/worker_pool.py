@@ -7,6 +7,7 @@ servers of their chapter.
 from __future__ import annotations
 
 import logging
+import os
 import queue
 import threading
 from collections.abc import Iterable, Iterator
@@ -19,6 +20,13 @@ from autograder.submission.contract import GradingConfig, Submission, failed_res
 from autograder.submission.result import GradedNotebook
 
 _log = logging.getLogger(__name__)
+
+HEAD_START = 3.0
+"""Seconds for which the other lanes leave the machine to the first ones, until a result is there.
+
+At first a submission keeps two processors busy: its judge works out what nobody has worked out yet
+while the answers are tried. With all lanes at work at once nobody would see a result for longer.
+"""
 
 
 def grade_in_parallel(
@@ -36,7 +44,7 @@ def grade_in_parallel(
     """
     source, taking = iter(submissions), threading.Lock()
     done: queue.Queue[GradedNotebook | BaseException | None] = queue.Queue()
-    stop = threading.Event()
+    stop, begun = threading.Event(), threading.Event()
     first = next(source, None)
     if first is None:
         return  # nothing is new, and nothing is started
@@ -62,19 +70,26 @@ def grade_in_parallel(
         try:
             while (submission := take()) is not None:
                 done.put(grade(submission, terms, boxes))
+                begun.set()
         except BaseException as error:  # shown by whoever waits for the results
             done.put(error)
         finally:
+            begun.set()
             done.put(None)
+
+    def work_later() -> None:
+        begun.wait(HEAD_START)
+        work()
 
     def prove_and_work() -> None:
         be_proven()
-        work()
+        work_later()
 
     # The first notebooks are graded meanwhile; what they earn counts only if the proof holds. One
     # of several lanes begins with the proof, so that no more is done at a time than was asked for.
     first_lanes = [be_proven, work] if jobs == 1 else [prove_and_work, work]
-    lanes = [*first_lanes, *(work for _ in range(jobs - 2))]
+    early = (os.cpu_count() or 1) // 2 - 1
+    lanes = [*first_lanes, *(work if i < early else work_later for i in range(jobs - 2))]
     for lane in lanes:
         threading.Thread(target=lane, daemon=True).start()
     try:

@@ -288,6 +288,7 @@ class Process:
         largest: int = MAX_HEAD,
         hand_over: tuple[socket.socket, ...] = (),
         tell: Callable[[dict[str, Any], list[bytes]], None] | None = None,
+        meanwhile: Callable[[], None] | None = None,
     ) -> Frame:
         """Have one step done.
 
@@ -299,6 +300,7 @@ class Process:
             largest: bytes that the head of an answer may have.
             hand_over: sockets of which it is given the other ends.
             tell: is told what comes before the step is done; without it, nothing may come.
+            meanwhile: what is done here while the step begins there; its time does not count.
 
         Raises:
             ProcessLost: the process is gone, or does not answer as it must.
@@ -309,6 +311,10 @@ class Process:
             send(self.talk, head, blobs, time.monotonic() + min(patience, SENDING))
             if hand_over:
                 socket.send_fds(self.talk, [b"\1"], [one.fileno() for one in hand_over])
+            if meanwhile is not None:
+                began = AWAKE.now()
+                meanwhile()
+                until += AWAKE.now() - began
             while True:
                 until = self._wait(until, patience)
                 rest = max(REST, until - AWAKE.now())

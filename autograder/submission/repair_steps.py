@@ -15,7 +15,6 @@ from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
-from nbgrader import utils
 
 from autograder.submission.changed import (
     defined,
@@ -26,6 +25,7 @@ from autograder.submission.changed import (
     tree_of,
     what_changed,
 )
+from autograder.submission.nbgrader_parts import utils
 from autograder.submission.normalize import set_type
 from autograder.submission.source_cells import SourceCell, grade_id, normal
 

@@ -7,8 +7,8 @@ import math
 from collections.abc import Mapping
 
 from nbformat.notebooknode import NotebookNode
-from nbgrader.utils import determine_grade, is_task
 
+from autograder.submission.nbgrader_parts import utils
 from autograder.submission.source_cells import checked_exercise
 
 
@@ -26,7 +26,7 @@ def auto_score(cell: NotebookNode, shares: Mapping[str, float | None] | None) ->
     """
     data = cell.metadata["nbgrader"]
     most = float(data.get("points") or 0.0)
-    if is_task(cell):
+    if utils.is_task(cell):
         return None
     if shares is not None and data["grade_id"] in shares:
         share = shares[data["grade_id"]]
@@ -34,7 +34,7 @@ def auto_score(cell: NotebookNode, shares: Mapping[str, float | None] | None) ->
     if shares is None and checked_exercise(cell) is not None:
         return 0.0
     try:
-        points, _ = determine_grade(_without_warnings(cell))
+        points, _ = utils.determine_grade(_without_warnings(cell))
     except (ValueError, KeyError, TypeError):  # it shows more than full marks, or no text
         return 0.0
     if points is None:

@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from autograder.boxed.case_reports import case_reports
 from autograder.boxed.notebook_run import NotebookRun, Parked
 from autograder.builder.cell_ids import digest_of
+from autograder.builder.solution_regions import STUB
 from autograder.core.ending import End, Ending
 from autograder.core.graph_jobs import do_here
 from autograder.core.outcome import Outcome
@@ -150,6 +151,44 @@ def test_what_cells_of_the_chapters_own_show_is_not_kept() -> None:
     assert bare == [True, False]
     kinds = [[output.output_type for output in cell.outputs] for cell in nb.cells]
     assert kinds == [["error"], ["stream", "error"]]
+
+
+@pytest.mark.parametrize(
+    ("source", "looked"),
+    [("def after(x): return x", True), (f"def after(x):\n    {STUB}", False), (None, False)],
+    ids=["an answer", "a stub", "no cell of its own"],
+)
+def test_cases_are_looked_at_while_cells_are_run_where_somebody_wrote_an_answer(
+    source: str | None, looked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(
+        "autograder.boxed.notebook_run.look_at", lambda exercise, case: seen.append(case.name)
+    )
+    supply = Working()
+    mine = {"nbgrader": {"grade_id": "after", "grade": False, "solution": True}}
+    own = [new_code_cell(source, metadata=mine)] if source else []
+    cells = [new_code_cell(f"x = {number}") for number in range(30)]
+    nb = new_notebook(cells=[*own, *cells, new_code_cell("check(after)", metadata=CHECK)])
+    run = NotebookRun(nb, EXERCISES, supply)  # type: ignore[arg-type]
+    monkeypatch.setattr(run, "_park", lambda index: None)
+    monkeypatch.setattr(run, "_try", lambda index: None)
+    monkeypatch.setattr(run, "_park_the_late", lambda: None)
+    run.run()
+    visible = [case.name for case in EXERCISES["after"].visible_cases()]
+    assert len(visible) > 1 and seen == (visible if looked else [])
+
+
+class Working(Notebooks):
+    """Processes that take a while for each step, so that something can be done meanwhile."""
+
+    def process(self, entry: str) -> Notebook:
+        class Busy(Notebook):
+            def step(self, head: dict[str, Any], *_: Any, **more: Any) -> tuple[dict, list[bytes]]:
+                more["meanwhile"]()
+                return super().step(head)
+
+        return Busy()
 
 
 class Slow:

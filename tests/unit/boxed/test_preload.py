@@ -44,6 +44,25 @@ def test_a_forked_check_can_run_a_backward_pass_after_a_cell_did() -> None:
     assert done.stdout.endswith("exit 0\n"), done.stderr
 
 
+COMMON = """
+from autograder.boxed import common_imports
+common_imports.begin()
+
+import torch._dynamo
+try:
+    import triton
+except ImportError:
+    print("none")
+"""
+
+
+def test_no_compiler_for_graphics_cards_is_there_whatever_build_of_pytorch_this_is() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", COMMON], cwd=ROOT, text=True, capture_output=True, check=False
+    )
+    assert done.stdout == "none\n", done.stderr
+
+
 REHEARSED = """
 import os
 from autograder.boxed import late_imports

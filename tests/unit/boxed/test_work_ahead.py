@@ -7,7 +7,7 @@ from dataclasses import replace
 import nbformat
 import pytest
 
-from autograder.boxed import judge_service
+from autograder.boxed import work_ahead
 from autograder.builder.paths import COURSE
 from autograder.classroom.journal import digest_of
 from autograder.core.exercise import Case, Exercise
@@ -36,8 +36,8 @@ def test_as_much_is_worked_out_as_the_class_will_ask_for(
     def look(exercise: Exercise, case: Case) -> None:
         seen.append(case.name)
 
-    monkeypatch.setattr(judge_service, "_look_at", look)
-    for _ in judge_service._work_ahead([EXERCISE], judge_service._pools([EXERCISE], 7), works):
+    monkeypatch.setattr(work_ahead, "_work_out", look)
+    for _ in work_ahead.work_ahead([EXERCISE], work_ahead.pools_of([EXERCISE], 7), works):
         pass
     assert len([name for name in seen if name in HAND_PICKED]) == hand_picked
     assert len([name for name in seen if name not in HAND_PICKED]) == pooled
@@ -67,7 +67,7 @@ def test_what_a_card_shows_of_a_case_is_read_ahead(monkeypatch: pytest.MonkeyPat
     wanted = source_of(case.make(0))
     pasteable._text_of.cache_clear()
     case.cache.clear()
-    judge_service._look_at(EXERCISE, case)
+    next(work_ahead.work_ahead([replace(EXERCISE, cases=(case,))], [], 2))
 
     def read(*_: object) -> None:
         raise AssertionError("it has been read before")
@@ -78,11 +78,26 @@ def test_what_a_card_shows_of_a_case_is_read_ahead(monkeypatch: pytest.MonkeyPat
     assert size_of(case) > 2
 
 
+def test_a_case_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = EXERCISE.cases[0]
+    case.cache.clear()
+    work_ahead.look_at(EXERCISE, case)
+    known = set(case.cache)
+    assert {("reference", 0), ("traced", 0), ("trial", 0)} <= known
+
+    def work(*_: object) -> None:
+        raise AssertionError("it has been worked out before")
+
+    monkeypatch.setattr(work_ahead, "Evidence", work)
+    work_ahead.look_at(EXERCISE, case)
+    assert set(case.cache) == known
+
+
 def test_the_text_that_was_given_out_is_cleaned_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     given = (COURSE / "00_start.ipynb").read_bytes()
     cells._clean_often.cache_clear()
-    assert list(judge_service._read_ahead(given, 1)) == []
-    assert list(judge_service._read_ahead(given, 2)) == [None]
+    assert list(work_ahead.read_ahead(given, 1)) == []
+    assert list(work_ahead.read_ahead(given, 2)) == [None]
     rendered: list[str] = []
 
     stock = cells._watched
@@ -101,7 +116,7 @@ def test_the_text_that_was_given_out_is_cleaned_ahead(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("given", [b"", b"{}", b"\xff", b'{"cells": 3}'])
 def test_a_text_that_is_no_notebook_is_not_read_ahead(given: bytes) -> None:
-    assert list(judge_service._read_ahead(given, 60)) == [None]
+    assert list(work_ahead.read_ahead(given, 60)) == [None]
 
 
 def test_a_trace_that_is_there_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from nbgrader.validator import Validator
 
 from autograder import builder
 from autograder.builder import solved_chapter
+from autograder.builder.execute import ExecutionFailed, execute, solved
 from tests.support import build_fixture
 from tests.support.build_fixture import CARDS, CHAPTER, line_of
 from tests.support.forked_kernels import forked_kernels
@@ -41,7 +42,7 @@ def validate(folder: Path, notebook: NotebookNode, *, run: bool = True) -> dict:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
     """The fixture chapter, executed."""
-    return builder.execute(source(tmp_path_factory.mktemp("chapter")))
+    return execute(source(tmp_path_factory.mktemp("chapter")))
 
 
 def test_a_solved_chapter_runs(run: NotebookNode) -> None:
@@ -60,7 +61,7 @@ def test_executing_changes_only_outputs(run: NotebookNode, tmp_path: Path) -> No
 
 
 def test_readers_see_no_markers(run: NotebookNode) -> None:
-    text = "\n".join(cell.source for cell in builder.solved(run).cells)
+    text = "\n".join(cell.source for cell in solved(run).cells)
     assert "secret = _size(number)" in text
     assert "SOLUTION" not in text and "HIDDEN" not in text
 
@@ -96,22 +97,22 @@ def test_another_kernel_is_started_where_one_never_answers(
     """As jupyter_client says it of a kernel whose ports were taken meanwhile."""
     usual, begun = NotebookClient.execute, []
 
-    def execute(client: NotebookClient) -> NotebookNode:
+    def begin(client: NotebookClient) -> NotebookNode:
         begun.append(client)
         if len(begun) == 1:
             raise RuntimeError("Kernel died before replying to kernel_info")
         return usual(client)
 
-    monkeypatch.setattr(NotebookClient, "execute", execute)
+    monkeypatch.setattr(NotebookClient, "execute", begin)
     with forked_kernels():
-        done = builder.execute(source(tmp_path))
+        done = execute(source(tmp_path))
     assert len(begun) == 2 and any(cell.get("outputs") for cell in done.cells)
 
 
 def test_a_cell_that_does_not_end_is_stopped(tmp_path: Path) -> None:
     text = CHAPTER.replace("print(picture)", "import time\ntime.sleep(60)")
-    with pytest.raises(builder.ExecutionFailed, match="did not end within 1 seconds"):
-        builder.execute(source(tmp_path, text), timeout=1)
+    with pytest.raises(ExecutionFailed, match="did not end within 1 seconds"):
+        execute(source(tmp_path, text), timeout=1)
 
 
 def test_solved_notebooks_are_written(tmp_path: Path) -> None:
@@ -122,12 +123,12 @@ def test_solved_notebooks_are_written(tmp_path: Path) -> None:
 
 def test_in_the_released_form_only_the_checks_fail(tmp_path: Path) -> None:
     released = builder.build(build_fixture.write(tmp_path), CARDS)
-    run = builder.execute(released, unsolved=True)
+    run = execute(released, unsolved=True)
     failed = [c for c in run.cells for o in c.get("outputs", ()) if o.output_type == "error"]
     assert failed[0].source == "1 / 0"
     assert [c.id for c in failed[1:]] == ["check-after", "check-again"]
-    with pytest.raises(builder.ExecutionFailed, match="NotImplementedError"):
-        builder.execute(released)
+    with pytest.raises(ExecutionFailed, match="NotImplementedError"):
+        execute(released)
 
 
 def test_a_cell_that_needs_the_solution_is_found(tmp_path: Path) -> None:
@@ -135,8 +136,8 @@ def test_a_cell_that_needs_the_solution_is_found(tmp_path: Path) -> None:
         '# %% [markdown] card="again"', '# %%\nafter(3)\n\n# %% [markdown] card="again"'
     )
     released = builder.build(build_fixture.write(tmp_path, text), CARDS)
-    with pytest.raises(builder.ExecutionFailed, match="NotImplementedError"):
-        builder.execute(released, unsolved=True)
+    with pytest.raises(ExecutionFailed, match="NotImplementedError"):
+        execute(released, unsolved=True)
 
 
 def test_validate_accepts_the_solved_form(tmp_path: Path) -> None:
@@ -157,7 +158,7 @@ def test_validate_rejects_the_released_form(tmp_path: Path) -> None:
 def run_solved(path: Path) -> NotebookNode:
     """A chapter with its solutions, executed."""
     with forked_kernels():
-        return builder.execute(builder.source_notebook(path))
+        return execute(builder.source_notebook(path))
 
 
 @lru_cache
@@ -165,7 +166,7 @@ def run_released(path: Path) -> NotebookNode:
     """A chapter as learners get it, executed as nbgrader does."""
     with pytest.MonkeyPatch.context() as patch, forked_kernels():
         patch.setenv("NBGRADER_EXECUTION", "validate")
-        return builder.execute(builder.build(path), unsolved=True)
+        return execute(builder.build(path), unsolved=True)
 
 
 by_chapter = pytest.mark.parametrize(
@@ -197,7 +198,7 @@ def test_in_an_unsolved_chapter_only_the_checks_fail(path: Path) -> None:
 def test_a_chapter_that_nobody_has_worked_in_shows_no_error_of_a_check() -> None:
     path = next(path for path in builder.chapters() if path.stem.startswith("01"))
     with forked_kernels():
-        run = builder.execute(builder.build(path), unsolved=True)
+        run = execute(builder.build(path), unsolved=True)
     checks = [cell for cell in run.cells if cell.id.startswith("check-")]
     assert len(checks) > 2
     for cell in checks:

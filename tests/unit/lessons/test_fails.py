@@ -10,7 +10,8 @@ import torch
 from nbformat.v4 import new_code_cell, new_notebook
 from torch import fx
 
-from autograder import builder, fails
+from autograder import fails
+from autograder.builder.execute import execute
 from autograder.cards.failing import DidNotFail, Failure
 from tests.unit.cards.test_show_card import read
 
@@ -78,7 +79,7 @@ def test_what_a_message_holds_stays_text() -> None:
 @pytest.mark.slow
 def test_a_notebook_shows_the_line_and_no_error(tmp_path: Path) -> None:
     code = "from autograder import fails\nwith fails(ZeroDivisionError):\n    1 / 0"
-    run = builder.execute(new_notebook(cells=[new_code_cell(code)]), cwd=tmp_path)
+    run = execute(new_notebook(cells=[new_code_cell(code)]), cwd=tmp_path)
     (output,) = run.cells[0].outputs
     assert output.output_type == "display_data"
     assert output.data["text/plain"] == "ZeroDivisionError: division by zero  (as expected)"
