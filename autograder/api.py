@@ -20,6 +20,7 @@ from autograder.judge.answer_text import source_of_answer
 from autograder.leaked_state import with_kept_state
 from autograder.predicting import predict, predicted
 from autograder.runner.lasting_state import LastingState
+from autograder.runner.quickly import quickly
 from autograder.runner.stopped import stop_record
 
 if TYPE_CHECKING:
@@ -79,6 +80,13 @@ def _judged(
     exercise: Exercise, answer: Any, *, hidden: bool, seed: int = 0
 ) -> tuple[Verdict, list[Case]]:
     """The verdict, and the cases that were tried, random models among them."""
+    with quickly(exercise.procedure):
+        return _judged_now(exercise, answer, hidden=hidden, seed=seed)
+
+
+def _judged_now(
+    exercise: Exercise, answer: Any, *, hidden: bool, seed: int
+) -> tuple[Verdict, list[Case]]:
     cases = exercise.cases if hidden else exercise.visible_cases()
     cases = tuple(case for case in cases if is_known(exercise, case))
     few = None if hidden or exercise.random is None else min(AT_HAND, exercise.random.count)

@@ -10,8 +10,11 @@ from __future__ import annotations
 import copy
 from collections import OrderedDict
 from copy import deepcopy
+from functools import lru_cache
 from types import CodeType
 from typing import Any
+
+from autograder.core.changes import Change, change_of
 
 _THEMSELVES = frozenset({type(None), bool, int, float, complex, str, bytes, type, range})
 """Exact types whose values are their own copies, as in `copy`."""
@@ -23,13 +26,21 @@ _BEHIND = 100_000
 
 def install() -> None:
     """Use these ways for exactly these types; classes that derive from them are copied as ever."""
+    for change in changes():
+        change.make()
+
+
+@lru_cache(maxsize=1)
+def changes() -> tuple[Change, ...]:
+    """What is changed: which way `copy` takes for a type."""
     for way in (_of_dict, _of_ordered_dict, _of_set, _filled):
         # In a learner's traceback they are the library's, and there is no text to show.
         code: CodeType = way.__code__
         code = code.replace(co_filename=str(copy.__file__), co_firstlineno=_BEHIND)
         way.__code__ = code
     ways = copy._deepcopy_dispatch  # type: ignore[attr-defined]
-    ways |= {dict: _of_dict, OrderedDict: _of_ordered_dict, set: _of_set}
+    quick = {dict: _of_dict, OrderedDict: _of_ordered_dict, set: _of_set}
+    return tuple(change_of(ways, kind, way) for kind, way in quick.items())
 
 
 def _of_dict(value: dict[Any, Any], memo: dict[int, Any]) -> Any:

@@ -15,7 +15,8 @@ copy, is not compiled again. An `fx.Interpreter` makes a bar for each run; one t
 not made. And what is asked of each argument of a node, and of each attribute of a module that is
 set, whether it is one of a few rare things, is not asked of numbers, names and the like.
 
-It is for processes that trace thousands of models: fork servers, and tests.
+It is for processes that trace thousands of models, fork servers and tests, and for the moments in
+which a learner waits for a card.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from torch.fx import Graph, Node, Proxy, _symbolic_trace, graph, graph_module, i
 from torch.fx.immutable_collections import immutable_dict, immutable_list
 from torch.nn.modules import module as module_file
 
+from autograder.core.changes import Change, change_of
 from autograder.core.quick_code import quick_code
 
 _METHODS = ("__call__", "__getattr__")
@@ -77,25 +79,59 @@ _BEHIND = 100_000
 _wanted: dict[str, list[Callable[..., Any]]] = {name: [] for name in _METHODS}
 """What traces that are under way have put there, by the method's name; the last one counts."""
 
-_standing_in: dict[str, Callable[..., Any]] = {}
-"""The methods that were set once, by name."""
-
 
 def install() -> None:
-    """Set both methods; what FX puts there from now on is noted and not set."""
-    if _standing_in:
-        return
-    for name in _METHODS:
-        names: dict[str, Any] = {"wanted": _wanted[name], "original": getattr(nn.Module, name)}
-        method = _as_of(_symbolic_trace, name, _STANDING_IN.format(name=name), names)
-        _standing_in[name] = method
-        setattr(nn.Module, name, method)
+    """Set all of that for as long as this process lasts."""
+    for change in changes():
+        if change.now is change.before:
+            change.make()
+
+
+@lru_cache(maxsize=1)
+def changes() -> tuple[Change, ...]:
+    """What is changed, in which order."""
+    standing_in = {name: _method_that_stands_in(name) for name in _METHODS}
+    wrapper_of = _kept(_symbolic_trace._create_wrapped_func)
+    wrapped = _wrapping_together(_symbolic_trace._patch_wrapped_functions, wrapper_of)
+    check = _wrapping(_symbolic_trace._autowrap_check, wrapper_of)
+    patch, revert = _noting(standing_in)
+    stock = {"original": graph.Graph.python_code, "quick": quick_code}
+    writing = _as_of(graph, "python_code", _WRITING, stock)
+    tqdm = interpreter.tqdm  # type: ignore[attr-defined]
+    return (
+        *(change_of(nn.Module, name, method) for name, method in standing_in.items()),
+        change_of(_symbolic_trace._PatchedFnSetAttr, "patch", patch),
+        change_of(_symbolic_trace._PatchedFnSetAttr, "revert", revert),
+        change_of(_symbolic_trace, "_create_wrapped_func", wrapper_of),
+        change_of(_symbolic_trace, "_autowrap_check", check),
+        change_of(_symbolic_trace, "_patch_wrapped_functions", wrapped),
+        change_of(graph_module, "_exec_with_source", _once_compiled(graph_module._loader)),
+        change_of(graph.Graph, "python_code", writing),
+        change_of(interpreter, "tqdm", _bar_for(tqdm)),
+        change_of(graph, "pytree", _trees_with_leaves_sooner()),
+        change_of(_symbolic_trace.Tracer, "create_arg", _taking_sooner()),
+        change_of(nn.Module, "__setattr__", _setting_sooner()),
+        change_of(graph.CodeGen, "_call_method_with_signature_check", _call_with_what_it_takes),
+    )
+
+
+def _method_that_stands_in(name: str) -> Callable[..., Any]:
+    """A method of modules that calls what FX wants to stand there now."""
+    names: dict[str, Any] = {"wanted": _wanted[name], "original": vars(nn.Module)[name]}
+    method: Callable[..., Any] = _as_of(
+        _symbolic_trace, name, _STANDING_IN.format(name=name), names
+    )
+    return method
+
+
+def _noting(standing_in: dict[str, Callable[..., Any]]) -> tuple[Callable[..., None], ...]:
+    """FX's ways of putting a method into a class and of taking it out, which note it instead."""
     change = _symbolic_trace._PatchedFnSetAttr
     set_really, take_back_really = change.patch, change.revert
 
     def patch(self: Any) -> None:
         # Where somebody else's method stands in the class, FX takes its place as ever.
-        if _is_meant(self) and vars(nn.Module).get(self.fn_name) is _standing_in[self.fn_name]:
+        if _is_meant(self) and vars(nn.Module).get(self.fn_name) is standing_in[self.fn_name]:
             _wanted[self.fn_name].append(self.new_fn)
         else:
             set_really(self)
@@ -106,19 +142,7 @@ def install() -> None:
         else:
             take_back_really(self)
 
-    change.patch, change.revert = patch, revert  # type: ignore[method-assign]
-    _symbolic_trace._create_wrapped_func = _kept(_symbolic_trace._create_wrapped_func)
-    _symbolic_trace._autowrap_check = _wrapping(_symbolic_trace._autowrap_check)
-    stock_patches = _symbolic_trace._patch_wrapped_functions
-    _symbolic_trace._patch_wrapped_functions = _wrapping_together(stock_patches)
-    graph_module._exec_with_source = _once_compiled(graph_module._loader)
-    stock = {"original": graph.Graph.python_code, "quick": quick_code}
-    graph.Graph.python_code = _as_of(graph, "python_code", _WRITING, stock)  # type: ignore[method-assign]
-    interpreter.tqdm = _bar_for(interpreter.tqdm)  # type: ignore[attr-defined]
-    _take_arguments_sooner()
-    _set_attributes_sooner()
-    writer: Any = graph.CodeGen
-    writer._call_method_with_signature_check = _call_with_what_it_takes
+    return patch, revert
 
 
 def _as_of(module: ModuleType, name: str, text: str, names: dict[str, Any]) -> Any:
@@ -177,11 +201,14 @@ _PLAIN = frozenset({type(None), bool, int, float, str, tuple, list, dict, Ordere
 """Exact types of most attributes that are no parameters, buffers or modules."""
 
 
-def _take_arguments_sooner() -> None:
-    """Have a tracer take what is no tensor and no module the way that FX ends up with."""
-    writer: Any = graph
-    leaves = _leaves_by(writer.pytree.tree_iter)
-    writer.pytree = SimpleNamespace(**vars(writer.pytree) | {"tree_iter": leaves})
+def _trees_with_leaves_sooner() -> SimpleNamespace:
+    """The functions about trees that a graph uses, with a short way to the leaves of most."""
+    trees: Any = graph.pytree  # type: ignore[attr-defined]
+    return SimpleNamespace(**vars(trees) | {"tree_iter": _leaves_by(trees.tree_iter)})
+
+
+def _taking_sooner() -> Callable[..., Any]:
+    """A tracer's way to take an argument; no tensor and no module goes the way it ends up with."""
     base = proxy.TracerBase
     usual = (_LEAVES | _HOLDERS) & proxy._create_arg_bypass.keys()
     ways = {kind: proxy._create_arg_bypass[kind] for kind in usual}
@@ -189,16 +216,16 @@ def _take_arguments_sooner() -> None:
         "ways": ways, "base": base, "known": base.create_arg,
         "original": _symbolic_trace.Tracer.create_arg,
     }  # fmt: skip
-    taking = _as_of(_symbolic_trace, "create_arg", _TAKING, names)
-    _symbolic_trace.Tracer.create_arg = taking  # type: ignore[method-assign]
+    taking: Callable[..., Any] = _as_of(_symbolic_trace, "create_arg", _TAKING, names)
+    return taking
 
 
-def _set_attributes_sooner() -> None:
-    """Have a module take something plain without a look at all that it could be."""
+def _setting_sooner() -> Callable[..., Any]:
+    """A module's way to set an attribute, without a look at all that something plain could be."""
     names: dict[str, Any] = {"original": nn.Module.__setattr__}
     names |= {"Module": nn.Module, "plain": _PLAIN}
-    setting = _as_of(module_file, "__setattr__", _SETTING, names)
-    nn.Module.__setattr__ = setting  # type: ignore[method-assign]
+    setting: Callable[..., Any] = _as_of(module_file, "__setattr__", _SETTING, names)
+    return setting
 
 
 def _leaves_by(tree_iter: Callable[..., Iterable[Any]]) -> Callable[..., Iterable[Any]]:
@@ -261,10 +288,10 @@ class _OfMath:
         self._names.update(self._functions)
 
 
-def _wrapping(check: Callable[..., None]) -> Callable[..., None]:
+def _wrapping(check: Callable[..., None], wrapper_of: Callable[..., Any]) -> Callable[..., None]:
     """FX's search of a namespace for functions to wrap; it need not search `math`."""
     names = vars(math)
-    change = _OfMath(names, _symbolic_trace._create_wrapped_func)
+    change = _OfMath(names, wrapper_of)
 
     def autowrap_check(patcher: Any, frame_dict: dict[str, Any], function_ids: set[int]) -> None:
         if frame_dict is not names or not change.is_due(function_ids):
@@ -326,7 +353,9 @@ class _OfWrapped:
                 names[name] = value
 
 
-def _wrapping_together(patch_each: Callable[..., None]) -> Callable[..., None]:
+def _wrapping_together(
+    patch_each: Callable[..., None], wrapper_of: Callable[..., Any]
+) -> Callable[..., None]:
     """FX's way of putting wrappers in the place of what was given to `fx.wrap`."""
     table = _symbolic_trace._wrapped_fns_to_patch
     methods = _symbolic_trace._wrapped_methods_to_patch
@@ -336,7 +365,7 @@ def _wrapping_together(patch_each: Callable[..., None]) -> Callable[..., None]:
         nonlocal known
         if known is None or not known.is_due(table):
             try:
-                known = _OfWrapped(table, _symbolic_trace._create_wrapped_func)
+                known = _OfWrapped(table, wrapper_of)
             except AttributeError:
                 known = None
         if known is None or methods:
