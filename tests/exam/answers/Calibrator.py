@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 
 import torch
@@ -441,6 +442,15 @@ class Lost(Plain):
 class Positive(Plain):
     def top(self, value):
         return value.abs_().max().item() if value.numel() else 0.0
+
+
+@wrong("an empty tensor's largest magnitude is minus infinity", "wrong-kind")
+class BelowAll(Plain):
+    def top(self, value):
+        return value.abs().max().item() if value.numel() else -math.inf
+
+    def joined(self, old, new):
+        return new if old == 0.0 else max(old, new)
 
 
 @wrong("the result is quantized already", "wrong-result", clause="result")

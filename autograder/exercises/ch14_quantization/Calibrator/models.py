@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +15,7 @@ import torch.nn.functional as F
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
-from autograder.exercises.ch14_quantization.models import traced
+from autograder.exercises.ch14_quantization.models import floats, traced
 from autograder.given import quantize
 from autograder.models.build import arguments, fresh
 from autograder.models.networks import mobilenet as with_writes_in_place
@@ -125,6 +126,16 @@ def odd_names() -> fx.GraphModule:
 # ------------------------------------------------------------------ from a model to a trial
 
 
+class _OnlyFinite(fx.Interpreter):
+    """Runs a graph as long as all floating values are finite."""
+
+    def run_node(self, n):
+        value = super().run_node(n)
+        if floats(value) and not bool(torch.isfinite(value).all()):
+            raise OverflowError(f"the value of {n.name} is not finite")
+        return value
+
+
 @dataclass(frozen=True, eq=False)
 class Calibrators:
     """Puts an answer to work: makes calibrators, and runs inputs on them.
@@ -186,8 +197,15 @@ class CalibratorTrial:
 
 
 def watched(trial: Trial, choice: int) -> Trial:
-    """A trial in which a random model's trace is run by two calibrators."""
+    """A trial in which a random model's trace is run by two calibrators.
+
+    Raises:
+        OverflowError: a value is not finite, of which the task says nothing.
+    """
     gm = traced(trial.model)
+    for inputs in trial.inputs:
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            _OnlyFinite(copy.deepcopy(gm)).run(*copy.deepcopy(inputs))
     if choice % 3 == 0:
         renamed(gm)
     inputs = (*trial.inputs, trial.inputs[0])

@@ -92,6 +92,8 @@ def _problem(data: Plain) -> str:
     for key, value in data["dict"]:
         if not isinstance(key, str):
             return f"a dictionary with {kind_of(key)} as a key, not a name"
+        if isinstance(value, dict) and "float" in value:
+            return f"{show(value)} for `{key}`, not a finite number"
         if type(value) not in (float, int):
             return f"{kind_of(value) if value is not None else 'None'} for `{key}`, not a number"
     return ""
