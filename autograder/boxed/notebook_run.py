@@ -298,7 +298,9 @@ class NotebookRun:
     def _look_ahead(self) -> None:
         """While the notebook's process is at work, look at the next of these cases."""
         if (found := next(self._ahead, None)) is not None:
+            began = AWAKE.now()
             look_at(*found)
+            self._deadline += AWAKE.now() - began  # that is no time of the notebook's
 
     # ------------------------------------------------------------------ answers
 
@@ -568,6 +570,7 @@ class _Trial:
         self._exercise, self._patience = exercise, patience
         self._cpu, self._wall = patience.case_cpu, patience.case_wall
         self._left, self._number = patience.trial, 0
+        self._looked = 0.0  # seconds of the judge's own, which are none of the answer's
         self._gone: set[str] = set()
         self._over = False
         self.outcomes: list[Outcome] = []
@@ -587,11 +590,11 @@ class _Trial:
         Raises:
             ProcessLost: its process is gone, or took too long for all cases together.
         """
-        began = AWAKE.now()
+        began, self._looked = AWAKE.now(), 0.0
         try:
             self._go(child, cases, began + self._left, warn)
         finally:
-            self._left -= AWAKE.now() - began
+            self._left -= AWAKE.now() - began - self._looked
 
     def _go(
         self, child: Process, cases: Sequence[Case], until: float, warn: Callable[[str], None]
@@ -606,10 +609,10 @@ class _Trial:
             number = self._number
             step = {"do": "case", "number": number, "procedure": self._exercise.procedure}
             step |= {"cpu": self._cpu, "wall": self._wall}
-            patience = min(self._wall + ANSWER_GRACE, until - AWAKE.now())
+            patience = min(self._wall + ANSWER_GRACE, until + self._looked - AWAKE.now())
             head, blobs = child.step(
                 step, [builder_of(case)], patience=max(0.0, patience),
-                meanwhile=partial(look_at, self._exercise, case),
+                meanwhile=partial(self._look_at, case),
             )  # fmt: skip
             if head.get("state") == "broken":
                 why = str(head.get("why"))[:300]
@@ -626,6 +629,11 @@ class _Trial:
                 continue
             self.outcomes.append(replace(outcome, case=case.name))
             self._over = self._is_hopeless(case, outcome)
+
+    def _look_at(self, case: Case) -> None:
+        began = AWAKE.now()
+        look_at(self._exercise, case)
+        self._looked += AWAKE.now() - began
 
     def _is_hopeless(self, case: Case, outcome: Outcome) -> bool:
         if outcome.ended == "out of time":

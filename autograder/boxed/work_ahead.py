@@ -15,7 +15,7 @@ import nbformat
 from autograder.boxed.known_outcomes import learn, right_answers
 from autograder.core.case_builder import builder_of
 from autograder.core.exercise import Case, Exercise
-from autograder.core.limits import bounded_output
+from autograder.core.limits import Limits, OutOfTime, bounded_output, time_limit
 from autograder.core.outcome import Outcome
 from autograder.drawing.style import measure_letters
 from autograder.fuzz.random_models import COUNT, POOL, can_be_made
@@ -32,6 +32,9 @@ WORTHWHILE = 2
 LEARNERS = 12
 """How often a case must be used until trying one of the course's own answers on it takes less time
 than it saves."""
+
+LOOKING = Limits(cpu=20.0, wall=120.0)
+"""The time that a look at one case may take. What takes longer is left to whoever judges it."""
 
 _LOOKED_AT = "looked at"
 
@@ -104,18 +107,17 @@ def _work_out(exercise: Exercise, case: Case) -> None:
     evidence = Evidence(exercise, case, Outcome(case.name))
     if case.recipe is not None and not can_be_made(case):
         return
-    for look in (
+    looks = (
         lambda: evidence.reference,
         lambda: evidence.traced_graph,
         lambda: evidence.traced_signature,
         lambda: size_of(case),
         evidence.make_ahead,
-    ):
-        try:
-            with bounded_output(0):
+    )
+    with contextlib.suppress(OutOfTime), time_limit(LOOKING), bounded_output(0):
+        for look in looks:
+            with contextlib.suppress(Exception):  # it has no model, or one that is not traced
                 look()
-        except Exception:
-            continue  # a case without a model, or whose model cannot be traced
 
 
 def _read_what_is_shown(case: Case) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from functools import lru_cache
 
 from autograder.core import quick_copies, quick_tracing
 from autograder.core.changes import Change, made
@@ -12,18 +11,21 @@ COMPILED = frozenset({"driven", "lowering"})
 """Procedures in which something is compiled: compilers look closely at what stands in a module."""
 
 
+def _changes() -> tuple[Change, ...]:
+    try:
+        return (*quick_tracing.changes(), *quick_copies.changes())
+    except (AttributeError, KeyError):  # another version of PyTorch, at its own pace
+        return ()
+
+
+_CHANGES = _changes()
+"""Found out with the first import: what a learner's cells mend of PyTorch comes later."""
+
+
 def quickly(procedure: str) -> AbstractContextManager[None]:
     """Within this, models are traced and copied in less time; afterwards all is as it was.
 
     Args:
         procedure: how the answers are exercised that are tried within this.
     """
-    return nullcontext() if procedure in COMPILED else made(_changes())
-
-
-@lru_cache(maxsize=1)
-def _changes() -> tuple[Change, ...]:
-    try:
-        return (*quick_tracing.changes(), *quick_copies.changes())
-    except (AttributeError, KeyError):  # another version of PyTorch, at its own pace
-        return ()
+    return nullcontext() if procedure in COMPILED else made(_CHANGES)

@@ -47,8 +47,8 @@ def _parts() -> tuple[ModuleType, type]:
             vars(steps)["NbGraderPreprocessor"] = base.NbGraderPreprocessor
             limits = importlib.import_module(f"{_STEPS}.limitoutput")
             return importlib.import_module(f"{_TOP}.utils"), limits.LimitOutput
-    limits = importlib.import_module(_STEPS)
-    return importlib.import_module(f"{_TOP}.utils"), limits.LimitOutput
+    steps = importlib.import_module(_STEPS)
+    return importlib.import_module(f"{_TOP}.utils"), steps.LimitOutput
 
 
 if TYPE_CHECKING:

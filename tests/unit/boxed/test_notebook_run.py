@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from autograder.boxed.case_reports import case_reports
-from autograder.boxed.notebook_run import NotebookRun, Parked
+from autograder.boxed.notebook_run import NotebookRun, Parked, _Trial
 from autograder.builder.cell_ids import digest_of
 from autograder.builder.solution_regions import STUB
 from autograder.core.ending import End, Ending
@@ -19,6 +20,7 @@ from autograder.core.outcome import Outcome
 from autograder.runner import run_cases
 from autograder.sandbox.client import ProcessLost
 from autograder.submission.case_report import CaseReport, reports_in
+from autograder.submission.contract import Timeouts
 from tests.support.numbers_syllabus import EXERCISES
 
 TAKES, GIVES, NEEDS = "kept = all_there_is()", "x = 1", "y = needs(a_little)"
@@ -250,3 +252,27 @@ def test_each_case_is_told_whether_it_was_tried_and_what_was_found() -> None:
 def test_what_is_no_list_of_cases_is_not_read(rows: Any) -> None:
     with pytest.raises(ValueError, match="no"):
         reports_in(rows)
+
+
+def test_what_the_judge_does_meanwhile_is_no_time_of_the_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Quick(Slow):
+        def step(self, head: dict[str, Any], *_: Any, **more: Any) -> tuple[dict, list[bytes]]:
+            given.append(more["patience"])
+            more["meanwhile"]()
+            stream = io.BytesIO()
+            Outcome(f"case {head['number']}").write(stream)
+            return {"done": "case"}, [stream.getvalue()]
+
+    def look(*_: Any) -> None:
+        time.sleep(0.2)
+
+    given: list[float] = []
+    monkeypatch.setattr("autograder.boxed.notebook_run.look_at", look)
+    patience = Timeouts(case_wall=600.0, trial=100.0)
+    trial = _Trial(EXERCISES["after"], patience)
+    cases = EXERCISES["after"].cases[:3]
+    trial.go(Quick(), cases[:2], [].append)  # type: ignore[arg-type]
+    trial.go(Quick(), cases[2:], [].append)  # type: ignore[arg-type]
+    assert len(given) == 3 and all(99.9 < seconds <= 100.0 for seconds in given)

@@ -11,6 +11,7 @@ from autograder.boxed import work_ahead
 from autograder.builder.paths import COURSE
 from autograder.classroom.journal import digest_of
 from autograder.core.exercise import Case, Exercise
+from autograder.core.limits import Limits
 from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
 from autograder.fuzz.random_models import COUNT, POOL
@@ -91,6 +92,21 @@ def test_a_case_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work_ahead, "Evidence", work)
     work_ahead.look_at(EXERCISE, case)
     assert set(case.cache) == known
+
+
+def test_a_look_at_a_case_comes_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An instructor's answer key may never end; whoever judges then says so."""
+    case = EXERCISE.cases[0]
+    case.cache.clear()
+
+    def for_ever(*_: object) -> None:
+        while True:
+            pass
+
+    monkeypatch.setattr(work_ahead, "LOOKING", Limits(cpu=0.2, wall=2.0))
+    monkeypatch.setattr("autograder.judge.answer_key.AnswerKey.reference", for_ever)
+    work_ahead.look_at(EXERCISE, case)
+    assert ("reference", 0) not in case.cache
 
 
 def test_the_text_that_was_given_out_is_cleaned_ahead(monkeypatch: pytest.MonkeyPatch) -> None:

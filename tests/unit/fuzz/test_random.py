@@ -256,3 +256,13 @@ def test_reasons_why_none_is_found_belong_to_answers() -> None:
         module = importlib.import_module(f"tests.exam.answers.{name}")
         styles = {answer.style for answer in all_answers() if answer.exercise == name}
         assert set(getattr(module, "BEYOND", {})) <= styles, name
+
+
+def test_where_a_task_says_nothing_of_infinities_a_model_that_has_one_is_not_tried() -> None:
+    """One of the first four thousand recipes for `Calibrator` has the `exp` of a large number."""
+    random = EXERCISES["Calibrator"].random
+    assert random is not None
+    recipes = drawn(random.vocabulary.most, random.count, 20_004)
+    with pytest.raises(OverflowError, match="the value of exp is not finite"):
+        random.case(recipes[11], "too large").make(0)
+    assert len(random.cases(20_004)) == len(recipes) - 1

@@ -16,12 +16,12 @@ import copy
 import torch
 from torch import fx, nn
 from autograder import grade
-from autograder.runner.quickly import _changes
+from autograder.runner.quickly import _CHANGES as changes
 
 seen = []
 
 def look():
-    seen.append([change.now is change.after for change in _changes()])
+    seen.append([change.now is change.after for change in changes])
 
 def relu_to_gelu(model):
     look()
@@ -32,7 +32,6 @@ def relu_to_gelu(model):
             look()
     return gm
 
-changes = _changes()
 assert len(changes) > 12
 """
 
@@ -65,7 +64,7 @@ except KeyboardInterrupt:
 assert all(map(all, seen)) and seen
 assert all(change.now is change.before for change in changes)
 """,
-    "a mended PyTorch": """
+    "a PyTorch that was mended before the first check": """
 stock = fx.Tracer.create_arg
 calls = []
 def mended(self, a):
