@@ -444,7 +444,7 @@ class Positive(Plain):
         return value.abs_().max().item() if value.numel() else 0.0
 
 
-@wrong("an empty tensor's largest magnitude is minus infinity", "wrong-kind")
+@wrong("an empty tensor's largest magnitude is minus infinity", "not-finite")
 class BelowAll(Plain):
     def top(self, value):
         return value.abs().max().item() if value.numel() else -math.inf

@@ -84,6 +84,21 @@ def class_of_interpreters(evidence: Evidence) -> Iterable[Finding]:
                 "A dictionary: names of nodes, and for each of them a Python number.",
             )
             return
+        for name, scale in said["scales"]["dict"]:
+            if _is_infinite(scale):
+                yield evidence.finding(
+                    "not-finite",
+                    f"After run {i + 1}, the scale of `{name}` is `{show(scale)}`.",
+                    "What does your search for the largest begin with, and what if it finds "
+                    "nothing?",
+                    nodes=(name,),
+                )
+                return
+
+
+def _is_infinite(data: Plain) -> bool:
+    """Whether that is a Python number which is infinite, or none; no value of a case is."""
+    return isinstance(data, dict) and "float" in data
 
 
 def _problem(data: Plain) -> str:
@@ -92,9 +107,7 @@ def _problem(data: Plain) -> str:
     for key, value in data["dict"]:
         if not isinstance(key, str):
             return f"a dictionary with {kind_of(key)} as a key, not a name"
-        if isinstance(value, dict) and "float" in value:
-            return f"{show(value)} for `{key}`, not a finite number"
-        if type(value) not in (float, int):
+        if type(value) not in (float, int) and not _is_infinite(value):
             return f"{kind_of(value) if value is not None else 'None'} for `{key}`, not a number"
     return ""
 
@@ -145,7 +158,8 @@ def right_scales(evidence: Evidence) -> Iterable[Finding]:
     nodes = {node.name: node for node in evidence.trial.args[0].gm.graph.nodes}
     said = dict(_reports(evidence))
     for i, want in enumerate(expected(evidence)):
-        if i not in said or _problem(said[i].get("scales")):
+        scales = said.get(i, {}).get("scales")
+        if _problem(scales) or any(_is_infinite(scale) for _, scale in scales["dict"]):
             return  # another rule says so
         got = {key: value for key, value in said[i]["scales"]["dict"]}
         finding = _scales_problem(evidence, i, got, want, nodes)
