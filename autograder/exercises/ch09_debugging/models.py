@@ -32,6 +32,18 @@ class Draws:
         return tuple(value.abs() if isinstance(value, torch.Tensor) else value for value in made)
 
 
+@dataclass(frozen=True)
+class DrawsWithNaN(Draws):
+    """Makes the same, with a NaN at the beginning of each tensor."""
+
+    def __call__(self, seed: int) -> tuple[Any, ...]:
+        """A fresh tuple, the same for the same seed."""
+        made = super().__call__(seed)
+        for value in made:
+            value.view(-1)[0] = torch.nan
+        return made
+
+
 def _made(spec: Any, generator: torch.Generator) -> Any:
     if isinstance(spec, T):
         return tensor_of(spec, generator)

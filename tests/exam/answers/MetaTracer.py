@@ -744,6 +744,23 @@ class SomeErrors(Base):
 register("only NotImplementedError is caught", "trace-raises", "cannot-run", SomeErrors)
 
 
+class RuntimeErrors(Base):
+    def learn(self, node):
+        self.aside = node.op != "output"
+        if not self.aside:
+            return
+        try:
+            with torch.no_grad(), torch.device("meta"):
+                self.values[node] = self.value_of(node)
+        except (RuntimeError, KeyError):
+            pass
+        finally:
+            self.aside = False
+
+
+register("only RuntimeError is caught", "trace-raises", "cannot-run", RuntimeErrors)
+
+
 class StaysAside(Base):
     def learn(self, node):
         self.aside = True
@@ -982,6 +999,17 @@ class ValuesByName(Base):
         return super().ask(node, question)
 
 
+class OneMetaTensorEach(Base):
+    """What is known of an example is made once, and the model works on that."""
+
+    def __init__(self, **examples):
+        super().__init__(**examples)
+        self.made = {name: on_meta(example) for name, example in examples.items()}
+
+    def example(self, node):
+        return self.made[node.target]
+
+
 class OfTheClass(Base):
     given = {}
 
@@ -1021,6 +1049,7 @@ register("only bool notes", "assumed-missing", "assumed-nodes", OnlyTruth)
 register("assumed goes on", "assumed-old", "anew", NotAnew)
 register("one list for all tracers", "assumed-old", "anew", OneList)
 register("values by the names of nodes", "wrong-exception", "anew", ValuesByName)
+register("one meta tensor for all traces", "wrong-graph", "anew", OneMetaTensorEach)
 register("the latest tracer's examples", "wrong-graph", "", OfTheClass)
 register("each example serves once", "trace-raises", "roots", UsedUp)
 register("examples by place", "wrong-graph", "by-name", ByPlace)
@@ -1124,3 +1153,9 @@ class NoTracer(nn.Module):
 class Untouched(fx.Tracer):
     def __init__(self, **examples):
         raise NotImplementedError
+
+
+BEYOND = {
+    "only RuntimeError is caught": "all that a random model calls runs on meta tensors",
+    "one meta tensor for all traces": "no random model changes the shape of an argument",
+}

@@ -73,7 +73,8 @@ def compare(
     modes=(True, False),
     seeds=range,
     every=all,
-    args_too=True,
+    same_args=None,
+    keep=frozen,
     seed=torch.manual_seed,
     seed_other=torch.manual_seed,
     seed_early=False,
@@ -99,13 +100,13 @@ def compare(
         if not seed_early:
             seed(number)
         result = module(*args)
-        return frozen((result, args))
+        return keep((result, args))
 
     def holds(number, training):
         args = make_inputs(number) if made_once else None
         want = run(model, training, number, args, seed)
         got = run(other, training, number, args, seed_other)
-        return same(want[0], got[0]) and (not args_too or same(want[1], got[1]))
+        return same(want[0], got[0]) and (same_args or same)(want[1], got[1])
 
     with fork(), torch.no_grad():
         try:
@@ -224,7 +225,7 @@ wrong("the first seed only", "missed-difference", clause="all-trials")(
 wrong("always eight seeds", "false-alarm", clause="trials")(with_parts(seeds=lambda n: range(8)))
 wrong("one seed is enough", "missed-difference")(with_parts(every=any))
 wrong("arguments are not compared", "missed-difference", clause="arguments")(
-    with_parts(args_too=False)
+    with_parts(same_args=lambda a, b: True)
 )
 wrong("arguments are shared", "false-alarm")(
     with_parts(made_once=True, copy_args=lambda args: args)
@@ -247,6 +248,9 @@ def one_seed_for_both(model, other, make_inputs, trials=8):
     return with_parts(seed_other=nothing)(model, other, make_inputs, trials)
 
 
+wrong("a result that is a buffer is put back, too", "missed-difference", clause="state")(
+    with_parts(keep=lambda value: value)
+)
 wrong("buffers run on", "false-alarm", clause="state")(with_parts(start=nothing))
 
 
@@ -337,6 +341,9 @@ def with_options(**options):
 
 
 wrong("NaN is not NaN", "false-alarm", clause="nan")(with_parts(same=with_options()))
+wrong("NaN in an argument is not NaN", "false-alarm", clause="nan")(
+    with_parts(same_args=with_options())
+)
 wrong("NaN is zero", "missed-difference", clause="nan-in-one")(
     with_parts(same=lambda a, b: alike(a, b, lambda x, y: close(x.nan_to_num(), y.nan_to_num())))
 )
@@ -390,6 +397,9 @@ wrong("numbers of Python are not compared", "missed-difference", clause="values"
 )
 wrong("assert_close for everything", "missed-difference", clause="structure")(
     with_parts(same=close)
+)
+wrong("kinds of containers at the top only", "missed-difference", clause="structure")(
+    with_parts(same=lambda a, b: type(a) is type(b) and close(a, b))
 )
 
 
@@ -477,6 +487,9 @@ BEYOND = {
     "only what is saved is put back": _STATE,
     "exact comparison": "a random model and its trace round alike",
     "a wide tolerance": "what differs in a random model differs by much",
+    "NaN in an argument is not NaN": "the arguments of random models hold no NaN",
+    "a result that is a buffer is put back, too": _STATE,
+    "kinds of containers at the top only": _VALUES,
     "NaN is not NaN": "few random models give NaN",
     "NaN is zero": _VALUES,
     "dtypes are not compared": _VALUES,

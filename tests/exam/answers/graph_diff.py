@@ -180,6 +180,12 @@ wrong("nodes themselves are compared", "not-changed", clause="by-name")(
 wrong("names in place of nodes", "missing-changed", clause="texts")(
     diff(fields=lambda node: fields(node, lambda n: n.name))
 )
+wrong("texts with a sign in place of nodes", "missing-changed", clause="texts")(
+    diff(fields=lambda node: fields(node, lambda n: f"%{n.name}"))
+)
+wrong("pairs in place of nodes", "missing-changed", clause="texts")(
+    diff(fields=lambda node: fields(node, lambda n: ("node", n.name)))
+)
 
 
 def only_reads(node):
@@ -437,6 +443,8 @@ BEYOND = {
     "opcodes are not compared": "the opcodes of a random model stay as they are",
     "slices are not looked into": "the slices of a random model stay as they are",
     "names in place of nodes": "a random model has no text that is the name of a node",
+    "texts with a sign in place of nodes": "a random model has no such text",
+    "pairs in place of nodes": "a random model has no such pair",
     "placeholders do not count": "the parameters of a random model stay as they are",
     "meta counts": "the nodes of a random model have no notes",
     "types count": "the nodes of a random model have no types",

@@ -313,6 +313,14 @@ wrong("only calls with inputs go", "not-minimal", clause="unread-calls")(
 )
 
 
+def pure(graph):
+    calls = [node for node in graph.nodes if is_call(node)]
+    return [node.name for node in calls if node.op == "call_module" or not node.is_impure()]
+
+
+wrong("only calls without effects go", "not-minimal", clause="unread-calls")(minimizer(order=pure))
+
+
 @wrong("modules are never taken out", "not-minimal")
 def no_modules(gm, bad):
     return minimizer(order=lambda graph: [n.name for n in graph.nodes if n.op in FUNCTIONS])(
@@ -784,6 +792,7 @@ _TRUE = "the question is true of every random model, and asks for kinds of calls
 
 BEYOND = {
     "who reads a call without inputs reads the argument": "in a random model each call has inputs",
+    "only calls without effects go": "the calls of random models that nobody reads are pure",
     "only True is true": "questions about random models are answered by True or False",
     "the result in eval mode": "random models are in eval mode",
     "one round, from the end": _TRUE,

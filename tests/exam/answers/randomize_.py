@@ -163,6 +163,26 @@ wrong("what is trained", "not-random", clause="frozen")(
 wrong("variances of either sign", "negative-variance", clause="variance")(
     answer(new=lambda name, tensor, numbers: fresh("", tensor, numbers))
 )
+wrong("variances that have a path before their name", "negative-variance", clause="variance")(
+    answer(
+        new=lambda name, tensor, numbers: fresh(
+            name if name.endswith(".running_var") else "", tensor, numbers
+        )
+    )
+)
+
+
+@wrong("variances of norms in one or two dimensions", "negative-variance", clause="variance")
+def one_or_two_dimensions(model, seed):
+    norms = [m for m in model.modules() if isinstance(m, (nn.BatchNorm1d, nn.BatchNorm2d))]
+    variances = {id(norm.running_var) for norm in norms}
+
+    def new(name, tensor, numbers):
+        return fresh("running_var" if id(tensor) in variances else "", tensor, numbers)
+
+    return answer(new=new)(model, seed)
+
+
 wrong("whole numbers, too", "integers-changed", clause="integers")(
     answer(floats=lambda tensor: tensor.dtype is not torch.bool)
 )
@@ -331,4 +351,8 @@ def stub(model, seed):
     raise NotImplementedError
 
 
-BEYOND = {"barely anything": "nobody knows of a drawn model what hides a norm"}
+BEYOND = {
+    "barely anything": "nobody knows of a drawn model what hides a norm",
+    "variances that have a path before their name": "a random model is never a norm itself",
+    "variances of norms in one or two dimensions": "random models have no other norms",
+}

@@ -76,22 +76,20 @@ def finder(
 right("frames, from create_node outwards")(finder())
 
 
-@right("traceback.extract_stack in create_proxy", debrief=True)
+@right("traceback.extract_stack in create_node", debrief=True)
 def extracted(model):
     found = {}
 
     class Sources(fx.Tracer):
-        def create_proxy(self, kind, *args, **kwargs):
-            proxy = super().create_proxy(kind, *args, **kwargs)
+        def create_node(self, kind, *args, **kwargs):
+            node = super().create_node(kind, *args, **kwargs)
             if kind in CALLS:
-                # The last entry is this very method; it can be further out, too.
-                mine, *stack = reversed(traceback.extract_stack())
-                for entry in stack:
-                    own = (entry.filename, entry.name) == (mine.filename, mine.name)
-                    if not own and not entry.filename.startswith(FOLDER):
-                        found[proxy.node.name] = entry.filename, entry.lineno
+                # The last entry is this very method, which calls no line of the model.
+                for entry in reversed(traceback.extract_stack()[:-1]):
+                    if not entry.filename.startswith(FOLDER):
+                        found[node.name] = entry.filename, entry.lineno
                         break
-            return proxy
+            return node
 
     Sources().trace(model)
     return found
@@ -187,6 +185,30 @@ def last_only(model):
     return found
 
 
+@wrong("only where a Proxy is made", "missing-node", clause="all-calls")
+def where_a_proxy_is_made(model):
+    found = {}
+
+    class Sources(fx.Tracer):
+        def create_proxy(self, kind, *args, **kwargs):
+            proxy = super().create_proxy(kind, *args, **kwargs)
+            if kind in CALLS:
+                mine = Sources.create_proxy.__code__
+                frames = (f for f in frames_from(sys._getframe(1)) if f.f_code is not mine)
+                found[proxy.node.name] = place_of(next(f for f in frames if not of_torch(f)))
+            return proxy
+
+    Sources().trace(model)
+    return found
+
+
+wrong("functions named as the tracer's methods are left out", "wrong-place", clause="helpers")(
+    finder(
+        skip=lambda frame: (
+            of_torch(frame) or frame.f_code.co_name in ("create_node", "create_proxy", "trace")
+        )
+    )
+)
 wrong("the tracer's own file is left out", "wrong-place", clause="same-file")(
     finder(skip=lambda frame: of_torch(frame) or frame.f_code.co_filename == __file__)
 )
@@ -228,6 +250,15 @@ wrong("a list for a place", "wrong-kind", clause="tuples")(
 wrong("the line as a text", "wrong-kind")(
     finder(place=lambda f: (f.f_code.co_filename, str(f.f_lineno)))
 )
+
+
+def first_of_layer(found, graph):
+    layers = {n.name: n.target for n in graph.nodes if n.op == "call_module"}
+    first = {}
+    return {name: first.setdefault(layers.get(name, name), found[name]) for name in found}
+
+
+wrong("the first line of each layer", "wrong-place", clause="line")(finder(gives=first_of_layer))
 
 
 def only_read(found, graph):
@@ -324,6 +355,8 @@ BEYOND = {
         "a random model has no subclasses of layers"
     ),
     "the tracer's own file is left out": _OTHERS,
+    "only where a Proxy is made": "a random model has no records among its arguments",
+    "functions named as the tracer's methods are left out": _OTHERS,
     "only forward counts": _OTHERS,
     "lambdas do not count": _OTHERS,
     "a dictionary that is emptied": "a random model is asked about alone",

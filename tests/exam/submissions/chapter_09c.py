@@ -7,7 +7,7 @@ from tests.exam.submissions import NOTHING, Submission, all_but, mishaps
 from tests.exam.submissions.exam import fitted, fitted_to_graphs, text_of
 
 CHAPTER = "09c_sources"
-RIGHT = text_of("source_of", "traceback.extract_stack in create_proxy")
+RIGHT = text_of("source_of", "traceback.extract_stack in create_node")
 PARTIAL = RIGHT.replace("entry.filename.startswith(FOLDER)", '"torch" in entry.filename')
 KIND = "def source_of(model):\n    return [model]"
 RAISES = "def source_of(model):\n    return {model.nodes: ('', 0)}"

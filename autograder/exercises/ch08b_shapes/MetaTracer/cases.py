@@ -275,6 +275,10 @@ EXERCISE = Exercise(
             "redraw: roots", (models.Rows, models.Both), ({"x": of(2, 4), "input": of(3, 4)},),
             ((0, 1), (0, 1)), hidden=True, expect=NOTHING_OLD,
         ),
+        several(
+            "redraw: changes in place, twice", (models.Turned,), ({"x": of(3, 4)},),
+            ((0, 0), (0, 0)), hidden=True,
+        ),
         one("redraw: kept", "kept", models.Trained, 2, 4, training=True, hidden=True),
     ),
     rubric=f"{__package__}.rubric",

@@ -187,6 +187,7 @@ class Dynamic(nn.Module):
     def forward(self, x):
         chosen = x[x > 0]
         places = x.nonzero()
+        x.numpy()
         return chosen.sum() * x.max().item() + places.shape[0]
 
 

@@ -11,7 +11,7 @@ from torch import fx, nn
 
 from autograder.core.exercise import Aspect, Case, Exercise, Expect
 from autograder.exercises.ch09_debugging.equivalent import models
-from autograder.exercises.ch09_debugging.models import Draws, SetsTheSeed
+from autograder.exercises.ch09_debugging.models import Draws, DrawsWithNaN, SetsTheSeed
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.models import T
@@ -79,6 +79,7 @@ _STATE = (
     "Each run starts from the buffers that were given. A run in train mode moves them, and two "
     "models may share them. A buffer may be put back by value, or by the object itself."
 )
+_SHOWN = "A result may be a view of a buffer. What becomes of it when the buffers are put back?"
 _RANDOM = "Set the seed right before each of the two runs, after the arguments are made."
 
 X, ROWS = Draws((T(3),)), Draws((T(4, 3),))
@@ -148,6 +149,12 @@ CASES = (
              Draws((T(2, 2),), odd=4), _SEEDS, trials=5, hidden=True),
     compared("redraw: deep inside", "values", models.NamedMore, models.NamedOtherwise, X, _COMPARE,
              trials=1, hidden=True),
+    compared("redraw: a tuple and a list", "values", models.Named, models.NamedInATuple, X,
+             _COMPARE, trials=1, hidden=True),
+    compared("redraw: an argument with a NaN", "values", models.WithoutNaN, fx.symbolic_trace,
+             DrawsWithNaN((T(3),)), _CLOSE, trials=1, hidden=True),
+    compared("redraw: a shared total", "state", models.ShowsTotal, models.counting_twice, X,
+             _SHOWN, trials=1, hidden=True),
 )  # fmt: skip
 
 VOCABULARY = Vocabulary(

@@ -103,6 +103,13 @@ class NamedOtherwise(nn.Module):
         return {"mean": x.mean(), "all": [x, (x * 3, None)]}
 
 
+class NamedInATuple(nn.Module):
+    """A tuple in the place of the list."""
+
+    def forward(self, x):
+        return {"mean": x.mean(), "all": (x, (x * 2, None))}
+
+
 class NamedMore(nn.Module):
     def forward(self, x):
         return {"mean": x.mean(), "all": [x, (x * 2, None)], "more": x}
@@ -145,6 +152,13 @@ class Root(nn.Module):
 class RootOrZero(nn.Module):
     def forward(self, x):
         return x.sqrt().nan_to_num(0.0)
+
+
+class WithoutNaN(nn.Module):
+    """NaN may be in its argument, and is not in its result."""
+
+    def forward(self, x):
+        return x.nan_to_num(0.0)
 
 
 class Flipped(nn.Module):
@@ -254,6 +268,22 @@ class Total(nn.Module):
         return x + self.total
 
 
+class ShowsTotal(Total):
+    """What it returns is a view of its total."""
+
+    def forward(self, x):
+        self.total.add_(x.sum())
+        return self.total[None]
+
+
+class ShowsTotalOfTwice(Total):
+    """Counts everything twice."""
+
+    def forward(self, x):
+        self.total.add_(2 * x.sum())
+        return self.total[None]
+
+
 class Counts(nn.Module):
     """Its first call does what `Same` does."""
 
@@ -292,6 +322,13 @@ def without_dropout(model: nn.Module) -> nn.Module:
     """A copy in which Dropout does nothing."""
     other = copy.deepcopy(model)
     other.drop = nn.Identity()
+    return other
+
+
+def counting_twice(model: nn.Module) -> nn.Module:
+    """A model that counts everything twice, and shares the total."""
+    other = ShowsTotalOfTwice().train(model.training)
+    other.total = model.total
     return other
 
 

@@ -84,6 +84,8 @@ EXERCISE = Exercise(
         edited("other names", "given", names=models.with_other_names),
         edited("redraw: the other way round", "task", first=models.several_inserted,
                second=models.another_target, hidden=True),
+        edited("redraw: what looks like a node", "arguments",
+               models.rows_by_what_looks_like_a_key, first=models.rows_by_key, hidden=True),
         edited("redraw: a module and a graph", "given", models.changed_in_turn,
                graphs=(False, True), hidden=True),
     ),

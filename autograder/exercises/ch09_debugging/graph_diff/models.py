@@ -6,18 +6,26 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
 from torch import fx, nn
+from torch.fx.node import Argument
 
 from autograder.core.exercise import Trial
 from autograder.core.torch_private import rename
 from autograder.models import fresh
 from autograder.models.renaming import renamed
+
+_LIKE_A_NODE: tuple[Argument, ...] = (
+    *("%scale", "@scale", "$scale", "<scale>", "node:scale", "node_scale", "Node(scale)"),
+    *(("node", "scale"), ("Node", "scale"), ("name", "scale"), ("scale",)),
+    {"node": "scale"},
+)
+"""Texts, tuples and dictionaries that are not the node `scale`."""
 
 Edit = Callable[[fx.GraphModule], None]
 
@@ -179,6 +187,22 @@ def text_for_node(gm: fx.GraphModule) -> None:
 def node_for_text(gm: fx.GraphModule) -> None:
     node = named(gm, "getitem")
     node.args = (node.args[0], named(gm, "scale"))
+
+
+def _rows_of(gm: fx.GraphModule, keys: Iterable[Argument]) -> None:
+    with gm.graph.inserting_before(named(gm, "output")):
+        for key in keys:
+            gm.graph.call_method("get", (named(gm, "x"), key))
+
+
+def rows_by_key(gm: fx.GraphModule) -> None:
+    """Calls with a node, each of them."""
+    _rows_of(gm, [named(gm, "scale") for _ in _LIKE_A_NODE])
+
+
+def rows_by_what_looks_like_a_key(gm: fx.GraphModule) -> None:
+    """Calls with what somebody may write in the place of that node."""
+    _rows_of(gm, _LIKE_A_NODE)
 
 
 def with_other_names(gm: fx.GraphModule) -> None:

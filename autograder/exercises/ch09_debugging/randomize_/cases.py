@@ -105,6 +105,7 @@ EXERCISE = Exercise(
         seeded("single numbers", "kinds", models.Scalars, number=25),
         seeded("several precisions", "kinds", models.Precisions, number=24),
         seeded("a graph module", "task", models.traced, (T(5, 4),), number=29, hidden=True),
+        seeded("redraw: a norm", "buffers", models.norm_alone, number=26, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
     hints=HINTS,

@@ -132,6 +132,11 @@ def traced() -> fx.GraphModule:
     return fx.symbolic_trace(Net())
 
 
+def norm_alone() -> nn.Module:
+    """A model that is one norm, so that its buffers have no path before their names."""
+    return nn.BatchNorm3d(9)
+
+
 @dataclass(frozen=True, eq=False)
 class Seeded:
     """Builds a trial: a model as its class makes it, and a seed for the answer.

@@ -140,6 +140,8 @@ EXERCISE = Exercise(
         asked("redraw: a chain", "task", models.Twins, models.Calls, "tanh", 1, hidden=True),
         asked("redraw: inputs", "inputs", models.Skips, models.Reads, "add", "sin", hidden=True),
         asked("redraw: unread", "unread", models.Unread, models.Calls, "neg", 1, hidden=True),
+        asked("redraw: unread, with an effect", "unread", models.Effects, models.Depends, "sin",
+              hidden=True),
         asked("redraw: rounds", "rounds", models.Early, models.AsMany, "cos", "tanh",
               hidden=True),
         asked("redraw: kept", "kept", models.Weighted, models.Calls, "Linear", 1, hidden=True),

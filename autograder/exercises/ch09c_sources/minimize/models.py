@@ -387,6 +387,15 @@ class Unread(nn.Module):
         return y + 1
 
 
+class Effects(nn.Module):
+    """Nobody reads some calls that FX itself would leave there: they draw, or may raise."""
+
+    def forward(self, x):
+        torch.rand_like(x)
+        torch._assert(x.dim() == 2, "rows are needed")
+        return torch.sin(x).neg()
+
+
 class InPlace(nn.Module):
     """Changes its argument, by a call that nobody reads."""
 

@@ -72,6 +72,7 @@ EXERCISE = Exercise(
         written("a subclass of a layer", "torch", models.Subclassed),
         written("code in your own file", "torch", models.Borrowed),
         written("an attribute that is used later", "torch", models.Shapes),
+        written("a named tuple and a dataclass", "torch", models.Records),
         written("one model after another", "traces", models.Other, models.Lines, models.Other),
         written(
             "after a shorter one of its class",
@@ -79,7 +80,9 @@ EXERCISE = Exercise(
             SineChain,
             partial(SineChain, 2),
         ),
+        written("redraw: two lines", "task", models.Again, hidden=True),
         written("redraw: helpers", "inside", models.Inner, hidden=True),
+        written("redraw: names of helpers", "inside", models.NamedLikeATracer, hidden=True),
         written("redraw: one after another", "traces", models.Lines, models.Other, hidden=True),
     ),
     rubric=f"{__package__}.rubric",

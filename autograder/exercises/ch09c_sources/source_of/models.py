@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import fx, nn
@@ -118,6 +118,67 @@ class Shapes(nn.Module):
         size = x.shape
         y = x + 1
         return torch.reshape(y, size)
+
+
+class Pair(NamedTuple):
+    left: torch.Tensor
+    right: torch.Tensor
+
+
+@dataclass
+class Point:
+    x: torch.Tensor
+    y: torch.Tensor
+
+
+class Records(nn.Module):
+    """FX makes a call node of a record when it is an argument, and asks for no Proxy."""
+
+    def __init__(self):
+        super().__init__()
+        self.keep = nn.Identity()
+
+    def forward(self, x):
+        pair = Pair(x, -x)
+        rows = torch.stack(pair)
+        return self.keep(
+            Point(rows, x),
+        )
+
+
+class Again(nn.Module):
+    """What it calls, it calls on two lines."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        a = torch.relu(self.layer(x)).neg()
+        b = torch.relu(self.layer(a)).neg()
+        return b
+
+
+class NamedLikeATracer(nn.Module):
+    """Its helpers have names that methods of a tracer have, too."""
+
+    def create_node(self, x):
+        return x.sin()
+
+    def create_proxy(self, x):
+        return x.cos()
+
+    def call_module(self, x):
+        return x.tanh()
+
+    def trace(self, x):
+        return x.exp()
+
+    def source_of(self, x):
+        return self.trace(self.call_module(x))
+
+    def forward(self, x):
+        return self.source_of(self.create_proxy(self.create_node(x)))
 
 
 _CELL = """

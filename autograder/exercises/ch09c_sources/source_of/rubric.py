@@ -34,12 +34,12 @@ class _Sources(fx.Tracer):
         super().__init__()
         self.stacks: dict[str, list[traceback.FrameSummary]] = {}
 
-    def create_proxy(self, kind: str, *args: Any, **kwargs: Any) -> fx.Proxy:
-        """Make a Proxy, and note who asked for it."""
-        proxy = super().create_proxy(kind, *args, **kwargs)
+    def create_node(self, kind: str, *args: Any, **kwargs: Any) -> fx.Node:
+        """Make a node, and note who asked for it; not each node has a Proxy."""
+        node = super().create_node(kind, *args, **kwargs)
         if kind.startswith("call"):
-            self.stacks[proxy.node.name] = traceback.extract_stack()
-        return proxy
+            self.stacks[node.name] = traceback.extract_stack()
+        return node
 
 
 def sources(model: nn.Module) -> dict[str, tuple[str, int]]:
@@ -50,13 +50,12 @@ def sources(model: nn.Module) -> dict[str, tuple[str, int]]:
 
 
 def _innermost(stack: list[traceback.FrameSummary]) -> tuple[str, int]:
-    # FX makes the node of an attribute while it makes another one: then a frame of the tracer's
-    # own is further out on the stack, too.
+    # The innermost frame is the tracer's own.
     outside = [
         frame
         for frame in stack
         if not frame.filename.startswith(TORCH + "/")
-        and (frame.filename, frame.name) != (__file__, "create_proxy")
+        and (frame.filename, frame.name) != (__file__, "create_node")
     ]
     return outside[-1].filename, outside[-1].lineno or 0
 
@@ -102,7 +101,10 @@ def _difference(got: Plain, want: Plain) -> tuple[str, str, str] | None:
     theirs = {show(key): value for key, value in want["dict"]}
     for name in theirs:
         if name not in ours:
-            look = "Calls of functions, methods and modules count, whoever reads them."
+            look = (
+                "Calls of functions, methods and modules count, whoever reads them. Which method "
+                "of a tracer does each of them pass through?"
+            )
             return "missing-node", f"the node {name} is missing", look
     for name in ours:
         if name not in theirs:
