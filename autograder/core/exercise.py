@@ -34,7 +34,8 @@ class Trial:
             item ``"anywhere"``, use by PyTorch on the answer's behalf counts, too.
         times: how often a repeated transform is applied, each time to what it returned.
         meanwhile: what else is done with the answer before its result is described and run, so
-            that whatever it keeps outside the result is another's by then.
+            that whatever it keeps outside the result is another's by then; in the procedure
+            "after others", what is done between the earlier calls and the last one.
         then: makes another model of the graph module that came back, one in which there is more to
             do; the answer is called with it, too, and what it returns then is the result. So names
             are taken that the answer itself has chosen.

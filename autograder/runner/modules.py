@@ -106,6 +106,7 @@ def after_others(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encode
 
     Each earlier call is a run with a value or an error. A value is written down at once, as
     ``then``, and again at the end: a later call must not change what an earlier one gave.
+    What is done `meanwhile` comes before the last call.
     """
     earlier: list[tuple[bool, Any, Plain]] = []
     for model in trial.watch:
@@ -116,6 +117,8 @@ def after_others(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encode
             if is_stub(error):
                 raise
             earlier.append((False, error_record(error), None))
+    if trial.meanwhile is not None:
+        trial.meanwhile(answer)
     last = call_watched(answer, trial, outcome)
     for worked, value, then in earlier:
         record = {"value": encoder.encode(value), "then": then} if worked else {"error": value}

@@ -199,6 +199,15 @@ class OneKey(Swap):
         return result
 
 
+@wrong("what the new node has in its meta wins", "meta-wrong", clause="meta")
+class NewMetaWins(Swap):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op != "output":
+            result.node.meta = {**n.meta, **result.node.meta}
+        return result
+
+
 @wrong("keys that begin with an underscore are dropped", "meta-lost")
 class PublicKeys(Swap):
     def run_node(self, n):
@@ -402,6 +411,7 @@ class Stub(fx.Transformer):
 
 
 BEYOND = {
+    "what the new node has in its meta wins": "random models have no key that PyTorch writes",
     "iadd, too": (
         "a `Transformer`, which is asked for, makes a plain addition of `iadd`; so no model has it"
     ),

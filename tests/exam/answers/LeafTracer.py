@@ -314,6 +314,47 @@ class OneCallOfEach(fx.Tracer):
         return super().is_leaf_module(m, module_qualified_name)
 
 
+@wrong("one call of each name", "opened-leaf", clause="names")
+class OneCallOfEachName(CrossedOff):
+    def trace(self, root, concrete_args=None):
+        before = set(self.left)
+        try:
+            return super().trace(root, concrete_args)
+        finally:
+            self.left = before
+
+
+@wrong("what was said of a name is remembered", "opened-leaf", clause="reusable")
+class Remembered(OneMethod):
+    def __init__(self, leaf_types=(), leaf_names=()):
+        super().__init__(leaf_types, leaf_names)
+        self.said = {}
+
+    def is_leaf_module(self, m, module_qualified_name):
+        if module_qualified_name not in self.said:
+            self.said[module_qualified_name] = super().is_leaf_module(m, module_qualified_name)
+        return self.said[module_qualified_name]
+
+
+@wrong("shapes of parameters are constants", "wrong-graph", clause="others-traced")
+class ConstantShapes(OneMethod):
+    def __init__(self, leaf_types=(), leaf_names=()):
+        super().__init__(leaf_types, leaf_names)
+        self.param_shapes_constant = True
+
+
+@wrong("buffers are read as nodes", "wrong-graph", clause="others-traced")
+class BuffersAsNodes(OneMethod):
+    proxy_buffer_attributes = True
+
+
+@wrong("functions of math are not recorded", "crashed", clause="others-traced")
+class NoMath(OneMethod):
+    def __init__(self, leaf_types=(), leaf_names=()):
+        fx.Tracer.__init__(self, autowrap_modules=())
+        self.leaf_types, self.leaf_names = tuple(leaf_types), leaf_names
+
+
 @wrong("the names are required", "crashed", clause="both-optional")
 class NamesRequired(fx.Tracer):
     def __init__(self, leaf_types, leaf_names):

@@ -252,6 +252,12 @@ class Milliseconds(Plain):
         super().note(name, 1000 * spent)
 
 
+@wrong("each time is rounded to milliseconds", "wrong-time", clause="seconds")
+class RoundedTimes(Plain):
+    def note(self, name, spent):
+        super().note(name, round(spent, 3))
+
+
 @wrong("time since the run began", "wrong-time")
 class SinceTheBeginning(Plain):
     def run(self, *args, **kwargs):
@@ -441,6 +447,13 @@ class AllOfThem(Plain):
         return super().slowest(10_000)
 
 
+@wrong("one name for each time", "wrong-order", clause="how-many")
+class OneNameForEachTime(Plain):
+    def slowest(self, n):
+        names = {spent: name for name, spent in self.seconds.items()}
+        return [names[spent] for spent in sorted(names, reverse=True)[:n]]
+
+
 @wrong("pairs of name and time", "wrong-kind")
 class Pairs(Plain):
     def slowest(self, n):
@@ -493,6 +506,10 @@ class Stub(fx.Interpreter):
 
 
 BEYOND = {
+    "each time is rounded to milliseconds": (
+        "operations of random models are too short for their times to be compared"
+    ),
+    "one name for each time": "random models have too few calls for two equal times",
     "by the mean time of a call": "operations of random models take nearly the same time",
     "by the latest time of a call": "operations of random models take nearly the same time",
     "the clock is read after the operation": (

@@ -433,6 +433,27 @@ class EachLayerOnce(Counting):
         return super().call_module(target, args, kwargs)
 
 
+class KnownLayers(Counting):
+    def __init__(self, module):
+        super().__init__(module)
+        self.known = {}
+
+    def call_module(self, target, args, kwargs):
+        before = self.total
+        out = super().call_module(target, args, kwargs)
+        self.total = before + self.known.setdefault(target, self.total - before)
+        return out
+
+
+class KnownWeights(Counting):
+    def __init__(self, module):
+        super().__init__(module)
+        self.known = {}
+
+    def linear(self, x, weight, out, bias=None):
+        return self.known.setdefault(id(weight), super().linear(x, weight, out))
+
+
 class PositionalOnly(Counting):
     @staticmethod
     def pick(args, kwargs, position, *names):
@@ -466,6 +487,8 @@ for style, cls, finding in (
     ("sums and products of elements count", CountsSums, "wrong-count"),
     ("norms count", CountsNorms, "wrong-count"),
     ("a layer that is called twice counts once", EachLayerOnce, "wrong-count"),
+    ("a second call costs what the first one did", KnownLayers, "wrong-count"),
+    ("a weight costs the same each time", KnownWeights, "wrong-count"),
     ("keyword arguments are not found", PositionalOnly, "crashed"),
     ("a float for convolutions", Halves, "wrong-kind"),
 ):
@@ -504,6 +527,7 @@ CLAUSES = {
     "batches on the right are not broadcast": "broadcasting",
     "keyword arguments are not found": "keywords",
     "a layer that is called twice counts once": "called-twice",
+    "a second call costs what the first one did": "called-twice",
     "sums and products of elements count": "elementwise",
     "norms count": "norms",
     "a float for convolutions": "int",

@@ -236,6 +236,16 @@ answer(
 )  # fmt: skip
 
 
+def name_no_child_has(gm, node):
+    children = dict(gm.named_children())
+    return next(n for i in itertools.count() if (n := f"dropout_{i}") not in children)
+
+
+@wrong("a name that no child has, but a tensor", "crashed", clause="not-overwritten")
+def free_among_children(model):
+    return listens(model, name=name_no_child_has)
+
+
 @wrong("the model's mode for everything", "caller-changed", clause="common.caller-modes")
 def mode_for_everything(model):
     gm = listens(model)

@@ -831,6 +831,24 @@ def no_keyword_input(model, wanted):
     return take(model, wanted, source=first)
 
 
+def by_place(kind):
+    """An answer that looks at the positions of one kind of call for what it changes."""
+
+    def answer(model, wanted):
+        def first(node):
+            if node.op != kind or called(node) in PASS_ON:
+                return source(node)
+            return node.args[0] if node.args and isinstance(node.args[0], fx.Node) else None
+
+        return take(model, wanted, always=True, source=first)
+
+    answer.__module__ = __name__
+    return wrong(f"what a {kind} changes is its first positional argument", "wrong-result")(answer)
+
+
+function_by_place, module_by_place = by_place("call_function"), by_place("call_module")
+
+
 @wrong("only calls are cloned, not inputs", "overwritten")
 def inputs_uncloned(model, wanted):
     return take(

@@ -272,12 +272,24 @@ def only_math(model, *inputs):
     return finder(lambda value: math.isfinite(value))(model, *inputs)
 
 
+def integers_as_floats(value):
+    if isinstance(value, int):
+        return math.isfinite(value)
+    return is_finite(value)
+
+
+wrong("math.isfinite for Python integers, too", "crashed", clause="integers")(
+    finder(integers_as_floats)
+)
+
+
 @wrong("the stub", "not-attempted")
 def stub(model, *inputs):
     raise NotImplementedError
 
 
 BEYOND = {
+    "math.isfinite for Python integers, too": "random models have no integer beyond all floats",
     "no output": "random models return values, and no constants beside them",
     "no dictionaries": "what a dictionary holds was computed before, and is found there",
     "one level of nesting": "what is nested was computed before, and is found there",

@@ -234,6 +234,28 @@ def ends_alike(model):
     return again(model, after=namesakes)
 
 
+def of_like_paths(alike):
+    """Leaves are also those whose whole path is like that of a leaf."""
+
+    def answer(model):
+        def namesakes(dynamic, failed):
+            paths = {m: path for path, m in model.named_modules() if path}
+            dynamic.update(m for m in paths if alike(paths[m], paths[failed]))
+
+        return again(model, after=namesakes)
+
+    answer.__module__ = __name__
+    return answer
+
+
+wrong("a path that ends with that of a leaf", "shallow-leaf", clause="only-those")(
+    of_like_paths(str.endswith)
+)
+wrong("a path that a leaf's path ends with", "shallow-leaf", clause="only-those")(
+    of_like_paths(lambda path, leaf: leaf.endswith(path))
+)
+
+
 @wrong("siblings stay leaves, too", "shallow-leaf", clause="only-those")
 def siblings(model):
     def with_siblings(dynamic, failed):

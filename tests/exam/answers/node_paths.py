@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import weakref
 from collections import OrderedDict, defaultdict
 
 import torch
@@ -577,7 +578,16 @@ def nothing(model):
 wrong("kept by the class of the model", "missing-node")(kept_by_class(inside))
 
 
+@wrong("kept for each model", "missing-node", clause="two-models")
+def kept_for_each_model(model):
+    return KEPT.setdefault(model, inside(model))
+
+
+KEPT: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
 BEYOND = {
+    "kept for each model": "no random model is given twice",
     "kept by the class of the model": ONE_CLASS_EACH,
     "a copy in eval mode traced": "no module that is drawn branches on its mode",
 }

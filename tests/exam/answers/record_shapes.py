@@ -205,6 +205,13 @@ def one_shape_unpacked(value):
     return shape[0] if alone else shape
 
 
+def whatever_has_a_shape(value):
+    return tuple(value.shape) if hasattr(value, "shape") else shape_of(value)
+
+
+wrong("whatever has an attribute shape", "wrong-shape", clause="none")(
+    recorder(whatever_has_a_shape)
+)
 wrong("tensors only", "wrong-shape")(recorder(flat))
 wrong("dictionaries are left out", "wrong-shape", clause="dicts")(recorder(without(dict)))
 wrong("lists are left out", "wrong-shape")(recorder(without(list)))
@@ -312,6 +319,7 @@ def stub(model, *inputs):
 
 BEYOND = {
     "a Parameter within a list is no tensor": "random models do not return their parameters",
+    "whatever has an attribute shape": "random models have no values of NumPy",
     "constants in a dictionary are dropped": (
         "random models return values, and no constants beside them"
     ),

@@ -478,6 +478,29 @@ def at_output(model, name):
     return split(model, "second" if name == "output" else name)
 
 
+def named_output(nodes, name):
+    """The place of a node; the output is known by its usual name."""
+    names = [node.name for node in nodes if node.op != "placeholder"]
+    if name not in names or name == "output":
+        raise ValueError(f"cannot cut at {name}")
+    return [node.name for node in nodes].index(name)
+
+
+@wrong("the output is known by its usual name", "crashed", clause="output")
+def usual_name(model, name):
+    return split(model, name, place=named_output)
+
+
+@wrong("cuts at the output where it has another name", "should-raise", clause="output")
+def other_name(model, name):
+    def place(nodes, name):
+        if nodes[-1].name == name != "output":
+            return len(nodes) - 2
+        return place_of(nodes, name)
+
+    return split(model, name, place=place)
+
+
 @wrong("cuts at a target", "should-raise")
 def at_target(model, name):
     def place(nodes, name):
@@ -578,6 +601,8 @@ def keeps_values(model, name):
 
 
 BEYOND = {
+    "the output is known by its usual name": "no layer of a random model is called `output`",
+    "cuts at the output where it has another name": "the output of a random model is `output`",
     "values read in slices do not cross": "no value that is drawn stands in a slice",
     "cuts at the output": "random models are cut at nodes where they can be",
     "cuts at a target": "random models are cut at names that exist",

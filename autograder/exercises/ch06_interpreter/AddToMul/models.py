@@ -18,6 +18,12 @@ def tag_all(gm: fx.GraphModule) -> None:
         node.meta["_note"] = -i
 
 
+def tag_as_pytorch(gm: fx.GraphModule) -> None:
+    """Give every node a number under a key that PyTorch writes, too, when a node is made."""
+    for i, node in enumerate(gm.graph.nodes):
+        node.meta["seq_nr"] = 100 + i
+
+
 def tag_some(gm: fx.GraphModule) -> None:
     """Give every second node a mark of its own."""
     for i, node in enumerate(gm.graph.nodes):

@@ -38,6 +38,13 @@ class AsKeywords(nn.Module):
         return torch.sub(input=low, other=high.sum(dim=0, keepdim=True), alpha=3)
 
 
+class MayNotFit(nn.Module):
+    """A product that raises for inputs whose sizes do not fit."""
+
+    def forward(self, x, y):
+        return torch.sigmoid(x) @ y.neg()
+
+
 @fx.wrap
 def sigmoid(x):
     """A cheap stand-in: another function than PyTorch's, though of the same name."""

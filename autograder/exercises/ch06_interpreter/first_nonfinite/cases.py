@@ -172,6 +172,7 @@ EXERCISE = Exercise(
             Exactly(3e38, 3e38, dtype=torch.float32),
             hidden=True,
         ),
+        run_case("redraw: a large integer", "clean", models.LargeInteger, X, hidden=True),
         run_case("redraw: a Python float", "nested", models.AsFloat, Exactly(-INF), hidden=True),
     ),
     rubric=f"{__package__}.rubric",

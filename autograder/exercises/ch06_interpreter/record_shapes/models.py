@@ -145,6 +145,14 @@ class OtherDtypes(nn.Module):
         return table[mask], index[:0], ~mask
 
 
+class Arrays(nn.Module):
+    """An array of NumPy and a number of NumPy: both have an attribute `shape`."""
+
+    def forward(self, x):
+        array = x.numpy()
+        return torch.relu(x), [array, array.sum()]
+
+
 def renamed() -> fx.GraphModule:
     """A graph module with names of its own; a fresh trace of it has other names."""
     graph = fx.Graph()

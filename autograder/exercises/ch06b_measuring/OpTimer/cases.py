@@ -43,7 +43,7 @@ class Timing(Expect):
         second_timer: whether the last run, on a timer of its own, is looked at.
     """
 
-    slow: Mapping[str, int] = field(default_factory=dict)
+    slow: Mapping[str, float] = field(default_factory=dict)
     ranked: bool = False
     second_timer: bool = False
 
@@ -142,6 +142,23 @@ EXERCISE = Exercise(
         ),
         class_case(
             "redraw: a slow function", "task", models.OneSlow, (T(2, 2),), (X,), hidden=True
+        ),
+        class_case(
+            "redraw: a short time",
+            "task",
+            models.BrieflySlow,
+            *[(X,)] * 20,
+            expect=Timing(slow={"slow": 0.025}),
+            hidden=True,
+        ),
+        class_case(
+            "redraw: many quick calls",
+            "slowest",
+            models.ManyQuick,
+            (X,),
+            (X,),
+            expect=Timing(ranked=True),
+            hidden=True,
         ),
         class_case(
             "redraw: a module that raises",

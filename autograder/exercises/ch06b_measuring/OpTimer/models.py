@@ -16,7 +16,7 @@ SPIN = 0.012
 
 
 @fx.wrap
-def slow(x: torch.Tensor, times: int = 1) -> torch.Tensor:
+def slow(x: torch.Tensor, times: float = 1) -> torch.Tensor:
     """Return `x + 1` after some work; every clock sees it, a busy machine or not."""
     start = time.thread_time()
     while time.thread_time() - start < SPIN * times:
@@ -87,6 +87,20 @@ class TwoSlow(nn.Module):
         second = slow(first, times=3)
         slow(second)
         return second.neg()
+
+
+class BrieflySlow(nn.Module):
+    """A call that takes less than half a millisecond."""
+
+    def forward(self, x):
+        return slow(x, times=0.025).abs()
+
+
+class ManyQuick(nn.Module):
+    """So many equal calls that some of them take the same time."""
+
+    def forward(self, x):
+        return [x.dim() for _ in range(200)]
 
 
 class StarNames(nn.Module):

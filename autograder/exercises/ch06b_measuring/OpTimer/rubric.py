@@ -232,7 +232,7 @@ def _time_problem(
     for name, times in evidence.expects(Timing).slow.items():
         least = AT_LEAST * SPIN * times * (i + 1)
         if now[name] < least:
-            spent = f"{SPIN * times * (i + 1):.3f} s of work"
+            spent = f"{SPIN * times * (i + 1):.4f} s of work"
             return f"`seconds[{name!r}]` is {now[name]:.4f}, less than the {spent} that it did"
     refuses = refusing(evidence)[i]
     if refuses and now[refuses] > before.get(refuses, 0):
@@ -257,6 +257,14 @@ def slowest_first(evidence: Evidence) -> Iterable[Finding]:
         choices = ([n for n in names if calls.get(n)], names, list(seconds))
         for n, answer in note["slowest"]:
             got = answer["list"]
+            if all(len(got) < min(n, len(choice)) for choice in choices):
+                yield evidence.finding(
+                    "wrong-order",
+                    f"After run {i + 1}, `slowest({n})` gave {len(got)} names, and `seconds` has "
+                    f"{len(seconds)}.",
+                    "Which of its names are not there, and why?",
+                )
+                return
             if not any(_is_top(got, n, choice, seconds) for choice in choices):
                 yield evidence.finding(
                     "wrong-order",

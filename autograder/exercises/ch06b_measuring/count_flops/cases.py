@@ -142,6 +142,14 @@ EXERCISE = Exercise(
         run_case("redraw: one layer", "task", models.Owned, T(3, 2, 4), hidden=True),
         run_case("redraw: two layers", "spellings", models.OfTorch, T(3, 2, 4), hidden=True),
         run_case(
+            "redraw: inputs of two sizes",
+            "spellings",
+            models.TwoSizes,
+            T(40, 3),
+            T(2, 2, 5, 6),
+            hidden=True,
+        ),
+        run_case(
             "redraw: a convolution", "convolutions", models.OneConv, T(1, 3, 6, 5), hidden=True
         ),
         run_case("redraw: an encoder", "networks", networks.Encoder, T(1, 3, 6), hidden=True),

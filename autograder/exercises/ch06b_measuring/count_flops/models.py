@@ -49,6 +49,21 @@ class LinearSpellings(nn.Module):
         return a + F.linear(x, weight=self.weight)
 
 
+class TwoSizes(nn.Module):
+    """Each layer, and each weight, is used for two inputs of different sizes."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 4)
+        self.conv = nn.Conv2d(2, 3, 2)
+        self.weight = nn.Parameter(torch.rand(5, 3))
+
+    def forward(self, x, image):
+        layers = self.layer(x), self.layer(x[:1])
+        convs = self.conv(image), self.conv(image[:, :, 1:])
+        return layers, convs, F.linear(x[:2], self.weight), F.linear(x, self.weight)
+
+
 class OwnLinear(nn.Linear):
     """A layer class of our own: tracing goes through it."""
 

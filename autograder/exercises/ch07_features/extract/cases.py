@@ -331,6 +331,13 @@ EXERCISE = Exercise(
             hidden=True,
         ),
         take(
+            "redraw: by keyword",
+            "in place",
+            places.ByKeyword,
+            {"mul": "a", "mul_1": "b", "mul_2": "c"},
+            hidden=True,
+        ),
+        take(
             "redraw: alias",
             "alias",
             places.ThroughView,

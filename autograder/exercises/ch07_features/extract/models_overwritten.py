@@ -136,6 +136,21 @@ class ReadInPlace(nn.Module):
         return total * step.exp()
 
 
+class ByKeyword(nn.Module):
+    """Three ways to say by keyword what is changed; nothing reads what these calls return."""
+
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU(inplace=True)
+
+    def forward(self, x):
+        a, b, c = x.sin(), x.cos(), x.tanh()
+        torch.neg_(input=a)
+        F.relu(input=b, inplace=True)
+        self.act(input=c)
+        return a * 2, b * 3, c * 4
+
+
 # ------------------------------------------------------------------ through an alias
 
 

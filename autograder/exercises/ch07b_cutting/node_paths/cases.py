@@ -50,10 +50,14 @@ def path_case(
     *,
     after: tuple[Callable[[], nn.Module], ...] = (),
     training: bool = False,
+    change: Callable[[nn.Module], None] | None = None,
     hidden: bool = False,
 ) -> Case:
-    """A case of one model; the answer is called on the models of `after` before."""
-    return Case(name, aspect, models.PathTrial(make, after, training), hidden)
+    """A case of one model; the answer is called on the models of `after` before.
+
+    Where there is a `change`, it is made after a call on the model itself.
+    """
+    return Case(name, aspect, models.PathTrial(make, after, training, change), hidden)
 
 
 VOCABULARY = Vocabulary(
@@ -139,6 +143,13 @@ EXERCISE = Exercise(
         path_case("redraw: calls", "calls", models.Shared, after=(models.Shared,), hidden=True),
         path_case(
             "redraw: a buffer", "tensors", models.Positions, after=(models.Encoded,), hidden=True
+        ),
+        path_case(
+            "redraw: a model that has changed",
+            "state",
+            models.OneChild,
+            change=models.exchange_gate,
+            hidden=True,
         ),
         path_case(
             "redraw: after others",

@@ -6,6 +6,7 @@ import operator
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -389,16 +390,37 @@ class AroundATrace(nn.Module):
 
 @dataclass(frozen=True, eq=False)
 class PathTrial:
-    """Builds a trial of one model; the answer is called on other models before."""
+    """Builds a trial of one model; the answer is called on other models before.
+
+    Attributes:
+        make: builds the model.
+        after: build the models of the earlier calls.
+        training: whether the model is in training mode.
+        change: what is done to the model after an earlier call on the model itself.
+    """
 
     make: Make
     after: tuple[Make, ...] = ()
     training: bool = False
+    change: Callable[[nn.Module], None] | None = None
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
         model = fresh(self.make, seed, training=self.training)
-        return Trial(args=(model,), model=model, watch=tuple(fresh(m, seed) for m in self.after))
+        watch = tuple(fresh(m, seed) for m in self.after)
+        if self.change is None:
+            return Trial(args=(model,), model=model, watch=watch)
+        change = partial(_changed, self.change, model)
+        return Trial(args=(model,), model=model, watch=(*watch, model), meanwhile=change)
+
+
+def _changed(change: Callable[[nn.Module], None], model: nn.Module, _: object) -> None:
+    change(model)
+
+
+def exchange_gate(model: nn.Module) -> None:
+    """Put a module with a module in it where the gate was."""
+    model.gate = Pair()
 
 
 # Models on which the answer is called before: there is little in them to be wrong about, so

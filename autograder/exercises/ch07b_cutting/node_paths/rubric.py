@@ -29,11 +29,11 @@ def _path_for_each_node(evidence: Evidence) -> Iterable[Finding]:
     if found:
         code, text, look, nodes = found
         if trial.watch:
-            raised = any("error" in run for run in evidence.reference.runs)
-            which = "a model whose trace raises" if raised else "another model"
-            text, look = f"After a call on {which}, {_later(text)}", _AFTER
+            text, look = f"After a call on {_earlier(evidence)}, {_later(text)}", _AFTER
         yield evidence.finding(code, text, look, nodes)
         return
+    same = trial.meanwhile is not None
+    which = "this model, before it was changed," if same else "another model"
     wanted = zip(trial.watch, evidence.outcome.runs, evidence.reference.runs, strict=True)
     for model, run, want in wanted:
         if "error" in want:
@@ -42,13 +42,21 @@ def _path_for_each_node(evidence: Evidence) -> Iterable[Finding]:
         found = _problem(run["forward"].get("value"), want["value"], model)
         if at_once:
             code, text, look, _ = at_once
-            text = f"What a call on another model gives is wrong: {_later(text)}"
+            text = f"What a call on {which} gives is wrong: {_later(text)}"
             yield evidence.finding(code, text, look)
             return
         if found:
-            text = f"What an earlier call on another model gave is wrong now: {_later(found[1])}"
+            text = f"What an earlier call on {which} gave is wrong now: {_later(found[1])}"
             yield evidence.finding("stale-state", text, _AFTER)
             return
+
+
+def _earlier(evidence: Evidence) -> str:
+    """What the answer was called on before."""
+    if evidence.trial.meanwhile is not None:
+        return "the same model, which has been changed since"
+    raised = any("error" in run for run in evidence.reference.runs)
+    return "a model whose trace raises" if raised else "another model"
 
 
 path_for_each_node = Rule("a path for each node", Stage.RESULT, _path_for_each_node)
@@ -146,6 +154,8 @@ def by_hooks(trial: Trial) -> Reference:
             runs.append({"value": encoder.encode(paths_of(model))})
         except Exception as error:  # its trace raises, whoever traces it
             runs.append({"error": {"type": type(error).__name__}})
+    if trial.meanwhile is not None:
+        trial.meanwhile(paths_of)
     return Reference(encoder.encode(paths_of(trial.model)), runs, encoder.tensors)
 
 

@@ -171,6 +171,10 @@ EXERCISE = Exercise(
         cut("redraw: shared", "shared", models.Weighted, "add", (WIDE,), hidden=True),
         cut("redraw: signature", "signature", models.Defaults, "sin", (WIDE, 1), hidden=True),
         refuse("redraw: a method's name", models.Skips, "sum", hidden=True),
+        cut("redraw: a layer called output", "errors", models.NamedOutput, "output", hidden=True),
+        refuse(
+            "redraw: the output, under another name", models.NamedOutput, "output_1", hidden=True
+        ),
         cut("redraw: in place", "in place", models.InPlace, "linear", (WIDE,), hidden=True),
     ),
     rubric=f"{__package__}.rubric",

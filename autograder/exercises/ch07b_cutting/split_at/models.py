@@ -117,6 +117,17 @@ class Rest(nn.Module):
         return y * rest[0] + rest[1]
 
 
+class NamedOutput(nn.Module):
+    """A layer is called `output`, so the output node has another name."""
+
+    def __init__(self):
+        super().__init__()
+        self.output = nn.Linear(3, 4)
+
+    def forward(self, x):
+        return self.output(torch.sin(x)).exp()
+
+
 class Parts(nn.Module):
     def __init__(self):
         super().__init__()

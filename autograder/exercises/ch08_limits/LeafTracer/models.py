@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -177,6 +178,20 @@ class CalledTwice(nn.Module):
 
     def forward(self, x):
         return self.act(self.alone(self.gate(x=x, scale=0.5)))
+
+
+class ReadsSizes(nn.Module):
+    """Reads sizes of its own tensors, and calls a function of Python's `math`."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate = Gate()
+        self.weight = nn.Parameter(torch.ones(2, 3))
+        self.register_buffer("steps", torch.ones(4))
+
+    def forward(self, x):
+        x = self.gate(x).reshape(self.weight.shape) * self.steps.shape[0]
+        return x / math.sqrt(x.shape[-1])
 
 
 class Tree(nn.Module):

@@ -93,6 +93,9 @@ EXERCISE = Exercise(
         model_case("redraw: probabilities", "own", models.OtherRates, (WIDE,), hidden=True),
         model_case("redraw: twice", "own", models.CalledTwice, (X,), hidden=True),
         model_case(
+            "redraw: names of tensors", "names", models.TakenByTensors, (X,), hidden=True
+        ),
+        model_case(
             "redraw: names", "names", models.TakenNames, (WIDE,), training=True, hidden=True
         ),
     ),

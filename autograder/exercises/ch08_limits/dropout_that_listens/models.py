@@ -127,6 +127,22 @@ class MoreTakenNames(nn.Module):
         return self.new_dropout(F.dropout(x, 0.1, self.training))
 
 
+class TakenByTensors(nn.Module):
+    """Parameters and buffers have names that a new module might be given."""
+
+    def __init__(self):
+        super().__init__()
+        for name in ("dropout", "dropout_0", "drop_0", "new_dropout"):
+            setattr(self, name, nn.Parameter(torch.rand(3)))
+        for name in ("drop", "dropouts", "dropout_1", "listening_0"):
+            self.register_buffer(name, torch.rand(3))
+
+    def forward(self, x):
+        x = (x * self.dropout + self.dropout_0) * self.drop_0 - self.new_dropout
+        x = (x * self.drop + self.dropouts) * self.dropout_1 - self.listening_0
+        return F.dropout(F.dropout(x, 0.3, self.training).sin(), 0.6, self.training)
+
+
 @fx.wrap
 def dropout(x, p, training):
     """Another function of that name."""

@@ -180,6 +180,20 @@ class Settings(nn.Module):
         return x
 
 
+class SameEnds(nn.Module):
+    """Two names at the top are those of parts further down; of each pair one can be traced."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = Maybe()
+        self.second = Maybe(asks=False)
+        self.block = nn.ModuleDict({"first": Maybe(asks=False), "second": Maybe()})
+
+    def forward(self, x):
+        x = self.block["first"](self.first(x))
+        return self.second(self.block["second"](x))
+
+
 class AllStrict(nn.Module):
     """Tracing raises an exception of another kind in each of three parts."""
 
