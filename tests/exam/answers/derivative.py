@@ -48,6 +48,7 @@ def forward_mode(
     arguments=arguments_of,
     number_slope=0,
     alpha=True,
+    alpha_for_zero=0,
 ):
     """Tensors everywhere: the slope of the parameter is a tensor of ones."""
     rules = {**RULES, **(rules or {})}
@@ -69,7 +70,7 @@ def forward_mode(
             ]
             value[node] = fx.Proxy(graph.node_copy(node, lambda n: value[n].node), tracer)
             if alpha and "alpha" in node.kwargs:
-                slopes[1] = slopes[1] * node.kwargs["alpha"]
+                slopes[1] = slopes[1] * (node.kwargs["alpha"] or alpha_for_zero)
             slope[node] = rules[kinds[node.target]](*values, *slopes)
     return fx.GraphModule(nn.Module(), graph)
 
@@ -303,6 +304,11 @@ def alpha_of_positional(fn):
         return found
 
     return forward_mode(fn, arguments=arguments)
+
+
+@wrong("an alpha of zero is taken for none", "wrong-result")
+def zero_is_no_alpha(fn):
+    return forward_mode(fn, alpha_for_zero=1)
 
 
 @wrong("the product of the slopes", "wrong-result")

@@ -109,7 +109,7 @@ def channel_by_channel(conv, bn):
             scale *= bn.weight[i].item()
         state["weight"][i] = filter_ * scale
         bias = (state["bias"][i].item() - bn.running_mean[i].item()) * scale
-        state["bias"][i] = bias + (bn.bias[i].item() if bn.affine else 0)
+        state["bias"][i] = bias + (bn.bias[i].item() if bn.bias is not None else 0)
     new = copy.deepcopy(conv)
     if new.bias is None:
         new.register_parameter("bias", nn.Parameter(torch.empty_like(state["bias"])))
@@ -158,7 +158,7 @@ class Fold:
             if conv.bias is not None and self.old_bias:
                 start = conv.bias.to(work)
             bias = (start - mean.to(work) if self.mean else start) * factor
-            if bn.affine and self.affine != "weight":
+            if bn.bias is not None and self.affine != "weight":
                 bias = bias + bn.bias.to(work)
             shape = [1] * (self.rank or conv.weight.dim())
             shape[self.dim] = -1
@@ -231,6 +231,25 @@ def fills_the_norm(conv, bn):
         bn.weight = nn.Parameter(torch.ones_like(bn.running_var))
         bn.bias = nn.Parameter(torch.zeros_like(bn.running_var))
     return Fold()(conv, bn)
+
+
+def evaluated(conv, bn, modes):
+    """Fold both layers while they are in eval mode, and give each the mode that is said here."""
+    refuse(conv, bn)
+    conv.eval(), bn.eval()
+    new = Fold()(conv, bn)
+    conv.train(modes[0]), bn.train(modes[1])
+    return new
+
+
+@wrong("both get the BatchNorm's mode back", "caller-changed", clause="mode-unchanged")
+def norms_mode_for_both(conv, bn):
+    return evaluated(conv, bn, (bn.training, bn.training))
+
+
+@wrong("both get the convolution's mode back", "caller-changed", clause="mode-unchanged")
+def convs_mode_for_both(conv, bn):
+    return evaluated(conv, bn, (conv.training, conv.training))
 
 
 @wrong("training mode is kept", "training-mode", clause="eval-mode")

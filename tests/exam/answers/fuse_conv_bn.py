@@ -408,6 +408,14 @@ def two_norms(model):
     return Fuse(sole_reader=False, wanted=wanted)(model)
 
 
+@wrong("two calls of one BatchNorm count as one reader", "changed-too-much", clause="other-reader")
+def readers_by_target(model):
+    def wanted(conv, norm):
+        return len({user.target for user in conv.users}) == 1
+
+    return Fuse(sole_reader=False, wanted=wanted)(model)
+
+
 @wrong("at the BatchNorm's place", "wrong-result", clause="written-input")
 def at_the_norm(model):
     return Fuse(at_norm=True)(model)

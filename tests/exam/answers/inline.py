@@ -200,9 +200,7 @@ def transformer(model, target):
 @right("Proxies at the place of the call, getitem resolved")
 def with_proxies(model, target):
     gm = traced(model, target)
-    sub = gm
-    for part in target.split("."):
-        sub = getattr(sub, part) if hasattr(sub, part) else model.get_submodule(target)
+    sub = model.get_submodule(target)
     inner = fx.symbolic_trace(sub).graph
     tuples = {}
     for node in list(gm.graph.nodes):
@@ -750,6 +748,13 @@ def first_part(model, target):
 def never_called(model, target):
     if not any(n.target == target for n in traced(model, target).graph.nodes):
         raise AttributeError(target)
+    return open_calls(model, target)
+
+
+@wrong("looked up among attributes, where a parameter is one, too", "should-raise")
+def among_attributes(model, target):
+    if not isinstance(operator.attrgetter(target)(model), nn.Module):
+        return traced(model, target)
     return open_calls(model, target)
 
 

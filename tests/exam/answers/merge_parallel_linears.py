@@ -275,6 +275,17 @@ def biases_lost(model):
     return Merge(merge=merge)(model)
 
 
+@wrong("missing biases are zeros in float32", "result-raises", clause="mixed-bias")
+def zeros_in_float32(model):
+    def merge(layers):
+        new = merged(layers)
+        if any(layer.bias is None for layer in layers) and new.bias is not None:
+            new.bias.data = new.bias.data.to(torch.promote_types(new.bias.dtype, torch.float32))
+        return new
+
+    return Merge(merge=merge)(model)
+
+
 @wrong("those with a bias and those without are kept apart", "missed-place", clause="mixed-bias")
 def kept_apart(model):
     return Merge(same_bias=True)(model)
@@ -371,6 +382,14 @@ def methods_only(model):
 def modules_do_not(model):
     def writes(gm, node):
         return written(gm, node) if node.op != "call_module" else None
+
+    return Merge(writes=writes)(model)
+
+
+@wrong("what is written is the first positional argument", "changed-too-much", clause="writes")
+def positional_writes(model):
+    def writes(gm, node):
+        return written(gm, node) if node.args else None
 
     return Merge(writes=writes)(model)
 

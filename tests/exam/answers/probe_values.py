@@ -162,6 +162,15 @@ def swallowed(model, probe):
     return insert(model, probe, call=around(look))
 
 
+@wrong("an AttributeError of the probe is swallowed", "probe-error-lost")
+def swallowed_if_no_tensor(model, probe):
+    def look(probe, name, value):
+        with contextlib.suppress(AttributeError):
+            probe(name, value)
+
+    return insert(model, probe, call=around(look))
+
+
 @wrong("what the probe raises becomes another error", "probe-error-lost")
 def other_error(model, probe):
     def look(probe, name, value):
@@ -234,6 +243,11 @@ def probe_as_target(model, probe):
                 gm.graph.call_function(probe, (node.name, node))
     gm.recompile()
     return gm
+
+
+@wrong("a function around the probe only where it has no name", "crashed")
+def named_as_target(model, probe):
+    return insert(model, probe, call=lambda p: p if hasattr(p, "__name__") else named(p))
 
 
 @wrong("a name given to the caller's probe", "crashed")

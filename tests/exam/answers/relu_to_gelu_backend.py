@@ -286,6 +286,14 @@ def first_model(gm, example_inputs):
 _KNOWN: dict = {}
 
 
+@wrong("one result for all graphs with the same code", "wrong-result", clause="several-models")
+def kept_by_code(gm, example_inputs):
+    return _OF_CODE.setdefault(gm.code, exchange(gm))
+
+
+_OF_CODE: dict = {}
+
+
 @wrong("inputs that nobody reads are taken out", "result-raises")
 def unread_inputs_gone(gm, example_inputs):
     exchange(gm)
@@ -317,6 +325,21 @@ def single(gm, example_inputs):
 @wrong("without gradients", "result-raises", clause="gradients")
 def without_gradients(gm, example_inputs):
     return torch.no_grad()(exchange(gm))
+
+
+@torch.no_grad()
+def overwritten(x):
+    return x.copy_(F.gelu(x))
+
+
+@wrong("what was in place is overwritten without gradients", "wrong-result", clause="gradients")
+def overwrites(gm, example_inputs):
+    def in_place(node):
+        name = getattr(node.target, "__name__", str(node.target))
+        return is_relu(node) and (name.endswith("_") or node.kwargs.get("inplace"))
+
+    exchange(gm, wanted=in_place, gelu=overwritten)
+    return exchange(gm)
 
 
 @wrong("untouched", "not-attempted")

@@ -185,7 +185,7 @@ def last_only(model):
     return found
 
 
-@wrong("only where a Proxy is made", "missing-node", clause="all-calls")
+@right("frames, where a Proxy is made")
 def where_a_proxy_is_made(model):
     found = {}
 
@@ -355,7 +355,6 @@ BEYOND = {
         "a random model has no subclasses of layers"
     ),
     "the tracer's own file is left out": _OTHERS,
-    "only where a Proxy is made": "a random model has no records among its arguments",
     "functions named as the tracer's methods are left out": _OTHERS,
     "only forward counts": _OTHERS,
     "lambdas do not count": _OTHERS,

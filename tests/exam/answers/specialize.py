@@ -420,6 +420,15 @@ def local_variables(fn, **constants):
     return specialized(fn, constants)
 
 
+@wrong("parameters by keyword alone pass for wrong names", "crashed")
+def without_keyword_only(fn, **constants):
+    code = forward_of(fn).__code__
+    for name in constants:
+        if name not in code.co_varnames[isinstance(fn, nn.Module) : code.co_argcount]:
+            raise TypeError(f"no parameter {name}")
+    return specialized(fn, constants)
+
+
 @wrong("values that are false are left out", "crashed")
 def only_true_values(fn, **constants):
     refuse_unknown(fn, constants)

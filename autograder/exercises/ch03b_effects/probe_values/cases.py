@@ -167,6 +167,23 @@ EXERCISE = Exercise(
         probe_case(
             "redraw: two probes", "probes", models.DeadEnd, (T(4),), another=True, hidden=True
         ),
+        probe_case(
+            "redraw: a method that is built in",
+            "probes",
+            models.SinSum,
+            (X,),
+            probe=models.built_in_probe,
+            hidden=True,
+        ),
+        probe_case(
+            "redraw: a probe that raises",
+            "probes",
+            models.Pieces,
+            (X,),
+            probe=models.refusing_probe,
+            expect=Stops(probe_raises="Refusal"),
+            hidden=True,
+        ),
         probe_case("redraw: order", "order", models.Overwritten, (T(4),), hidden=True),
         probe_case(
             "redraw: an object",

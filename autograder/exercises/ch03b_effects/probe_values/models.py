@@ -194,6 +194,14 @@ def partial_probe(log: Log) -> Probe:
     return functools.partial(_note, log)
 
 
+def built_in_probe(log: Log) -> Probe:
+    """A bound method of an object that is not written in Python, as `{}.__setitem__` is.
+
+    It has a `__name__`, and no module has a function of that name.
+    """
+    return functools.partial(_note, log).__call__
+
+
 class Slots:
     """An object that can be called, takes no further attributes, and is false."""
 
@@ -263,6 +271,21 @@ def stopping_probe(log: Log) -> Probe:
         _note(log, name, value)
         if isinstance(value, torch.Tensor) and value.dim() == 0:
             raise Stop(f"{name} is a number")
+
+    return record
+
+
+class Refusal(AttributeError, TypeError, ValueError, RuntimeError, LookupError):
+    """What a probe raises that cannot make use of a value: of many kinds at once."""
+
+
+def refusing_probe(log: Log) -> Probe:
+    """A function that stops the run at the first value that is no tensor."""
+
+    def record(name: str, value: Any) -> None:
+        _note(log, name, value)
+        if not isinstance(value, torch.Tensor):
+            raise Refusal(f"{name} is no tensor")
 
     return record
 

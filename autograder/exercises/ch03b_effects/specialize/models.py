@@ -120,6 +120,11 @@ def builtin_names(input, flag, max=1.5):
     return input * max if flag else input
 
 
+def by_keyword(x, scale=2.0, *, flag=False, shift=None):
+    x = torch.relu(x) if flag else x
+    return x * scale if shift is None else x * scale + shift
+
+
 def with_local(x, scale=2.0):
     hidden = x * scale
     return hidden + 1

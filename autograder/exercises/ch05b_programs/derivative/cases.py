@@ -205,6 +205,7 @@ EXERCISE = Exercise(
         slope_case("redraw: used twice", "twice", models.cubic, X, hidden=True),
         slope_case("redraw: chains", "chains", models.damped, X, hidden=True),
         slope_case("redraw: spellings", "spellings", models.total, T(2, 2), hidden=True),
+        slope_case("redraw: an alpha", "spellings", models.alphas_of_zero, X, hidden=True),
         slope_case("redraw: constants", "constants", models.add_one, CUBE, hidden=True),
         slope_case("redraw: again", "again", models.damped, X, times=2, hidden=True),
         slope_case("redraw: a parameter", "rest", models.reserved, POINT, hidden=True),

@@ -109,6 +109,10 @@ def alphas_of_numbers(x):
     return torch.add(torch.sub(x, 2, alpha=3) * x, x, alpha=1)
 
 
+def alphas_of_zero(x):
+    return torch.add(x.sub(x, alpha=0), torch.exp(x), alpha=0.0)
+
+
 def alphas_beside_keywords(x):
     y = torch.add(x, other=torch.exp(x), alpha=2)
     z = torch.sub(alpha=0.5, other=torch.sin(x), input=y)

@@ -212,6 +212,7 @@ EXERCISE = Exercise(
         call_case("redraw: arguments", "arguments", models.Keywords, "mix", (T(3), X), hidden=True),
         call_case("redraw: tuples", "tuples", models.Swapped, "swap", (WIDE, WIDE), hidden=True),
         missing_case("redraw: no such name", models.Stages, "stages.2", hidden=True),
+        missing_case("redraw: a parameter", models.Namesakes, "block.first.weight", hidden=True),
         call_case(
             "redraw: an encoder", "rest", networks.Encoder, "feed.0", (T(3, 6),), hidden=True
         ),

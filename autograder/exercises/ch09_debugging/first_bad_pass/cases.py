@@ -84,8 +84,6 @@ EXERCISE = Exercise(
                models.retrace),
         passed("a weight that is a result", "given", models.retrace, models.double_the_weights,
                make=models.Shown),
-        passed("a total that moves on", "given", models.relu_to_clamp, models.retrace,
-               make=models.Total),
         passed("an edit in place", "given", models.edit_the_given, make=models.traced),
         passed("an edit in place that is sound", "given", models.mend_the_given,
                models.remove_norm, make=models.traced),

@@ -51,18 +51,6 @@ class Shown(nn.Module):
         return torch.relu(x), self.weight
 
 
-class Total(nn.Module):
-    """Adds up what it has seen; each call, in eval mode too, moves the total on."""
-
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("total", torch.zeros(()))
-
-    def forward(self, x):
-        self.total.add_(x.sum())
-        return torch.relu(x) + self.total
-
-
 def traced() -> fx.GraphModule:
     """A model that is a graph module."""
     return fx.symbolic_trace(Net())

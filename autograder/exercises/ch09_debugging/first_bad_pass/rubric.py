@@ -64,7 +64,7 @@ def the_first_bad_pass(evidence: Evidence) -> Iterable[Finding]:
             f"{evidence.you} returned {got}, but after each of the passes ({listed}) the model "
             "still does the same in eval mode.",
             "Print the two results that your comparison finds different. In which mode is each "
-            "module, and with which buffers does each run begin?"
+            "module?"
             if got in range(len(names))
             else "Where no pass is bad, `None` is asked for.",
         )

@@ -72,7 +72,6 @@ EXERCISE = Exercise(
         written("a subclass of a layer", "torch", models.Subclassed),
         written("code in your own file", "torch", models.Borrowed),
         written("an attribute that is used later", "torch", models.Shapes),
-        written("a named tuple and a dataclass", "torch", models.Records),
         written("one model after another", "traces", models.Other, models.Lines, models.Other),
         written(
             "after a shorter one of its class",

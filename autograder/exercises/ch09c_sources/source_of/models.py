@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import fx, nn
@@ -118,32 +118,6 @@ class Shapes(nn.Module):
         size = x.shape
         y = x + 1
         return torch.reshape(y, size)
-
-
-class Pair(NamedTuple):
-    left: torch.Tensor
-    right: torch.Tensor
-
-
-@dataclass
-class Point:
-    x: torch.Tensor
-    y: torch.Tensor
-
-
-class Records(nn.Module):
-    """FX makes a call node of a record when it is an argument, and asks for no Proxy."""
-
-    def __init__(self):
-        super().__init__()
-        self.keep = nn.Identity()
-
-    def forward(self, x):
-        pair = Pair(x, -x)
-        rows = torch.stack(pair)
-        return self.keep(
-            Point(rows, x),
-        )
 
 
 class Again(nn.Module):

@@ -54,11 +54,12 @@ def _case(
     dtype: torch.dtype = torch.float64,
     training: bool = False,
     variance: float = 1.0,
+    evaluated: tuple[str, ...] = (),
     expect: Expect = Expect(),  # noqa: B008 - it is frozen
     hidden: bool = False,
     **settings: Any,
 ) -> Case:
-    make = PairTrial(dims, conv, settings, norm or {}, inputs, dtype, training, variance)
+    make = PairTrial(dims, conv, settings, norm or {}, inputs, dtype, training, variance, evaluated)
     return Case(name, aspect, make, hidden, expect)
 
 
@@ -120,6 +121,10 @@ EXERCISE = Exercise(
         _case("redraw: a bias", "task", 2, (2, 5, 2), IMAGE, hidden=True),
         _case("redraw: groups", "settings", 1, (2, 4, 3), LINE, groups=2, padding=1, hidden=True),
         _case("redraw: a volume", "kinds", 3, (2, 2, 1), SPACE, bias=False, hidden=True),
+        _case("redraw: only the BatchNorm trains", "caller", 2, (2, 3, 1), IMAGE, training=True,
+              evaluated=("conv",), hidden=True),
+        _case("redraw: only the convolution trains", "caller", 1, (2, 3, 2), LINE, training=True,
+              evaluated=("bn",), hidden=True),
         _case("redraw: float32", "dtypes", 1, (2, 4, 3), LINE, dtype=torch.float32, hidden=True),
     ),
     rubric=f"{__package__}.rubric",

@@ -28,6 +28,7 @@ class PairTrial:
         dtype: of parameters and inputs.
         training: the mode of both.
         variance: what the running variances are multiplied by.
+        evaluated: the layers that are in eval mode, whatever the mode of the other.
     """
 
     dims: int
@@ -38,12 +39,15 @@ class PairTrial:
     dtype: torch.dtype = torch.float64
     training: bool = False
     variance: float = 1.0
+    evaluated: tuple[str, ...] = ()
 
     def __call__(self, seed: int) -> Trial:
         """A fresh pair, with random weights and statistics."""
         model = fresh(self._pair, seed, training=self.training, dtype=self.dtype)
         if self.variance != 1.0:
             model.get_submodule("bn").get_buffer("running_var").mul_(self.variance)
+        for name in self.evaluated:
+            model.get_submodule(name).eval()
         generator = torch.Generator().manual_seed(seed + 1)
         inputs = tuple(arguments((spec,), generator, self.dtype) for spec in self.inputs)
         return Trial(

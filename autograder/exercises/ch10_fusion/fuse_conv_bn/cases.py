@@ -115,6 +115,8 @@ EXERCISE = Exercise(
         model_case("redraw: branches", "task", models.Branches, Y, hidden=True),
         model_case("redraw: a deep graph module", "calls", models.Traced(models.Nested), X,
                    hidden=True),
+        model_case("redraw: one BatchNorm reads it twice", "left", models.OneNormTwice, X,
+                   hidden=True),
         model_case("redraw: three calls", "shared", models.ThreeCalls, Y, hidden=True),
     ),
     rubric=f"{__package__}.rubric",

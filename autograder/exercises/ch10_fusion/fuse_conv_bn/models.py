@@ -154,6 +154,19 @@ class TwoNorms(nn.Module):
         return self.left(y) + self.right(y)
 
 
+class OneNormTwice(nn.Module):
+    """One BatchNorm reads one convolution in two calls."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        y = self.conv(x)
+        return torch.relu(self.bn(y)) - self.bn(input=y)
+
+
 class NoStatistics(nn.Module):
     def __init__(self):
         super().__init__()

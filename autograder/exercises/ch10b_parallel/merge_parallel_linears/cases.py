@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+import torch
+
 from autograder.core.exercise import Aspect, Exercise
 from autograder.exercises.ch10b_parallel.merge_parallel_linears import models
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
@@ -85,6 +87,7 @@ EXERCISE = Exercise(
         model_case("three heads", "task", models.Heads, X),
         model_case("no bias", "bias", models.NoBias, X),
         model_case("some have a bias", "bias", models.SomeBias, DEEP),
+        model_case("some, in bfloat16", "bias", models.SomeBias, X, dtype=torch.bfloat16),
         model_case("two groups", "places", models.TwoGroups, X),
         model_case("in different parts", "places", models.InDifferentParts, X),
         model_case("keywords", "places", models.Keywords, LINE),
@@ -107,6 +110,7 @@ EXERCISE = Exercise(
         model_case("something else is written", "writes", models.OtherIsWritten, X),
         model_case("redraw: a gate", "task", models.TwoOfAKind, DEEP, hidden=True),
         model_case("redraw: places", "places", models.Chained, LINE, hidden=True),
+        model_case("redraw: written by keyword", "writes", models.WrittenInput, X, hidden=True),
         model_case("redraw: writes", "writes", models.BothSides, DEEP, hidden=True),
     ),
     rubric=f"{__package__}.rubric",

@@ -249,6 +249,22 @@ class WrittenByKeyword(nn.Module):
         return y + self.k(x)
 
 
+class WrittenInput(nn.Module):
+    """A module that writes gets the value by keyword."""
+
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Linear(3, 2)
+        self.k = nn.Linear(3, 2)
+        self.act = nn.ReLU(inplace=True)
+
+    def forward(self, x):
+        x = x - 1
+        y = self.q(x)
+        self.act(input=x)
+        return y + self.k(x)
+
+
 class OtherIsWritten(nn.Module):
     """Something else is written between the two."""
 

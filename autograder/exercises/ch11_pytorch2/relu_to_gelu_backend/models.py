@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from autograder.exercises.ch11_pytorch2.models import Compiled, Run
+from autograder.exercises.ch11_pytorch2.models import ByHand, Compiled, Run
 
 
 class OneRelu(nn.Module):
@@ -141,3 +142,18 @@ class AfterAnother(Compiled):
         other = torch.compile(lambda x: torch.tanh(F.relu(x)), backend=answer)
         model = torch.compile(self.model, backend=answer)
         return lambda x: (other(x), model(x))
+
+
+class AfterItsDouble(ByHand):
+    """The answer is called with a model of the same code first, whose numbers are others."""
+
+    says = "{name}(gm, example_inputs) for two models with the same code and other parameters"
+
+    def __call__(self, answer: Any) -> Run:
+        """What is run."""
+        double = copy.deepcopy(self.model)
+        for tensor in (*double.parameters(), *double.buffers()):
+            tensor.data.mul_(-2)
+        first = ByHand(double, self.examples)(answer)
+        second = super().__call__(answer)
+        return lambda *inputs: (first(*inputs), second(*inputs))
