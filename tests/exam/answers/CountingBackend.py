@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections import Counter, defaultdict
 
 import torch
@@ -103,6 +104,26 @@ class Found:
 
 
 # ------------------------------------------------------------------ wrong
+
+
+@wrong("methods by the names of their nodes", "extra-name", clause="methods")
+class MethodsByNode(Plain):
+    def __call__(self, gm, example_inputs):
+        super().__call__(gm, example_inputs)
+        for node in calls_in(gm):
+            if node.op == "call_method":
+                self.ops[node.target] -= 1
+                self.ops[re.sub(r"_\d+$", "", node.name)] += 1
+        return gm
+
+
+@wrong("operators without their overloads", "extra-name", clause="functions")
+class WithoutOverloads(Plain):
+    def __call__(self, gm, example_inputs):
+        super().__call__(gm, example_inputs)
+        for name in [name for name in self.ops if "." in name]:
+            self.ops[name.partition(".")[0]] += self.ops.pop(name)
+        return gm
 
 
 class Base:

@@ -368,6 +368,17 @@ def given_back(ep, name):
     return extended(ep, name)
 
 
+@wrong("attributes are values, too", "should-raise", clause="unknown")
+def attributes(ep, name):
+    def find(program, name):
+        for node in program.graph.nodes:
+            if node.name == name and node.op not in ("placeholder", "output"):
+                return node
+        raise ValueError(name)
+
+    return extended(ep, name, find=find)
+
+
 @wrong("placeholders are values, too", "should-raise", clause="placeholder")
 def placeholders(ep, name):
     def find(program, name):

@@ -313,6 +313,18 @@ def modules_only(a, b, inputs, repeats=20):
     return Compare(call=lambda f, inputs: f.forward(*inputs))(a, b, inputs, repeats)
 
 
+@wrong("the mode is put back everywhere", "caller-changed", clause="modules")
+def mode_of_the_whole(a, b, inputs, repeats=20):
+    modes = [(f, f.training) for f in (a, b) if isinstance(f, nn.Module)]
+    for module, _ in modes:
+        module.eval()
+    try:
+        return Compare()(a, b, inputs, repeats)
+    finally:
+        for module, mode in modes:
+            module.train(mode)
+
+
 @wrong("modules are put into eval mode", "caller-changed", clause="modules")
 def eval_mode(a, b, inputs, repeats=20):
     for f in (a, b):

@@ -349,6 +349,20 @@ def counted_names(model):
     return Fuse(name=lambda node: f"fused_{next(numbers)}")(model)
 
 
+@wrong("the name of the path, with underscores", "wrong-result")
+def path_with_underscores(model):
+    return Fuse(name=lambda node: f"fused_{node.target.replace('.', '_')}_of_mine")(model)
+
+
+@wrong("beside the linear layer, in whose module it may be", "caller-changed")
+def beside_the_layer(model):
+    def name(node):
+        parent, _, last = node.target.rpartition(".")
+        return f"{parent}.{last}_{node.name}_of_mine".lstrip(".")
+
+    return Fuse(name=name)(model)
+
+
 @wrong("numbered names without a look", "changed-too-much", clause="free-names")
 def numbered_names(model):
     numbers = itertools.count()

@@ -122,6 +122,29 @@ def by_program(ep):
 # ------------------------------------------------------------------ wrong
 
 
+def from_its_path(*kinds):
+    """What gives placeholders of some kinds a name made of their path in the model."""
+
+    def name(spec):
+        if spec.kind not in kinds:
+            return spec.arg.name
+        return f"{spec.kind.name[0].lower()}_{spec.target.replace('.', '_')}"
+
+    return name
+
+
+@wrong("parameters' placeholders are named after the path", "no-placeholder",
+       clause="placeholder-names")  # fmt: skip
+def parameters_by_path(ep):
+    return listed(ep, name=from_its_path(InputKind.PARAMETER))
+
+
+@wrong("buffers' placeholders are named after the path", "no-placeholder",
+       clause="placeholder-names")  # fmt: skip
+def buffers_by_path(ep):
+    return listed(ep, name=from_its_path(InputKind.BUFFER))
+
+
 @wrong("paths instead of placeholders", "no-placeholder", clause="placeholder-names")
 def paths(ep):
     return listed(ep, name=lambda spec: spec.target or spec.arg.name)

@@ -281,6 +281,8 @@ put("checks at the end of a round", "wrong-report", "after-every-pass", run_chec
 put("an attribute will do", "wrong-report", "no-pass-result", kind=like_a_manager)
 put("any tuple will do", "crashed", "no-pass-result", kind=a_tuple_will_do)
 put("told by name", "wrong-graph", "one-name", key=name_of)
+put("told by comparison", "wrong-report", "one-name",
+    key=lambda each: each)  # fmt: skip
 put("tried again", "too-much-reported", "not-again", again=True)
 put("a failure counts as modified", "wrong-graph", "held", failed_counts=True)
 put("stops at the first failure", "wrong-graph", "others-go-on", stop=True)

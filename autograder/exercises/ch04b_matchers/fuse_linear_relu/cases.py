@@ -129,6 +129,14 @@ EXERCISE = Exercise(
             (T(4),),
             hidden=True,
         ),
+        model_case("redraw: but for a dot", "types", models.AlikeButForADot, X3, hidden=True),
+        model_case(
+            "redraw: a layer and what is in it",
+            "types",
+            models.LeafInPart,
+            (T(2, 2, 4),),
+            hidden=True,
+        ),
         model_case(
             "redraw: twice in float32",
             "shared",

@@ -343,6 +343,29 @@ class UnsavedBuffers(nn.Module):
         return x
 
 
+class AlikeButForADot(nn.Module):
+    """Two paths that differ in a dot; one of them has an underscore there."""
+
+    def __init__(self):
+        super().__init__()
+        self.up = nn.Sequential(nn.Linear(3, 3))
+        self.up_0 = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return torch.relu(self.up(x)) - torch.relu(self.up_0(x))
+
+
+class LeafInPart(nn.Module):
+    """A layer that is called as a whole, and a linear layer inside it, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.TransformerEncoderLayer(4, 2, 6, dropout=0.0, batch_first=True)
+
+    def forward(self, x):
+        return self.layer(x), torch.relu(self.layer.linear1(x))
+
+
 class Fused(nn.Module):
     """A model in which the work has been done already, in part."""
 

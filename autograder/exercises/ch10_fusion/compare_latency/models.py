@@ -45,11 +45,12 @@ class Sleeper:
 
 
 class SleepingModule(nn.Module):
-    """A module around such a function."""
+    """A module in training mode around such a function; a part of it is in eval mode."""
 
     def __init__(self, function: Sleeper) -> None:
         super().__init__()
         self.function = function
+        self.frozen = nn.Identity().eval()
 
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         """Sleep."""
@@ -84,7 +85,7 @@ class Plan:
     def callable(self, name: str, log: list[Any]) -> Any:
         """A fresh callable that follows this plan."""
         made = Sleeper(name, self, log)
-        return SleepingModule(made).train() if self.module else made
+        return SleepingModule(made) if self.module else made
 
 
 @dataclass(frozen=True, eq=False)

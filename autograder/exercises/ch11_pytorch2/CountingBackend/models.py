@@ -37,7 +37,8 @@ class Repeated(nn.Module):
     def forward(self, x):
         x.cos()
         total = torch.sin(torch.sin(x)) + x.sin().add(1) + 1
-        return {"total": total, "both": (x, total.sum())}
+        last = total.sum()
+        return {"total": total, "both": (x, last)}
 
 
 class Layers(nn.Module):
@@ -84,7 +85,7 @@ class Block(nn.Module):
 
 
 class Alike(nn.Module):
-    """Paths that end alike lead to modules of two classes; names with and without a final `_`."""
+    """Paths that end alike lead to modules of two classes; names end in `_`, or hold a dot."""
 
     def __init__(self):
         super().__init__()
@@ -92,7 +93,7 @@ class Alike(nn.Module):
         self.second = nn.Sequential(nn.Tanh(), nn.Linear(3, 3))
 
     def forward(self, x):
-        y = self.second(self.first(x)).add_(1)
+        y = self.second(self.first(x)).add_(1) - torch.ops.aten.neg.default(x)
         return torch.abs_(y.add(2) * 3).abs() + x
 
 

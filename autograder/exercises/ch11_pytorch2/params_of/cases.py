@@ -82,6 +82,7 @@ EXERCISE = Exercise(
         case("two names alike, then run_decompositions", "mutated", models.OwnNames, X, ROW,
              decomposed=True),
         case("redraw: a layer", "task", models.Scale, T(5, 3), hidden=True),
+        case("redraw: capital letters", "task", models.Capitals, X, hidden=True),
         case("redraw: constants", "buffers", models.Constants, T(1, 3), hidden=True),
         case("redraw: numbers", "inputs", models.Numbers, X, 2, 0.5, False, "x", None, hidden=True),
         case("redraw: training", "mutated", models.Stepwise, X, ROW, training=True,

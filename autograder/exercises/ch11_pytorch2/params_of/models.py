@@ -100,6 +100,19 @@ class Numbers(nn.Module):
         return y if flag else y + 1
 
 
+class Capitals(nn.Module):
+    """Names with capital letters; those of placeholders have none."""
+
+    def __init__(self):
+        super().__init__()
+        self.Fc = nn.Linear(3, 3)
+        self.register_buffer("Scale", torch.ones(3))
+        self.Table = torch.arange(3.0)
+
+    def forward(self, X):
+        return self.Fc(X) * self.Scale + self.Table
+
+
 class Held(nn.Module):
     """Inputs within a dictionary of lists."""
 

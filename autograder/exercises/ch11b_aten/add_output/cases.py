@@ -119,6 +119,7 @@ EXERCISE = Exercise(
         refused("no such name", models.Small, (X,), "gelu"),
         refused("an input", models.Names, (X, X), "relu"),
         refused("a parameter", models.Small, (X,), "p_linear_weight"),
+        refused("a branch", models.Condition, (X,), "true_graph_0"),
         refused("the output node", models.Small, (X,), "output"),
         case("redraw: a value", "task", models.Small, (T(4, 3),), "relu", hidden=True),
         case("redraw: a dictionary", "structure", models.Nested, (models.Parts(ROW), X), "mul",

@@ -152,6 +152,8 @@ EXERCISE = Exercise(
         piped("redraw: checks", "checks", models.to_exp_in_a_copy, models.out_of_order, checks=ALL,
               hidden=True),
         piped("redraw: report", "report", models.gives_nothing, models.asserts, hidden=True),
+        piped("redraw: two that are equal", "report", models.Needed(torch.sin, torch.tanh),
+              models.Needed(torch.sin, torch.tanh), hidden=True),
         piped("redraw: limit", "limit", models.one_more, limit=2, expect=TOO_LONG, hidden=True),
     ),
     rubric=f"{__package__}.rubric",

@@ -165,6 +165,26 @@ class Swap(PassBase):
 # ------------------------------------------------------------------ passes that are not
 
 
+@dataclass(frozen=True)
+class Needed:
+    """One function for another, which must be there; two of these may be equal.
+
+    Attributes:
+        old: the function that is exchanged.
+        new: what is called instead.
+    """
+
+    old: Callable[..., Any]
+    new: Callable[..., Any]
+
+    def __call__(self, gm: fx.GraphModule) -> PassResult:
+        """Exchange the function, or raise."""
+        nodes = calls_of(gm, self.old)
+        if not nodes:
+            raise LookupError("nothing to exchange")
+        return exchange(nodes, gm, self.new)
+
+
 def half_done(gm: fx.GraphModule) -> PassResult:
     """Edits the graph, a layer and all weights, then raises."""
     one_more(gm)
