@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 import torch.utils._pytree as pytree
 from torch import fx
+from torch.fx.immutable_collections import immutable_dict, immutable_list
 
 from tests.exam.answers import right, wrong
 
@@ -178,6 +179,25 @@ def _(node):
 def _(node):
     into = lambda v: items(v) if type(v) in (tuple, list, dict, slice) else []  # noqa: E731
     return list(dict.fromkeys([*walk(node.args, into), *walk(dict(node.kwargs), into)]))
+
+
+@wrong("exact types, those of FX and those of Python", "missed-input")
+def _(node):
+    def containers(value):
+        known = (tuple, list, dict, slice, immutable_list, immutable_dict)
+        return items(value) if type(value) in known else []
+
+    return list(dict.fromkeys(walk(both(node), containers)))
+
+
+@wrong("what is nested in a slice is not looked into", "missed-input")
+def _(node):
+    def containers(value):
+        if isinstance(value, slice):
+            return [part for part in items(value) if isinstance(part, fx.Node)]
+        return items(value)
+
+    return list(dict.fromkeys(walk(both(node), containers)))
 
 
 @wrong("one level of nesting only", "missed-input", clause="nested")

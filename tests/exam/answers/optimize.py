@@ -762,6 +762,18 @@ def counted_names(model):
     return Clean(name=lambda gm, conv: next(names))(model)
 
 
+@wrong("names are counted from 0, with no line before the number", "changed-too-much")
+def counted_without_a_line(model):
+    names = (f"fused{i}" for i in itertools.count())
+    return Clean(name=lambda gm, conv: next(names))(model)
+
+
+@wrong("a line in front makes a name free", "changed-too-much")
+def a_line_in_front(model):
+    names = (f"_folded{i}" for i in itertools.count())
+    return Clean(name=lambda gm, conv: next(names))(model)
+
+
 @wrong("at the BatchNorm's place", "wrong-result", clause="written-input")
 def at_the_norm(model):
     return Clean(at_norm=True)(model)

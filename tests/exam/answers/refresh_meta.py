@@ -23,6 +23,9 @@ BEYOND = {
     "lists become tuples": FEW,
     "dictionaries are left out": FEW,
     "nested inputs stay real": FEW,
+    "nested inputs stay real, which the mode allows": FEW,
+    "values of a dictionary are not copied": FEW,
+    "buffers that a state_dict lacks count for real": FEW,
     "attributes are noted as they are": "random models change no attribute in place",
     "children of a layer count in real buffers": "random models have no layers in layers",
 }
@@ -408,6 +411,18 @@ def own_buffers_alone(gm, *inputs):
     refresh(gm, inputs, mode=mode, interpreter=Flat)
 
 
+@wrong("buffers that a state_dict lacks count for real", "caller-changed", clause="buffers")
+def of_the_state_dict(gm, *inputs):
+    class Saved(OnFakes):
+        def call_module(self, target, args, kwargs):
+            module = self.fetch_attr(target)
+            state = each_tensor(self.fake, module.state_dict(keep_vars=True))
+            return torch.func.functional_call(module, state, args, kwargs)
+
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    refresh(gm, inputs, mode=mode, interpreter=Saved)
+
+
 @wrong("the value itself is noted", "shows-later-change", clause="then")
 def no_copy(gm, *inputs):
     refresh(gm, inputs, keep=lambda value: value)
@@ -425,6 +440,14 @@ def at_the_end(gm, *inputs):
 def shallow(gm, *inputs):
     def keep(value):
         return value.detach() if isinstance(value, torch.Tensor) else value
+
+    refresh(gm, inputs, keep=keep)
+
+
+@wrong("values of a dictionary are not copied", "shows-later-change", clause="then")
+def no_copies_in_a_dictionary(gm, *inputs):
+    def keep(value):
+        return dict(value) if isinstance(value, dict) else kept(value)
 
     refresh(gm, inputs, keep=keep)
 
@@ -694,6 +717,19 @@ def no_functions(gm, *inputs):
 @wrong("nested inputs stay real", "crashed", clause="nested-inputs")
 def flat_inputs(gm, *inputs):
     mode = FakeTensorMode()
+
+    def note(n, value):
+        n.meta["val"] = kept(value)
+
+    with mode:
+        OnFakes(gm, mode.from_tensor, note).run(
+            *(mode.from_tensor(x) if isinstance(x, torch.Tensor) else x for x in inputs)
+        )
+
+
+@wrong("nested inputs stay real, which the mode allows", "crashed", clause="nested-inputs")
+def flat_inputs_allowed(gm, *inputs):
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
 
     def note(n, value):
         n.meta["val"] = kept(value)

@@ -628,6 +628,13 @@ class _:
         return node.target in known or super().resolves(gm, node)
 
 
+@variant("a dotted key passes for the path of a tensor", "missed-fault")
+class DottedTensors:
+    def resolves(self, gm, node):
+        keys = {*gm._parameters, *gm._buffers}
+        return node.target in keys or super().resolves(gm, node)
+
+
 @variant("only parameters and buffers are tensors", "false-alarm")
 class _:
     def resolves(self, gm, node):

@@ -242,6 +242,21 @@ def one_copy(a, b, *inputs):
     return compared(a, b, inputs, own=lambda inputs: copied)
 
 
+def tensors_at_the_top(inputs):
+    return [i.clone() if isinstance(i, torch.Tensor) else i for i in inputs]
+
+
+@wrong("tensors at the top are copied", "caller-changed", clause="equal-inputs")
+def only_the_top(a, b, *inputs):
+    return compared(a, b, inputs, own=tensors_at_the_top)
+
+
+@wrong("one copy of what is nested", "wrong-node", clause="equal-inputs")
+def one_copy_of_the_nested(a, b, *inputs):
+    copied = copy.deepcopy(inputs)
+    return compared(a, b, inputs, own=lambda inputs: tensors_at_the_top(copied))
+
+
 @wrong("the second run on the given inputs", "caller-changed", clause="equal-inputs")
 def second_on_the_given(a, b, *inputs):
     ours = noted(a, inputs)

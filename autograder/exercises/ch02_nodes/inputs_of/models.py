@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import fx, nn
@@ -60,6 +60,13 @@ class Texts(nn.Module):
         return product.to(torch.float64).permute((1, 0)).unsqueeze(-1)[..., None, True]
 
 
+class Pair(NamedTuple):
+    """A tuple whose items have names."""
+
+    first: Any
+    second: Any
+
+
 def by_hand_nested() -> fx.GraphModule:
     """Nodes at every depth that FX allows, in an order unlike that of the graph."""
     graph = fx.Graph()
@@ -74,11 +81,13 @@ def by_hand_nested() -> fx.GraphModule:
 
 
 def by_hand_wide() -> fx.GraphModule:
-    """The same ways of nesting in another order and depth."""
+    """The same ways of nesting in another order and depth; a named tuple is a tuple, too."""
     graph = fx.Graph()
     p, q, r = (graph.placeholder(name) for name in "pqr")
     item = graph.call_function(operator.getitem, (r, (slice(q, None, p), [[{"i": q}]], Ellipsis)))
     last = graph.call_method("foo", ((r, (r, [q])), [p], item), {"b": [item], "a": {"x": slice(p)}})
+    inner = slice((q, [p]), None, {"s": r})
+    last = graph.call_function(operator.getitem, (last, Pair(inner, Pair(item, 1))))
     graph.output([(last,), {"one": {"two": [[(([item],),)]]}}, slice(r, last)])
     return fx.GraphModule(nn.Module(), graph)
 

@@ -183,6 +183,8 @@ SEVERAL = (
     redraw("stale names", "several", plain.other_targets, stale=True),
     redraw("foreign and too early", "several", plain.foreign_and_too_early),
     redraw("dots below", "several", plain.dots_below),
+    redraw("only a dotted buffer", "several", places.only_a_dotted_buffer),
+    redraw("only a dotted parameter", "several", places.only_a_dotted_parameter),
     redraw("output first", "several", plain.output_first),
     redraw("a deleted weight", "several", plain.deleted_weight),
     redraw("an erased reader", "several", plain.erased_reader, stale=True),

@@ -205,6 +205,16 @@ def dotted_buffer(gm, n):
     own_buffers(gm)["running.mean"] = torch.zeros(1)
 
 
+def only_a_dotted_buffer(gm, n):
+    own_buffers(gm)["stem.gain"] = torch.ones(3, 3)
+    n.stem_weight.target = "stem.gain"
+
+
+def only_a_dotted_parameter(gm, n):
+    own_parameters(gm)["stem.gain"] = nn.Parameter(torch.ones(3, 3))
+    n.stem_weight.target = "stem.gain"
+
+
 def dotted_parameter(gm, n):
     own_parameters(gm)["layers.0.weight"] = nn.Parameter(torch.ones(3, 3))
 

@@ -148,6 +148,27 @@ def a_block_as_one_layer() -> fx.GraphModule:
     return fx.GraphModule(root, graph)
 
 
+class Counts(nn.Module):
+    """Counts its calls in a buffer that no `state_dict` has."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()), persistent=False)
+
+    def forward(self, x):
+        self.calls.add_(1)
+        return x * self.calls
+
+
+def a_layer_that_counts() -> fx.GraphModule:
+    """One call of a layer that counts its calls."""
+    root = nn.Module()
+    root.count = Counts()
+    graph = fx.Graph()
+    graph.output(graph.call_module("count", (graph.placeholder("x"),)))
+    return fx.GraphModule(root, graph)
+
+
 class TwiceTheSame(nn.Module):
     """One layer is called twice, and once by keyword."""
 
@@ -266,6 +287,17 @@ class Lengthened(nn.Module):
         z = y * 2
         y.unsqueeze_(0)
         return y + z
+
+
+class PartsLengthened(nn.Module):
+    """Parts of an input get other shapes after the graph has read them."""
+
+    def forward(self, x, parts):
+        first, second = parts["first"], parts["more"][1]
+        y = x + first * second
+        first.unsqueeze_(0)
+        second.t_()
+        return y, first, second
 
 
 class TurnedLater(nn.Module):

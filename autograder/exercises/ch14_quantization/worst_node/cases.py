@@ -78,6 +78,13 @@ EXERCISE = Exercise(
         case("double precision", "which", models.Wide),
         case("changed in place later", "computed", models.ChangedLater),
         case("an input that is changed", "computed", models.ChangesItsInput),
+        case(
+            "redraw: an input in a list",
+            "computed",
+            models.ChangesANestedInput,
+            {"pair": [NUMBERS, THIRDS]},
+            hidden=True,
+        ),
         case("redraw: one after the other", "task", models.Straight, X, hidden=True),
         case("redraw: layers", "task", models.Weighted, X, hidden=True),
     ),

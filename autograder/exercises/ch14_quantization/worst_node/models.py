@@ -96,6 +96,17 @@ class ChangesItsInput(Pair):
         return y, z
 
 
+class ChangesANestedInput(Pair):
+    """The tensor that is changed is in a list, and that in a dictionary."""
+
+    def forward(self, given):
+        x = given["pair"][0]
+        y = self.go(x, 0.001).sin()
+        z = torch.cos(self.go(x + 1, 0.9))
+        x.mul_(0)
+        return y, z
+
+
 class ZerosAndKinds(Pair):
     """Zeros, whole numbers, tuples and Python numbers are among the values."""
 

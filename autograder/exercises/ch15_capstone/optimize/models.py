@@ -492,6 +492,34 @@ class NamesOfOthers(nn.Module):
         return self.bn(self.conv(x)) + y
 
 
+class ManyNamesTaken(nn.Module):
+    """Layers with words for what is new as names, alone and with a number."""
+
+    words = (
+        "fused folded merged optimized new conv_fused fused_conv conv_bn conv_bn_fused "
+        "fused_conv_bn conv_folded folded_conv conv_optimized optimized_conv new_conv bn_fused"
+    ).split()
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.bn = nn.BatchNorm2d(2)
+        self.names = [
+            start + word + end
+            for start in ("", "_")
+            for word in self.words
+            for end in ("", "0", "1", "_0", "_1")
+        ]
+        for name in self.names:
+            self.add_module(name, nn.PReLU())
+
+    def forward(self, x):
+        y = self.bn(self.conv(x))
+        for name in self.names:
+            y = y + getattr(self, name)(x)
+        return y
+
+
 class WrittenBetween(nn.Module):
     """What the convolution reads is changed before the BatchNorm runs."""
 
