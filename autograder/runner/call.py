@@ -70,8 +70,8 @@ def encode_result(value: Any, trial: Trial, encoder: Encoder) -> Plain:
                 for node in nodes_of(value.graph)
             ]
         return {"graph_module": described}
-    if type(value) is tuple:
-        return {"tuple": [encode_result(item, trial, encoder) for item in value]}
+    if isinstance(value, tuple):  # a named tuple, too; its class does not say what is in it
+        return {"tuple": [encode_result(item, trial, encoder) for item in tuple.__iter__(value)]}
     return encoder.encode(value)
 
 

@@ -24,7 +24,10 @@ from autograder.runner.exceptions import is_stub, record_of
 
 def analysis(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
     """A function of a model whose result is data."""
-    outcome.value = encode_result(call_watched(answer, trial, outcome), trial, encoder)
+    result = call_watched(answer, trial, outcome)
+    if trial.meanwhile is not None:
+        trial.meanwhile(answer)
+    outcome.value = encode_result(result, trial, encoder)
 
 
 def transform(answer: Answer, trial: Trial, outcome: Outcome, encoder: Encoder) -> None:
@@ -112,7 +115,10 @@ def counted_transform(answer: Any, trial: Trial, outcome: Outcome, encoder: Enco
     """
     result = call_watched(answer, trial, outcome)
     outcome.value = encode_result(result, trial, encoder)
-    if type(result) is tuple and len(result) == 2 and isinstance(result[0], fx.GraphModule):
+    if not isinstance(result, tuple) or tuple.__len__(result) != 2:
+        return
+    graph_module = tuple.__getitem__(result, 0)
+    if isinstance(graph_module, fx.GraphModule):
         module, count = outcome.value["tuple"]
         outcome.value = {**module, "count": count}
-        run_result(result[0], trial, outcome, encoder)
+        run_result(graph_module, trial, outcome, encoder)

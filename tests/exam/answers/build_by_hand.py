@@ -420,6 +420,19 @@ def _(proj, shift):
     return built(proj, shift.unsqueeze_(0))
 
 
+@wrong("the shift in the dtype of the layer", "wrong-buffer")
+def _(proj, shift):
+    return built(proj, shift.to(proj.weight.dtype))
+
+
+GRAPH = built(nn.Identity(), torch.zeros(())).graph
+
+
+@wrong("one graph for all that is built", "wrong-owner")
+def one_graph(proj, shift):
+    return fx.GraphModule({"proj": proj, "shift": shift}, GRAPH)
+
+
 KEPT: dict = {}
 
 

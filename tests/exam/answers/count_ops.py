@@ -136,6 +136,15 @@ def _(model, counts={op: 0 for op in OPS}):  # noqa: B006
 wrong("kept by the class of the model", "wrong-count", clause="fresh")(kept_by_class(counted))
 
 
+ONE = {}
+
+
+@wrong("the same dictionary for every model", "wrong-count")
+def one_dictionary(model):
+    ONE.update(counted(model))
+    return ONE
+
+
 @wrong("a total besides", "extra-key")
 def _(model):
     found = [node.op for node in fx.symbolic_trace(model).graph.nodes]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+from typing import NamedTuple
 
 from torch import fx
 
@@ -57,6 +58,16 @@ def recursive(model, pattern, replacement, limit=100):
         raise RuntimeError("limit reached")
     done, more = recursive(gm, pattern, replacement, limit - 1)
     return done, made + more
+
+
+class Done(NamedTuple):
+    module: fx.GraphModule
+    replacements: int
+
+
+@right("a named tuple")
+def named_tuple(model, pattern, replacement, limit=100):
+    return Done(*one_round_more(model, pattern, replacement, limit))
 
 
 @right("a subclass of RuntimeError, traced again every round")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -24,6 +25,8 @@ class LinearAndShift:
         bias: whether the layer has a bias.
         training: its mode.
         dtype: the dtype of all tensors.
+        shift_dtype: the dtype of the shift, if it is another one.
+        another: whether the answer builds another module for somebody else before the result runs.
     """
 
     features: tuple[int, int]
@@ -32,6 +35,8 @@ class LinearAndShift:
     bias: bool = True
     training: bool = False
     dtype: torch.dtype = torch.float64
+    shift_dtype: torch.dtype | None = None
+    another: bool = False
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
@@ -42,7 +47,7 @@ class LinearAndShift:
             dtype=self.dtype,
         )
         generator = torch.Generator().manual_seed(seed + 1)
-        shift = tensor_of(self.shift, generator, self.dtype)
+        shift = tensor_of(self.shift, generator, self.shift_dtype or self.dtype)
 
         def value(spec: object) -> object:
             return tensor_of(spec, generator, self.dtype) if isinstance(spec, T) else spec
@@ -53,4 +58,9 @@ class LinearAndShift:
             inputs=tuple(tuple(value(spec) for spec in row) for row in self.inputs),
             watch=(shift,),
             forbidden=NO_TRACING,
+            meanwhile=self._for_somebody_else if self.another else None,
         )
+
+    def _for_somebody_else(self, answer: Callable[..., object]) -> None:
+        """Have the answer build a module of the same shapes."""
+        answer(nn.Linear(*self.features, bias=self.bias), torch.rand(self.shift.shape))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from torch import nn
 
-from autograder.core.exercise import Aspect, Exercise
+from autograder.core.exercise import Aspect, Case, Exercise
 from autograder.exercises.ch02_nodes import models as shared
 from autograder.exercises.ch02_nodes.count_ops import models
 from autograder.fuzz.calls import CALLS, KINDS
@@ -31,6 +33,13 @@ HINTS = (
 VOCABULARY = Vocabulary(
     CALLS + COMMON, inputs=KINDS, training=True, namesakes=("get_attr", "placeholder")
 )
+
+
+def looked_at_later(name: str, aspect: str, make: Callable[[], nn.Module]) -> Case:
+    """A case in which the answer is given another model before its dictionary is looked at."""
+    case = model_case(name, aspect, make, hidden=True)
+    return replace(case, make=models.LookedAtLater(case.make))
+
 
 EXERCISE = Exercise(
     name="count_ops",
@@ -61,6 +70,7 @@ EXERCISE = Exercise(
         model_case("in eval mode", "graphs", models.NoiseWhileTraining),
         model_case("redraw: a tensor that is lost", "task", shared.Deep, hidden=True),
         model_case("redraw: no calls", "keys", shared.Constants, hidden=True),
+        looked_at_later("redraw: one after the other", "graphs", shared.AllSix),
     ),
     rubric=f"{__package__}.rubric",
     hints=HINTS,

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
 import torch
 from torch import fx, nn
+
+from autograder.core.exercise import Trial
 
 
 class OnlyModules(nn.Module):
@@ -43,3 +49,18 @@ class NoiseWhileTraining(nn.Module):
     def forward(self, x):
         y = torch.tanh(x)
         return y + torch.rand_like(y) if self.training else y
+
+
+@dataclass(frozen=True, eq=False)
+class LookedAtLater:
+    """Builds a trial whose result is looked at after the answer was given another model."""
+
+    plain: Callable[[int], Trial]
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        return replace(self.plain(seed), meanwhile=_with_another_model)
+
+
+def _with_another_model(answer: Callable[[nn.Module], Any]) -> None:
+    answer(OnlyModules())

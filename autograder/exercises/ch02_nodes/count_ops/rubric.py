@@ -17,6 +17,12 @@ from autograder.judge.rule import Stage, rule
 from autograder.rules.passes import caller_untouched
 from autograder.rules.values import returns
 
+_COUNT = "Trace the model, print the graph of the trace with `print_tabular` and count its rows."
+_LATER = (
+    "This dictionary was looked at after your function had been given another model, too. Does "
+    "each call make a dictionary of its own?"
+)
+
 
 @rule("right counts", Stage.RESULT)
 def right_counts(evidence: Evidence) -> Iterable[Finding]:
@@ -43,8 +49,7 @@ def right_counts(evidence: Evidence) -> Iterable[Finding]:
                 "wrong-count",
                 f"Under {key} you have {show(got[key])}; the number of such nodes in this trace "
                 f"is {number}.",
-                "Trace the model, print the graph of the trace with `print_tabular` and count its "
-                "rows.",
+                _LATER if evidence.trial.meanwhile is not None else _COUNT,
             )
             return
 
