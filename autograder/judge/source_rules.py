@@ -17,14 +17,15 @@ from autograder.core.verdict import Finding
 from autograder.judge.answer_text import Source
 
 ROADS = frozenset(
-    "__subclasses__ __getattribute__ __mro__ mro __base__ __bases__ __closure__ _NodeBase "
+    "__subclasses__ __getattribute__ __mro__ mro getmro __base__ __bases__ __closure__ _NodeBase "
     "__reduce__ __reduce_ex__ __getstate__ "  # what an object says of itself when it is copied
     "get_referents get_referrers get_objects pythonapi PyDLL py_object".split()
 )
 """Attributes that lead around what notes the use of another; no exercise needs them."""
 
 ROADS_BY_NAME = frozenset(
-    "eval exec __import__ get_referents get_referrers get_objects pythonapi PyDLL py_object".split()
+    "eval exec __import__ getmro get_referents get_referrers get_objects pythonapi PyDLL "
+    "py_object".split()
 )
 """The same for names; `model.eval()` is none."""
 

@@ -44,6 +44,8 @@ USES = {
         "from somewhere import all_input_nodes as read\ndef f(n):\n    return read(n)"
     ),
     "the garbage collector": "import gc\ndef f(n):\n    return gc.get_referents(n)[0]",
+    "its classes": "import inspect\ndef f(n):\n    return inspect.getmro(type(n))[1]",
+    "its classes, imported": "from inspect import getmro\ndef f(n):\n    return getmro(type(n))[1]",
     "what a copy is made of": "def f(n):\n    return n.__reduce_ex__(2)[2][name(n)]",
     "a function of the garbage collector": (
         "from gc import get_referents as read\ndef f(n):\n    return read(n)[0]"
