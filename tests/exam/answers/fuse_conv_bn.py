@@ -580,6 +580,12 @@ def taken_name(model):
     return Fuse(name=lambda gm, conv: f"fused_{next(numbers)}")(model)
 
 
+@wrong("a number behind a word, with no line before it", "changed-too-much", clause="free-names")
+def taken_without_a_line(model):
+    numbers = itertools.count()
+    return Fuse(name=lambda gm, conv: f"fused{next(numbers)}")(model)
+
+
 @wrong("the old name and one word more", "wrong-result")
 def one_word_more(model):
     return Fuse(name=lambda gm, conv: f"{conv.target}_fused")(model)

@@ -449,6 +449,12 @@ def taken_names(model):
     return Merge(name=lambda gm: f"merged_{next(numbers)}")(model)
 
 
+@wrong("a line in front makes a name free", "missed-place", clause="free-names")
+def a_line_in_front(model):
+    numbers = itertools.count()
+    return Merge(name=lambda gm: f"_merged{next(numbers)}")(model)
+
+
 @wrong("the old calls stay", "missed-place")
 def old_ones_stay(model):
     return Merge(erase=False)(model)

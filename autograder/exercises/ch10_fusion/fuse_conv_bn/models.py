@@ -94,7 +94,8 @@ class NamesTaken(nn.Module):
         self.bn = nn.BatchNorm2d(2)
         self.names = (
             "fused fused_0 fused_1 conv_fused fused_conv fused_conv_0 fused_conv_bn "
-            "fused_conv_bn_0 conv_bn conv_bn_0 conv_bn_fused conv_1 folded folded_0 conv_folded"
+            "fused_conv_bn_0 conv_bn conv_bn_0 conv_bn_fused conv_1 folded folded_0 conv_folded "
+            "fused0 fused1 _fused _fused_0 _fused0 conv_bn0 folded0 _folded _folded_0 _folded0"
         ).split()
         for name in self.names:
             self.add_module(name, nn.PReLU())
@@ -154,13 +155,8 @@ class TwoNorms(nn.Module):
         return self.left(y) + self.right(y)
 
 
-class OneNormTwice(nn.Module):
+class OneNormTwice(OtherReader):
     """One BatchNorm reads one convolution in two calls."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(2, 2, 1)
-        self.bn = nn.BatchNorm2d(2)
 
     def forward(self, x):
         y = self.conv(x)

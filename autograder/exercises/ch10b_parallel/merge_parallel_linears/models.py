@@ -130,7 +130,8 @@ class NamesTaken(nn.Module):
         self.right = nn.Linear(3, 2)
         self.names = (
             "merged merged_0 merged_1 merged_linear merged_linear_0 merged_linears_0 linear_merged "
-            "left_merged merged_left fused fused_0 fused_linear_0 qkv parallel_0 wide"
+            "left_merged merged_left fused fused_0 fused_linear_0 qkv parallel_0 wide "
+            "merged0 merged1 _merged _merged_0 _merged0 merged_linear0 fused0 _fused0"
         ).split()
         for name in self.names:
             self.add_module(name, nn.PReLU())
