@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import secrets
 import shutil
 import tempfile
@@ -13,11 +12,7 @@ from pathlib import Path
 
 from nbformat.notebooknode import NotebookNode
 from nbgrader.api import Gradebook, SubmittedAssignment
-from nbgrader.apps import NbGraderAPI
-from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
-from traitlets.config import Config
-from traitlets.config.loader import PyFileConfigLoader
 
 from autograder.builder import as_text, chapters, source_notebook
 from autograder.builder.problems import BuildRefused
@@ -32,6 +27,7 @@ from autograder.classroom.gradebook_url import (
     with_driver,
     without_password,
 )
+from autograder.classroom.nbgrader_api import api
 from autograder.classroom.private import private
 
 CONFIG = '''\
@@ -209,12 +205,3 @@ def _empty_gradebook(db_url: str, course: str) -> str:
             "one, with: createdb NAME"
         )
     return address
-
-
-def api(folder: Path) -> NbGraderAPI:
-    """nbgrader, for a classroom that lies in this folder."""
-    find_scripts()
-    config = Config(PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config())
-    config.CourseDirectory.root = str(folder)
-    logging.getLogger("traitlets").setLevel(logging.WARNING)
-    return NbGraderAPI(CourseDirectory(config=config), config=config)

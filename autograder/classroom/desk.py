@@ -13,8 +13,8 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.classroom.classroom_lock import only_one
-from autograder.classroom.create import api
 from autograder.classroom.gradebook_url import NoGradebook, try_out, what_failed, with_driver
+from autograder.classroom.nbgrader_api import api
 from autograder.classroom.private import private
 
 

@@ -15,10 +15,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.classroom.class_report.make import PLACE, PLACE_WITHOUT_NAMES
 from autograder.classroom.classroom_lock import HOME, only_one
-from autograder.classroom.create import api
 from autograder.classroom.deadlines import FILE as DEADLINES
 from autograder.classroom.gradebook_url import what_failed, with_driver
 from autograder.classroom.last_run import NAME as LAST_RUN
+from autograder.classroom.nbgrader_api import api
 
 FOLDERS = ("submitted", "autograded", "feedback")
 MAX_READ = 64 * 1024 * 1024

@@ -19,7 +19,6 @@ from traitlets.config import Config
 
 from autograder.classroom.attached_files import files_beside
 from autograder.classroom.classroom_lock import HOME, CannotGrade, about_files, only_one
-from autograder.classroom.create import api
 from autograder.classroom.differences import Change, changes, standings
 from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.fork_servers import no_box
@@ -37,6 +36,7 @@ from autograder.classroom.gradebook_writer import GradebookWriter, clean_up
 from autograder.classroom.journal import Journal, digest_of, parts_of
 from autograder.classroom.last_run import LastRun
 from autograder.classroom.late_penalties import BadDeadlines, LateRow, Penalties, Stamp, read_stamp
+from autograder.classroom.nbgrader_api import api
 from autograder.classroom.nbgrader_options import (
     NOT_KNOWN,
     NOT_PYTHON,

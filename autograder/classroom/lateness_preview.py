@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.classroom.create import api
 from autograder.classroom.deadlines import shown
 from autograder.classroom.gradebook_url import NoGradebook, what_failed, with_driver
 from autograder.classroom.late_penalties import BadDeadlines, LateRow, Penalties, Stamp, read_stamp
+from autograder.classroom.nbgrader_api import api
 
 
 class CannotShow(Exception):

@@ -19,8 +19,8 @@ from pathlib import Path
 import nbformat
 
 import autograder
-from autograder.classroom.create import api
 from autograder.classroom.lock_file import lock_file
+from autograder.classroom.nbgrader_api import api
 from autograder.classroom.visible_cases import REDRAW, NotRemovable, without_hidden_cases
 from autograder.core import own_exercises
 

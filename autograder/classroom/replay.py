@@ -12,10 +12,10 @@ import nbformat
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.coursedir import CourseDirectory
 
-from autograder.classroom.create import api
 from autograder.classroom.execute_checks import CASES, ExecuteChecks
 from autograder.classroom.grade_submission import plain_text
 from autograder.classroom.journal import LIBRARIES, course
+from autograder.classroom.nbgrader_api import api
 from autograder.classroom.save_verdicts import SCORES
 from autograder.core import own_exercises
 from autograder.exercises import EXERCISES

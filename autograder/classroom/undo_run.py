@@ -8,9 +8,9 @@ from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.classroom.classroom_lock import HOME, CannotGrade, only_one
-from autograder.classroom.create import api
 from autograder.classroom.gradebook_url import NoGradebook, what_failed, with_driver
 from autograder.classroom.last_run import CannotUndo, LastRun
+from autograder.classroom.nbgrader_api import api
 
 UNDOABLE = (CannotUndo, CannotGrade, NoGradebook)
 """Why a run is not undone; each says it in a sentence."""

@@ -8,9 +8,9 @@ from nbgrader.api import Gradebook
 from nbgrader.coursedir import CourseDirectory
 from sqlalchemy.exc import SQLAlchemyError
 
-from autograder.classroom.create import api
 from autograder.classroom.grade_submission import plain_text
 from autograder.classroom.gradebook_url import NoGradebook, what_failed, with_driver
+from autograder.classroom.nbgrader_api import api
 from autograder.classroom.second_looks import SecondLook, still_waiting
 
 

@@ -19,10 +19,10 @@ from autograder.classroom.class_report.item_analysis import analyse
 from autograder.classroom.class_report.page import page
 from autograder.classroom.class_report.records import ClassRecord, Entry, read_class
 from autograder.classroom.classroom_lock import HOME
-from autograder.classroom.create import api
 from autograder.classroom.deadlines import BadDeadlines
 from autograder.classroom.export import safe
 from autograder.classroom.gradebook_url import NoGradebook, try_out, what_failed, with_driver
+from autograder.classroom.nbgrader_api import api
 from autograder.submission.result import Result
 
 PLACE, PLACE_WITHOUT_NAMES = "report", "report-without-names"

@@ -20,10 +20,11 @@ from autograder.builder.paths import ROOT
 from autograder.classroom import create as making
 from autograder.classroom.commands import app
 from autograder.classroom.config import find_scripts
-from autograder.classroom.create import CannotCreate, api, choose, create
+from autograder.classroom.create import CannotCreate, choose, create
 from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.export import COLUMNS, safe
 from autograder.classroom.feedback import ForStudents
+from autograder.classroom.nbgrader_api import api
 from autograder.fuzz.recipe import OWN
 from autograder.submission.repair import NOTES
 from autograder.submission.seeds import noted_seed

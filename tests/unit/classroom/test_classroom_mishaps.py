@@ -17,8 +17,8 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.boxed.judge_service import _status
-from autograder.classroom.create import api
 from autograder.classroom.kept_source_cells import source_cells_of
+from autograder.classroom.nbgrader_api import api
 from autograder.classroom.released import KEPT, given_out
 from autograder.submission.repair import read_forgivingly, repair
 from autograder.submission.source_cells import SourceCell, checked_exercise

@@ -16,11 +16,11 @@ import pytest
 from nbgrader.api import Gradebook
 
 from autograder.classroom import gradebook_writer
-from autograder.classroom.create import api
 from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.fork_servers import no_box
 from autograder.classroom.grade_class import grade_class
 from autograder.classroom.journal import Journal
+from autograder.classroom.nbgrader_api import api
 from autograder.submission.contract import GradingConfig, Submission, failed_result
 from autograder.submission.result import GradedNotebook, Result, Score, SubmissionStatus
 from tests.exam.submissions import room as rooms

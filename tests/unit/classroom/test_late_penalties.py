@@ -13,10 +13,10 @@ from nbgrader.apps import NbGraderAPI
 from rich.console import Console
 
 from autograder.classroom.assign_lateness import AssignLateness
-from autograder.classroom.create import api
 from autograder.classroom.export import SafeCsvExport
 from autograder.classroom.grade_class import CannotGrade, grade_class
 from autograder.classroom.lateness_preview import CannotShow, preview
+from autograder.classroom.nbgrader_api import api
 from autograder.classroom.progress_report import print_summary
 from tests.support import stub_class as stubs
 from tests.support.stub_class import ONE, TWO, due, hand_in, penalties

@@ -11,9 +11,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from traitlets.config import Config
 
 from autograder.classroom import grade_class as grading
-from autograder.classroom.create import api
 from autograder.classroom.execute_checks import CannotJudge, ExecuteChecks
 from autograder.classroom.grade_class import CannotGrade, grade_class
+from autograder.classroom.nbgrader_api import api
 from autograder.classroom.nbgrader_options import foreign_kernel
 from autograder.classroom.points_of_class import PointsOfClass
 from autograder.classroom.save_verdicts import SCORES

@@ -11,7 +11,7 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.exchange import ExchangeFactory
 from traitlets.config import Config
 
-from autograder.classroom.create import api
+from autograder.classroom.nbgrader_api import api
 from autograder.classroom.release_feedback import ReleaseFeedback
 from tests.support.stub_class import ONE
 
