@@ -27,9 +27,11 @@ from autograder.sandbox.zygote import NotForked, zygote
 PATIENCE = 300.0
 """Seconds that a fork server may take to import everything."""
 
-NEEDED, LOADING = 2, 1.0
-"""Processors that are needed while PyTorch's libraries are loaded, and how many seconds, at most,
-one waits for that."""
+BUSY = 2
+"""Processors that are busy while PyTorch's libraries are loaded."""
+
+LOADING = 1.0
+"""Seconds, at most, that somebody waits for that."""
 
 SENDING = 30.0
 """Seconds that a process may take to read what is sent: it has nothing else to do."""
@@ -87,12 +89,12 @@ class Source(Protocol):
 def start_ahead() -> None:
     """Have imported what fork servers begin with, before it is known what they are for.
 
-    That takes two processors at first. Whoever has no more than that waits for so long: the first
-    result would come later by as long as both have been in each other's way.
+    Where that takes all processors at first, it is waited for: whatever this process did meanwhile
+    would be in its way, and the first result come later.
     """
     if sys.platform == "linux":
         started = zygote(_environment())
-        if len(os.sched_getaffinity(0)) <= NEEDED:
+        if len(os.sched_getaffinity(0)) <= BUSY:
             started.wait_for_libraries(LOADING)
 
 

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from autograder.boxed import preload
+from autograder.boxed.common_imports import FOR_CARDS
 from autograder.builder.paths import ROOT
 
 BACKWARDS = """
@@ -48,19 +49,20 @@ COMMON = """
 from autograder.boxed import common_imports
 common_imports.begin(lambda: None)
 
-import torch._dynamo
-try:
-    import triton
-except ImportError:
-    print("none")
+import importlib, torch._dynamo
+for name in common_imports.FOR_CARDS:
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        print("none")
 """
 
 
-def test_no_compiler_for_graphics_cards_is_there_whatever_build_of_pytorch_this_is() -> None:
+def test_nothing_for_graphics_cards_is_there_whatever_build_of_pytorch_this_is() -> None:
     done = subprocess.run(
         [sys.executable, "-c", COMMON], cwd=ROOT, text=True, capture_output=True, check=False
     )
-    assert done.stdout == "none\n", done.stderr
+    assert done.stdout == "none\n" * len(FOR_CARDS), done.stderr
 
 
 REHEARSED = """
