@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from autograder.boxed.claims import sound_result
@@ -66,10 +66,12 @@ class GraphsElsewhere:
         self._supply, self._left = supply, LIVES
         self._process: Process | None = None
         self._inherited = False
+        self._meanwhile: Callable[[], None] | None = None
 
-    def begin_answer(self) -> None:
-        """The jobs that follow are another answer's."""
+    def begin_answer(self, meanwhile: Callable[[], None] | None = None) -> None:
+        """The jobs that follow are another answer's; while each is done, `meanwhile` is called."""
         self._left, self._inherited = LIVES, self._process is not None
+        self._meanwhile = meanwhile
 
     def __call__(self, job: str, case: Case, outcome: Outcome, seed: int, inputs: int) -> JobResult:
         """Do a job; see `core.graph_jobs.do_job`."""
@@ -100,7 +102,7 @@ class GraphsElsewhere:
             self._left -= 1
             self._process = self._supply.process("graphs")
         step = {"do": "job", "job": job}
-        return self._process.step(step, blobs, patience=PATIENCE)[1]
+        return self._process.step(step, blobs, patience=PATIENCE, meanwhile=self._meanwhile)[1]
 
     def close(self) -> None:
         """Let the process end."""

@@ -36,7 +36,7 @@ from autograder.boxed.notebook_run import NotebookRun, Supply
 from autograder.boxed.work_ahead import pools_of, read_ahead, work_ahead
 from autograder.core import own_exercises, quick_copies, quick_tracing
 from autograder.core.ending import End
-from autograder.core.exercise import Exercise
+from autograder.core.exercise import Case, Exercise
 from autograder.judge import canary_exercises
 from autograder.judge.answer_key import module_of
 from autograder.judge.references import stored
@@ -153,7 +153,7 @@ def public(state: State) -> bytes:
     known = [*state.exercises.values(), *state.canary.values()]
     cases = [case for exercise in known for case in exercise.cases]
     for exercise in state.exercises.values():
-        cases += exercise.random.cases(0) if exercise.random else ()
+        cases += random_models_like_all(exercise)
     forbidden = [row for case in cases for row in case.make(0).forbidden]
     unique = list({(id(row[0]), *row[1:]): row for row in forbidden}.values())
     names = ("name", "chapter", "title", "stars", "minutes", "points", "procedure", "hints")
@@ -163,6 +163,17 @@ def public(state: State) -> bytes:
     text["own"] = own_exercises.texts_for_answers(modules)
     text["forbidden"] = base64.b64encode(pickle.dumps(unique)).decode()
     return json.dumps(text).encode()
+
+
+def random_models_like_all(exercise: Exercise) -> tuple[Case, ...]:
+    """So many random models that those of other seeds need no other modules, and forbid no more.
+
+    The course makes all models of an exercise in one way; of an instructor's nobody knows.
+    """
+    if exercise.random is None:
+        return ()
+    own = module_of(exercise).startswith(f"{own_exercises.PACKAGE}.")
+    return exercise.random.cases(0, None if own else 1)
 
 
 def _own_procedures(state: State) -> set[str]:

@@ -9,6 +9,7 @@ been run, the children are given the cases, one at a time, in an order of this s
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
 import socket
@@ -24,13 +25,13 @@ from autograder.boxed.case_reports import case_reports
 from autograder.boxed.claims import sound_outcome
 from autograder.boxed.graphs_elsewhere import GraphsElsewhere
 from autograder.boxed.known_outcomes import recognise
-from autograder.boxed.work_ahead import look_at
+from autograder.boxed.work_ahead import GLANCE, LOOKING, look_at
 from autograder.builder.cell_ids import is_as_given
 from autograder.builder.solution_regions import STUB
 from autograder.core.case_builder import builder_of
 from autograder.core.ending import End, Ending
 from autograder.core.exercise import Case, Exercise
-from autograder.core.limits import AWAKE
+from autograder.core.limits import AWAKE, Limits
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Verdict
 from autograder.grading import Grading, State, Tried, is_missing, not_tried
@@ -297,10 +298,15 @@ class NotebookRun:
 
     def _look_ahead(self) -> None:
         """While the notebook's process is at work, look at the next of these cases."""
-        if (found := next(self._ahead, None)) is not None:
-            began = AWAKE.now()
-            look_at(*found)
-            self._deadline += AWAKE.now() - began  # that is no time of the notebook's
+        self._look_at_next(self._ahead)
+
+    def _look_at_next(
+        self, cases: Iterator[tuple[Exercise, Case]], limits: Limits = LOOKING
+    ) -> None:
+        began = AWAKE.now()
+        if (found := next(cases, None)) is not None:
+            look_at(*found, limits)
+        self._deadline += AWAKE.now() - began  # that is no time of the notebook's
 
     # ------------------------------------------------------------------ answers
 
@@ -370,7 +376,8 @@ class NotebookRun:
             return not_tried(exercise, Tried(_STATES[parked.state], kind=parked.kind))
         if not self._is_open():
             return not_tried(exercise, Tried("untried"))
-        self._graphs.begin_answer()
+        drawn = self._random_models(exercise)
+        self._graphs.begin_answer(partial(self._look_at_next, drawn, GLANCE))
         outcomes: dict[str, Outcome] = {}
 
         def attempt(cases: Sequence[Case], /) -> Tried:
@@ -392,6 +399,12 @@ class NotebookRun:
         finally:
             if self.supply.parks:
                 self._parked[index].close()
+
+    def _random_models(self, exercise: Exercise) -> Iterator[tuple[Exercise, Case]]:
+        """The models on which an answer is tried if it holds on all other cases."""
+        with contextlib.suppress(Exception):  # an instructor's own; what comes of it comes later
+            for case in exercise.random.cases(self.seed) if exercise.random else ():
+                yield exercise, case
 
     def _source(self, index: int) -> Source:
         """The text of the cells of which the answer at a check may be made."""

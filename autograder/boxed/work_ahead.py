@@ -36,6 +36,10 @@ than it saves."""
 LOOKING = Limits(cpu=20.0, wall=120.0)
 """The time that a look at one case may take. What takes longer is left to whoever judges it."""
 
+GLANCE = Limits(cpu=1.0, wall=10.0)
+"""The same while an answer is judged, of whose time it is: looks at all random models that an
+answer is tried on take up a third of that at most."""
+
 _LOOKED_AT = "looked at"
 
 Pools = list[tuple[Exercise, Iterator[Case]]]
@@ -95,13 +99,13 @@ def _study(exercise: Exercise, case: Case, answers: tuple[Answer, ...]) -> None:
     _work_out(exercise, case)  # learning uses up what was made ahead
 
 
-def look_at(exercise: Exercise, case: Case) -> None:
+def look_at(exercise: Exercise, case: Case, limits: Limits = LOOKING) -> None:
     """Have a case know what is worked out about it when the first answer is judged; done once."""
     if not case.cache.get(_LOOKED_AT):
-        _work_out(exercise, case)
+        _work_out(exercise, case, limits)
 
 
-def _work_out(exercise: Exercise, case: Case) -> None:
+def _work_out(exercise: Exercise, case: Case, limits: Limits = LOOKING) -> None:
     case.cache[_LOOKED_AT] = True
     builder_of(case)
     evidence = Evidence(exercise, case, Outcome(case.name))
@@ -114,7 +118,7 @@ def _work_out(exercise: Exercise, case: Case) -> None:
         lambda: size_of(case),
         evidence.make_ahead,
     )
-    with contextlib.suppress(OutOfTime), time_limit(LOOKING), bounded_output(0):
+    with contextlib.suppress(OutOfTime), time_limit(limits), bounded_output(0):
         for look in looks:
             with contextlib.suppress(Exception):  # it has no model, or one that is not traced
                 look()

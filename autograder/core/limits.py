@@ -125,7 +125,8 @@ def time_limit(limits: Limits) -> Iterator[Clock]:
 
     The clock that is yielded says whether that was so. A Ctrl-C stays a `KeyboardInterrupt`. On
     the main thread of Linux and macOS a timer signal is used, which ends sleeping calls too;
-    elsewhere a watching thread.
+    elsewhere a watching thread. A limit within another one counts for both, and while it is there
+    only the inner one ends anything.
     """
     clock = Clock(limits)
     main = threading.current_thread() is threading.main_thread()
@@ -148,12 +149,14 @@ def _signal_limit(clock: Clock) -> Iterator[None]:
 
     previous = signal.signal(signal.SIGALRM, tick)
     # Ticks go on after the first OutOfTime: code that swallows it is told again.
-    signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+    left, every = signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
+        if every:  # the ticks of a limit around this one
+            signal.setitimer(signal.ITIMER_REAL, left, every)
 
 
 def _imports_pytorch(frame: FrameType | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import Any
 
 from autograder.boxed.graphs_elsewhere import LIVES, GraphsElsewhere
@@ -22,7 +23,16 @@ class Scripted:
     def __init__(self, *steps: str) -> None:
         self.steps, self.closed = list(steps), False
 
-    def step(self, head: dict[str, Any], blobs: list[bytes], *, patience: float) -> Any:
+    def step(
+        self,
+        head: dict[str, Any],
+        blobs: list[bytes],
+        *,
+        patience: float,
+        meanwhile: Callable[[], None] | None,
+    ) -> Any:
+        if meanwhile is not None:
+            meanwhile()
         what = self.steps.pop(0) if self.steps else LOST
         if what == LOST:
             raise ProcessLost(Ending(End.OUT_OF_MEMORY))
@@ -61,6 +71,17 @@ def test_the_answers_share_a_process() -> None:
         graphs.begin_answer()
         assert ask(graphs) == DONE
     assert supply.given == 1
+
+
+def test_something_is_done_while_each_job_of_an_answer_is_done() -> None:
+    done: list[int] = []
+    graphs = GraphsElsewhere(Supply(Scripted(DONE, DONE, DONE)))
+    graphs.begin_answer(lambda: done.append(1))
+    assert [ask(graphs), ask(graphs)] == [DONE, DONE]
+    assert len(done) == 2
+    graphs.begin_answer()
+    assert ask(graphs) == DONE
+    assert len(done) == 2
 
 
 def test_what_an_answer_has_used_up_costs_no_other_answer() -> None:

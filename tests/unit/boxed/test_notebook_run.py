@@ -12,11 +12,16 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from autograder.boxed.case_reports import case_reports
 from autograder.boxed.notebook_run import NotebookRun, Parked, _Trial
+from autograder.boxed.work_ahead import GLANCE
 from autograder.builder.cell_ids import digest_of
 from autograder.builder.solution_regions import STUB
 from autograder.core.ending import End, Ending
+from autograder.core.exercise import Case, Exercise
 from autograder.core.graph_jobs import do_here
+from autograder.core.limits import Limits
 from autograder.core.outcome import Outcome
+from autograder.core.verdict import Verdict
+from autograder.grading import Grading
 from autograder.runner import run_cases
 from autograder.sandbox.client import ProcessLost
 from autograder.submission.case_report import CaseReport, reports_in
@@ -165,7 +170,8 @@ def test_cases_are_looked_at_while_cells_are_run_where_somebody_wrote_an_answer(
 ) -> None:
     seen: list[str] = []
     monkeypatch.setattr(
-        "autograder.boxed.notebook_run.look_at", lambda exercise, case: seen.append(case.name)
+        "autograder.boxed.notebook_run.look_at",
+        lambda exercise, case, limits: seen.append(case.name),
     )
     supply = Working()
     mine = {"nbgrader": {"grade_id": "after", "grade": False, "solution": True}}
@@ -179,6 +185,47 @@ def test_cases_are_looked_at_while_cells_are_run_where_somebody_wrote_an_answer(
     run.run()
     visible = [case.name for case in EXERCISES["after"].visible_cases()]
     assert len(visible) > 1 and seen == (visible if looked else [])
+
+
+def test_random_models_are_looked_at_while_graphs_of_an_answer_are_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[tuple[str, Limits]] = []
+
+    def look(exercise: Exercise, case: Case, limits: Limits) -> None:
+        seen.append((case.name, limits))
+
+    class Asking(Grading):
+        def verdict(self, cases: tuple[Case, ...] | None = None) -> Verdict:
+            for case in self.exercise.cases[:2]:
+                self.runner("matches", case, Outcome(case.name), 0, 1)
+            return Verdict(self.exercise.name, "failed", 0.0, ())
+
+    monkeypatch.setattr("autograder.boxed.notebook_run.look_at", look)
+    monkeypatch.setattr("autograder.boxed.notebook_run.Grading", Asking)
+    data = {"grade_id": "check-half", "grade": True, "solution": False}
+    nb = new_notebook(cells=[new_code_cell("check(half)", metadata={"nbgrader": data})])
+    run = NotebookRun(nb, EXERCISES, Graphs(), seed=3)  # type: ignore[arg-type]
+    run._notebook, run._deadline = Slow(), float("inf")  # type: ignore[assignment]
+    run._parked[0] = Parked("parked", child=Slow())  # type: ignore[arg-type]
+    run._try(0)
+    random = EXERCISES["half"].random
+    assert random is not None
+    assert seen == [(case.name, GLANCE) for case in random.cases(3)[:2]]
+
+
+class Graphs(Notebooks):
+    """Processes for graphs, which give back that nothing matches."""
+
+    def process(self, entry: str) -> Notebook:
+        class Job(Notebook):
+            def step(self, head: dict[str, Any], *_: Any, **more: Any) -> tuple[dict, list[bytes]]:
+                more["meanwhile"]()
+                stream = io.BytesIO()
+                Outcome("", value=0).write(stream)
+                return {"done": "job"}, [stream.getvalue()]
+
+        return Job()
 
 
 class Working(Notebooks):

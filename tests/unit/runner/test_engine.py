@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +184,38 @@ def test_sleeping_is_bounded_by_the_wall() -> None:
     with pytest.raises(OutOfTime), time_limit(Limits(wall=0.2)):
         time.sleep(5)
     assert time.monotonic() - started < 3
+
+
+@pytest.mark.parametrize("on", ["the main thread", "another thread"])
+def test_a_limit_goes_on_after_one_within_it(on: str) -> None:
+    seen: list[str] = []
+
+    def work() -> None:
+        try:
+            with time_limit(Limits(cpu=0.5)):
+                with suppress(OutOfTime), time_limit(Limits(cpu=0.1)):
+                    while True:
+                        pass
+                seen.append("inner")
+                while True:
+                    pass
+        except OutOfTime:
+            seen.append("outer")
+
+    if on == "the main thread":
+        work()
+    else:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join(30)
+    assert seen == ["inner", "outer"]
+
+
+def test_no_ticks_are_left_of_a_limit() -> None:
+    with time_limit(Limits()), time_limit(Limits()):
+        pass
+    if hasattr(signal, "getitimer"):
+        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
 def test_time_limit_on_a_thread() -> None:
