@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import math
+import operator
 from functools import partial
 
 import torch
@@ -484,7 +485,6 @@ for _style, (_compare, _finding) in WRONG_TENSORS.items():
 
 
 WRONG_FLOATS = {
-    "a NaN float is not itself": (lambda a, b: a == b, "false-alarm"),
     "a NaN float of the trace equals every number": (
         lambda a, b: a == b or b != b, "missed-difference"),
     "a NaN float of the model equals every number": (
@@ -498,6 +498,11 @@ for _style, (_compare, _finding) in WRONG_FLOATS.items():
     @wrong(_style, _finding)
     def other_floats(model, inputs, _compare=_compare):
         return judge(model, inputs, same=leaves_by(float, _compare))
+
+
+@right("a NaN float is not itself: floats are compared by ==, as the task says of other values")
+def floats_by_equality(model, inputs):
+    return judge(model, inputs, same=leaves_by(float, operator.eq))
 
 
 @wrong("NaN is not NaN where a single tensor comes back", "false-alarm")

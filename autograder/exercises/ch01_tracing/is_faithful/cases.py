@@ -177,7 +177,7 @@ VALUES = (
     faithful("slightly off", "values", models.SlightlyOff, [X],
              "the values differ by a tenth of a percent", _CLOSE),
     faithful("NaN everywhere", "values", models.GivesNan, [X],
-             "both return NaN, as a tensor and as a float, and NaN equals NaN here", _CLOSE),
+             "both return NaN beside a number, and NaN equals NaN here", _CLOSE),
     faithful("a tensor of NaN", "values", models.RootOfNegative, [X],
              "both return NaN, and NaN equals NaN here", _CLOSE),
     faithful("NaN on one side", "values", models.NanOrZero, [X],
