@@ -35,12 +35,17 @@ _NAMESPACES = {
     "torch.fft": torch.fft,
 }
 _FACTORIES = (
-    "arange as_tensor can_cast complex empty empty_like empty_strided eye full full_like "
-    "hann_window is_complex is_floating_point is_tensor linspace logspace normal numel ones "
+    "arange as_tensor bartlett_window blackman_window can_cast complex empty empty_like "
+    "empty_strided eye full full_like hamming_window hann_window is_complex is_floating_point "
+    "is_tensor kaiser_window linspace logspace normal numel ones "
     "ones_like polar promote_types rand rand_like randint randint_like randn randn_like randperm "
     "result_type scalar_tensor tensor tril_indices triu_indices vander zeros zeros_like"
 ).split()
 """Of `torch`: they take no tensor, or take it as an example, so that nobody overrides them."""
+
+_NOT_LISTED = "fill fill_ mm zero_".split()
+"""Of `torch`: computations on tensors that PyTorch's list of what can be overridden lacks. `mm` is
+equal to `hspmm` there, and lost to it."""
 
 _PRIVATE = (
     "torch._assert torch._C._nn.avg_pool2d torch._C._nn.avg_pool3d torch._C._nn.gelu "
@@ -140,8 +145,9 @@ _TENSOR_ATTRIBUTES = (
     "requires_grad shape"
 ).split()
 _OTHER_ATTRIBUTES = {
-    "tuple": "LU L P Q R S U Vh eigenvalues eigenvectors indices info logabsdet pivots rank "
-    "residuals sign singular_values solution values",
+    "tuple": "H L LD LU P Q R S U V Vh a bin_edges cloned_coefficient eigenvalues eigenvectors "
+    "exponent hist indices info inverse logabsdet mantissa max min pivots rank residuals result "
+    "sign singular_values solution tau values",
     "dtype": "is_complex is_floating_point is_signed itemsize",
     "device": "index type",
     "slice": "start step stop",
@@ -196,7 +202,7 @@ def _functions() -> Iterable[str]:
                 continue
             if (id(found) in known or name in named) and not takes_callable(found):
                 yield from {f"{space}.{name}", _as_recorded(found) or f"{space}.{name}"}
-    yield from (f"torch.{name}" for name in _FACTORIES)
+    yield from (f"torch.{name}" for name in [*_FACTORIES, *_NOT_LISTED])
     for space, names in _PYTHON.items():
         yield from (f"{space}.{name}" for name in names.split())
 

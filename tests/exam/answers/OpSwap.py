@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import copy
+import inspect
 
 import torch
 from torch import fx
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
 from tests.exam.answers import right, wrong
+
+BEYOND = {
+    "overloads of operators are left out": "random models call no ATen operators",
+    "all overloads of a packet": "random tables have no packets of overloads",
+    "what is around a function is taken for it": "random models have no such functions",
+}
+"""Wrong answers that random models cannot find, and why."""
 
 
 class Swapping(PassBase):
@@ -104,6 +112,16 @@ class Ensuring(PassBase):
 
     def ensures(self, gm):
         gm.recompile()
+
+
+class Told(PassResult):
+    """A result of a kind of one's own."""
+
+
+@right("a kind of `PassResult` of its own")
+class Telling(Loop):
+    def call(self, graph_module):
+        return Told(*super().call(graph_module))
 
 
 @right("`__call__` itself, without `call`")
@@ -333,6 +351,36 @@ class Modules(Swapping):
 class NoOperators(Swapping):
     def wanted(self, gm, node):
         return super().wanted(gm, node) and node.target.__module__ != "_operator"
+
+
+@wrong("overloads of operators are left out", "wrong-target", clause="every")
+class Routines(Swapping):
+    def wanted(self, gm, node):
+        return super().wanted(gm, node) and inspect.isroutine(node.target)
+
+
+class Keyed(Swapping):
+    """A target is looked up, then what it comes from."""
+
+    def call(self, gm):
+        modified = False
+        for node in gm.graph.nodes:
+            if node.op == "call_function":
+                new = self.table.get(self.origin(node.target), node.target)
+                modified |= self.edit(node, self.table.get(node.target, new))
+        return self.end(gm, modified)
+
+
+@wrong("all overloads of a packet", "wrong-target", clause="share-a-name")
+class ByPacket(Keyed):
+    def origin(self, target):
+        return getattr(target, "overloadpacket", target)
+
+
+@wrong("what is around a function is taken for it", "wrong-target", clause="share-a-name")
+class Unwrapped(Keyed):
+    def origin(self, target):
+        return inspect.unwrap(target)
 
 
 @wrong("not recompiled", "stale-code", clause="recompiled")

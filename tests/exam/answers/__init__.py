@@ -125,6 +125,14 @@ def examine(answer: Answer) -> Examined:
     return known.examined[answer]
 
 
+def is_held(exercise: str, outcome: Outcome) -> bool:
+    """Whether it is what a right answer of the exam did on that case, byte for byte."""
+    for answer in answers_to(exercise):
+        if answer.finding is None:
+            examine(answer)
+    return _written(outcome) in _of(exercise).held
+
+
 def _written(outcome: Outcome) -> bytes:
     """All that an outcome tells, its case's name included: a judge has nothing else to go by."""
     stream = io.BytesIO()

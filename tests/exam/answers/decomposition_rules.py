@@ -88,6 +88,15 @@ def _():
     return rules(lambda x: torch.clamp_min(x, 0), silu, softmax)
 
 
+@right("aminmax, whose parts have names, and the last of the cumulative sums")
+def _():
+    def softmax(x, dim):
+        e = torch.exp(x - torch.aminmax(x, dim=dim, keepdim=True).max)
+        return e / e.cumsum(dim).amax(dim, keepdim=True)
+
+    return rules(softmax=softmax)
+
+
 @right("rules that call rules, and a key more")
 def _():
     def exp_shifted(x, dim):

@@ -13,6 +13,7 @@ from autograder.builder import operations
 from autograder.core import allowlist
 
 LISTED = json.loads(operations.FILE.read_text(encoding="utf-8"))
+FUNCTIONS = set(LISTED["functions"])
 DOES_MORE = (
     "torch.load torch.save torch.from_file torch.from_numpy torch.frombuffer torch.manual_seed "
     "torch.set_default_dtype torch.set_grad_enabled torch.set_num_threads torch.compile "
@@ -32,6 +33,25 @@ METHODS_THAT_DO_MORE = (
 
 def test_the_list_is_what_would_be_generated() -> None:
     assert operations.operations() == LISTED
+
+
+def test_every_function_of_pytorch_that_computes_what_a_listed_method_does_is_on_it() -> None:
+    """But those that are left out on purpose, by name."""
+    left_out = operations._NO_COMPUTATION
+    methods = [name for name in LISTED["methods"]["Tensor"] if not left_out.search(name)]
+    missing = [
+        name
+        for name in methods
+        if inspect.isbuiltin(getattr(torch, name, None)) and f"torch.{name}" not in FUNCTIONS
+    ]
+    assert missing == ["as_strided", "as_strided_"]
+
+
+def test_every_part_of_a_named_result_can_be_asked_for() -> None:
+    kinds = [kind for name, kind in vars(torch.return_types).items() if name[0] != "_"]
+    kinds = [kind for kind in kinds if inspect.isclass(kind) and issubclass(kind, tuple)]
+    named = {name for kind in kinds for name in vars(kind) if re.match(r"(?!_|n_)", name)}
+    assert len(kinds) > 15 and named - {"count", "index"} <= set(LISTED["attributes"]["tuple"])
 
 
 @pytest.mark.parametrize("name", DOES_MORE)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import operator
 import random
 from collections.abc import Callable
@@ -54,6 +55,22 @@ def power(exponent, written):
 squared, cubed = power(2, "squared"), power(3, "cubed")
 
 
+@functools.wraps(squared)
+def guarded(x):
+    """Calls `squared`, and has its name; a leaf of a trace, as `relu` is."""
+    if has_torch_function_unary(x):
+        return handle_torch_function(guarded, (x,), x)
+    return squared(x.clamp(-1, 1))
+
+
+guarded.written = "guarded"
+
+# These names stand for operators in the table of a case.
+aten = torch.ops.aten
+aten_sin, aten_cos, aten_exp = aten.sin.default, aten.cos.default, aten.exp.default
+aten_sin_packet, aten_cos_packet = aten.sin, aten.cos
+
+
 class Waves(nn.Module):
     def forward(self, x):
         return torch.sin(x) + torch.cos(x)
@@ -86,6 +103,20 @@ class FromOneFactory(nn.Module):
 
     def forward(self, x):
         return squared(x) + cubed(x)
+
+
+class Guarded(nn.Module):
+    """A function, and another one that is put around it with `functools.wraps`."""
+
+    def forward(self, x):
+        return squared(x) + guarded(x)
+
+
+class AtenWaves(nn.Module):
+    """Overloads of ATen operators are functions, too."""
+
+    def forward(self, x):
+        return aten.cos.default(aten.sin.default(x)) + aten.sin.default(x)
 
 
 class Squared(nn.Module):
@@ -240,7 +271,7 @@ def call_of(swap: Any, gm: fx.GraphModule) -> dict[str, Any]:
     result = swap(gm)
     ours = isinstance(result, PassResult)
     return {
-        "kind": type(result),
+        "kind": PassResult if ours else type(result),  # a class of one's own will do
         "same module": ours and result.graph_module is gm,
         "modified": result.modified if ours else None,
         "same nodes": [id(n) for n in gm.graph.nodes] == [id(n) for n in nodes],
