@@ -776,7 +776,7 @@ def equivalent(
             return False
         try:
             torch.testing.assert_close(a, b, equal_nan=True)
-        except AssertionError:
+        except (AssertionError, TypeError):  # the second one for a number and a tensor
             return False
         return True
 
@@ -920,7 +920,7 @@ def first_bad_pass(
             return False
         try:
             torch.testing.assert_close(a, b, equal_nan=True)
-        except AssertionError:
+        except (AssertionError, TypeError):
             return False
         return True
 

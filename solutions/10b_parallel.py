@@ -399,9 +399,10 @@ def merge_parallel_linears(model: nn.Module) -> fx.GraphModule:
             (source,) = node.all_input_nodes
             groups.setdefault((source, writes[source]), []).append(node)
 
-    for (source, _), nodes in groups.items():
+    for nodes in groups.values():
         if len(nodes) < 2:
             continue
+        (source,) = nodes[0].all_input_nodes  # asked now: it may be a part of another group
         layers = [gm.get_submodule(node.target) for node in nodes]
         number = 0
         while hasattr(gm, f"parallel_{number}"):

@@ -54,7 +54,9 @@ def other_answer(name: str) -> tuple[str, str] | None:
             definitions = [*_needed(part, body), part]
             imports = "".join(_spaced(one, text) for one in _imports(definitions, body))
             code = "".join(_spaced(one, text) for one in definitions)
-            code = re.sub(rf"\b{part.name}\b", name, f"{imports}\n{code}")
+            # Elsewhere than in its definition, `_` is what nobody reads.
+            own = r"(?<=def )_\b" if part.name == "_" else rf"\b{part.name}\b"
+            code = re.sub(own, name, f"{imports}\n{code}")
             return style, code.strip("\n")
     return None
 
@@ -80,11 +82,14 @@ def _marked(part: ast.stmt) -> str:
 
 
 def _needed(part: ast.stmt, body: list[ast.stmt]) -> list[ast.stmt]:
-    """The definitions of the module that a part of it uses, and those that they use."""
+    """The definitions of the module that a part of it uses, and those that they use.
+
+    Not those of the part's own name: many answers of a module may be called `_`.
+    """
     found: list[ast.stmt] = []
     waiting = [part]
     while waiting:
-        used = _used(waiting.pop())
+        used = _used(waiting.pop()) - _defined(part)
         new = [one for one in body if _defined(one) & used and one not in (part, *found)]
         found += new
         waiting += new

@@ -55,6 +55,13 @@ class ReflectedAdd(nn.Module):
         return 0.5 + b
 
 
+class PythonSum(nn.Module):
+    """Python's `sum` begins with `0 + x`."""
+
+    def forward(self, x, y):
+        return sum([x, y]) - (y + 2)
+
+
 class PlusEquals(nn.Module):
     def forward(self, x, y):
         total = x.sin()
@@ -153,6 +160,13 @@ class Namesakes(nn.Module):
     def forward(self, add, y):
         product = torch.addcmul(add, y, y)
         return self.add(torch.add(product.addcmul(y, y), y))
+
+
+class SpeaksOfRelu(nn.Module):
+    """The names of its parameters are taken."""
+
+    def forward(self, add_relu, relu_add, relu_after_add):
+        return torch.add(add_relu, relu_add) - add_relu * relu_add * relu_after_add
 
 
 def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:

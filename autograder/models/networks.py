@@ -48,6 +48,13 @@ def not_in_place(model: nn.Module) -> nn.Module:
     return model
 
 
+class Shift(nn.Module):
+    """An addition without a layer: a part of a model that another tracer may keep as a leaf."""
+
+    def forward(self, x):
+        return x + 0.5
+
+
 class Attention(nn.Module):
     """Self-attention with one head, spelled out."""
 

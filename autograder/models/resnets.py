@@ -19,36 +19,15 @@ class Narrow(ResNet):
         return super()._make_layer(block, planes // 16, *rest, **options)
 
 
-class OneBlockEach(Narrow):
-    """`ResNet(BasicBlock, [1, 1, 1, 1])` of torchvision, with fewer channels."""
-
-    def __init__(self):
-        super().__init__(BasicBlock, [1, 1, 1, 1])
-
-
-class ManyBlocks(Narrow):
-    """`ResNet(BasicBlock, [1, 1, 11, 2])` of torchvision, with fewer channels."""
-
-    def __init__(self):
-        super().__init__(BasicBlock, [1, 1, 11, 2])
-
-
-class Bottlenecks(Narrow):
-    """`ResNet(Bottleneck, [1, 1, 3, 2])` of torchvision, with fewer channels."""
-
-    def __init__(self):
-        super().__init__(Bottleneck, [1, 1, 3, 2])
-
-
-class Grouped(Narrow):
-    """A ResNet of torchvision with groups, as in ResNeXt, dilation, and fewer channels."""
-
-    def __init__(self):
-        dilated = [False, True, True]
-        super().__init__(
-            Bottleneck, [1, 1, 2, 1], groups=2, width_per_group=32,
-            replace_stride_with_dilation=dilated,
-        )  # fmt: skip
+# All but one are of the same class, as all of torchvision's are: a class says nothing of the depth.
+one_block_each = partial(Narrow, BasicBlock, [1, 1, 1, 1])
+many_blocks = partial(Narrow, BasicBlock, [1, 1, 11, 2])
+bottlenecks = partial(Narrow, Bottleneck, [1, 1, 3, 2])
+grouped = partial(
+    Narrow, Bottleneck, [1, 1, 2, 1], groups=2, width_per_group=32,
+    replace_stride_with_dilation=[False, True, True],
+)  # fmt: skip
+"""As in ResNeXt, and with dilation."""
 
 
 class Headless(Narrow):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -91,22 +91,27 @@ class RunTrial:
 
 @dataclass(frozen=True, eq=False)
 class ClassTrial:
-    """Builds the objects of a class that is given a graph module."""
+    """Builds the objects of a class that is given a graph module.
+
+    What is a graph module already is given as it is: its leaves may be those of another tracer.
+    """
 
     make: Make
     inputs: tuple[tuple[Any, ...], ...]
     tag: Callable[[fx.GraphModule], None] | None = None
     network: bool = False
+    functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
-        gm = fx.symbolic_trace(made(self.make, seed, self.network, torch.float64))
+        model = made(self.make, seed, self.network, torch.float64)
+        gm = model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
         if self.tag is not None:
             self.tag(gm)
         generator = torch.Generator().manual_seed(seed + 1)
         kind = torch.float32 if self.network else torch.float64
         given = tuple(arguments(filled(specs), generator, kind) for specs in self.inputs)
-        return Trial(args=(gm,), model=gm, inputs=given)
+        return Trial(args=(gm,), model=gm, inputs=given, functions=dict(self.functions))
 
 
 # ------------------------------------------------------------------ random models

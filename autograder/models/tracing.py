@@ -73,6 +73,18 @@ class NestedTensors(nn.Module):
         return self.first(x) + self.shift
 
 
+class NamedOutput(nn.Module):
+    """A layer has the name of the last node, and a buffer is multiplied without an input."""
+
+    def __init__(self):
+        super().__init__()
+        self.output = nn.Linear(3, 3)
+        self.register_buffer("shift", torch.rand(3))
+
+    def forward(self, x):
+        return self.output(x + self.shift * 2)
+
+
 class UnusedParts(nn.Module):
     def forward(self, x, unused):
         torch.sin(x)  # nobody reads this value

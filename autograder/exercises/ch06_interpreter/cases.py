@@ -56,10 +56,11 @@ def class_case(
     *inputs: tuple[Any, ...],
     tag: Callable[[fx.GraphModule], None] | None = None,
     network: bool = False,
+    functions: dict[str, Callable[..., Any]] | None = None,
     hidden: bool = False,
     expect: Expect = Expect(),  # noqa: B008 - it is frozen
 ) -> Case:
-    """A case of a class that is given a graph module: `make`, traced.
+    """A case of a class that is given a graph module: `make`, traced if it is none yet.
 
     Args:
         name: the case's name.
@@ -68,7 +69,9 @@ def class_case(
         inputs: argument tuples, tensors as `T` or `Exactly`.
         tag: writes something into the nodes' ``meta``.
         network: keep the network's own weights.
+        functions: functions of the case that may stand in a graph, by name.
         hidden: tried only when a submission is graded.
         expect: what the case demands beyond the reference.
     """
-    return Case(name, aspect, ClassTrial(make, inputs, tag, network), hidden, expect)
+    build = ClassTrial(make, inputs, tag, network, functions or {})
+    return Case(name, aspect, build, hidden, expect)

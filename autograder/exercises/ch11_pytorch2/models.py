@@ -29,6 +29,7 @@ class Program:
         args: what it is exported with, tensors as `T`; `Held` where it is nested.
         training: the mode of the model.
         decomposed: whether `run_decompositions` is called, with an empty table.
+        keywords: what it is exported with by keyword: names, and tensors as `T`.
         change: what is done to the program besides.
     """
 
@@ -36,6 +37,7 @@ class Program:
     args: tuple[Any, ...]
     training: bool = False
     decomposed: bool = False
+    keywords: tuple[tuple[str, T], ...] = ()
     change: Callable[[ExportedProgram], ExportedProgram] | None = None
 
     def __call__(self, seed: int) -> Trial:
@@ -62,7 +64,8 @@ def exported(recipe: Program) -> ExportedProgram:
             {arg.name: list(arg.specs)} if isinstance(arg, Held) else arg for arg in recipe.args
         ]
         args = tuple(_made(spec) for spec in specs)
-        program = torch.export.export(model, args)
+        keywords = {name: _made(spec) for name, spec in recipe.keywords}
+        program = torch.export.export(model, args, keywords)
         if recipe.decomposed:
             program = program.run_decompositions({})
     return program if recipe.change is None else recipe.change(program)

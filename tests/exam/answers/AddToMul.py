@@ -343,6 +343,25 @@ class InPlace(Standard):
         return super().call_method(target, args, kwargs)
 
 
+@wrong("found by the name of the function", "wrong-result")
+class ByNameOfFunction(Standard):
+    def call_function(self, target, args, kwargs):
+        if target.__name__ == "add" and one(kwargs):
+            target, kwargs = FUNCTIONS.get(target, operator.mul), plain(kwargs)
+        return fx.Transformer.call_function(self, target, args, kwargs)
+
+
+@wrong("goes into leaves that are not of torch.nn", "wrong-result")
+class GoesIntoLeaves(Standard):
+    def call_module(self, target, args, kwargs):
+        part = self.fetch_attr(target)
+        if type(part).__module__.startswith("torch.nn"):
+            return super().call_module(target, args, kwargs)
+        inner = fx.Interpreter(fx.symbolic_trace(part))
+        inner.call_function = self.call_function
+        return inner.run(*args, **kwargs)
+
+
 @wrong("iadd, too", "wrong-result")
 class InPlaceOperator(Standard):
     functions = {**FUNCTIONS, operator.iadd: operator.mul}
@@ -411,6 +430,10 @@ class Stub(fx.Transformer):
 
 
 BEYOND = {
+    "found by the name of the function": (
+        "random models have no function of their own called `add`"
+    ),
+    "goes into leaves that are not of torch.nn": "the leaves of random models are of `torch.nn`",
     "what the new node has in its meta wins": "random models have no key that PyTorch writes",
     "iadd, too": (
         "a `Transformer`, which is asked for, makes a plain addition of `iadd`; so no model has it"

@@ -333,6 +333,12 @@ class Float32Only(Plain):
         return floats(value) and value.dtype == torch.float32
 
 
+@wrong("looked at in single precision", "wrong-scale", clause="magnitude")
+class InSinglePrecision(Plain):
+    def top(self, value):
+        return super().top(value.float())
+
+
 @wrong("the output too", "extra-key", clause="not-the-output")
 class OutputToo(Plain):
     def run_node(self, n):
@@ -490,6 +496,7 @@ class Stub(fx.Interpreter):
 
 RARE = "random models have no such values"
 BEYOND = {
+    "looked at in single precision": "random models have one dtype",
     "float32 only": "random models have one dtype",
     "two floating types": "random models have one dtype",
     "what is not int64 or bool is floating": "random models have one dtype",

@@ -315,6 +315,24 @@ class WithGetAttr(Base):
         return super().names(gm) + [n.target for n in gm.graph.nodes if n.op == "get_attr"]
 
 
+@wrong("what is read off by a dot is left out", "wrong-count", clause="functions")
+class WithoutGetattr(Base):
+    def names(self, gm):
+        return [name for name in super().names(gm) if name != "getattr"]
+
+
+@wrong("a graph without calls does not count", "wrong-graphs", clause="graphs")
+class EmptyUncounted(Base):
+    def __call__(self, gm, example_inputs):
+        return super().__call__(gm, example_inputs) if calls_in(gm) else gm
+
+
+@wrong("an Interpreter that is given all inputs in a list", "result-raises", clause="as-it-is")
+class Boxed(Base):
+    def compiled(self, gm, example_inputs):
+        return lambda *args: fx.Interpreter(gm).boxed_run(list(args))
+
+
 @wrong("getitem left out", "wrong-count", clause="functions")
 class WithoutGetitem(Base):
     def names(self, gm):

@@ -114,6 +114,19 @@ register(
     lambda m, name, types, names, usual: isinstance(m, types) or name in names,
 )  # fmt: skip
 register(
+    "default leaves of torch.nn alone", "opened-leaf", "defaults-kept",
+    lambda m, name, types, names, usual: (
+        isinstance(m, types) or name in names
+        or (m.__module__.startswith("torch.nn") and not isinstance(m, nn.Sequential))
+    ),
+)  # fmt: skip
+register(
+    "default leaves of torch.nn.modules alone", "opened-leaf", "defaults-kept",
+    lambda m, name, types, names, usual: (
+        isinstance(m, types) or name in names or (usual and "parametrize" not in m.__module__)
+    ),
+)  # fmt: skip
+register(
     "the type or a parent of it", "opened-leaf", "subclasses",
     lambda m, name, types, names, usual: (
         not {type(m), *type(m).__bases__}.isdisjoint(types) or name in names or usual
@@ -153,6 +166,13 @@ register(
     "names as regular expressions", "extra-leaf", "whole-names",
     lambda m, name, types, names, usual: (
         isinstance(m, types) or usual or any(re.search(rf"\b{each}\b", name) for each in names)
+    ),
+)  # fmt: skip
+register(
+    "names as nodes have them", "extra-leaf", "whole-names",
+    lambda m, name, types, names, usual: (
+        isinstance(m, types) or usual
+        or name.replace(".", "_") in [each.replace(".", "_") for each in names]
     ),
 )  # fmt: skip
 register(
@@ -336,6 +356,26 @@ class Remembered(OneMethod):
         return self.said[module_qualified_name]
 
 
+@wrong("names are looked up in the first model", "opened-leaf", clause="reusable")
+class FoundInTheFirst(OneMethod):
+    named = None
+
+    def trace(self, root, concrete_args=None):
+        if self.named is None:
+            self.named = [m for name, m in root.named_modules() if name in self.leaf_names]
+        self.leaf_names = ()
+        return super().trace(root, concrete_args)
+
+    def is_leaf_module(self, m, module_qualified_name):
+        named = any(m is leaf for leaf in self.named)
+        return named or super().is_leaf_module(m, module_qualified_name)
+
+
+@wrong("changes in place are refused", "crashed", clause="others-traced")
+class NothingInPlace(OneMethod):
+    check_mutable_operations = True
+
+
 @wrong("shapes of parameters are constants", "wrong-graph", clause="others-traced")
 class ConstantShapes(OneMethod):
     def __init__(self, leaf_types=(), leaf_names=()):
@@ -430,4 +470,9 @@ class Untouched(fx.Tracer):
 BEYOND = {
     "the type or a parent of it": "no class of a random model is a grandchild of another",
     "layers of PyTorch without children": "random models have no layers with layers inside",
+    "default leaves of torch.nn alone": "random models have no layers of `torch.ao.nn`",
+    "default leaves of torch.nn.modules alone": "nor such as PyTorch makes of others",
+    "names as nodes have them": "no part of a random model has a name like another one's path",
+    "names are looked up in the first model": "a random model is traced alone",
+    "changes in place are refused": "random models change nothing in place",
 }

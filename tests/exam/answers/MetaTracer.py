@@ -1137,6 +1137,18 @@ class GivesAModule(Base):
 register("a GraphModule comes out of trace", "wrong-kind", "common.wrong-kind", GivesAModule)
 
 
+@wrong("layers are run in float32", "trace-raises", clause="leaves")
+class Singles(Base):
+    def run_module(self, module, args, kwargs):
+        return copy.deepcopy(module).to("meta", torch.float32)(*args, **kwargs)
+
+
+@wrong("a layer's forward is run, without its hooks", "wrong-graph", clause="leaves")
+class ForwardAlone(Base):
+    def run_module(self, module, args, kwargs):
+        return copy.deepcopy(module).to("meta").forward(*args, **kwargs)
+
+
 @wrong("FX's own tracer", "trace-raises")
 class Plain(fx.Tracer):
     def __init__(self, **examples):

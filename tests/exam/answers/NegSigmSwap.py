@@ -257,7 +257,25 @@ class NoRuns(fx.Interpreter):
         forget_runs()
 
 
+@wrong("what was computed of a value once is kept", "wrong-result")
+class Kept(NegSigmSwap):
+    """A value that is changed in place is the same object as before."""
+
+    def run(self, *args, **kwargs):
+        self.seen = {}
+        return super().run(*args, **kwargs)
+
+    def call_function(self, target, args, kwargs):
+        if target not in (torch.neg, torch.sigmoid) or kwargs:
+            return super().call_function(target, args, kwargs)
+        key = (target, args)
+        if key not in self.seen:
+            self.seen[key] = super().call_function(target, args, kwargs)
+        return self.seen[key]
+
+
 BEYOND = {
+    "what was computed of a value once is kept": "a value is rarely read twice by one operation",
     "put back only where the run does not raise": "no run of a random model raises",
     "any function that is called neg or sigmoid": "random models call PyTorch's functions only",
 }

@@ -390,6 +390,31 @@ def placeholders(ep, name):
     return extended(ep, name, find=find)
 
 
+@wrong("a value in a branch is one, too", "should-raise", clause="unknown")
+def in_a_branch(ep, name):
+    def find(program, name):
+        graphs = [m.graph for m in program.graph_module.modules() if isinstance(m, fx.GraphModule)]
+        for node in (node for graph in graphs for node in graph.nodes):
+            if node.name == name and node.op.startswith("call_"):
+                return node
+        raise ValueError(name)
+
+    return extended(ep, name, find=find)
+
+
+@wrong("each output is written down as a tensor", "wrong-signature", clause="nothing-else")
+def all_tensors(ep, name):
+    def specs(old, spec):
+        values = zip(old, ep.graph.output_node().args[0], strict=True)
+        same = OutputKind.USER_OUTPUT
+        return [
+            user_output(value.name) if each.kind == same and isinstance(value, fx.Node) else each
+            for each, value in values
+        ] + [spec]
+
+    return extended(ep, name, specs=specs)
+
+
 @wrong("the output node is accepted", "should-raise", clause="output")
 def the_output(ep, name):
     return copy.deepcopy(ep) if name == "output" else extended(ep, name)

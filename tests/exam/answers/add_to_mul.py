@@ -448,6 +448,21 @@ def method_of_the_left(model):
     return gm
 
 
+@wrong("an added 0 is left alone", "missed-spelling")
+def zero_kept(model):
+    return edit(model, lambda n: is_addition(n) and not any(a in (0,) for a in n.args))
+
+
+@wrong("ints become floats", "wrong-dtype")
+def numbers_as_floats(model):
+    gm = edit(model, is_addition)
+    for node in gm.graph.nodes:
+        if node.target in (operator.mul, torch.mul, "mul"):
+            node.args = tuple(float(a) if type(a) is int else a for a in node.args)
+    gm.recompile()
+    return gm
+
+
 @wrong("untouched", "not-attempted")
 def untouched(model):
     raise NotImplementedError

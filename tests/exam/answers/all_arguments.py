@@ -22,6 +22,8 @@ BEYOND = {
     "True is a number": FEW,
     "None is never given": FEW,
     "a list has something in it": FEW,
+    "a float may be a whole number": FEW,
+    "a memory format is no value": FEW,
     "one of several dimensions is gathered": FEW,
     "what a decorator takes": FEW,
     "builtins gather, too": "each call of a random model runs",
@@ -674,6 +676,9 @@ put("None is never given", "refused", "as-it-is",
 put("a list has something in it", "refused", "accept",
     takes=lambda kind, length, value, sizes=True: value not in ((), [])
     and type_is(kind, length, value, sizes))  # fmt: skip
+put("a float may be a whole number", "no-error", "as-it-is",
+    takes=lambda kind, length, value, sizes=True: type_is(kind, length, value, sizes)
+    or kind == "int" and type(value) is float and value.is_integer())  # fmt: skip
 put("builtins gather, too", "no-error", "too-many", gather_builtins=True)
 put("one of several dimensions is gathered", "wrong-argument", "as-they-stand",
     may_gather=lambda argument, values: "List[" in str(argument.real_type)
@@ -713,6 +718,13 @@ put("pairs", "wrong-kind", "dictionary", done=lambda found: list(found.items()))
 @wrong("sizes are not gathered", "refused", clause="gathered")
 def not_gathered(node, root):
     return work_out(node, root, gather=None)
+
+
+@wrong("a memory format is no value", "refused", clause="as-it-is")
+def no_formats(node, root):
+    if any(isinstance(value, torch.memory_format) for value in node.kwargs.values()):
+        raise ValueError("no schema accepts it")
+    return work_out(node, root)
 
 
 @wrong("None where nothing is known", "returned-none", clause="nothing-known")

@@ -197,6 +197,16 @@ def of_resnet50(model):
     return create_feature_extractor(model, {"layer3.5.relu_2": "C4", "layer4.2.relu_2": "C5"})
 
 
+NODES_OF: dict = {}
+
+
+@wrong("nodes are remembered by the class of the model", "wrong-result", clause="any-resnet")
+def remembered(model):
+    if type(model) not in NODES_OF:
+        NODES_OF[type(model)] = last_nodes(model)
+    return create_feature_extractor(model, NODES_OF[type(model)])
+
+
 @wrong("the first block", "wrong-result")
 def first_block(model):
     return create_feature_extractor(model, {"layer3.0": "C4", "layer4.0": "C5"})

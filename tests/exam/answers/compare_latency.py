@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import statistics
 import time
 import timeit
@@ -306,6 +307,26 @@ def first_input(a, b, inputs, repeats=20):
         return f(*inputs) if isinstance(f, nn.Module) else f(inputs[0])
 
     return Compare(call=call)(a, b, inputs, repeats)
+
+
+@wrong("copies of the inputs are made while the clock runs", "wrong-time", clause="median")
+def copies_are_measured(a, b, inputs, repeats=20):
+    return Compare(call=lambda f, inputs: f(*copy.deepcopy(inputs)))(a, b, inputs, repeats)
+
+
+@wrong("forward instead of the module", "too-few-calls", clause="inputs")
+def calls_forward(a, b, inputs, repeats=20):
+    return Compare(call=lambda f, x: getattr(f, "forward", f)(*x))(a, b, inputs, repeats)
+
+
+@wrong("half a second at most", "too-few-calls", clause="repeats")
+def half_a_second(a, b, inputs, repeats=20):
+    start, rows = time.perf_counter(), [two_lists(a, b, inputs, 1)]
+    with torch.no_grad():
+        while len(rows) < repeats and time.perf_counter() < start + 0.5:
+            rows.append((timeit.timeit(lambda: a(*inputs), number=1),
+                         timeit.timeit(lambda: b(*inputs), number=1)))  # fmt: skip
+    return tuple(statistics.median(times) for times in zip(*rows, strict=True))
 
 
 @wrong("modules only", "crashed", clause="functions")

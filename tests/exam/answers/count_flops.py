@@ -8,6 +8,7 @@ import operator
 import torch
 import torch.nn.functional as F
 from torch import fx, nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.exam.answers import right, wrong
@@ -495,6 +496,25 @@ for style, cls, finding in (
     wrong(style, finding)(counted_by(cls))
 
 
+@wrong("weights by name, and a shared one has one name", "crashed")
+def weights_by_name(model, *inputs):
+    class ByName(Counting):
+        def call_module(self, target, args, kwargs):
+            if isinstance(self.fetch_attr(target), self.layers):
+                dict(self.module.named_parameters())[f"{target}.weight"]
+            return super().call_module(target, args, kwargs)
+
+    return counted_by(ByName)(model, *inputs)
+
+
+@right("the run is made with fake tensors")
+def with_fake_tensors(model, *inputs):
+    mode = FakeTensorMode(allow_non_fake_inputs=True)
+    fakes = [mode.from_tensor(i) if torch.is_tensor(i) else i for i in inputs]
+    with mode:
+        return counted_by(Counting)(model, *fakes)
+
+
 @wrong("from the parameters alone", "wrong-count")
 def from_parameters(model, *inputs):
     return 2 * sum(p.numel() for p in model.parameters() if p.dim() > 1)
@@ -538,6 +558,7 @@ CLAUSES = {
 _RELATIVES = "random models have no relatives of what is on the list"
 
 BEYOND = {
+    "weights by name, and a shared one has one name": "layers of random models share no weight",
     "transposed convolutions of lines, too": _RELATIVES,
     "convolutions of volumes, too": _RELATIVES,
     "F.conv3d, too": _RELATIVES,

@@ -193,6 +193,13 @@ def changes_the_pattern(model, pattern):
     return len(fx.replace_pattern(fx.symbolic_trace(model), pattern, pattern))
 
 
+@wrong("a copy of the pattern is put into the model's mode", "wrong-value")
+def pattern_in_the_models_mode(model, pattern):
+    if isinstance(pattern, torch.nn.Module):
+        pattern = copy.deepcopy(pattern).train(model.training)
+    return replaced_by_itself(model, pattern)
+
+
 @wrong("a copy of a graph module is not traced again", "wrong-value")
 def copied_not_traced(model, pattern):
     gm = copy.deepcopy(model) if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
@@ -202,6 +209,7 @@ def copied_not_traced(model, pattern):
 BEYOND = {
     "a copy in eval mode is traced": "what a random model calls does not depend on its mode",
     "the model is put into eval mode": "what a random model calls does not depend on its mode",
+    "a copy of the pattern is put into the model's mode": "no pattern that is drawn has a mode",
     "a copy of a graph module is not traced again": "no graph module is drawn",
     "the output reads only the last of its values": (
         "a model must return a value from inside of a match, and not as its last"

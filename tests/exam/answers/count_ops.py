@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections import Counter, defaultdict
 
 from torch import fx
@@ -80,6 +81,19 @@ def _(model):
 def _(model):
     nodes = list(fx.symbolic_trace(model).graph.nodes)
     return {op: sum(node.op == op for node in nodes) for op in OPS[:-1]}
+
+
+@wrong("the output is where the text of the graph says return", "wrong-count")
+def _(model):
+    return counted(model) | {"output": str(fx.symbolic_trace(model).graph).count("return")}
+
+
+@wrong("optional arguments keep their defaults", "wrong-count")
+def _(model):
+    parameters = inspect.signature(model.forward).parameters.values()
+    defaults = {p.name: None for p in parameters if p.default is None}
+    found = [n.op for n in fx.symbolic_trace(model, concrete_args=defaults).graph.nodes]
+    return {op: found.count(op) for op in OPS}
 
 
 @wrong("distinct targets instead of nodes", "wrong-count", clause="how-many")

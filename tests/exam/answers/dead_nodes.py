@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 
 import networkx as nx
 from torch import fx
@@ -182,6 +183,26 @@ def _(model):
 
     reads = lambda n: inside([n.args, dict(n.kwargs)])  # noqa: E731
     return named(graph, alive_in(graph, reads))
+
+
+def one_item_speaks(which):
+    """An answer in which one reader says of all items of a node whether they are needed."""
+
+    def answer(model):
+        graph, alive = fx.symbolic_trace(model).graph, set()
+        for node in reversed(graph.nodes):
+            users = list(node.users)
+            if users and all(user.target is operator.getitem for user in users):
+                users = [users[which]]
+            if node.op == "output" or alive.intersection(users):
+                alive.add(node)
+        return named(graph, alive)
+
+    return answer
+
+
+wrong("the first item that is read speaks for all", "not-dead")(one_item_speaks(0))
+wrong("the last item that is read speaks for all", "not-dead")(one_item_speaks(-1))
 
 
 @wrong("parameters are never dead", "missed-dead", clause="never-reach")

@@ -171,7 +171,7 @@ def own_walk(model, rules):
 
 
 @right("a subgraph for each call, copied in")
-def subgraphs(model, rules):
+def subgraphs(model, rules, *, tidy=lambda small: None):
     gm = fx.symbolic_trace(model)
     graph = fx.Graph()
     env = {}
@@ -192,6 +192,7 @@ def subgraphs(model, rules):
 
         args, kwargs = map_arg(node.args, outer), map_arg(node.kwargs, outer)
         small.output(node_of(rules[node.target](*args, **kwargs)))
+        tidy(small)
         env[node] = graph.graph_copy(small, {p.node: env[n] for n, p in places.items()})
     return fx.GraphModule(gm, graph)
 
@@ -707,6 +708,16 @@ def not_traced_anew(model, rules):
             return super().call_function(target, args, kwargs)
 
     return Decomposer(gm).transform()
+
+
+@wrong("of what a rule records, only what its result reads", "wrong-result")
+def only_what_is_read(model, rules):
+    def tidy(small):
+        for node in reversed(small.nodes):
+            if node.op.startswith("call_") and not node.users:
+                small.erase_node(node)
+
+    return subgraphs(model, rules, tidy=tidy)
 
 
 BEYOND = {

@@ -271,6 +271,11 @@ def _():
     return rules(silu=lambda x, inplace=False: torch.where(x.isinf() & (x < 0), 0, x * x.sigmoid()))
 
 
+@wrong("silu of what is above 14.5 is the value itself", "wrong-result")
+def _():
+    return rules(silu=lambda x, inplace=False: torch.where(x > 14.5, x, silu_rule(x)))
+
+
 @wrong("silu by itself", "not-elementary")
 def _():
     return rules(silu=lambda x, inplace=False: F.silu(x))
@@ -336,6 +341,14 @@ def _():
     def softmax(x, dim):
         e = torch.exp(x - x.amax(-1, keepdim=True))
         return e / e.sum(-1, keepdim=True)
+
+    return rules(softmax=softmax)
+
+
+@wrong("softmax moves a dimension there, and exchanges it back", "wrong-result")
+def _():
+    def softmax(x, dim):
+        return softmax_rule(x.movedim(dim, -1), -1).transpose(dim, -1)
 
     return rules(softmax=softmax)
 

@@ -713,6 +713,24 @@ def untouched(fn):
     raise NotImplementedError
 
 
+@wrong("six digits of each number", "wrong-result", clause="numbers")
+def six_digits(fn):
+    def arguments(node):
+        found = arguments_of(node)
+        return [a if isinstance(a, fx.Node) else float(f"{a:g}") for a in found]
+
+    return forward_mode(fn, arguments=arguments)
+
+
+@wrong("an operation is told by the name of its node", "crashed")
+def by_node_name(fn):
+    if isinstance(fn, fx.GraphModule):
+        for node in fn.graph.nodes:
+            if node.op.startswith("call_"):
+                RULES[KINDS.get(node.name.rstrip("_0123456789"), node.name)]
+    return forward_mode(fn)
+
+
 @wrong("the values of sums without their alpha", "wrong-result")
 def values_without_alpha(fn):
     gm = forward_mode(fn)
@@ -724,5 +742,7 @@ def values_without_alpha(fn):
 
 
 BEYOND = {
+    "six digits of each number": "random numbers have few digits",
+    "an operation is told by the name of its node": "a random graph is a trace",
     "always float64": "random inputs are float64, where right formulas agree",
 }

@@ -266,6 +266,17 @@ def mode_of_the_part(model):
     return listens(model, make=lambda m, n: nn.Dropout(p_of(n)).train(all(modes)))
 
 
+@wrong("a module of the model that has this p", "wrong-count", clause="own-module")
+def one_that_is_there(model):
+    there = {m.p: name for name, m in model.named_modules() if type(m) is nn.Dropout}
+    gm = listens(model, wanted=lambda n: is_dropout(n) and p_of(n) not in there)
+    for node in gm.graph.nodes:
+        if is_dropout(node):
+            node.op, node.target, node.kwargs = "call_module", there[p_of(node)], {}
+    gm.recompile()
+    return gm
+
+
 @wrong("modules of dropout are made anew", "wrong-count", clause="modules-stay")
 def modules_anew(model):
     gm = listens(model)

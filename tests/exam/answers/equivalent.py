@@ -314,14 +314,20 @@ def put_back_at_the_end(model, other, make_inputs, trials=8):
 wrong("the random state moves on", "caller-changed", clause="random-state")(
     with_parts(fork=contextlib.nullcontext)
 )
-wrong("exact comparison", "false-alarm", clause="tolerance")(
-    with_parts(
-        same=lambda a, b: alike(
-            a, b, lambda x, y: x.dtype == y.dtype and x.shape == y.shape
-            and bool(((x == y) | (x.isnan() & y.isnan())).all())
-        )
-    )
-)  # fmt: skip
+
+
+def exactly(a, b):
+    def equal(x, y):
+        form = x.dtype == y.dtype and x.shape == y.shape
+        return form and bool(((x == y) | (x.isnan() & y.isnan())).all())
+
+    return alike(a, b, equal)
+
+
+wrong("exact comparison", "false-alarm", clause="tolerance")(with_parts(same=exactly))
+wrong("exact comparison of arguments", "false-alarm", clause="tolerance")(
+    with_parts(same_args=exactly)
+)
 wrong("a wide tolerance", "missed-difference", clause="values")(
     with_parts(
         same=lambda a, b: alike(a, b, lambda x, y: close(x.round(decimals=1), y.round(decimals=1)))
@@ -476,6 +482,7 @@ BEYOND = {
     "one tolerance for all dtypes": _VALUES,
     "signs of zeros count": "a random model and its trace have the same zeros",
     "numbers of Python are not compared": _VALUES,
+    "exact comparison of arguments": "a random model and its trace round alike",
     "from seed 1 on": _SEEDS,
     "seeds 1 to trials": _SEEDS,
     "one seed too many": _SEEDS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import re
 from collections import Counter
 
@@ -96,6 +97,16 @@ def without_gradients(model, args):
 @wrong("exported with strict=True", "crashed")
 def strict(model, args):
     return count(torch.export.export(model, args, strict=True))
+
+
+@wrong("exported with dynamic shapes", "extra-key")
+def dynamic(model, args):
+    auto = torch.export.Dim.AUTO
+    names = inspect.signature(model.forward).parameters
+    shapes = {
+        name: dict.fromkeys(range(arg.dim()), auto) for name, arg in zip(names, args, strict=True)
+    }
+    return count(torch.export.export(model, args, dynamic_shapes=shapes))
 
 
 @wrong("branches forgotten", "missing-operator", clause="branches")

@@ -520,6 +520,12 @@ def any_inplace_module(model, wanted):
     return take(model, wanted, writes=some)
 
 
+@wrong("calls in place that keep the numbers and change the shape are passed over", "wrong-shape")
+def shapes_stay(model, wanted):
+    shaping = {"squeeze_", "unsqueeze_", "t_", "transpose_"}
+    return take(model, wanted, writes=lambda gm, n: called(n) not in shaping and writes(gm, n))
+
+
 @wrong("a call in place overwrites all that it reads", "node-left")
 def writes_all_it_reads(model, wanted):
     def broad(gm, nodes, chosen, memory, writes):
@@ -914,6 +920,9 @@ def graph_alone(model, wanted):
 
 
 BEYOND = {
+    "calls in place that keep the numbers and change the shape are passed over": (
+        "random models have no such call"
+    ),
     "the name of any module": "random models are asked for names that exist",
     "a dot for an underscore in any name": "random models are asked for names that exist",
     "the target of any node": "random models are asked for names that exist",

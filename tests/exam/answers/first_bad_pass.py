@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from functools import reduce
+from itertools import accumulate
 
 import torch
 from torch.utils import _pytree as pytree
@@ -195,6 +196,41 @@ def left_out(model, passes, make_inputs):
     return finder(step=step)(model, passes, make_inputs)
 
 
+@wrong("what differs counts before what raises", "wrong-index", clause="raises")
+def what_differs_first(model, passes, make_inputs):
+    raised = []
+
+    def step(each, current, model):
+        try:
+            return each(current)
+        except Exception:
+            raised.append(passes.index(each))
+            return current
+
+    index = finder(step=step)(model, passes, make_inputs)
+    return raised[0] if raised and index is None else index
+
+
+@wrong("StopIteration ends the search", "missed", clause="any-error")
+def ends_quietly(model, passes, make_inputs):
+    given, index = copy.deepcopy(model), -1
+    results = accumulate(passes, lambda model, each: each(model), initial=copy.deepcopy(model))
+    try:
+        for current in results:
+            if not same(given, current, make_inputs):
+                return index
+            index += 1
+    except Exception:
+        return index
+    return None
+
+
+@wrong("the first place of the bad pass", "wrong-index", clause="index")
+def first_place(model, passes, make_inputs):
+    index = finder()(model, passes, make_inputs)
+    return None if index is None else passes.index(passes[index])
+
+
 wrong("in the mode that they have", "false-alarm", clause="eval")(
     finder(same=lambda *args: same(*args, mode=lambda module: module))
 )
@@ -233,12 +269,13 @@ wrong("dtypes are not compared", "missed", clause="same")(
 )
 
 
-def alike_by(close):
+def alike_by(close, shapes=True):
     """A comparison whose tensors are compared by `close`."""
 
     def compared(a, b):
         if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
-            return a.dtype == b.dtype and a.shape == b.shape and bool(close(a, b))
+            one_shape = a.shape == b.shape or not shapes
+            return a.dtype == b.dtype and one_shape and bool(close(a, b))
         if isinstance(a, (list, tuple)) and type(a) is type(b):
             return len(a) == len(b) and all(map(compared, a, b))
         if isinstance(a, dict) and isinstance(b, dict):
@@ -262,6 +299,14 @@ wrong("NaN is not NaN", "wrong-index", clause="same")(
 )
 wrong("sums are compared", "missed", clause="same")(
     alike_by(lambda a, b: torch.allclose(a.nansum(), b.nansum(), rtol=1e-5, atol=1e-7))
+)
+
+
+wrong("shapes are not compared", "missed", clause="same")(
+    alike_by(lambda a, b: torch.allclose(a, b, equal_nan=True, atol=1e-7), shapes=False)
+)
+wrong("compared with the largest entry", "missed", clause="same")(
+    alike_by(lambda a, b: (a - b).nan_to_num().abs().max() <= 1e-5 * b.nan_to_num().abs().max())
 )
 
 
@@ -351,5 +396,9 @@ BEYOND = {
     "a wide tolerance": "the bad passes of random models change values by much",
     "NaN is not NaN": "random models give no NaN",
     "sums are compared": "no pass of a random model keeps the sum and changes the values",
+    "StopIteration ends the search": "no pass of a random model raises it",
+    "the first place of the bad pass": "no pass of a random model is bad at its second call alone",
+    "shapes are not compared": "no pass of a random model changes the shape",
+    "compared with the largest entry": "the bad passes of random models change values by much",
     "a tuple is a list": "no pass of a random model changes the structure of the result",
 }

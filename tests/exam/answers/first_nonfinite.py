@@ -199,6 +199,16 @@ def one_value_is_enough(value):
 wrong("one finite value of a dictionary is enough", "missed")(finder(one_value_is_enough))
 
 
+def all_at_once(value):
+    if isinstance(value, (list, tuple)):
+        try:
+            return is_finite(torch.stack(list(value)))
+        except (RuntimeError, TypeError):
+            return True
+    return is_finite(value)
+
+
+wrong("a list is looked at as one tensor, if it can be one", "wrong-node")(finder(all_at_once))
 wrong("one level of nesting", "wrong-node", clause="nested")(finder(one_level))
 wrong("calls only", "wrong-node")(finder(is_finite, keep=lambda n: n.op.startswith("call")))
 wrong("no placeholders", "wrong-node", clause="inputs")(
@@ -207,6 +217,12 @@ wrong("no placeholders", "wrong-node", clause="inputs")(
 wrong("no output", "missed")(finder(is_finite, keep=lambda n: n.op != "output"))
 wrong("no parameters", "wrong-node", clause="parameters")(
     finder(is_finite, keep=lambda n: n.op != "get_attr")
+)
+wrong("parameters and buffers of the state_dict only", "wrong-node")(
+    finder(
+        is_finite,
+        keep=lambda n: n.op != "get_attr" or n.target in n.graph.owning_module.state_dict(),
+    )
 )
 wrong("modules only", "missed")(finder(is_finite, keep=lambda n: n.op == "call_module"))
 wrong("nodes with readers only", "missed")(
@@ -289,6 +305,12 @@ def stub(model, *inputs):
 
 
 BEYOND = {
+    "a list is looked at as one tensor, if it can be one": (
+        "what is nested was computed before, and is found there"
+    ),
+    "parameters and buffers of the state_dict only": (
+        "buffers of random models are all in the `state_dict`"
+    ),
     "math.isfinite for Python integers, too": "random models have no integer beyond all floats",
     "no output": "random models return values, and no constants beside them",
     "no dictionaries": "what a dictionary holds was computed before, and is found there",

@@ -451,3 +451,10 @@ def one_number_is_enough(conv, bn):
         bn = copy.deepcopy(bn)
         bn.num_features = conv.out_channels
     return Fold()(conv, bn)
+
+
+@wrong("channels are counted in the BatchNorm's weight", "should-raise", clause="channels")
+def counted_in_the_weight(conv, bn):
+    if bn.weight is None and bn.running_mean is not None:
+        return Fold(checks=())(conv, bn)
+    return Fold()(conv, bn)

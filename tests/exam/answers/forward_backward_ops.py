@@ -154,6 +154,17 @@ def always_back(model, args):
     return counted(model, args, back=lambda result: result.sum().backward())
 
 
+@wrong("gradients are asked of all parameters", "crashed", clause="backward")
+def asked_of_all(model, args):
+    twin = copy.deepcopy(model)
+
+    def back(result):
+        if result.requires_grad:
+            torch.autograd.grad(result.sum(), [p for p in twin.parameters() if p.requires_grad])
+
+    return counted(model, args, copied=lambda model: twin, back=back)
+
+
 @wrong("getitem counts", "extra-key", clause="getitem")
 def with_getitem(model, args):
     def count(gm):

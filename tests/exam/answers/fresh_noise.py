@@ -181,6 +181,17 @@ def by_way_of_float32(x):
     return (x.float() + torch.randn_like(x.float())).type_as(x)
 
 
+@wrong("the logarithm of a zero", "not-normal", clause="normal")
+def logarithm_of_zero(x):
+    radius = torch.sqrt(-2 * torch.log(torch.rand_like(x)))
+    return x + radius * torch.cos(2 * math.pi * torch.rand_like(x))
+
+
+@wrong("laid out as x is", "result-raises", clause="shape")
+def laid_out_as_x(x):
+    return x.new_empty_strided(x.size(), x.stride()).normal_() + x
+
+
 @wrong("noise alone", "not-normal", clause="plus-x")
 def noise_alone(x):
     return torch.randn_like(x)

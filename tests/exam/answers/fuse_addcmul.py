@@ -469,6 +469,21 @@ def ignores_out(model):
     return Fuse(operands=loose)(model)
 
 
+@right("an alpha of 1 counts as none")
+def alpha_of_one(model):
+    def loose(node, functions):
+        if isinstance(node, fx.Node) and node.target in functions and node.kwargs == {"alpha": 1}:
+            return node.args
+        return operands(node, functions)
+
+    return Fuse(operands=loose)(model)
+
+
+@wrong("torch.multiply counts as torch.mul", "changed-too-much")
+def multiply_too(model):
+    return Fuse(muls=(*MULS, torch.multiply))(model)
+
+
 @wrong("quotients of torch.div count as products", "changed-too-much")
 def quotients(model):
     return Fuse(muls=(*MULS, torch.div))(model)

@@ -416,6 +416,22 @@ def readers_by_target(model):
     return Fuse(sole_reader=False, wanted=wanted)(model)
 
 
+@wrong("whoever reads only the shape is no reader", "changed-too-much", clause="other-reader")
+def shape_is_free(model):
+    def wanted(conv, norm):
+        return sum(user.target not in (getattr, "size", "dim") for user in conv.users) == 1
+
+    return Fuse(sole_reader=False, wanted=wanted)(model)
+
+
+@right("both must be in eval mode: the task speaks of the pair")
+def both_in_eval_mode(model):
+    def wanted(conv, norm):
+        return not conv.graph.owning_module.get_submodule(conv.target).training
+
+    return Fuse(wanted=wanted)(model)
+
+
 @wrong("at the BatchNorm's place", "wrong-result", clause="written-input")
 def at_the_norm(model):
     return Fuse(at_norm=True)(model)

@@ -578,3 +578,11 @@ def next_node(model):
             return super().is_relu(gm, node) and node.prev in node.all_input_nodes
 
     return Next()(model)
+
+
+@wrong("FX's dead code elimination at the end", "changed-too-much")
+def with_dce(model):
+    gm = Fuse()(model)
+    gm.graph.eliminate_dead_code()
+    gm.recompile()
+    return gm

@@ -953,7 +953,40 @@ def untouched(model, target):
     raise NotImplementedError
 
 
+@wrong("the target's name is a leaf inside it, too", "wrong-name", clause="own-graph")
+def leaf_inside(model, target):
+    return open_calls(model, target, trace=keeping(target).trace)
+
+
+@wrong("traced from a shallow copy, which gets the constants", "crashed")
+def shallow_copy(model, target):
+    return open_calls(model, target, trace=lambda sub: fx.Tracer().trace(copy.copy(sub)))
+
+
+@wrong("parameters that are arguments get the prefix", "crashed")
+def prefixed_arguments(model, target):
+    def bind(inner, args, kwargs):
+        values = by_name(inner, args, kwargs)
+        for value in values.values():
+            if isinstance(value, fx.Node) and value.op == "get_attr":
+                value.target = prefixed(target, value)
+        return values
+
+    return open_calls(model, target, bind=bind)
+
+
+@wrong("traced in the mode of the model", "wrong-result", clause="own-graph")
+def mode_of_the_model(model, target):
+    def trace(sub):
+        return fx.Tracer().trace(copy.deepcopy(sub).train(model.training))
+
+    return open_calls(model, target, trace=trace)
+
+
 BEYOND = {
+    "traced in the mode of the model": "random models are in one mode",
+    "traced from a shallow copy, which gets the constants": "no part that is drawn makes tensors",
+    "the target's name is a leaf inside it, too": "no part that is drawn holds a namesake",
     "a copy of the submodule traced in eval mode": (
         "no submodule that is drawn branches on its mode"
     ),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
+
 import torch
 import torch.utils._pytree as pytree
 from torch import fx
@@ -331,6 +334,23 @@ def _(node):
 def _(node, found=[]):  # noqa: B006
     found += [n for n in walk(both(node), items) if n not in found]
     return list(found)
+
+
+@wrong("a string that reads like the name of a node", "extra-input", clause="read")
+def _(node):
+    named = {n.name: n for n in node.graph.nodes}
+    found = []
+    fx.node.map_aggregate(both(node), lambda value: found.append(named.get(str(value))))
+    return [n for n in dict.fromkeys(found) if n is not None]
+
+
+@wrong("keywords in the order of the function's signature", "wrong-order", clause="order")
+def _(node):
+    arguments = both(node)
+    with contextlib.suppress(TypeError, ValueError):
+        bound = inspect.signature(node.target).bind(*node.args, **node.kwargs)
+        arguments = dict(bound.arguments)
+    return list(dict.fromkeys(walk(arguments, items)))
 
 
 @wrong("the node itself as well", "extra-input")

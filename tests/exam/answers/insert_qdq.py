@@ -270,6 +270,11 @@ def no_modules(gm, scales):
     return edited(gm, scales, chosen=lambda node: node.op != "call_module")
 
 
+@wrong("1.0 is taken for no scale", "missing-pair", clause="named")
+def not_one(gm, scales):
+    return edited(gm, scales, chosen=lambda node: scales[node.name] != 1.0)
+
+
 @wrong("what is quantized already is skipped", "missing-pair")
 def not_again(gm, scales):
     return edited(gm, scales, chosen=lambda node: node.target is not dequantize)
@@ -450,3 +455,6 @@ def nothing(gm, scales):
 @wrong("the stub", "not-attempted")
 def stub(gm, scales):
     raise NotImplementedError
+
+
+BEYOND = {"1.0 is taken for no scale": "no random scale is 1.0"}

@@ -256,6 +256,21 @@ wrong("a path that a leaf's path ends with", "shallow-leaf", clause="only-those"
 )
 
 
+@wrong("what a leaf holds stays a leaf, too", "shallow-leaf", clause="only-those")
+def with_its_parts(model):
+    return again(model, after=lambda dynamic, failed: dynamic.update(failed.modules()))
+
+
+@wrong("ten attempts", "crashed", clause="all-of-them")
+def ten_attempts(model):
+    def counted(dynamic, failed):
+        dynamic.add(failed)
+        if len(dynamic) == 10:
+            raise RuntimeError("no trace was found in ten attempts")
+
+    return again(model, after=counted)
+
+
 @wrong("siblings stay leaves, too", "shallow-leaf", clause="only-those")
 def siblings(model):
     def with_siblings(dynamic, failed):
@@ -466,4 +481,8 @@ def untouched(model):
 wrong("kept by the class of the model", "missing-node")(kept_by_class(traced_again))
 
 
-BEYOND = {"kept by the class of the model": ONE_CLASS_EACH}
+BEYOND = {
+    "kept by the class of the model": ONE_CLASS_EACH,
+    "ten attempts": "random models have fewer parts",
+    "what a leaf holds stays a leaf, too": "random models call no part of a part",
+}

@@ -877,6 +877,14 @@ def must_have_val(gm, parts, compile):
     return lowered(gm, parts, compile, examples=examples)
 
 
+@wrong("another key where there is no val", "wrong-examples", clause="examples-none")
+def another_key(gm, parts, compile):
+    def examples(nodes):
+        return tuple(node.meta.get("val", node.meta.get("example_value")) for node in nodes)
+
+    return lowered(gm, parts, compile, examples=examples)
+
+
 @wrong("examples in the order of the graph", "wrong-examples", clause="examples-in-order")
 def sorted_examples(gm, parts, compile):
     place = {node: i for i, node in enumerate(gm.graph.nodes)}

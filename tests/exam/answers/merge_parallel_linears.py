@@ -365,6 +365,48 @@ def methods_count(model):
     return Merge(counted=lambda node: node.op.startswith("call_"))(model)
 
 
+@wrong("whoever could write does", "missed-place", clause="all")
+def could_write(model):
+    def writes(gm, node):
+        module = gm.get_submodule(node.target) if node.op == "call_module" else None
+        able = "inplace" in node.kwargs or hasattr(module, "inplace")
+        return node.all_input_nodes[0] if able else written(gm, node)
+
+    return Merge(writes=writes)(model)
+
+
+@wrong("some methods and one module are known to write", "changed-too-much", clause="writes")
+def some_are_known(model):
+    known = ("mul_", "add_", "relu_", nn.ReLU)
+
+    def writes(gm, node):
+        kind = gm.get_submodule(node.target).__class__ if node.op == "call_module" else node.target
+        return written(gm, node) if node.op == "call_function" or kind in known else None
+
+    return Merge(writes=writes)(model)
+
+
+@wrong("the value of a group is kept from the collection", "crashed", clause="all")
+def value_is_kept(model):
+    gm = fx.symbolic_trace(model)
+    for nodes, (source,) in [(nodes, nodes[0].all_input_nodes) for nodes in groups(gm)]:
+        layers, name = layers_of(gm, nodes), free_name(gm)
+        gm.add_submodule(name, merged(layers))
+        sizes = [layer.out_features for layer in layers]
+        with gm.graph.inserting_before(nodes[0]):
+            parts = gm.graph.call_module(name, (source,))
+            parts = gm.graph.call_method("split", (parts, sizes), {"dim": -1})
+            items = [
+                gm.graph.call_function(operator.getitem, (parts, i)) for i in range(len(nodes))
+            ]
+        for node, item in zip(nodes, items, strict=True):
+            node.replace_all_uses_with(item)
+            gm.graph.erase_node(node)
+    gm.graph.lint()
+    gm.recompile()
+    return gm
+
+
 @wrong("writes do not matter", "changed-too-much", clause="writes")
 def no_writes(model):
     return Merge(epochs=False)(model)

@@ -29,6 +29,8 @@ BEYOND = {
     "placeholders without a val": "in random graphs each input has a val",
     "the mode is not entered": SYMBOLIC,
     "lists by keyword are not filled in": FEW,
+    "the mode is that of the first input": "all random graphs have inputs",
+    "None is no val": FEW,
 }
 """Wrong answers that random models cannot find, and why."""
 
@@ -290,6 +292,19 @@ def from_the_inputs(gm):
         for n in gm.graph.nodes
         if n.op not in ("placeholder", "output") and not same(seen[n], n.meta.get("val"))
     ]
+
+
+@wrong("the mode is that of the first input", "crashed", clause="attributes")
+def mode_of_the_first_input(gm):
+    first = gm.graph.find_nodes(op="placeholder")[0]
+    return lies(gm) if first.meta is not None else []
+
+
+@wrong("None is no val", "too-many", clause="without")
+def none_is_no_val(gm):
+    nodes = gm.graph.nodes
+    missing = {n.name for n in nodes if n.op == "call_function" and n.meta.get("val") is None}
+    return [n.name for n in nodes if n.name in missing.union(lies(gm))]
 
 
 @wrong("the readers of a lie are not judged", "missed", clause="behind")

@@ -297,6 +297,9 @@ def inputs_only(node):
     return [given for given in node.all_input_nodes if given.op == "placeholder"]
 
 
+wrong("only inputs that are no parameters", "not-minimal", clause="any-input")(
+    minimizer(instead=lambda node: [n for n in node.all_input_nodes if n.op != "get_attr"])
+)
 wrong("only inputs in args", "not-minimal")(minimizer(instead=in_args))
 wrong("only inputs that are calls", "not-minimal")(minimizer(instead=calls_only))
 wrong("only inputs of the module", "not-minimal")(minimizer(instead=inputs_only))

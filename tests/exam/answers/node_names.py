@@ -90,6 +90,18 @@ def no_output(model):
     return [n.name for n in fx.symbolic_trace(model).graph.nodes if n.op != "output"]
 
 
+@wrong("the output always called output", "wrong-value")
+def always_output(model):
+    return [*no_output(model), "output"]
+
+
+@wrong("buffers are Proxies, too", "wrong-value")
+def buffers_are_proxies(model):
+    tracer = fx.Tracer()
+    tracer.proxy_buffer_attributes = True
+    return [n.name for n in tracer.trace(model).nodes]
+
+
 @wrong("no placeholders", "wrong-value")
 def no_placeholders(model):
     return [n.name for n in fx.symbolic_trace(model).graph.nodes if n.op != "placeholder"]

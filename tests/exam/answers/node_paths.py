@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import sys
 import weakref
 from collections import OrderedDict, defaultdict
 
@@ -426,6 +427,34 @@ def with_output(model):
     return traced_with(All(), model)
 
 
+@wrong("the output is known by its usual name", "missing-node", clause="output")
+def output_by_name(model):
+    class ByName(PathTracer):
+        def note(self, node):
+            if node.name != "output":
+                self.paths[node.name] = self.path
+
+    return traced_with(ByName(), model)
+
+
+@wrong("the module whose method runs, whatever it is called", "wrong-path", clause="where-created")
+def by_frames(model):
+    names = {id(m): name for name, m in model.named_modules()}
+
+    class Frames(PathTracer):
+        def note(self, node):
+            super().note(node)
+            at = sys._getframe()
+            while node.op != "output" and at is not None:
+                own, its = names.get(id(at.f_locals.get("self"))), at.f_code.co_filename
+                if own is not None and "/torch/" not in its:
+                    self.paths[node.name] = own
+                    return
+                at = at.f_back
+
+    return traced_with(Frames(), model)
+
+
 @wrong("without placeholders", "missing-node")
 def no_placeholders(model):
     class Fewer(PathTracer):
@@ -587,6 +616,7 @@ KEPT: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 BEYOND = {
+    "the output is known by its usual name": "nothing in a random model is called `output`",
     "kept for each model": "no random model is given twice",
     "kept by the class of the model": ONE_CLASS_EACH,
     "a copy in eval mode traced": "no module that is drawn branches on its mode",

@@ -671,8 +671,8 @@ def in_the_copy(model):
     return done(gm)
 
 
-@wrong("a weight that is read changes", "wrong-result", clause="read-weight")
-def read_weight(model):
+def folded_where_it_is(model, alone):
+    """In a copy of the model, a convolution that nobody else uses is changed itself."""
     gm = fx.symbolic_trace(copy.deepcopy(model))
     skip(gm)
     sweep(gm)
@@ -682,8 +682,7 @@ def read_weight(model):
             source = node.all_input_nodes[0]
             conv = module_of(gm, source)
             new = folded(conv, module_of(gm, node))
-            calls = [n for n in gm.graph.nodes if n.target == source.target]
-            if len(calls) == 1:
+            if alone(gm, source.target):
                 conv.weight.data, conv.bias = new.weight.data, new.bias
             else:
                 source.target = free_name(gm)
@@ -691,6 +690,24 @@ def read_weight(model):
             node.replace_all_uses_with(source)
             gm.graph.erase_node(node)
     return done(gm)
+
+
+@wrong("a weight that is read changes", "wrong-result", clause="read-weight")
+def read_weight(model):
+    def alone(gm, target):
+        return [node.target for node in gm.graph.nodes].count(target) == 1
+
+    return folded_where_it_is(model, alone)
+
+
+@wrong("a weight that is tied changes", "wrong-result")
+def tied_weight(model):
+    def alone(gm, target):
+        """Nobody else calls the convolution, and nobody reads anything of it."""
+        targets = [f"{node.target}." for node in gm.graph.nodes]
+        return sum(each.startswith(f"{target}.") for each in targets) == 1
+
+    return folded_where_it_is(model, alone)
 
 
 @wrong("the caller's convolutions are folded", "caller-changed", clause="model-unchanged")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torch import fx
 from torch.export.graph_signature import InputKind, OutputKind
 
 from tests.exam.answers import right, wrong
@@ -354,6 +355,36 @@ def read_constants(ep):
 def swept(ep):
     ep.graph.eliminate_dead_code()
     return listed(ep)
+
+
+@wrong("what is passed by keyword is left out", "missing-name", clause="exactly-one")
+def by_position_only(ep):
+    result, keywords = listed(ep), ep.call_spec.in_spec.child(1).num_leaves
+    return {**result, "inputs": result["inputs"][: len(result["inputs"]) - keywords]}
+
+
+@wrong("the placeholders of inner graphs, too", "no-placeholder", clause="exactly-one")
+def inner_graphs(ep):
+    inner = [m for m in ep.graph_module.modules() if m is not ep.graph_module]
+    names = [n.name for m in inner for n in getattr(m, "graph", fx.Graph()).nodes
+             if n.op == "placeholder"]  # fmt: skip
+    result = listed(ep)
+    known = sum(result.values(), [])
+    return {**result, "inputs": [*result["inputs"], *(n for n in names if n not in known)]}
+
+
+@wrong("buffers that end as a mutated one does", "wrong-list", clause="mutated-buffers")
+def ends_alike(ep):
+    def mutated(spec, paths, names):
+        ends = spec.kind == InputKind.BUFFER and spec.target.endswith(tuple(paths))
+        return ends or is_mutated(spec, paths, names)
+
+    return listed(ep, mutated=mutated)
+
+
+@wrong("kept by the code of the program", "wrong-list")
+def kept_by_code(ep, known={}):  # noqa: B006 - one for all calls
+    return known.setdefault(ep.graph_module.code, listed(ep))
 
 
 @wrong("untouched", "not-attempted")

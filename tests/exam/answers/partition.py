@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cache
 
 from torch import fx
@@ -505,6 +506,13 @@ def by_target_name(gm, supported):
     )
 
 
+@wrong("asked about nodes of a copy of the graph, in no module", "missing", clause="each-node")
+def copy_of_the_graph(gm, supported):
+    """What is said of a node of a copy need not be what is said of the node itself."""
+    graph = copy.deepcopy(gm.graph)
+    return by_levels(gm, supported, nodes_of=lambda gm: list(graph.nodes))
+
+
 # ------------------------------------------------------------------ wrong: how they are read
 
 
@@ -642,6 +650,7 @@ def recursive(gm, supported):
 
 
 BEYOND = {
+    "asked about nodes of a copy of the graph, in no module": "random backends ask for names",
     "a step at each way in, too": "each call of a random model reads something",
     "a step at each way in, and none at the way out": "each call of a random model reads something",
     "dictionaries are overlooked": "no call of a random model reads a dictionary",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import operator
 
 import torch
@@ -576,6 +577,25 @@ def name_taken(model, probe):
     return gm
 
 
+@wrong("the name of the copy in a new graph", "wrong-name", clause="name")
+def name_of_the_copy(model, probe):
+    """What calls the probe has the probe's name, so a copy may find its own name taken."""
+    call_probe = named(probe)
+    call_probe.__name__ = getattr(probe, "__name__", "probe")
+    gm = fx.symbolic_trace(model)
+    graph, env = fx.Graph(), {}
+    for node in gm.graph.nodes:
+        made = env[node] = graph.node_copy(node, env.__getitem__)
+        if node.op in CALLS:
+            graph.call_function(call_probe, (made.name, made))
+    return fx.GraphModule(gm, graph)
+
+
+@wrong("functions kept by the probe that they call", "crashed", clause="any-callable")
+def kept_by_probe(model, probe):
+    return insert(model, probe, call=functools.cache(named))
+
+
 @wrong("the probe called by keyword", "result-raises")
 def by_keyword(model, probe):
     def call(probe):
@@ -632,6 +652,24 @@ def free_among_modules(model, probe):
 
 
 BEYOND = {
+    **dict.fromkeys(
+        (
+            "what the probe raises is swallowed",
+            "an AttributeError of the probe is swallowed",
+            "what the probe raises becomes another error",
+        ),
+        "no random probe raises",
+    ),
+    **dict.fromkeys(
+        (
+            "the probe kept in a global",
+            "the probe kept on a class",
+            "the probes kept in a global, by their names",
+        ),
+        "each random model has its result run before the next one is probed",
+    ),
+    "the name of the copy in a new graph": "no random probe has the name of a node",
+    "functions kept by the probe that they call": "each random probe has a hash",
     "an attribute under a name that is taken": ("no model that is drawn has an attribute `probe`"),
 }
 

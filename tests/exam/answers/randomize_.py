@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import math
 import random
 
@@ -144,6 +145,20 @@ wrong("numbers of nobody's seed", "not-reproducible", clause="reproducible")(
 wrong("always the same seed", "seed-ignored", clause="seed")(answer(generator=lambda seed: own(0)))
 wrong("a generator anew for each tensor", "same-values", clause="different")(
     answer(again=lambda numbers, seed: own(seed))
+)
+wrong("a seed of 0 counts as none", "seed-ignored", clause="seed")(
+    answer(generator=lambda seed: own(seed or 1))
+)
+
+
+@wrong("the seed times the place of the tensor", "same-values", clause="different")
+def times_the_place(model, seed):
+    places = itertools.count(1)
+    return answer(again=lambda numbers, seed: own(seed * next(places)))(model, seed)
+
+
+wrong("written into a flat copy", "not-random", clause="in-place")(
+    answer(write=lambda tensor, new: tensor.reshape(-1).copy_(new.flatten()))
 )
 wrong("parameters only", "not-random", clause="buffers")(
     answer(tensors=lambda model: list(model.named_parameters()))
@@ -355,4 +370,7 @@ BEYOND = {
     "barely anything": "nobody knows of a drawn model what hides a norm",
     "variances that have a path before their name": "a random model is never a norm itself",
     "variances of norms in one or two dimensions": "random models have no other norms",
+    "a seed of 0 counts as none": "a random model's seed is never 0",
+    "the seed times the place of the tensor": "a random model's seed is never 0",
+    "written into a flat copy": "tensors of a random model lie in memory row by row",
 }

@@ -326,6 +326,19 @@ def not_nested(gm, names):
     return recomputed(gm, names, readers_of=readers)
 
 
+@wrong("not what is inside slices", "wrong-count", clause="nested")
+def not_in_slices(gm, names):
+    def inside(a, node):
+        if isinstance(a, (tuple, list, dict)):
+            return any(inside(b, node) for b in (a.values() if isinstance(a, dict) else a))
+        return a is node
+
+    def readers(node, graph):
+        return [n for n in in_graph_order(node, graph) if inside([n.args, n.kwargs], node)]
+
+    return recomputed(gm, names, readers_of=readers)
+
+
 @wrong("what nobody reads is cleaned up", "wrong-count", clause="originals-stay")
 def cleaned(gm, names):
     return recomputed(gm, names, finish=lambda new: new.graph.eliminate_dead_code())

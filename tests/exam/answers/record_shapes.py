@@ -295,6 +295,27 @@ def no_defaults(model, *inputs):
     return {node.name: shape_of(value) for node, value in interpreter.env.items()}
 
 
+@wrong("None for *args that are not given", "wrong-shape", clause="star")
+def none_for_no_arguments(model, *inputs):
+    class Strict(fx.Interpreter):
+        def placeholder(self, target, args, kwargs):
+            value = super().placeholder(target, args, kwargs)
+            return value or None if target.startswith("*") else value
+
+    interpreter = Strict(fx.symbolic_trace(model), garbage_collect_values=False)
+    interpreter.run(*inputs)
+    return {node.name: shape_of(value) for node, value in interpreter.env.items()}
+
+
+@wrong("the last call of a module counts for all its calls", "wrong-shape")
+def by_module(model, *inputs):
+    interpreter = fx.Interpreter(fx.symbolic_trace(model), garbage_collect_values=False)
+    interpreter.run(*inputs)
+    key = {node: node.target if node.op == "call_module" else node for node in interpreter.env}
+    shapes = {key[node]: shape_of(value) for node, value in interpreter.env.items()}
+    return {node.name: shapes[key[node]] for node in interpreter.env}
+
+
 @wrong("the model itself becomes float32", "caller-changed")
 def changes_the_model(model, *inputs):
     model.float()
@@ -318,6 +339,10 @@ def stub(model, *inputs):
 
 
 BEYOND = {
+    "None for *args that are not given": "random models with `*args` read what is given there",
+    "the last call of a module counts for all its calls": (
+        "a layer of a random model that is called twice gets values of one shape"
+    ),
     "a Parameter within a list is no tensor": "random models do not return their parameters",
     "whatever has an attribute shape": "random models have no values of NumPy",
     "constants in a dictionary are dropped": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import operator
 
 import torch
@@ -27,6 +28,9 @@ BEYOND = {
     "values of a dictionary are not copied": FEW,
     "buffers that a state_dict lacks count for real": FEW,
     "attributes are noted as they are": "random models change no attribute in place",
+    "fake tensors are kept for the next call": "random models are noted once",
+    "each input is a tensor of its own": "in random models no input is given twice",
+    "a layer's forward is called": "random models have no hooks",
     "children of a layer count in real buffers": "random models have no layers in layers",
 }
 """Wrong answers that random models cannot find, and why."""
@@ -434,6 +438,33 @@ def at_the_end(gm, *inputs):
     refresh(gm, inputs, note=values.__setitem__)
     for node, value in values.items():
         node.meta["val"] = value
+
+
+LASTING = FakeTensorMode()
+KEPT = functools.cache(LASTING.from_tensor)
+
+
+@wrong("fake tensors are kept for the next call", "shows-later-change", clause="then")
+def kept_for_the_next(gm, *inputs):
+    """A fake tensor that is kept is as the last run has left it."""
+    refresh(gm, inputs, mode=LASTING, fake=KEPT)
+
+
+@wrong("each input is a tensor of its own", "wrong-shape", clause="shape")
+def each_its_own(gm, *inputs):
+    refresh(gm, each_tensor(torch.Tensor.detach, inputs))
+
+
+@wrong("a layer's forward is called", "wrong-shape", clause="layers")
+def forward_alone(gm, *inputs):
+    class Forward(OnFakes):
+        def call_module(self, target, args, kwargs):
+            module = copy.copy(self.fetch_attr(target))
+            module._forward_hooks = {}
+            state = each_tensor(self.fake, tensors_of(module))
+            return torch.func.functional_call(module, state, args, kwargs)
+
+    refresh(gm, inputs, interpreter=Forward)
 
 
 @wrong("parts of a tuple are not copied", "shows-later-change")

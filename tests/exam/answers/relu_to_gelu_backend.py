@@ -342,6 +342,18 @@ def overwrites(gm, example_inputs):
     return exchange(gm)
 
 
+@wrong("an Interpreter that is given all inputs in a list", "result-raises", clause="callable")
+def boxed(gm, example_inputs):
+    exchange(gm)
+    return lambda *args: fx.Interpreter(gm).boxed_run(list(args))
+
+
+@wrong("what a ReLU reads is noted before anything changes", "result-raises")
+def noted_first(gm, example_inputs):
+    read = {n: value_of(n) for m in graph_modules(gm) for n in m.graph.nodes if is_relu(n)}
+    return exchange(gm, value=read.__getitem__)
+
+
 @wrong("untouched", "not-attempted")
 def untouched(gm, example_inputs):
     raise NotImplementedError

@@ -24,6 +24,8 @@ BEYOND = {
     "== is asked after it is known": SYMBOLIC,
     "symbolic sizes are never the same": SYMBOLIC,
     "sizes are counted as dead": SYMBOLIC,
+    "a size of a view stays where it is": SYMBOLIC,
+    "a shape without sizes is no shape": OPERATORS,
     "a view where the example allows it": "random models have few reshapes before a view",
     "one round of dead nodes": "make_fx leaves out chains that nobody reads",
     "what was dead from the start stays": "make_fx leaves out what nobody reads",
@@ -277,6 +279,28 @@ def by_example(gm):
     return removed(gm, merge=merge)
 
 
+@wrong("a view where the reshape is still read", "view-fails", clause="wherever")
+def takes_its_place(gm):
+    def merge(node):
+        inner = node.args[0]
+        node.replace_input_with(inner, inner.args[0])
+        if inner.target is RESHAPE and not inner.users:
+            node.target = RESHAPE
+
+    return removed(gm, merge=merge)
+
+
+@wrong("only the nearest of a chain is asked whether it is a reshape", "view-fails")
+def nearest_only(gm):
+    def merge(node):
+        target = RESHAPE if RESHAPE in (node.target, kinds[node.args[0]]) else VIEW
+        node.replace_input_with(node.args[0], node.args[0].args[0])
+        node.target = target
+
+    kinds = {node: node.target for node in gm.graph.nodes}
+    return removed(gm, merge=merge)
+
+
 @wrong("the inner view goes with its readers", "wrong-reader", clause="still-read")
 def inner_goes(gm):
     def merge(node):
@@ -416,6 +440,21 @@ def asked_again(gm):
         return False
 
     return removed(gm, nothing=nothing)
+
+
+@wrong("a shape without sizes is no shape", "still-there", clause="nothing")
+def not_scalars(gm):
+    return removed(gm, nothing=lambda node: shape(node) and does_nothing(node))
+
+
+@wrong("a size of a view stays where it is", "still-there", clause="readers")
+def sizes_stay(gm):
+    def replace(node):
+        for user in list(node.users):
+            if user.target is not aten.sym_size.int:
+                user.replace_input_with(node, node.args[0])
+
+    return removed(gm, replace=replace)
 
 
 @wrong("symbolic sizes are never the same", "still-there", clause="known")

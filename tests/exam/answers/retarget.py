@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import inspect
 
 from torch import fx
 
@@ -316,6 +318,29 @@ def one_mode(model, old, new):
             node.target = new
     gm.recompile()
     return gm.train(model.training)
+
+
+@wrong("only keywords that the signature of the new function names", "wrong-arguments")
+def known_keywords(model, old, new):
+    gm = in_place(model, old, new)
+    for node in gm.graph.find_nodes(op="call_function", target=new):
+        with contextlib.suppress(TypeError, ValueError):
+            known = inspect.signature(new).parameters
+            node.kwargs = {key: value for key, value in node.kwargs.items() if key in known}
+    gm.recompile()
+    return gm
+
+
+@wrong("only what is computed from an input", "missed-call", clause="every-call")
+def from_inputs(model, old, new):
+    gm, reached = fx.symbolic_trace(model), set()
+    for node in gm.graph.nodes:
+        if node.op == "placeholder" or reached.intersection(node.all_input_nodes):
+            reached.add(node)
+        if is_call(node, old) and node in reached:
+            node.target = new
+    gm.recompile()
+    return gm
 
 
 @wrong("untouched", "not-attempted", clause="common.stub")

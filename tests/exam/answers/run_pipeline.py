@@ -371,6 +371,11 @@ def backwards(gm, passes, checks=(), limit=20):
     return piped(gm, passes[::-1], checks, limit)
 
 
+@wrong("copies of the passes run", "too-much-reported", clause="all-in-order")
+def copies_run(gm, passes, checks=(), limit=20):
+    return piped(gm, copy.deepcopy(passes), checks, limit)
+
+
 @wrong("everything is caught", "swallowed-interrupt", clause="interrupt")
 def everything_is_caught(gm, passes, checks=(), limit=20):
     return piped(gm, passes, checks, limit, caught=BaseException)
@@ -413,6 +418,7 @@ BEYOND = {
     "everything is caught in a check": "no random check is interrupted",
     "the whole name of the exception": "no random pass raises an exception of a class in a class",
     "the whole name of the class": "no random pass is of a class in a class",
+    "copies of the passes run": "no random pass keeps notes",
     "each line once": "no two random passes report the same line",
     "a check that gives False": "no random check gives anything",
     "in eval mode": "random models are in eval mode",

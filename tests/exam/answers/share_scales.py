@@ -244,6 +244,12 @@ def of_the_first(gm):
     return shared(gm, choose=lambda scales: next(iter(scales)), join=lambda groups: groups)
 
 
+@wrong("the largest as text", "not-shared", clause="largest")
+def largest_text(gm):
+    """As text, 9e-05 is more than 0.01."""
+    return shared(gm, choose=lambda scales: max(scales, key=str))
+
+
 @wrong("the mean of all scales", "not-shared", clause="largest")
 def mean(gm):
     def choose(scales):
@@ -675,6 +681,7 @@ def stub(gm):
 RARE = "random models have no such calls"
 ORDER = "random models have too few operations with inputs in common"
 BEYOND = {
+    "the largest as text": "random scales have two digits behind the point",
     **dict.fromkeys(RELATIVES, RARE),
     "only dequantize calls that the operation reads": RARE,
     "whatever reads the quantized value is rescaled": RARE,

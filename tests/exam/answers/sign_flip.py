@@ -182,6 +182,12 @@ def one_dimension(x):
     return torch.where(x.sum() > 0, x, -x)
 
 
+@wrong("a view as one row, which not every tensor has", "result-raises")
+def viewed_as_one_row(x):
+    flat = x.view(-1)
+    return torch.where(flat.sum(0) > 0, flat, -flat).view(x.shape)
+
+
 @wrong("changes its argument", "argument-changed", clause="input-unchanged")
 def in_place(x):
     return x.mul_(torch.where(x.sum() > 0, 1, -1).to(x.dtype))

@@ -7,6 +7,7 @@ import inspect
 import operator
 
 import torch
+import torch.utils._pytree as pytree
 from torch import fx, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
@@ -547,6 +548,37 @@ def affine_norms(model):
         return has_effect(gm, n) and not (isinstance(norm, _BatchNorm) and not norm.affine)
 
     return sweep(model, effect)
+
+
+@wrong("a module counts as used where a used name begins alike", "unused-module")
+def begins_alike(model):
+    gm = sweep(model, clean=False)
+    used = [n.target for n in gm.graph.nodes if n.op in ("call_module", "get_attr")]
+    for name, _ in list(gm.named_modules()):
+        if name and not any(f"{one}.".startswith(name) or name.startswith(one) for one in used):
+            gm.delete_submodule(name)
+    return gm
+
+
+@wrong("nothing is dead where the output reads nothing", "dead-left")
+def nothing_to_do(model):
+    gm = fx.symbolic_trace(model)
+    return sweep(model) if next(iter(reversed(gm.graph.nodes))).all_input_nodes else gm
+
+
+@wrong("what is read within a slice does not count as read", "crashed")
+def slices_not_followed(model):
+    gm, needed = fx.symbolic_trace(model), set()
+    for node in reversed(gm.graph.nodes):
+        if node in needed or has_effect(gm, node):
+            leaves = pytree.tree_leaves((node.args, node.kwargs))
+            needed.update([node, *(leaf for leaf in leaves if isinstance(leaf, fx.Node))])
+    for node in reversed(list(gm.graph.nodes)):
+        if node not in needed:
+            gm.graph.erase_node(node)
+    gm.delete_all_unused_submodules()
+    gm.recompile()
+    return gm
 
 
 BEYOND = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import os
 import re
 import sys
@@ -16,6 +17,7 @@ from tests.exam.answers import ONE_CLASS_EACH, kept_by_class, right, wrong
 # ------------------------------------------------------------------ parts
 
 FOLDER = os.path.dirname(torch.__file__) + os.sep
+LIBRARY = os.path.dirname(os.__file__)
 CALLS = ("call_function", "call_method", "call_module")
 
 
@@ -35,6 +37,10 @@ def frames_from(frame):
 
 def inner(frames):
     return next(iter(frames))
+
+
+def nearest(count):
+    return list(itertools.islice(frames_from(sys._getframe()), count))
 
 
 def finder(
@@ -165,6 +171,20 @@ wrong("every folder called torch is taken for the package", "wrong-place")(
 )
 wrong("all of site-packages is left out", "wrong-place")(
     finder(skip=lambda frame: "site-packages" in frame.f_code.co_filename)
+)
+wrong("Python's own library is left out, too", "wrong-place", clause="other-packages")(
+    finder(
+        skip=lambda frame: of_torch(frame) or os.path.dirname(frame.f_code.co_filename) == LIBRARY
+    )
+)
+wrong("the nearest 25 frames", "crashed", clause="innermost")(
+    finder(pick=lambda frames: inner(f for f in frames if f in nearest(25)))
+)
+wrong("functions named as this one are left out", "wrong-place", clause="helpers")(
+    finder(skip=lambda frame: of_torch(frame) or frame.f_code.co_qualname.startswith("source_of"))
+)
+wrong("the file of the names that the code has", "wrong-place", clause="file")(
+    finder(place=lambda f: (f.f_globals.get("__file__", f.f_code.co_filename), f.f_lineno))
 )
 wrong("the tracer's own line", "wrong-place", clause="tracer")(finder(own=False))
 

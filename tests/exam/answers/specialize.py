@@ -620,6 +620,23 @@ def all_none(fn, **constants):
     return specialized(fn, dict.fromkeys(constants))
 
 
+@wrong("an empty module as the root of a function's graph", "crashed")
+def empty_root(fn, **constants):
+    refuse_unknown(fn, constants)
+    gm = specialized(fn, constants)
+    return fx.GraphModule(fn if isinstance(fn, nn.Module) else nn.Module(), gm.graph)
+
+
+@wrong("a copy of the function without what it reads from around it", "crashed")
+def without_closure(fn, **constants):
+    refuse_unknown(fn, constants)
+    if isinstance(fn, nn.Module):
+        return specialized(fn, constants)
+    twin = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__)
+    twin.__kwdefaults__ = fn.__kwdefaults__
+    return specialized(twin, constants)
+
+
 @wrong("the result put into eval mode", "caller-changed")
 def in_eval_mode(fn, **constants):
     return erased(fn, **constants).eval()
@@ -637,6 +654,12 @@ BEYOND = {
     "strings in small letters": "no string of random models has a capital letter",
     "bools become ints": (
         "only code that asks `flag is True` of a flag that is `True` can tell; few models do"
+    ),
+    "an empty module as the root of a function's graph": (
+        "it is about functions; random models are modules"
+    ),
+    "a copy of the function without what it reads from around it": (
+        "it is about functions; random models are modules"
     ),
     "the function as a closed box": (
         "it is about functions without parameters that decide; random models have some"

@@ -325,6 +325,21 @@ def any_sign(model):
     return _rewrite(model, _all_patterns((3, 3.0, -3), (6, 6.0, -6)))
 
 
+@wrong("the numbers may be exchanged", "changed-too-much")
+def exchanged_numbers(model):
+    return _rewrite(model, [*_all_patterns(), *_all_patterns((6, 6.0), (3, 3.0))])
+
+
+@wrong("the gate is found by the name of its node", "changed-too-much")
+def gate_by_name(model):
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if node.name.startswith("relu6"):
+            node.op, node.target = "call_function", F.relu6
+    gm.recompile()
+    return eight_patterns(gm)
+
+
 BEYOND = {
     "six divided by the product, too": "right answers round otherwise, and near 0 much comes of it",
     "floor division, too": "right answers round otherwise, and a floor would make a step of that",

@@ -840,7 +840,39 @@ class ModulesThatAreThere:
         return [*there, *module._parameters, *module._buffers]
 
 
+@variant("spaces of the code do not count", "missed-fault")
+class CodeWithoutSpaces:
+    def stale(self, gm):
+        new = gm.graph.python_code("self").src
+        return "".join(gm.code.split()) != "".join(new.split())
+
+
+@variant("the code of graph modules within counts, too", "false-alarm")
+class CodeWithin:
+    def stale(self, gm):
+        within = [module for module in gm.modules() if isinstance(module, fx.GraphModule)]
+        return any(Checker.stale(self, module) for module in within)
+
+
+@variant("an erased node is known by its name, which another may have", "missed-fault")
+class ErasedByName:
+    def is_foreign(self, gm, node):
+        return node.graph is not gm.graph or node.name not in {n.name for n in gm.graph.nodes}
+
+
+@variant("graph modules within are taken for closed boxes", "missed-fault")
+class ClosedGraphModules:
+    def modules(self, gm, top=True):
+        if top or not isinstance(gm, fx.GraphModule):
+            yield gm
+            for child in gm.children():
+                yield from self.modules(child, top=False)
+
+
 CLAUSES = {
+    "spaces of the code do not count": "stale",
+    "the code of graph modules within counts, too": "sound",
+    "graph modules within are taken for closed boxes": "dotted-any-depth",
     "only the last node is looked at": "output-once",
     "outputs are only counted": "output-last",
     "users are not looked at": "foreign-user",

@@ -288,6 +288,47 @@ def first_that_differs(a, b, *inputs):
     return next((n for n in names if relative(ours[n], theirs[n]) > 1e-6), names[0])
 
 
+def by_row(a, b):
+    if a.dim() < 2:
+        return relative(a, b)
+    sizes = a.flatten(1).norm(dim=1)
+    off = (a - b).flatten(1).norm(dim=1)
+    return (off[sizes > 0] / sizes[sizes > 0]).mean().item()
+
+
+@wrong("the mean of the errors of all rows", "wrong-node", clause="two-norms")
+def mean_of_rows(float_gm, quant_gm, *inputs):
+    return compared(float_gm, quant_gm, inputs, error=by_row)
+
+
+@wrong("numbers that add up to zero are taken for zeros", "wrong-node", clause="not-zeros")
+def sum_is_zero(float_gm, quant_gm, *inputs):
+    return compared(float_gm, quant_gm, inputs, nonzero=lambda value: value.sum() != 0)
+
+
+ALL_BUT_INPUTS = ("call_function", "call_method", "call_module", "get_attr")
+
+
+@wrong("what is a call in the float graph", "not-compared", clause="calls")
+def calls_of_one(float_gm, quant_gm, *inputs):
+    """A parameter of the other graph may have the same name."""
+
+    def order(names):
+        calls = noted(float_gm, inputs)
+        return [name for name in names if name in calls]
+
+    return compared(float_gm, quant_gm, inputs, kinds=ALL_BUT_INPUTS, order=order)
+
+
+@wrong("what is a call in the quantized graph", "not-compared", clause="calls")
+def calls_of_the_other(float_gm, quant_gm, *inputs):
+    def order(names):
+        calls = noted(quant_gm, inputs)
+        return [name for name in names if name in calls]
+
+    return compared(float_gm, quant_gm, inputs, kinds=ALL_BUT_INPUTS, order=order)
+
+
 @wrong("the error with the name", "wrong-kind", clause="name")
 def with_error(a, b, *inputs):
     return compared(a, b, inputs), 0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 
@@ -37,6 +38,14 @@ def answer(name: str, code: str) -> object:
 def test_the_other_answer_passes_as_it_is_shown(name: str) -> None:
     verdict = grade(name, answer(name, debriefs()[name].other))
     assert verdict.passed, verdict.findings
+
+
+def test_the_other_answer_is_one_answer() -> None:
+    """Whoever defines a name twice shows two answers; the first one may be wrong."""
+    for name, told in debriefs().items():
+        parts = ast.parse(told.other).body
+        defined = [one.name for one in parts if isinstance(one, ast.FunctionDef | ast.ClassDef)]
+        assert len(set(defined)) == len(defined) and name in defined, name
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -183,6 +192,30 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         tmp_path, CHAPTER.replace("def hint(", "def debrief(name): ...\n\n\ndef hint(")
     )
     writing.other_answer.cache_clear()
+
+
+NAMELESS = """
+from tests.exam.answers import right, wrong
+
+
+@right("with a largest and a place", debrief=True)
+def _(number):
+    largest, _ = max((number, 0), (0, 1))
+    return largest + 1
+
+
+@wrong("one too few", "wrong-value")
+def _(number):
+    return number
+"""
+
+
+def test_of_answers_that_share_a_name_one_is_taken(written: Path) -> None:
+    (writing.ANSWERS / "after.py").write_text(NAMELESS, encoding="utf-8")
+    assert writing.other_answer("after") == (
+        "with a largest and a place",
+        "def after(number):\n    largest, _ = max((number, 0), (0, 1))\n    return largest + 1",
+    )
 
 
 def test_an_answer_is_taken_with_what_it_uses(written: Path) -> None:

@@ -54,6 +54,7 @@ EXERCISE = Exercise(
         model_case("a chain of two", "places", partial(models.SineChain, 2)),
         model_case("a longer chain", "places", models.SineChain),
         model_case("another model", "task", models.ManyReaders, hidden=True),
+        model_case("redraw: a layer called output", "places", models.NamedOutput, hidden=True),
         model_case("another graph", "places", models.KeywordCalls, hidden=True),
     ),
     rubric=f"{__package__}.rubric",

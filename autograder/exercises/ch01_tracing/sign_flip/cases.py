@@ -45,7 +45,7 @@ EXERCISE = Exercise(
     aspects=(
         Aspect("task", 1, "the sign is flipped unless the sum is above zero, again for each input"),
         Aspect("sums", 1, "sums that are zero, NaN or infinite"),
-        Aspect("shapes", 1, "tensors without dimensions and without entries"),
+        Aspect("shapes", 1, "tensors without dimensions or entries, and transposed ones"),
         Aspect("dtypes", 1, "every floating and integer dtype is kept, and summed without loss"),
     ),
     cases=(
@@ -75,6 +75,11 @@ EXERCISE = Exercise(
             *((-3, dtype) for dtype in INTEGERS[:4]),
         ),
         tensors_case("no entry", "shapes", T(0), T(2, 0), T(0, dtype=torch.int32)),
+        Case(
+            "a transposed matrix",
+            "shapes",
+            Tensors((([[3.0, -1.0], [-0.5, 0.25]], F64), ([[-3, 1], [1, 0]], INTEGERS[0])), True),
+        ),
         tensors_case(
             "small floats",
             "dtypes",

@@ -17,9 +17,11 @@ class Tensors:
 
     Attributes:
         values: each tensor as `T`, or as a pair of a list and a dtype.
+        transposed: whether each is transposed, so that its entries lie in memory in another order.
     """
 
     values: tuple[Any, ...]
+    transposed: bool = False
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
@@ -30,4 +32,6 @@ class Tensors:
             else torch.tensor(value[0], dtype=value[1])
             for value in self.values
         ]
+        if self.transposed:
+            made = [tensor.t() for tensor in made]
         return Trial(inputs=tuple((tensor,) for tensor in made))

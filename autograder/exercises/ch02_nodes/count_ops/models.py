@@ -36,6 +36,16 @@ class CalledTwice(nn.Module):
         return torch.relu(self.norm(first) - self.offset)
 
 
+class OptionalScale(nn.Module):
+    """While it is traced nothing is None; the parameter's name holds a word of the code."""
+
+    def forward(self, x, return_scale=None):
+        y = torch.tanh(x)
+        if return_scale is not None:
+            y = y * return_scale + 1
+        return y
+
+
 def called_as_one() -> fx.GraphModule:
     """A graph module that calls a `Sequential`; a fresh trace of it calls what is inside."""
     graph = fx.Graph()

@@ -103,6 +103,7 @@ EXERCISE = Exercise(
         dead_case("parameters that nothing reads", "names", shared.DeadPlaceholder),
         dead_case("a graph module with its own names", "names", shared.renamed),
         dead_case("redraw: dead nodes in submodules", "ways", shared.Deep, hidden=True),
+        dead_case("redraw: one item of two", "ways", models.OneOfTwo, hidden=True),
         dead_case("redraw: one node without readers", "names", shared.Nested, hidden=True),
     ),
     rubric=f"{__package__}.rubric",

@@ -47,6 +47,19 @@ class DeadContainers(nn.Module):
         return y.neg()
 
 
+class OneOfTwo(nn.Module):
+    """One item of each pair is lost, now the first and now the second."""
+
+    def forward(self, x, y):
+        halves = x.chunk(2)
+        halves[0].neg()
+        lower = halves[1]
+        parts = torch.split(y, 1)
+        upper = parts[0]
+        parts[1].neg()
+        return lower + upper
+
+
 class ReturnsInput(nn.Module):
     """The result is a parameter: all calls are dead."""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
@@ -53,10 +54,11 @@ class Aggregate(nn.Module):
 
 
 class Texts(nn.Module):
-    """Strings, dtypes and other constants beside the nodes."""
+    """Strings, dtypes and other constants beside the nodes; one string reads like a name."""
 
     def forward(self, x, y, mode="mean"):
-        product = torch.einsum("ij,kj->ik", y, x)
+        mean = x.mean()
+        product = torch.einsum("ij,kj->ik", y, x) - F.mse_loss(mean, mean, reduction="mean")
         return product.to(torch.float64).permute((1, 0)).unsqueeze(-1)[..., None, True]
 
 
@@ -81,13 +83,17 @@ def by_hand_nested() -> fx.GraphModule:
 
 
 def by_hand_wide() -> fx.GraphModule:
-    """The same ways of nesting in another order and depth; a named tuple is a tuple, too."""
+    """The same ways of nesting in another order and depth, and keywords in an order of their own.
+
+    A named tuple is a tuple, too.
+    """
     graph = fx.Graph()
     p, q, r = (graph.placeholder(name) for name in "pqr")
     item = graph.call_function(operator.getitem, (r, (slice(q, None, p), [[{"i": q}]], Ellipsis)))
     last = graph.call_method("foo", ((r, (r, [q])), [p], item), {"b": [item], "a": {"x": slice(p)}})
     inner = slice((q, [p]), None, {"s": r})
     last = graph.call_function(operator.getitem, (last, Pair(inner, Pair(item, 1))))
+    last = graph.call_function(F.mse_loss, (), {"target": last, "input": item})
     graph.output([(last,), {"one": {"two": [[(([item],),)]]}}, slice(r, last)])
     return fx.GraphModule(nn.Module(), graph)
 

@@ -55,7 +55,10 @@ def _inputs_problem(names: list[str], row: Plain, want: list[Plain]) -> tuple[st
         look = "Look for it in the arguments: in which container is it?"
         return ("missed-input", f"leaves out `{missed[0]}`", look)
     if extra:
-        look = "Does your function remember something of an earlier call?"
+        look = (
+            "Where among these arguments is it? A string is no node, and what an earlier call "
+            "found does not count."
+        )
         return ("extra-input", f"lists `{extra[0]}`, which it does not read", look)
     if len(ours) != len(theirs):
         twice = names[next(i for i, count in Counter(ours).items() if count > 1)]

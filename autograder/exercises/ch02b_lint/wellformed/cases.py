@@ -56,9 +56,9 @@ def redraw(name: str, aspect: str, spoil: models.Break, *, stale: bool = False) 
     return Case(f"redraw: {name}", aspect, build, hidden=True)
 
 
-def sound(name: str, make: Callable[[], fx.GraphModule]) -> Case:
+def sound(name: str, make: Callable[[], fx.GraphModule], *, hidden: bool = False) -> Case:
     """A case: a graph module of which nothing is to be reported."""
-    return Case(name, "sound", models.Checked(make))
+    return Case(name, "sound", models.Checked(make), hidden)
 
 
 TASK = (
@@ -94,6 +94,9 @@ SOUND = (
     sound("a buffer that is not saved, read by get_attr", harmless.not_persistent),
     sound("constants of many kinds among the arguments", harmless.constants),
     sound("a parameter of forward called output", harmless.input_called_output),
+    sound(
+        "redraw: a graph module within, whose own code is old", harmless.stale_within, hidden=True
+    ),
 )
 
 PLACES = (
@@ -163,6 +166,9 @@ PLACES = (
     broken("a dotted key that holds nothing", "places", places.dotted_nothing),
     broken("a dotted key that holds no module", "places", places.dotted_no_module),
     broken("a user of the output, in another graph", "places", places.output_read_elsewhere),
+    redraw("only a space changed, no recompile", "places", places.only_a_space, stale=True),
+    redraw("an erased node whose name another has", "places", places.erased_namesake),
+    redraw("a dotted key in a graph module within", "places", places.dotted_in_a_graph_module),
 )
 
 SEVERAL = (

@@ -41,6 +41,13 @@ def nodes_swapped(gm, n):
     n.layers_1_0.append(n.layers_1_1)
 
 
+def only_a_space(gm, n):
+    n.matmul.target = torch.einsum
+    n.matmul.args = ("ij, jk -> ik", *n.matmul.args)
+    gm.recompile()
+    n.matmul.args = ("ij,jk->ik", *n.matmul.args[1:])
+
+
 # ------------------------------------------------------------------ output
 
 
@@ -110,6 +117,16 @@ def erased_from_a_later_place(gm, n):
         ghost = gm.graph.call_function(torch.exp, (n.x,))
     gm.graph.erase_node(ghost)
     n.add.args = (n.mul, ghost)
+
+
+def erased_namesake(gm, n):
+    # The name of the erased node was given to the node that came in its place.
+    ghost = gm.graph.call_function(torch.exp, (n.image,))
+    gm.graph.erase_node(ghost)
+    with gm.graph.inserting_before(n.matmul):
+        successor = gm.graph.call_function(torch.cos, (n.image,))
+    successor.name = ghost.name
+    n.matmul.args = (ghost, successor)
 
 
 # ------------------------------------------------------------------ raw tensors
@@ -235,6 +252,11 @@ def dotted_not_persistent(gm, n):
     gm.register_buffer("passing", torch.zeros(1), persistent=False)
     own_buffers(gm)["pass.ing"] = own_buffers(gm).pop("passing")
     gm.__dict__["_non_persistent_buffers_set"] = {"pass.ing"}
+
+
+def dotted_in_a_graph_module(gm, n):
+    gm.add_submodule("stem.traced", fx.symbolic_trace(nn.Sequential(nn.ReLU())))
+    setattr(gm.stem.traced, "0.act", nn.Identity())
 
 
 class Marked(torch.Tensor):

@@ -116,6 +116,13 @@ def graph_module_within() -> fx.GraphModule:
     return fx.GraphModule(outer, Whole().trace(outer))
 
 
+def stale_within() -> fx.GraphModule:
+    """`gm.code` is the code of the outer graph; the inner module was edited without recompile."""
+    gm = graph_module_within()
+    node_of(gm.inner, "cat").kwargs = {"dim": -1}
+    return gm
+
+
 def graph_copied() -> fx.GraphModule:
     old = fx.symbolic_trace(Block())
     graph = fx.Graph()

@@ -147,6 +147,13 @@ EXERCISE = Exercise(
             "redraw: the operator", "operator", additions.SumOfSums, (T(5), T(5)), hidden=True
         ),
         model_case(
+            "redraw: Python's sum, of integers",
+            "operator",
+            additions.PythonSum,
+            (T(4, dtype=torch.int64),) * 2,
+            hidden=True,
+        ),
+        model_case(
             "redraw: the method", "method", additions.MethodStays, (T(5), T(5)), hidden=True
         ),
         model_case("redraw: an alpha", "alpha", additions.NegativeReluOfSum, (X, X), hidden=True),

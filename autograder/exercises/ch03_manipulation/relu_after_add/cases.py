@@ -143,6 +143,13 @@ EXERCISE = Exercise(
         model_case(
             "redraw: readers", "readers", additions.SeveralReaders, (T(5), T(5)), hidden=True
         ),
+        model_case(
+            "redraw: names that are taken",
+            "others",
+            additions.SpeaksOfRelu,
+            (X, X, X),
+            hidden=True,
+        ),
         model_case("redraw: chains", "every", additions.LaterMul, (T(5), T(5)), hidden=True),
         model_case("redraw: others", "others", additions.AlphaMethod, (T(5), T(5)), hidden=True),
     ),

@@ -7,7 +7,7 @@ import operator
 import torch
 
 from autograder.core.exercise import Aspect, Exercise
-from autograder.exercises.ch03_manipulation.retarget.models import with_functions
+from autograder.exercises.ch03_manipulation.retarget import models
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.wrapped import Wrapped
@@ -211,6 +211,23 @@ EXERCISE = Exercise(
             extra=(torch.sum, torch.amax),
         ),
         model_case(
+            "redraw: any keywords",
+            "arguments",
+            additions.SumKeywords,
+            (X,),
+            hidden=True,
+            extra=(torch.sum, models.average),
+            functions={"average": models.average},
+        ),
+        model_case(
+            "redraw: calls with and without an input",
+            "rest",
+            models.SineOfAWeight,
+            (X,),
+            hidden=True,
+            extra=(torch.sin, torch.cos),
+        ),
+        model_case(
             "redraw: a name that is taken",
             "rest",
             additions.ReluOfSum,
@@ -221,5 +238,5 @@ EXERCISE = Exercise(
     ),
     rubric=f"{__package__}.rubric",
     hints=HINTS,
-    random=RandomModels(VOCABULARY, with_functions),
+    random=RandomModels(VOCABULARY, models.with_functions),
 )

@@ -1,4 +1,4 @@
-"""Which functions a random model of `retarget` is given."""
+"""Models for `retarget` alone, and which functions a random model of it is given."""
 
 from __future__ import annotations
 
@@ -13,6 +13,23 @@ from torch.nn import functional as F
 
 from autograder.core.exercise import Trial
 from autograder.models import additions
+
+
+def average(*values: Any, **options: Any) -> Any:
+    """A function of the case; which keywords it takes, its signature does not say."""
+    return torch.mean(*values, **options)
+
+
+class SineOfAWeight(nn.Module):
+    """One of two calls reads no input."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(3))
+
+    def forward(self, x):
+        return torch.sin(self.weight) * torch.sin(x)
+
 
 # Functions, and others that take the arguments that the models call these with.
 TWINS: dict[Callable[..., Any], tuple[Callable[..., Any], ...]] = {

@@ -184,6 +184,22 @@ EXERCISE = Exercise(
             expect=Stops(probe_raises="Refusal"),
             hidden=True,
         ),
+        probe_case(
+            "redraw: the name of a node",
+            "rest",
+            models.Names,
+            (X, X),
+            probe=models.namesake_probe,
+            hidden=True,
+        ),
+        probe_case(
+            "redraw: without a hash",
+            "probes",
+            models.SinSum,
+            (X,),
+            probe=models.Notes,
+            hidden=True,
+        ),
         probe_case("redraw: order", "order", models.Overwritten, (T(4),), hidden=True),
         probe_case(
             "redraw: an object",

@@ -165,6 +165,26 @@ def passing_probe(log: Log) -> Probe:
     return record
 
 
+def namesake_probe(log: Log) -> Probe:
+    """A function that is called as nodes are."""
+
+    def sin(name: str, value: Any) -> None:
+        _note(log, name, value)
+
+    return sin
+
+
+@dataclass
+class Notes:
+    """An object that can be called, and has no hash, as no plain dataclass has one."""
+
+    log: Log
+
+    def __call__(self, name: str, value: Any) -> None:
+        """Remember a value."""
+        _note(self.log, name, value)
+
+
 def lambda_probe(log: Log) -> Probe:
     """A lambda."""
     return lambda name, value: _note(log, name, value)

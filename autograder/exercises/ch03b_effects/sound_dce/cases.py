@@ -186,6 +186,9 @@ EXERCISE = Exercise(
         model_case("a graph module", "rest", models.traced_mixed, (X,)),
         model_case("redraw: a dead chain", "dead", models.DeadChain, (T(2, 2, 2),), hidden=True),
         model_case("redraw: modules", "modules", models.DeadModule, (WIDE,), hidden=True),
+        model_case("redraw: names alike", "modules", models.NamesAlike, (WIDE,), hidden=True),
+        model_case("redraw: nothing returned", "rest", models.NothingReturned, (X, X), hidden=True),
+        model_case("redraw: through a slice", "rest", models.ThroughASlice, (X, X), hidden=True),
         model_case("redraw: in place", "in place", models.InPlaceMethod, (T(1, 4),), hidden=True),
         model_case(
             "redraw: norms",

@@ -87,6 +87,19 @@ class HalfDeadModule(nn.Module):
         return y
 
 
+class NamesAlike(nn.Module):
+    """The name of a dead module begins the name of a live one, and the other way round."""
+
+    def __init__(self):
+        super().__init__()
+        self.block1, self.block10 = nn.Linear(3, 3), nn.Linear(3, 3)
+        self.head, self.head_old = nn.Linear(3, 2), nn.Linear(3, 2)
+
+    def forward(self, x):
+        self.head_old(self.block1(x))
+        return self.head(self.block10(x))
+
+
 class DeepInALeaf(nn.Module):
     """FX calls `encoder` as a whole; what it holds is its own."""
 
@@ -366,6 +379,19 @@ class Prints(nn.Module):
         print("the sum is", x.sum())
         x.mean()
         return x.sin()
+
+
+class NothingReturned(nn.Module):
+    def forward(self, x, y):
+        torch.sin(x).cos()
+        x.mul_(y)
+
+
+class ThroughASlice(nn.Module):
+    def forward(self, x, y):
+        rows = y.size(0)
+        torch.sin(y).sum()
+        return x[: rows - 1]
 
 
 class Unread(nn.Module):

@@ -206,6 +206,15 @@ EXERCISE = Exercise(
             (X, 2.0),
             hidden=True,
         ),
+        fixed(
+            "redraw: a tensor from around the function",
+            "signature",
+            models.weighted_within,
+            {"flag": True},
+            (X,),
+            (X, 0.5),
+            hidden=True,
+        ),
         fixed("redraw: a module", "task", models.ReluIfFlag, {"flag": True}, (T(3),), hidden=True),
         fixed(
             "redraw: flag_1",

@@ -130,6 +130,16 @@ def with_local(x, scale=2.0):
     return hidden + 1
 
 
+def weighted_within() -> Callable[..., Any]:
+    """A function that reads a tensor from the function around it."""
+    weight = torch.tensor([2.0, -1.0, 0.5], dtype=torch.float64)
+
+    def weighted(x, flag, shift=1.0):
+        return x * weight + shift if flag else x
+
+    return weighted
+
+
 class Block(nn.Module):
     def __init__(self):
         super().__init__()
@@ -180,7 +190,7 @@ class Fixing:
 
     Attributes:
         subject: a function to be given to the answer; or what builds the module: a class, or
-            `shifted`.
+            `shifted`; or `weighted_within`, which builds the function.
         constants: the values to fix.
         inputs: argument tuples for the result, tensors as `T`.
         training: whether the module is in training mode.
@@ -197,6 +207,8 @@ class Fixing:
         subject = self.subject
         if makes_a_model:
             subject = fresh(self.subject, seed, training=self.training)
+        elif subject is weighted_within:
+            subject = subject()
         generator = torch.Generator().manual_seed(seed + 1)
         return Trial(
             args=(subject,),

@@ -139,6 +139,13 @@ EXERCISE = Exercise(
             models.sin_plus,
             hidden=True,
         ),
+        count_case(
+            "redraw: a pattern that trains, a model that does not",
+            "rules",
+            partial(ReluChain, 5),
+            models.FewerWhileTraining,
+            hidden=True,
+        ),
         count_case("a graph module", "caller", TracedInPart(models.Residual), models.sin_plus),
         count_case(
             "model and pattern are graph modules",

@@ -108,6 +108,7 @@ EXERCISE = Exercise(
         model_case("two swishes share a gate", "stays", models.SharedGate, X),
         model_case("other operations", "stays", models.OtherOperations, X),
         model_case("one of two", "stays", models.OneOfTwo, XY, hidden=True),
+        model_case("redraw: a layer called relu6", "stays", models.NamedRelu6, X, hidden=True),
         model_case(
             "redraw: four of them",
             "task",

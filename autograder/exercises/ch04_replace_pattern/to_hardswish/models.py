@@ -75,7 +75,8 @@ class WrongNumbers(nn.Module):
         b = x * F.relu6(x + 3) / 3
         c = F.relu6(x + 6) * x / 6
         d = F.relu6(x + 3) * x / -6
-        return a + b - c * d
+        e = x * F.relu6(x + 6) / 3
+        return a + b - c * d + e
 
 
 class NearNumbers(nn.Module):
@@ -138,6 +139,17 @@ class OtherOperations(nn.Module):
         f = F.relu6(x + 3) / 6
         g = 6 / (x * F.relu6(x + 3))
         return a + b + c + d + e + f, g
+
+
+class NamedRelu6(nn.Module):
+    """A layer's name says nothing about what it computes."""
+
+    def __init__(self):
+        super().__init__()
+        self.relu6 = nn.Tanh()
+
+    def forward(self, x):
+        return x * self.relu6(x + 3) / 6 - self.relu6(x + 3) * x / 6.0
 
 
 class OneOfTwo(nn.Module):

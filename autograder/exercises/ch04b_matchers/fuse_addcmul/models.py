@@ -377,5 +377,5 @@ class OtherOperations(nn.Module):
         c = x @ y.T + 1
         d = (x + y) * z
         e = torch.matmul(x, y.mT) + c
-        f = z + torch.div(x, y)
+        f = z + torch.div(x, y) - (torch.multiply(x, y) + z)
         return a, b, d, torch.sub(torch.mul(x, y), z), e + c, f

@@ -131,6 +131,13 @@ EXERCISE = Exercise(
         ),
         model_case("redraw: but for a dot", "types", models.AlikeButForADot, X3, hidden=True),
         model_case(
+            "redraw: a call in place that nobody reads",
+            "types",
+            models.UnreadInPlace,
+            X3,
+            hidden=True,
+        ),
+        model_case(
             "redraw: a layer and what is in it",
             "types",
             models.LeafInPart,

@@ -355,6 +355,19 @@ class AlikeButForADot(nn.Module):
         return torch.relu(self.up(x)) - torch.relu(self.up_0(x))
 
 
+class UnreadInPlace(nn.Module):
+    """Nobody reads what `mul_` returns."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = torch.tanh(x)
+        y.mul_(2)
+        return torch.relu(self.fc(y))
+
+
 class LeafInPart(nn.Module):
     """A layer that is called as a whole, and a linear layer inside it, too."""
 

@@ -271,6 +271,14 @@ EXERCISE = Exercise(
             hidden=True,
         ),
         case(
+            "redraw: a rule that works in place",
+            "task",
+            models.Squares,
+            {torch.square: models.square_in_place_rule},
+            (X,),
+            hidden=True,
+        ),
+        case(
             "redraw: keywords",
             "arguments",
             models.Addcmul,

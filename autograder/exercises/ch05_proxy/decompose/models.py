@@ -26,6 +26,12 @@ def square_rule(x):
     return x * x
 
 
+def square_in_place_rule(x):
+    result = x.clone()
+    result.mul_(x)
+    return result
+
+
 def tanh_rule(x):
     return 1 - 2 / (torch.exp(2 * x) + 1)
 

@@ -58,6 +58,7 @@ def values_case(
 
 SMALL = [-2.5, -1.0, -0.1, 0.0, 0.1, 1.0, 2.5]
 LARGE = [-3e38, -1e6, -1000.0, -90.0, -20.0, -12.0, 12.0, 20.0, 90.0, 1000.0, 1e6, 3e38]
+NOT_SO_LARGE = [-17.0, -15.5, -14.6, -9.0, 9.0, 13.0, 14.6, 15.0, 15.5, 17.0]
 HUGE = [-1.5e308, -1e300, 1e300, 1.5e308]
 ODD = [INF, 1.0, -INF, NAN, -1.0, 0.0, -0.0]
 ROWS = [[0.5, -1.0, 2.0], [3.0, 0.0, -2.0]]
@@ -131,6 +132,7 @@ EXERCISE = Exercise(
             [[800.0, 801.0], [-800.0, -801.0]],
             hidden=True,
         ),
+        values_case("redraw: silu of 15", "large", models.Silu, NOT_SO_LARGE, hidden=True),
         values_case("redraw: relu", "relu", models.Relu, [[-INF, 2.0], [NAN, INF]], hidden=True),
         values_case("redraw: silu", "silu", models.Silu, [[-INF, 2.0], [NAN, INF]], hidden=True),
         values_case(
@@ -138,6 +140,7 @@ EXERCISE = Exercise(
             "softmax",
             models.SoftmaxFirst,
             [[-INF, INF, 1.0], [2.0, 0.0, NAN]],
+            CUBE,
             hidden=True,
         ),
     ),

@@ -116,6 +116,7 @@ def slope_case(
     *specs: T,
     times: int = 1,
     traced: bool = False,
+    other_names: bool = False,
     hidden: bool = False,
 ) -> Case:
     """A case that hands the answer a function of one tensor.
@@ -127,10 +128,11 @@ def slope_case(
         specs: the tensors on which the result is run, one after the other.
         times: how often it is differentiated.
         traced: whether the answer is given a `GraphModule` in its place.
+        other_names: whether its nodes have names that no trace gives them.
         hidden: tried only when grading.
     """
 
-    return Case(name, aspect, models.FunctionTrial(fn, specs, times, traced), hidden)
+    return Case(name, aspect, models.FunctionTrial(fn, specs, times, traced, other_names), hidden)
 
 
 EXERCISE = Exercise(
@@ -205,10 +207,20 @@ EXERCISE = Exercise(
         slope_case("redraw: used twice", "twice", models.cubic, X, hidden=True),
         slope_case("redraw: chains", "chains", models.damped, X, hidden=True),
         slope_case("redraw: spellings", "spellings", models.total, T(2, 2), hidden=True),
+        slope_case("redraw: many digits", "constants", models.many_digits, X, hidden=True),
         slope_case("redraw: an alpha", "spellings", models.alphas_of_zero, X, hidden=True),
         slope_case("redraw: constants", "constants", models.add_one, CUBE, hidden=True),
         slope_case("redraw: again", "again", models.damped, X, times=2, hidden=True),
         slope_case("redraw: a parameter", "rest", models.reserved, POINT, hidden=True),
+        slope_case(
+            "redraw: other names",
+            "rest",
+            models.cubic,
+            X,
+            traced=True,
+            other_names=True,
+            hidden=True,
+        ),
     ),
     rubric=f"{__package__}.rubric",
     hints=HINTS,

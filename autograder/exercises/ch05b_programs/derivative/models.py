@@ -17,6 +17,7 @@ from torch import fx
 
 from autograder.core.exercise import Trial
 from autograder.models.build import T, arguments
+from autograder.models.renaming import renamed
 
 
 def add_one(x):
@@ -214,6 +215,10 @@ def cubic(x):
     return x * x * x - 2 * x
 
 
+def many_digits(x):
+    return 1.23456789 * torch.sin(0.987654321 * x)
+
+
 def damped(t):
     return torch.exp(-0.5 * t) * torch.cos(3 * t)
 
@@ -229,11 +234,14 @@ class FunctionTrial:
     specs: tuple[T, ...]
     times: int = 1
     traced: bool = False
+    other_names: bool = False
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
         generator = torch.Generator().manual_seed(seed + 1)
         model = fx.symbolic_trace(self.fn) if self.traced else None
+        if model is not None and self.other_names:
+            renamed(model)
         return Trial(
             args=(model or self.fn,),
             model=model,

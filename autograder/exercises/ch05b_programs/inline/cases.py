@@ -15,6 +15,7 @@ from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.recipe import Recipe
 from autograder.models import T, model_case, networks
+from autograder.models.build import InEvaluation
 
 X, WIDE = T(2, 3), T(4, 3)
 _MISSING = "What does `model.get_submodule` do with a name that leads nowhere?"
@@ -210,6 +211,25 @@ EXERCISE = Exercise(
         call_case("redraw: names", "names", models.Stages, "stages.0", (X,), hidden=True),
         call_case("redraw: calls", "calls", models.BlockTwice, "block.act", (X, X), hidden=True),
         call_case("redraw: arguments", "arguments", models.Keywords, "mix", (T(3), X), hidden=True),
+        call_case(
+            "redraw: a parameter is given",
+            "arguments",
+            models.ParameterGiven,
+            "mix",
+            (X,),
+            hidden=True,
+        ),
+        call_case("redraw: a new tensor", "rest", models.Counted, "part", (X,), hidden=True),
+        call_case(
+            "redraw: in another mode",
+            "rest",
+            models.Moody,
+            "part",
+            (X,),
+            training=True,
+            prepare=InEvaluation("part"),
+            hidden=True,
+        ),
         call_case("redraw: tuples", "tuples", models.Swapped, "swap", (WIDE, WIDE), hidden=True),
         missing_case("redraw: no such name", models.Stages, "stages.2", hidden=True),
         missing_case("redraw: a parameter", models.Namesakes, "block.first.weight", hidden=True),

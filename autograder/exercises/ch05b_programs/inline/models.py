@@ -146,6 +146,11 @@ class Spare(nn.Module):
         return self.first(x).tanh()
 
 
+class Counts(nn.Module):
+    def forward(self, x):
+        return x * torch.arange(3)
+
+
 class ByMode(nn.Module):
     def forward(self, x):
         return x.exp() if self.training else x
@@ -325,6 +330,18 @@ class Zero(nn.Module):
         return self.mix(x, y, scale=0) + self.mix(x, 0.0)
 
 
+class ParameterGiven(nn.Module):
+    """What the part is given is a parameter of the model."""
+
+    def __init__(self):
+        super().__init__()
+        self.mix = Mix()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return self.mix(x, self.weight) - self.mix(b=x, a=self.weight)
+
+
 class NoneGiven(nn.Module):
     def __init__(self):
         super().__init__()
@@ -496,10 +513,21 @@ class Moody(nn.Module):
         return self.part(x) * 2
 
 
+class Counted(nn.Module):
+    """The part makes a tensor of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.part = Counts()
+
+    def forward(self, x):
+        return self.part(x) + self.part(x.cos())
+
+
 class Act(nn.Module):
     def __init__(self):
         super().__init__()
-        self.act = nn.Linear(3, 3)
+        self.act = Block()
         self.actual = nn.Parameter(torch.ones(3))
 
     def forward(self, x):

@@ -87,6 +87,14 @@ EXERCISE = Exercise(
         class_case(
             "marks on every second node", "meta", additions.OtherAdds, (X, X), tag=models.tag_some
         ),
+        class_case(
+            "redraw: a leaf that adds, and another function called add",
+            "in place",
+            models.with_a_leaf,
+            (X, X),
+            functions={"add": models.add},
+            hidden=True,
+        ),
         class_case("redraw: sums of sums", "task", additions.SumOfSums, (T(5), T(5)), hidden=True),
         class_case("redraw: methods", "method", additions.MethodStays, (T(5), T(5)), hidden=True),
         class_case(

@@ -4,10 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from torch import fx
+from torch import fx, nn
+from torch.overrides import handle_torch_function, has_torch_function
 
 from autograder.core.exercise import Trial
+from autograder.models import networks
+from autograder.models.build import TracedInPart
 from autograder.models.running import on_a_trace
+
+
+def add(x, y):
+    """Has the name of `torch.add`, and does something else.
+
+    It is a leaf of every trace, and not by `fx.wrap`: that is noted in a node's `meta`, and an
+    answer that copies it when the code is written already would have other code.
+    """
+    if has_torch_function((x, y)):
+        return handle_torch_function(add, (x, y), x, y)
+    return x - y * 0.5
+
+
+class AddAndShift(nn.Module):
+    """A part that adds, behind a function that is called `add` and does not."""
+
+    def __init__(self):
+        super().__init__()
+        self.shift = networks.Shift()
+
+    def forward(self, x, y):
+        return self.shift(add(x, y) + y)
+
+
+def with_a_leaf() -> fx.GraphModule:
+    """A graph in which the part that adds is one node: the addition is in no node of it."""
+    return TracedInPart(AddAndShift)()
 
 
 def tag_all(gm: fx.GraphModule) -> None:

@@ -83,6 +83,7 @@ EXERCISE = Exercise(
             (X, T(2, 4)),
             hidden=True,
         ),
+        class_case("redraw: changed between", "others", models.ChangedBetween, (X,), hidden=True),
         class_case("redraw: gates", "others", models.Gate, (T(1, 3), -1.0), hidden=True),
     ),
     rubric=f"{__package__}.rubric",

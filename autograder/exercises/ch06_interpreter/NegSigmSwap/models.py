@@ -45,6 +45,16 @@ class MayNotFit(nn.Module):
         return torch.sigmoid(x) @ y.neg()
 
 
+class ChangedBetween(nn.Module):
+    """What is negated is changed in place, and negated again."""
+
+    def forward(self, x):
+        y = x * 2
+        a, b = y.neg(), torch.sigmoid(y)
+        y.mul_(0.5).add_(1)
+        return a - y.neg(), b * torch.sigmoid(y)
+
+
 @fx.wrap
 def sigmoid(x):
     """A cheap stand-in: another function than PyTorch's, though of the same name."""

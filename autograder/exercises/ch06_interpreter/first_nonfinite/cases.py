@@ -138,7 +138,12 @@ EXERCISE = Exercise(
         run_case("an infinity that the result is given", "nested", models.WithLimit, X),
         run_case("a Python float as the input", "nested", models.AsFloat, Exactly(1.0), NAN),
         run_case(
-            "further arguments", "nested", models.Starred, Exactly(1.0), Exactly(1.0), Exactly(-INF)
+            "further arguments",
+            "nested",
+            models.Starred,
+            Exactly(1.0),
+            Exactly(1.0, 2.0, shape=(3, 2)),
+            Exactly(-INF),
         ),
         run_case(
             "MobileNetV2",

@@ -105,12 +105,12 @@ class Reciprocal(nn.Module):
 
 
 class WithParameter(nn.Module):
-    """A parameter and a buffer that the graph reads."""
+    """A parameter and a buffer that the graph reads; the buffer is in no `state_dict`."""
 
     def __init__(self):
         super().__init__()
         self.gain = nn.Parameter(torch.rand(3))
-        self.register_buffer("mask", torch.rand(3))
+        self.register_buffer("mask", torch.rand(3), persistent=False)
 
     def forward(self, x):
         return torch.softmax(x * self.gain + self.mask, dim=-1)
@@ -174,7 +174,7 @@ class AsFloat(nn.Module):
 
 
 class Starred(nn.Module):
-    """Further inputs, one of them not finite."""
+    """Further inputs of several shapes, one of them not finite."""
 
     def forward(self, x, *rest):
         return x + rest[0] + rest[1]

@@ -108,6 +108,7 @@ EXERCISE = Exercise(
         run_case("an encoder", "networks", networks.Encoder, T(1, 4, 6)),
         run_case("an encoder layer of PyTorch", "networks", networks.EncoderLayer, T(2, 3, 8)),
         run_case("ResNet-18", "networks", networks.resnet18, IMAGE, network=True),
+        run_case("redraw: no further arguments", "inputs", models.Unread, X, hidden=True),
         run_case("redraw: an empty list", "nested", models.EmptyList, X, hidden=True),
         run_case("redraw: values of NumPy", "others", models.Arrays, X, hidden=True),
         run_case("redraw: tuples", "nested", models.Parts, T(3, 5), hidden=True),

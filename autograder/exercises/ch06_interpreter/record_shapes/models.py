@@ -49,6 +49,13 @@ class OneMore(nn.Module):
         return (x * rest[0].sum(dim=0),)
 
 
+class Unread(nn.Module):
+    """Further arguments that nothing reads, so there may be none."""
+
+    def forward(self, x, *rest):
+        return torch.relu(x)
+
+
 class Numbers(nn.Module):
     """Values that are no tensors, and tensors without dimensions."""
 
@@ -112,7 +119,7 @@ class ListOfTensors(nn.Module):
 
 
 class Shared(nn.Module):
-    """A parameter, a buffer, and a nested module that is called twice."""
+    """A parameter, a buffer, and a nested module that is called with values of several shapes."""
 
     def __init__(self):
         super().__init__()
@@ -122,7 +129,7 @@ class Shared(nn.Module):
 
     def forward(self, x):
         x = self.inner(self.inner(x) * self.gain) + self.offset
-        return x.mean(dim=(0, 2))
+        return self.inner(x.mean(dim=(0, 1)))
 
 
 class OwnParameters(nn.Module):

@@ -140,6 +140,7 @@ EXERCISE = Exercise(
         run_case("ResNet-18", "networks", networks.resnet18, IMAGE, network=True),
         run_case("MobileNetV2", "networks", networks.mobilenet, T(2, 3, 16, 16), network=True),
         run_case("redraw: one layer", "task", models.Owned, T(3, 2, 4), hidden=True),
+        run_case("redraw: tied layers", "spellings", models.TiedLayers, T(9, 3), hidden=True),
         run_case("redraw: two layers", "spellings", models.OfTorch, T(3, 2, 4), hidden=True),
         run_case(
             "redraw: inputs of two sizes",

@@ -91,6 +91,18 @@ class OfTorch(nn.Module):
         return self.second(self.first(x).relu())
 
 
+class TiedLayers(nn.Module):
+    """Two layers have one weight."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(3, 3), nn.Linear(3, 3)
+        self.second.weight = self.first.weight
+
+    def forward(self, x):
+        return self.second(self.first(x).relu())
+
+
 class OneConv(nn.Module):
     """A convolution with stride, dilation and padding."""
 

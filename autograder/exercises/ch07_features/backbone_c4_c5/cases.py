@@ -57,18 +57,18 @@ EXERCISE = Exercise(
         Aspect("kinds", 1, "ResNets of every make"),
     ),
     cases=(
-        resnet_case("one block in each stage", "task", resnets.OneBlockEach, IMAGE),
-        resnet_case("many blocks", "depth", resnets.ManyBlocks, IMAGE),
-        resnet_case("bottlenecks", "depth", resnets.Bottlenecks, IMAGE),
-        resnet_case("in training mode", "mode", resnets.OneBlockEach, PAIR, training=True),
-        resnet_case("groups and dilation", "kinds", resnets.Grouped, IMAGE),
+        resnet_case("one block in each stage", "task", resnets.one_block_each, IMAGE),
+        resnet_case("many blocks", "depth", resnets.many_blocks, IMAGE),
+        resnet_case("bottlenecks", "depth", resnets.bottlenecks, IMAGE),
+        resnet_case("in training mode", "mode", resnets.one_block_each, PAIR, training=True),
+        resnet_case("groups and dilation", "kinds", resnets.grouped, IMAGE),
         resnet_case("another normalization", "kinds", resnets.Headless, IMAGE),
-        resnet_case("redraw: one block", "task", resnets.OneBlockEach, WIDE, hidden=True),
-        resnet_case("redraw: blocks", "depth", resnets.ManyBlocks, WIDE, hidden=True),
+        resnet_case("redraw: one block", "task", resnets.one_block_each, WIDE, hidden=True),
+        resnet_case("redraw: blocks", "depth", resnets.many_blocks, WIDE, hidden=True),
         resnet_case(
-            "redraw: training mode", "mode", resnets.Bottlenecks, PAIR, training=True, hidden=True
+            "redraw: training mode", "mode", resnets.bottlenecks, PAIR, training=True, hidden=True
         ),
-        resnet_case("redraw: kinds", "kinds", resnets.Grouped, WIDE, hidden=True),
+        resnet_case("redraw: kinds", "kinds", resnets.grouped, WIDE, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
     hints=HINTS,

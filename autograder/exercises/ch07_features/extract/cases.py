@@ -331,6 +331,13 @@ EXERCISE = Exercise(
             hidden=True,
         ),
         take(
+            "redraw: another shape",
+            "in place",
+            places.ShapeAfter,
+            {"linear": "before", "sum_1": "after"},
+            hidden=True,
+        ),
+        take(
             "redraw: by keyword",
             "in place",
             places.ByKeyword,

@@ -21,6 +21,17 @@ class MethodAfter(nn.Module):
         return y * 2
 
 
+class ShapeAfter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        y = self.linear(x)
+        y.unsqueeze_(0)
+        return y.sum(0) * 2
+
+
 class FunctionAfter(nn.Module):
     def __init__(self):
         super().__init__()

@@ -138,7 +138,7 @@ EXERCISE = Exercise(
         path_case("a graph module", "rest", models.graph_module),
         path_case("a graph module inside", "rest", models.AroundATrace),
         path_case("an encoder", "rest", networks.Encoder),
-        path_case("a ResNet", "rest", resnets.OneBlockEach),
+        path_case("a ResNet", "rest", resnets.one_block_each),
         path_case("redraw: nested", "task", models.AroundATrace, hidden=True),
         path_case("redraw: calls", "calls", models.Shared, after=(models.Shared,), hidden=True),
         path_case(

@@ -170,10 +170,11 @@ class Namesakes(nn.Module):
         self.relu = Gate()
         self.relu_1 = nn.Linear(3, 3)
         self.sub_add = Pair()
+        self.output = nn.Linear(3, 3)
 
     def forward(self, x, relu_lin, sub):
         x = torch.relu(self.relu(x)) + relu_lin
-        return torch.relu(self.relu_1(self.sub_add(x))) + sub
+        return torch.relu(self.relu_1(self.output(self.sub_add(x)))) + sub
 
 
 class Scale(nn.Module):
@@ -312,7 +313,7 @@ class Moody(nn.Module):
 
 
 class Helpers(nn.Module):
-    """Functions and methods make nodes for the module that calls them."""
+    """Functions and methods, also another module's, make nodes for the module that calls them."""
 
     def __init__(self):
         super().__init__()
@@ -320,7 +321,7 @@ class Helpers(nn.Module):
         self.user = HelperUser()
 
     def forward(self, x):
-        return helper(self.gate(helper(x))) + self.user(x)
+        return helper(self.gate(helper(x))) + self.user(x) + self.user.step(x)
 
 
 class HelperUser(nn.Module):

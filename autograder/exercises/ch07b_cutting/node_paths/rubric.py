@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
@@ -84,8 +85,8 @@ def _problem(value: Plain, reference: Plain, model: nn.Module | None) -> Words |
         text = f"Your dictionary has no key {', '.join(map(repr, missing[:3]))}."
         return "missing-node", text, _MISSING, tuple(missing)
     extra = next((name for name in got if name not in want), None)
-    if extra == "output":
-        return "lists-output", "Your dictionary has a key 'output'.", _OUTPUT, ()
+    if extra is not None and re.fullmatch(r"output(_\d+)?", extra):
+        return "lists-output", f"Your dictionary has a key {extra!r}.", _OUTPUT, ()
     if extra is not None:
         text = f"Your dictionary has a key {extra!r}, which is no node's name."
         return "extra-key", text, _NAMES, ()

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import fx, nn
+from torch.ao.nn import quantizable
 
 from autograder.core.exercise import Trial
 from autograder.models import fresh
@@ -100,8 +101,22 @@ class Attends(nn.Module):
         return self.attend(x, x, x)[0]
 
 
+class OtherRooms(nn.Module):
+    """Layers of PyTorch whose classes are not in `torch.nn.modules`."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate = Gate()
+        self.normed = nn.utils.parametrizations.weight_norm(nn.Linear(3, 3))
+        self.cell = quantizable.LSTMCell(3, 3)
+
+    def forward(self, x):
+        x = self.normed(self.gate(x))
+        return self.cell(x, (x.sin(), x.cos()))[0]
+
+
 class Numbered(nn.Module):
-    """Names that begin or end like others."""
+    """Names that begin or end like others, or are like them but for a dot."""
 
     def __init__(self):
         super().__init__()
@@ -109,8 +124,10 @@ class Numbered(nn.Module):
         self.layers = nn.ModuleDict({"1": Gate(), "10": Shift(), "gate": Gate()})
         self.gate = Shift()
         self.Gate = Gate()
+        self.layers_1, self.layers_10 = Gate(), Shift()
 
     def forward(self, x):
+        x = self.layers_10(self.layers_1(x))
         x = self.layers["10"](self.layers["1"](x))
         return self.layers["gate"](self.gate_1(x)) + self.gate(self.Gate(x))
 
@@ -180,8 +197,8 @@ class CalledTwice(nn.Module):
         return self.act(self.alone(self.gate(x=x, scale=0.5)))
 
 
-class ReadsSizes(nn.Module):
-    """Reads sizes of its own tensors, and calls a function of Python's `math`."""
+class AsUsual(nn.Module):
+    """Reads sizes of its own tensors, changes one in place, calls a function of Python's `math`."""
 
     def __init__(self):
         super().__init__()
@@ -191,7 +208,7 @@ class ReadsSizes(nn.Module):
 
     def forward(self, x):
         x = self.gate(x).reshape(self.weight.shape) * self.steps.shape[0]
-        return x / math.sqrt(x.shape[-1])
+        return torch.relu_(x) / math.sqrt(x.shape[-1])
 
 
 class Tree(nn.Module):

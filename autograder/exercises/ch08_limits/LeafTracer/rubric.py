@@ -73,7 +73,7 @@ def the_chosen_leaves(evidence: Evidence) -> Iterable[Finding]:
                     f"each call of `{target}` must be one `call_module` node. There are "
                     f"{found[target]} such nodes; there must be {wanted[target]}.",
                 ),
-                "Is it a leaf by its type, by its name, or because it is a layer of `torch.nn`? "
+                "Is it a leaf by its type, by its name, or because it is a layer of PyTorch? "
                 "Which part of your answer is responsible for that?",
             )
             return

@@ -7,7 +7,7 @@ import math
 import torch
 
 from autograder.core.exercise import Aspect, Case, Exercise
-from autograder.exercises.ch08_limits.fresh_noise.models import Tensors
+from autograder.exercises.ch08_limits.fresh_noise.models import Tensors, laid_out_otherwise
 from autograder.models import T
 
 HINTS = (
@@ -56,9 +56,13 @@ EXERCISE = Exercise(
         Case("large entries", "normal", Tensors((T(60, 70),), scale=1_000.0)),
         Case("beside huge numbers", "task", Tensors((T(2, 4),), beside=HUGE)),
         run_on("redraw: shapes", "shapes", T(7), T(1, 1, 2), hidden=True),
-        run_on("redraw: many entries", "normal", T(60, 70), hidden=True),
+        Case("redraw: laid out in another way", "shapes", laid_out_otherwise, hidden=True),
+        run_on(
+            "redraw: many entries", "normal", T(60, 70), T(70, 60, dtype=torch.bfloat16),
+            hidden=True,
+        ),
     ),
     rubric=f"{__package__}.rubric",
     hints=HINTS,
     not_random="it takes a tensor, no model",
-)
+)  # fmt: skip

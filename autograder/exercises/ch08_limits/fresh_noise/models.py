@@ -10,6 +10,13 @@ from autograder.core.exercise import Trial
 from autograder.models import T, tensor_of
 
 
+def laid_out_otherwise(seed: int) -> Trial:
+    """Each second column of a tensor, and one whose rows lie in one place."""
+    generator = torch.Generator().manual_seed(seed + 1)
+    x, row = (tensor_of(T(*shape), generator) for shape in ((3, 4), (1, 3)))
+    return Trial(inputs=((x[:, ::2],), (row.expand(4, 3),)))
+
+
 @dataclass(frozen=True, eq=False)
 class Tensors:
     """Builds a trial with one run for each tensor, of float64 where none is said.

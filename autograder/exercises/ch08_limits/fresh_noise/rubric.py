@@ -215,7 +215,9 @@ KEY = AnswerKey(
         _each_run("tensors", Stage.RUNS, _not_two_tensors).because(
             "keeps other kinds of data away from the next rules"
         ),
-        _each_run("x as it was", Stage.RESULT, _argument_changed),
+        _each_run("x as it was", Stage.RESULT, _argument_changed).because(
+            "says what is wrong; where rows lie in one place, others only see an exception"
+        ),
         _each_run("form of the input", Stage.RESULT, _another_form),
         _each_run("new noise", Stage.RESULT, _same_noise),
         _each_run("x within it", Stage.RESULT, _lost_number),

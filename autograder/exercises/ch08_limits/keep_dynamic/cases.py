@@ -149,6 +149,8 @@ EXERCISE = Exercise(
         keep("in parts in training mode", "rest", models.Frozen, training=True),
         keep("a graph module inside", "rest", models.WithTrace),
         keep("redraw: a part", "task", models.WithTrace, (WIDE,), hidden=True),
+        keep("redraw: a dozen parts", "task", models.Many, hidden=True),
+        keep("redraw: a part of a part", "deep", models.PartOfAPart, hidden=True),
         keep("redraw: names with one end", "deep", models.SameEnds, hidden=True),
         keep("redraw: deep", "deep", models.BothLevels, (WIDE,), hidden=True),
         keep("redraw: calls", "calls", models.CalledTwice, (WIDE,), hidden=True),

@@ -217,6 +217,29 @@ class BothLevels(nn.Module):
         return self.deciding(x) - self.choose(x, flip=True)
 
 
+class Many(nn.Module):
+    """A dozen parts, none of which can be traced."""
+
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.Sequential(*(Maybe() for _ in range(12)))
+
+    def forward(self, x):
+        return self.parts(x).sin()
+
+
+class PartOfAPart(nn.Module):
+    """Calls what can be traced of a part that cannot be traced, and the part as well."""
+
+    def __init__(self):
+        super().__init__()
+        self.deciding = Deciding()
+        self.deciding.choose = Static()
+
+    def forward(self, x):
+        return self.deciding(x) + self.deciding.choose(x)
+
+
 class CalledTwice(nn.Module):
     """One part with two names, called three times, also from within another."""
 

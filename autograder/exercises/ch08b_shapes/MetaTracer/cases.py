@@ -82,13 +82,14 @@ def one(
     dtype: torch.dtype | None = None,
     how: str = "",
     training: bool = False,
+    weights: torch.dtype = torch.float32,
     hidden: bool = False,
     expect: Expect = Told(),  # noqa: B008 - it is frozen
     **others: Example,
 ) -> Case:
     """A case of one tracer, one model and one trace; `x` has this shape, where it has any."""
     x = {"x": Example(T(*shape, dtype=dtype), how)} if shape else {}
-    build = models.Tracing((make,), ({**x, **others},), ((0, 0),), training)
+    build = models.Tracing((make,), ({**x, **others},), ((0, 0),), training, weights)
     return Case(name, aspect, build, hidden, expect)
 
 
@@ -270,6 +271,9 @@ EXERCISE = Exercise(
         one("redraw: nothing asked", "unasked", models.Returned, 2, 2, hidden=True),
         one("redraw: no answer", "unknown", models.Item, 4, 1, hidden=True),
         one("redraw: layers", "leaves", models.Narrow, 2, 2, 4, hidden=True),
+        one("redraw: layers of doubles", "leaves", models.Narrow, 2, 4, dtype=torch.float64,
+            weights=torch.float64, hidden=True),
+        one("redraw: a layer with a hook", "leaves", models.Hooked, 2, 4, hidden=True),
         one("redraw: asked", "assumed", models.Often, 3, 1, hidden=True, expect=ASSUMED),
         several(
             "redraw: roots", (models.Rows, models.Both), ({"x": of(2, 4), "input": of(3, 4)},),

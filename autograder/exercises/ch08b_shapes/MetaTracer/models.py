@@ -302,6 +302,24 @@ class Narrow(nn.Module):
         return y.tanh() if y.shape[-1] == 2 else y
 
 
+def narrowed(layer: nn.Module, args: tuple[torch.Tensor, ...], value: torch.Tensor) -> torch.Tensor:
+    """A hook: of what a layer gives, three columns are left."""
+    return value[..., :3]
+
+
+class Hooked(nn.Module):
+    """A hook changes what the layer gives, whenever the layer is called."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 6)
+        self.layer.register_forward_hook(narrowed)
+
+    def forward(self, x):
+        y = self.layer(x)
+        return y.tanh() if y.shape[-1] == 3 else y
+
+
 class Words(nn.Module):
     def __init__(self):
         super().__init__()
@@ -450,17 +468,19 @@ class Tracing:
         examples: for each tracer, its examples by name.
         turns: the places of a tracer and of a model, in the order of the calls of `trace`.
         training: the mode of the models.
+        dtype: of the models.
     """
 
     models: tuple[Make, ...]
     examples: tuple[dict[str, Example], ...]
     turns: tuple[tuple[int, int], ...]
     training: bool = False
+    dtype: torch.dtype = torch.float32
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
         models = [
-            fresh(make, seed, training=self.training, dtype=torch.float32) for make in self.models
+            fresh(make, seed, training=self.training, dtype=self.dtype) for make in self.models
         ]
         generator = torch.Generator().manual_seed(seed + 1)
         given = [

@@ -75,6 +75,7 @@ _SEEDS = "Which seeds does your loop try, and does it stop too early?"
 _COMPARE = "Look at how you compare two results that are not both a single tensor."
 _CLOSE = "Look at how you compare two tensors: dtype, shape, NaN, and values up to rounding."
 _ARGS = "Each run needs arguments of its own, at any depth; compare them afterwards."
+_ARGS_CLOSE = "What the argument is afterwards is compared as a result is: up to rounding."
 _STATE = (
     "Each run starts from the buffers that were given. A run in train mode moves them, and two "
     "models may share them. A buffer may be put back by value, or by the object itself."
@@ -153,6 +154,8 @@ CASES = (
              _COMPARE, trials=1, hidden=True),
     compared("redraw: an argument with a NaN", "values", models.WithoutNaN, fx.symbolic_trace,
              DrawsWithNaN((T(3),)), _CLOSE, trials=1, hidden=True),
+    compared("redraw: rounding of an argument", "arguments", models.AddsInPlace,
+             models.AddsRounded, X, _ARGS_CLOSE, trials=1, hidden=True),
     compared("redraw: a shared total", "state", models.ShowsTotal, models.counting_twice, X,
              _SHOWN, trials=1, hidden=True),
 )  # fmt: skip

@@ -213,6 +213,14 @@ class AddsInPlace(nn.Module):
         return x * 2
 
 
+class AddsRounded(nn.Module):
+    """Does the same as `AddsInPlace` but for rounding."""
+
+    def forward(self, x):
+        x.add_(1 + 1e-12)
+        return x * 2
+
+
 class Adds(nn.Module):
     """Returns what `AddsInPlace` does, and leaves its argument alone."""
 

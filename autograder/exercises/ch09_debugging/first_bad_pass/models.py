@@ -51,6 +51,13 @@ class Shown(nn.Module):
         return torch.relu(x), self.weight
 
 
+class FarApart(nn.Module):
+    """Some entries of its result are a billion times as large as others."""
+
+    def forward(self, x):
+        return torch.cat([1e9 * x, x], dim=-1)
+
+
 def traced() -> fx.GraphModule:
     """A model that is a graph module."""
     return fx.symbolic_trace(Net())
@@ -146,6 +153,11 @@ def flip(model: nn.Module) -> fx.GraphModule:
     return _at_the_result(model, torch.fliplr)
 
 
+def add_a_dimension(model: nn.Module) -> fx.GraphModule:
+    """The result has a dimension more."""
+    return _at_the_result(model, torch.unsqueeze, 0)
+
+
 def tuple_to_list(model: nn.Module) -> fx.GraphModule:
     """A tuple that is returned becomes a list."""
     gm = fx.symbolic_trace(model)
@@ -213,6 +225,15 @@ def switch_to_training(model: nn.Module) -> fx.GraphModule:
 def refuse(model: nn.Module) -> fx.GraphModule:
     """Raises."""
     raise KeyError("no such node")
+
+
+def find_nothing(model: nn.Module) -> fx.GraphModule:
+    """Looks for a node that is not there, which raises `StopIteration`."""
+    gm = fx.symbolic_trace(model)
+    found = next(node for node in gm.graph.nodes if node.target is torch.erf)
+    found.target = torch.sigmoid
+    gm.recompile()
+    return gm
 
 
 def trip(model: nn.Module) -> fx.GraphModule:

@@ -116,6 +116,18 @@ class Precisions(nn.Module):
         return F.linear(x, self.low.to(x.dtype)) + self.brain[:2] + self.high.sum()
 
 
+class Transposed(nn.Module):
+    """Weights that do not lie in memory row by row."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 4, 3).to(memory_format=torch.channels_last)
+        self.weight = nn.Parameter(torch.zeros(4, 3).t())
+
+    def forward(self, x):
+        return F.linear(self.conv(x).mean(dim=(2, 3)), self.weight)
+
+
 class Alike(nn.Module):
     """Layers of the same shape."""
 

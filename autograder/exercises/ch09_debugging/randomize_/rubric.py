@@ -224,6 +224,11 @@ def _wrong_values(before: Before, values: torch.Tensor) -> tuple[str, str, str] 
             "Which tensors does your loop visit? A frozen parameter counts, and so does a buffer "
             "that is not saved."
         )
+        if not before.tensor.is_contiguous():
+            look = (
+                "It does not lie in memory row by row, so `reshape` and `flatten` give a copy of "
+                "it. Which tensor does your line write into?"
+            )
         return "not-random", f"has still the values that it had: {_shown(values)}", look
     if before.variance and not (wide > 0).all():
         look = "No variance is negative or zero: BatchNorm takes the square root of it."

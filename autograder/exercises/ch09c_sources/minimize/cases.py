@@ -139,6 +139,8 @@ EXERCISE = Exercise(
         asked("it raises at once", "asks", models.Straight, models.Refuses, expect=REFUSED),
         asked("redraw: a chain", "task", models.Twins, models.Calls, "tanh", 1, hidden=True),
         asked("redraw: inputs", "inputs", models.Skips, models.Reads, "add", "sin", hidden=True),
+        asked("redraw: a parameter in its place", "inputs", models.Table, models.SameShapes, [2, 3],
+              inputs=(T(3),), hidden=True),
         asked("redraw: unread", "unread", models.Unread, models.Calls, "neg", 1, hidden=True),
         asked("redraw: unread, with an effect", "unread", models.Effects, models.Depends, "sin",
               hidden=True),

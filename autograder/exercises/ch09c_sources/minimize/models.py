@@ -377,6 +377,17 @@ class ReadForNothing(nn.Module):
         return torch.sin(x)
 
 
+class Table(nn.Module):
+    """A parameter has the shape of the result, and the input has not."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Parameter(torch.ones(2, 3))
+
+    def forward(self, x):
+        return torch.tanh(x + self.table)
+
+
 class Unread(nn.Module):
     """Nobody reads some of its calls, one of which reads another."""
 

@@ -80,6 +80,10 @@ EXERCISE = Exercise(
             partial(SineChain, 2),
         ),
         written("redraw: two lines", "task", models.Again, hidden=True),
+        written(
+            "redraw: code that another file wrote", "inside", models.from_a_template, hidden=True
+        ),
+        written("redraw: deep, and Python's library", "inside", models.InSequences, hidden=True),
         written("redraw: helpers", "inside", models.Inner, hidden=True),
         written("redraw: names of helpers", "inside", models.NamedLikeATracer, hidden=True),
         written("redraw: one after another", "traces", models.Lines, models.Other, hidden=True),

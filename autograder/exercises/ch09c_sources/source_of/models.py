@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -84,6 +85,20 @@ class InSequence(nn.Module):
         return self.body(x)
 
 
+class InSequences(nn.Module):
+    """Eight Sequentials, one inside the other, and then a function of Python's own library."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Tanh()
+        for _ in range(8):
+            self.body = nn.Sequential(self.body)
+
+    def forward(self, x):
+        y = self.body(x)
+        return colorsys.rgb_to_yiq(x, y, y)[0]
+
+
 class OwnLinear(nn.Linear):
     """FX opens it: its one operation is made in a file of torch."""
 
@@ -133,6 +148,15 @@ class Again(nn.Module):
         return b
 
 
+def source_of(x):
+    """A helper that has the name of the exercise, and another one inside of it."""
+
+    def twice(y):
+        return y * 2
+
+    return twice(x + 1)
+
+
 class NamedLikeATracer(nn.Module):
     """Its helpers have names that methods of a tracer have, too."""
 
@@ -152,7 +176,7 @@ class NamedLikeATracer(nn.Module):
         return self.trace(self.call_module(x))
 
     def forward(self, x):
-        return self.source_of(self.create_proxy(self.create_node(x)))
+        return source_of(self.source_of(self.create_proxy(self.create_node(x))))
 
 
 _CELL = """
@@ -170,6 +194,13 @@ def in_a_cell() -> nn.Module:
     """A model whose code is in no file."""
     scope: dict[str, Any] = {}
     exec(compile(_CELL, "<a cell>", "exec"), scope)
+    return scope["InACell"]()
+
+
+def from_a_template() -> nn.Module:
+    """A model whose code was written by the code of a file, with the names of that file."""
+    scope: dict[str, Any] = {"__file__": "/home/ada/templates.py"}
+    exec(compile(_CELL, "<a template>", "exec"), scope)
     return scope["InACell"]()
 
 

@@ -47,11 +47,12 @@ def _case(
     b: Plan,
     *,
     gradients: str = ON,
+    large: bool = False,
     hidden: bool = False,
     fails: str = "",
     **keywords: Any,
 ) -> Case:
-    make = LatencyTrial(a, b, ((gradients, keywords),))
+    make = LatencyTrial(a, b, ((gradients, keywords),), large)
     return Case(name, aspect, make, hidden, Latency(fails=fails))
 
 
@@ -91,6 +92,9 @@ EXERCISE = Exercise(
         _case("modules", "modules", Plan((3,), module=True), Plan(module=True), repeats=3),
         _case("redraw: slow and fast", "task", Plan((6,)), Plan((2,)), repeats=4, hidden=True),
         _case("redraw: uneven", "median", FAST, UNEVEN, repeats=5, hidden=True),
+        _case("redraw: many long calls, and a large input", "median", Plan((0.2,)), Plan((55,)),
+              repeats=10, large=True, hidden=True),
+        _case("redraw: a hook", "modules", Plan(hooked=True), FAST, repeats=2, hidden=True),
         _case("redraw: a module", "modules", FAST, Plan((4,), module=True), repeats=2,
               gradients=OFF, hidden=True),
     ),

@@ -15,6 +15,9 @@ from autograder.core.exercise import Trial
 UNIT = 0.001
 """Seconds: callables sleep for multiples of it."""
 
+LARGE = (4096, 4096)
+"""Of an input of 64 MB: to copy it takes longer than a call may take outside of what is noted."""
+
 
 class TooWarm(Exception):
     """What a callable raises that was told to."""
@@ -57,6 +60,22 @@ class SleepingModule(nn.Module):
         return self.function(x, y)
 
 
+class HookedModule(SleepingModule):
+    """A module that sleeps in a hook: it runs where the module is called, and not in `forward`."""
+
+    def __init__(self, function: Sleeper) -> None:
+        super().__init__(function)
+        self.register_forward_pre_hook(_sleep)
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        """Nothing that takes time."""
+        return torch.zeros(2)
+
+
+def _sleep(module: nn.Module, args: tuple[Any, ...]) -> None:
+    module.function(*args)
+
+
 @dataclass(frozen=True)
 class Plan:
     """How long each call takes, in units.
@@ -67,6 +86,7 @@ class Plan:
         step: how much longer each call takes than the one before.
         raises_at: the number of the call that raises; 0 for none.
         module: whether the callable is a module, in training mode.
+        hooked: whether it is a module that sleeps in a hook.
     """
 
     often: tuple[float, ...] = (1,)
@@ -74,6 +94,7 @@ class Plan:
     step: float = 0
     raises_at: int = 0
     module: bool = False
+    hooked: bool = False
 
     def units(self) -> Any:
         """The time of one call after the other."""
@@ -85,6 +106,8 @@ class Plan:
     def callable(self, name: str, log: list[Any]) -> Any:
         """A fresh callable that follows this plan."""
         made = Sleeper(name, self, log)
+        if self.hooked:
+            return HookedModule(made)
         return SleepingModule(made) if self.module else made
 
 
@@ -96,16 +119,18 @@ class LatencyTrial:
         a: the first one's plan.
         b: the second one's.
         calls: the calls of the answer: ``gradients on`` or ``gradients off``, and keywords.
+        large: whether it takes a while to copy the first input.
     """
 
     a: Plan
     b: Plan
     calls: tuple[tuple[str, dict[str, Any]], ...]
+    large: bool = False
 
     def __call__(self, seed: int) -> Trial:
         """Fresh callables."""
         log: list[Any] = []
         a, b = self.a.callable("a", log), self.b.callable("b", log)
         modules = tuple(each for each in (a, b) if isinstance(each, nn.Module))
-        inputs = (torch.ones(2, 3), torch.ones(4))
+        inputs = (torch.ones(LARGE if self.large else (2, 3)), torch.ones(4))
         return Trial(args=(a, b, inputs), inputs=self.calls, watch=modules, log=log)

@@ -134,7 +134,9 @@ def _counted(evidence: Evidence, notes: list[list[Plain]], repeats: int) -> Iter
                 "too-few-calls",
                 f"`{name}` was called {_times(count)}. With `repeats` {repeats} and a warm-up, it "
                 f"is called {repeats + 1} times, or more often.",
-                "A call that warms up is not measured, and each of the two needs one.",
+                "A call that warms up is not measured, and each of the two needs one."
+                if count
+                else "Both are called as `a(*inputs)`, whatever kind of callable they are.",
             )
             return
     measured = names[-2 * repeats :]

@@ -125,6 +125,8 @@ EXERCISE = Exercise(
               evaluated=("conv",), hidden=True),
         _case("redraw: only the convolution trains", "caller", 1, (2, 3, 2), LINE, training=True,
               evaluated=("bn",), hidden=True),
+        _case("redraw: one number, without parameters", "errors", 2, (3, 4, 1), T(1, 3, 4, 4),
+              norm={"features": 1, "affine": False}, expect=MISFIT, hidden=True),
         _case("redraw: float32", "dtypes", 1, (2, 4, 3), LINE, dtype=torch.float32, hidden=True),
     ),
     rubric=f"{__package__}.rubric",

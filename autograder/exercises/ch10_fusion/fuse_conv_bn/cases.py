@@ -117,6 +117,7 @@ EXERCISE = Exercise(
                    hidden=True),
         model_case("redraw: one BatchNorm reads it twice", "left", models.OneNormTwice, X,
                    hidden=True),
+        model_case("redraw: its shape is read", "left", models.ShapeIsRead, X, hidden=True),
         model_case("redraw: three calls", "shared", models.ThreeCalls, Y, hidden=True),
     ),
     rubric=f"{__package__}.rubric",

@@ -141,6 +141,19 @@ class AlsoReturned(nn.Module):
         return y, self.bn(y)
 
 
+class ShapeIsRead(nn.Module):
+    """Whoever else reads the convolutions wants their shape, and none of their numbers."""
+
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Sequential(nn.Conv2d(2, 2, 1), nn.BatchNorm2d(2))
+        self.right = nn.Sequential(nn.Conv2d(2, 2, 1), nn.BatchNorm2d(2))
+
+    def forward(self, x):
+        y, z = self.left[0](x), self.right[0](x)
+        return self.left[1](y).reshape(y.shape[0], -1) * self.right[1](z).reshape(z.size(0), -1)
+
+
 class TwoNorms(nn.Module):
     """Two BatchNorms read one convolution."""
 

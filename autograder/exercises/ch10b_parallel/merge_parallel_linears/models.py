@@ -99,6 +99,21 @@ class TwoGroups(nn.Module):
         return torch.cat([self.second["b"](y), self.second["a"](y)], dim=-1)
 
 
+class OneBehindAnother(nn.Module):
+    """A layer of one group makes the value that the other group reads."""
+
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Linear(3, 3)
+        self.k = nn.Linear(3, 2)
+        self.up = nn.Linear(3, 2)
+        self.down = nn.Linear(3, 2)
+
+    def forward(self, x):
+        y = self.q(x)
+        return self.k(x) + self.up(y) * self.down(y)
+
+
 class Keywords(nn.Module):
     def __init__(self):
         super().__init__()
@@ -264,6 +279,39 @@ class WrittenInput(nn.Module):
         y = self.q(x)
         self.act(input=x)
         return y + self.k(x)
+
+
+class OtherWrites(nn.Module):
+    """A method, a module and a function, each of which writes."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(3, 2) for _ in range(4)])
+        self.act = nn.SiLU(inplace=True)
+
+    def forward(self, x):
+        x = x * 2
+        first = self.layers[0](x)
+        x.clamp_(min=-0.5)
+        second = self.layers[1](x)
+        self.act(x)
+        third = self.layers[2](x)
+        F.leaky_relu(x, inplace=True)
+        return first + second + third + self.layers[3](x)
+
+
+class InplaceIsFalse(nn.Module):
+    """A module and a function that could write, and do not."""
+
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Linear(3, 3)
+        self.k = nn.Linear(3, 3)
+        self.act = nn.ReLU()
+
+    def forward(self, x):
+        y = self.q(x) + F.relu(x) - self.act(x)
+        return y * self.k(x)
 
 
 class OtherIsWritten(nn.Module):

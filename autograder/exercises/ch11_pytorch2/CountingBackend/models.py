@@ -70,6 +70,13 @@ class NothingToDo(nn.Module):
         return x
 
 
+class Attributes(nn.Module):
+    """A shape that is asked for is a call of `getattr`; one input has a default."""
+
+    def forward(self, x, scale=2.0):
+        return (x.T * scale).reshape(x.shape)
+
+
 class Block(nn.Module):
     """Modules within modules, called twice; a parameter that is read."""
 

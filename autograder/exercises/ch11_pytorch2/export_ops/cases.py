@@ -77,6 +77,7 @@ EXERCISE = Exercise(
             "a frozen part", "mode", models.Norms, X, training=True, prepare=models.frozen_norm
         ),
         case("redraw: layers", "task", models.Block, T(4, 3), hidden=True),
+        case("redraw: a size that is asked for", "task", models.Flat, T(4, 3, 2), hidden=True),
         case("redraw: branches", "branches", models.WithoutGradients, T(4, 3), hidden=True),
         case("redraw: training mode", "mode", models.Norms, T(5, 3), training=True, hidden=True),
     ),

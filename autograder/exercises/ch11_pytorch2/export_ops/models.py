@@ -51,6 +51,11 @@ class Block(nn.Module):
         return self.second(torch.relu(self.first(x))).relu() + x
 
 
+class Flat(nn.Module):
+    def forward(self, x):
+        return torch.relu(x).reshape(x.shape[0], -1)
+
+
 class Overloads(nn.Module):
     def forward(self, x, y):
         z = x + y + 1.0

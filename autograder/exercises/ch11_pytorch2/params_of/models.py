@@ -50,6 +50,13 @@ class Masks(nn.Module):
         return x * self.mask + self.kept
 
 
+class NamedAsMasks(nn.Module):
+    """The same code, and all of it comes from the caller."""
+
+    def forward(self, b_kept, b_mask, x):
+        return x * b_mask + b_kept
+
+
 class Constants(nn.Module):
     """A tensor that is no buffer, and one that is written down in `forward`."""
 
@@ -98,6 +105,20 @@ class Numbers(nn.Module):
     def forward(self, x, times, unused, flag, name, nothing=None):
         y = x * self.weight * times
         return y if flag else y + 1
+
+
+class Centred(nn.Module):
+    """The lines without gradients become a graph of their own, with placeholders of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.ones(3))
+
+    def forward(self, x):
+        y = x.exp()
+        with torch.no_grad():
+            mean = y.mean(0) * self.scale
+        return y - mean
 
 
 class Capitals(nn.Module):
@@ -164,6 +185,22 @@ class OwnNames(nn.Module):
     def forward(self, x, a_b):
         a_b.add_(1)
         return x + self.a.b + self.a_b + a_b
+
+
+class SameEnds(nn.Module):
+    """Names that end alike: of the buffers, one is changed; of the inputs, one is, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Module()
+        self.inner.register_buffer("count", torch.zeros(3))
+        self.register_buffer("count", torch.zeros(3))
+        self.register_buffer("counts", torch.zeros(3))
+
+    def forward(self, x, old_x):
+        self.count.add_(1)
+        x.mul_(2)
+        return x + old_x + self.inner.count + self.count + self.counts
 
 
 def without_products(program: ExportedProgram) -> ExportedProgram:

@@ -90,6 +90,8 @@ EXERCISE = Exercise(
         case("another model first", "compiled", models.OneRelu, (X,), drive=models.AfterAnother),
         case("gradients", "compiled", models.Functions, (X,), drive=CompiledForTraining),
         case("redraw: by hand", "task", models.Functions, (T(4),), drive=ByHand, hidden=True),
+        case("redraw: one behind the other, by hand", "task", models.Chain, (X,), drive=ByHand,
+             hidden=True),
         case("redraw: in place", "spellings", models.TorchInPlace, (T(4),), drive=ByHand,
              hidden=True),
         case("redraw: two models with the same code, by hand", "compiled", models.OtherNames, (X,),

@@ -63,9 +63,16 @@ REFUSED = Expect(
 )
 
 
-def refused(name: str, make: Callable[[], nn.Module], args: tuple[Any, ...], node: str) -> Case:
+def refused(
+    name: str,
+    make: Callable[[], nn.Module],
+    args: tuple[Any, ...],
+    node: str,
+    *,
+    hidden: bool = False,
+) -> Case:
     """A case in which the name is that of no call node."""
-    return case(name, "refused", make, args, node, expect=REFUSED)
+    return case(name, "refused", make, args, node, hidden=hidden, expect=REFUSED)
 
 
 def of_recipe(recipe: Recipe) -> Expect:
@@ -121,6 +128,9 @@ EXERCISE = Exercise(
         refused("a parameter", models.Small, (X,), "p_linear_weight"),
         refused("a branch", models.Condition, (X,), "true_graph_0"),
         refused("the output node", models.Small, (X,), "output"),
+        refused("redraw: a value in a branch", models.Condition, (X,), "sin", hidden=True),
+        case("redraw: a size comes back", "structure", models.SizeComesBack, (X,), "sin",
+             batches=True, hidden=True),
         case("redraw: a value", "task", models.Small, (T(4, 3),), "relu", hidden=True),
         case("redraw: a dictionary", "structure", models.Nested, (models.Parts(ROW), X), "mul",
              hidden=True),

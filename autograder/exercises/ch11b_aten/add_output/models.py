@@ -127,6 +127,13 @@ class Batches(nn.Module):
         return {"mean": y.mean(dim=0), "all": y.reshape(x.shape[0] * 2)}
 
 
+class SizeComesBack(nn.Module):
+    """A size that may change is an output: its line in the signature is that of no tensor."""
+
+    def forward(self, x):
+        return x.sin(), x.shape[0]
+
+
 @dataclass(frozen=True)
 class Recipe:
     """How a program is exported.

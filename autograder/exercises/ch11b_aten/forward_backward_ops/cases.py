@@ -77,6 +77,7 @@ EXERCISE = Exercise(
         case("buffers that change", "left", models.Norms, X),
         case("a part in eval mode", "left", models.Norms, X, prepare=models.frozen_norm),
         case("an argument that changes", "left", models.ChangesItsInput, X, X),
+        case("redraw: a layer that nobody calls", "needed", models.OneUnused, X, hidden=True),
         case("redraw: two layers", "task", models.TwoLayers, T(4, 3), hidden=True),
     ),
     rubric=f"{__package__}.rubric",

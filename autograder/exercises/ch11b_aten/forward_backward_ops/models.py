@@ -92,6 +92,18 @@ class Shared(nn.Module):
         return y * y.detach()
 
 
+class OneUnused(nn.Module):
+    """One of two layers is not called: nothing depends on its parameters."""
+
+    def __init__(self):
+        super().__init__()
+        self.unused = nn.Linear(3, 2)
+        self.used = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.used(x).sigmoid()
+
+
 class WithConstant(nn.Module):
     """A tensor is made in `forward`; the graph reads it as an attribute."""
 

@@ -174,6 +174,24 @@ class LongChain(nn.Module):
         return aten.cos.default(y)
 
 
+class ReshapeThenViews(nn.Module):
+    """`x` has the shape (2, 6): the reshape copies, is still read, and has two views behind it."""
+
+    def forward(self, x):
+        y = aten.reshape.default(aten.permute.default(x, [1, 0]), [12])
+        z = aten.view.default(aten.view.default(y, [4, 3]), [3, 4])
+        return aten.sin.default(y), aten.cos.default(z)
+
+
+class Scalars(nn.Module):
+    """`x` has the shape (2, 3); the sum has the shape ()."""
+
+    def forward(self, x):
+        a = aten.view.default(aten.sum.default(x), [])
+        b = aten.expand.default(aten.sin.default(a), [])
+        return aten.reshape.default(aten.cos.default(b), [])
+
+
 class Needed(nn.Module):
     """`x` has the shape (4, 3); all of these change the shape."""
 
@@ -234,6 +252,15 @@ class TwoSizes(nn.Module):
         rows, columns = aten.sym_size.int(x, 0), aten.sym_size.int(x, 1)
         y = aten.view.default(x, [columns, rows])
         return aten.relu.default(y), aten.relu.default(aten.view.default(x, [rows, columns]))
+
+
+class SizeOfAView(nn.Module):
+    """`x` has the sizes s0 and s1; only a size of the view is read."""
+
+    def forward(self, x):
+        rows, columns = aten.sym_size.int(x, 0), aten.sym_size.int(x, 1)
+        y = aten.view.default(x, [rows, columns])
+        return aten.view.default(aten.exp.default(x), [columns, aten.sym_size.int(y, 0)])
 
 
 class SizeAndNumber(nn.Module):

@@ -56,6 +56,8 @@ def piped(
     return Case(name, aspect, models.Piped(make, passes, checks, limit, training), hidden, expect)
 
 
+NOTING = models.Noting()
+
 TOO_LONG = Expect(
     raises="RuntimeError",
     look="Count the rounds: what should happen when round number `limit` still modifies?",
@@ -145,6 +147,8 @@ EXERCISE = Exercise(
               expect=TOO_LONG),
         piped("redraw: two passes", "task", models.cos_to_tanh, models.first_sin_to_cos,
               make=ThreeSins, hidden=True),
+        piped("redraw: a pass that keeps notes", "task", NOTING,
+              checks=(models.WasCalled(NOTING),), hidden=True),
         piped("redraw: a quiet pass", "believed", models.one_more_quietly, models.sin_to_cos,
               hidden=True),
         piped("redraw: halfway", "undone", models.half_done, models.in_a_copy,

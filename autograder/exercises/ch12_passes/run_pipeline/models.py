@@ -162,6 +162,18 @@ class Swap(PassBase):
         return exchange(calls_of(graph_module, self.old), graph_module, self.new)
 
 
+class Noting:
+    """Each sine becomes a cosine; the object notes that it was called."""
+
+    def __init__(self) -> None:
+        self.called = False
+
+    def __call__(self, gm: fx.GraphModule) -> PassResult:
+        """Exchange the function."""
+        self.called = True
+        return sin_to_cos(gm)
+
+
 # ------------------------------------------------------------------ passes that are not
 
 
@@ -317,6 +329,22 @@ def is_interrupted_without_sin(gm: fx.GraphModule) -> None:
         raise Interrupted
 
 
+@dataclass(frozen=True)
+class WasCalled:
+    """Looks at what a pass has noted.
+
+    Attributes:
+        noting: the pass.
+    """
+
+    noting: Noting
+
+    def __call__(self, gm: fx.GraphModule) -> None:
+        """The pass was called, and not a copy of it."""
+        if not self.noting.called:
+            raise ValueError("the pass in the list was not called")
+
+
 def says_no(gm: fx.GraphModule) -> bool:
     """Raises nothing, so that all is in order; what it gives means nothing."""
     return False
@@ -379,7 +407,9 @@ class Asked:
 
     def __call__(self, answer: Any) -> Callable[..., Any]:
         """What is run: the module that came back."""
-        passes, checks = [*self.passes], [*self.checks]
+        # Passes may keep notes, and what they note is of this call.
+        passes, checks = copy.deepcopy(([*self.passes], [*self.checks]))
+        given = [*passes], [*checks]
         options: dict[str, Any] = {"checks": checks} if checks else {}
         options |= {} if self.limit is None else {"limit": self.limit}
         said: dict[str, Any] = {"ended": "returned"}
@@ -390,7 +420,7 @@ class Asked:
         pair = type(result) is tuple and len(result) == 2
         new = result[0] if pair else None
         said["pair"] = pair
-        said["lists"] = passes == [*self.passes] and checks == [*self.checks]
+        said["lists"] = (passes, checks) == given
         if not isinstance(new, fx.GraphModule):
             return lambda *_: {**said, "kind": type(new if pair else result)}
         said |= {"report": result[1], **facts_of(new)}

@@ -77,10 +77,15 @@ def case(
 
 
 def recorded(
-    name: str, aspect: str, make: Callable[[], nn.Module], shape: T, **edits: Edit
+    name: str,
+    aspect: str,
+    make: Callable[[], nn.Module],
+    *shapes: T,
+    hidden: bool = False,
+    **edits: Edit,
 ) -> Case:
     """A case with what `make_fx` records of a model."""
-    return Case(name, aspect, models.Recorded(make, (shape,), tuple(edits.items())))
+    return Case(name, aspect, models.Recorded(make, shapes, tuple(edits.items())), hidden)
 
 
 ROWS, SYMBOLS, TWO = ((0,),), ((0, 1), (0,)), ((0,), (0,))
@@ -183,6 +188,8 @@ EXERCISE = Exercise(
              split=Part(0, DOUBLE)),
         case("redraw: a weight", "attributes", models.Products, X, True,
              layer_weight=Shape(4, 2)),
+        recorded("redraw: no inputs", "attributes", models.OfNoInputs, hidden=True, tanh=DOUBLE),
+        case("redraw: an assertion", "others", models.Asserted, X, True, relu=HALF),
         case("redraw: without val", "missing", models.Sums, BOTH, True, add=no_val),
         case("redraw: symbols", "symbols", models.Symbols, SQUARES, True, SYMBOLS,
              relu=Shape(Size("x", 1), Size("x", 1))),

@@ -339,6 +339,25 @@ class Made(nn.Module):
         return x + torch.arange(3) + torch.zeros(2, 1)
 
 
+class OfNoInputs(nn.Module):
+    """Takes nothing: all comes from a parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2, 3))
+
+    def forward(self):
+        return torch.tanh(self.weight.t())
+
+
+class Asserted(nn.Module):
+    """`x` has the shape (2, 3); the assertion gives `None`, and that is its `val`."""
+
+    def forward(self, x):
+        aten._assert_tensor_metadata.default(x, None, None, torch.float32)
+        return aten.relu.default(x)
+
+
 class Symbols(nn.Module):
     """`x` has the sizes s0 and s1, `y` the sizes s2 and 4. In the example all of them are 4."""
 

@@ -52,10 +52,12 @@ def case(
     training: bool = False,
     prepare: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None,
     worn: bool = False,
+    times: int = 1,
     hidden: bool = False,
 ) -> Case:
     """A case with one model and its inputs."""
-    return Case(name, aspect, models.Refreshing(make, inputs, training, prepare, worn), hidden)
+    build = models.Refreshing(make, inputs, training, prepare, worn, times)
+    return Case(name, aspect, build, hidden)
 
 
 LENGTHENED = "({a} + 0).unsqueeze_(0).squeeze_(0)"
@@ -143,6 +145,10 @@ EXERCISE = Exercise(
         case("redraw: several values", "values", models.Nested, T(3, 3, 3), hidden=True),
         case("redraw: parts of an input", "then", models.PartsLengthened, X, X, X,
              prepare=models.in_a_dictionary, hidden=True),
+        case("redraw: called twice", "then", models.FirstLengthened, X, X, times=2, hidden=True),
+        case("redraw: one tensor, lengthened", "then", models.FirstLengthened, X,
+             prepare=models.twice, hidden=True),
+        case("redraw: a layer with a hook", "module", models.Hooked, X, hidden=True),
         case("redraw: a layer counts", "nothing", models.a_layer_that_counts, X, hidden=True),
         case("redraw: later", "then", models.Lengthened, T(4), hidden=True),
         case("redraw: terabytes", "nothing", models.Terabytes, T(1, 1), hidden=True),

@@ -37,6 +37,7 @@ class Refreshing:
         training: whether the model is in training mode.
         prepare: makes other inputs of these.
         worn: whether there is something in `meta` before.
+        times: how often the answer is called.
     """
 
     make: Make
@@ -44,6 +45,7 @@ class Refreshing:
     training: bool = False
     prepare: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None
     worn: bool = False
+    times: int = 1
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
@@ -53,7 +55,7 @@ class Refreshing:
         gm = graph_module_of(model)
         if self.worn:
             wear(gm, seed)
-        return about(model, gm, self.prepare(inputs) if self.prepare else inputs)
+        return about(model, gm, self.prepare(inputs) if self.prepare else inputs, self.times)
 
 
 def graph_module_of(model: nn.Module) -> fx.GraphModule:
@@ -61,10 +63,10 @@ def graph_module_of(model: nn.Module) -> fx.GraphModule:
     return model if isinstance(model, fx.GraphModule) else fx.symbolic_trace(model)
 
 
-def about(model: nn.Module, gm: fx.GraphModule, inputs: tuple[Any, ...]) -> Trial:
+def about(model: nn.Module, gm: fx.GraphModule, inputs: tuple[Any, ...], times: int = 1) -> Trial:
     """The trial of a graph module, the model that it is of, and inputs."""
     return Trial(
-        args=(Asked(gm, inputs),),
+        args=(Asked(gm, inputs, times),),
         model=model,
         inputs=(copy.deepcopy(inputs),),
         watch=(gm, inputs),
@@ -88,8 +90,13 @@ class Asked:
 
     gm: fx.GraphModule
     inputs: tuple[Any, ...]
+    times: int = 1
 
-    says = "{name}(gm, *inputs), where gm is the graph module of the model"
+    @property
+    def says(self) -> str:
+        """The call, for a card."""
+        often = "" if self.times == 1 else f", {self.times} times"
+        return f"{{name}}(gm, *inputs){often}, where gm is the graph module of the model"
 
     @property
     def outputs(self) -> list[str]:
@@ -100,7 +107,8 @@ class Asked:
         """What is run: nothing more; the report is what it gives."""
         entered, drawn = modes_entered(), torch.get_rng_state()
         try:
-            result = answer(self.gm, *self.inputs)
+            for _ in range(self.times):
+                result = answer(self.gm, *self.inputs)
         finally:
             left = leave_modes(entered)
         found = {
@@ -146,6 +154,23 @@ def a_block_as_one_layer() -> fx.GraphModule:
     graph = fx.Graph()
     graph.output(graph.call_module("block", (graph.placeholder("x"),)))
     return fx.GraphModule(root, graph)
+
+
+def first_column(layer: nn.Module, args: tuple[Any, ...], value: torch.Tensor) -> torch.Tensor:
+    """A hook: of what a layer gives, one column is left."""
+    return value[:, :1]
+
+
+class Hooked(nn.Module):
+    """A hook changes what the layer gives, whenever the layer is called."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+        self.linear.register_forward_hook(first_column)
+
+    def forward(self, x):
+        return torch.relu(self.linear(x))
 
 
 class Counts(nn.Module):
@@ -298,6 +323,14 @@ class PartsLengthened(nn.Module):
         first.unsqueeze_(0)
         second.t_()
         return y, first, second
+
+
+class FirstLengthened(nn.Module):
+    """One of two inputs gets another shape before the other is read."""
+
+    def forward(self, x, y):
+        x.unsqueeze_(0)
+        return torch.cos(y)
 
 
 class TurnedLater(nn.Module):

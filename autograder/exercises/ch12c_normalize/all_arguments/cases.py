@@ -147,6 +147,8 @@ EXERCISE = Exercise(
              hidden=True),
         case("redraw: overloads", "choice", models.Overloads, Traced(owned=False), hidden=True),
         case("redraw: sizes", "sizes", models.SizesOfNodes, Traced(owned=False), hidden=True),
+        case("redraw: a memory format", "schemas", models.Formats, hidden=True),
+        case("redraw: whole numbers", "errors", models.WholeOrNot, hidden=True),
         case("redraw: disagree", "errors", models.Disagree, Traced(owned=False), hidden=True),
     ),
     rubric=f"{__package__}.rubric",

@@ -279,6 +279,20 @@ class DoNotFit(nn.Module):
         return a, x.add(), x.topk(2, 1, width=3), x.matmul(x, x)
 
 
+class WholeOrNot(nn.Module):
+    """A float is no whole number, although its value may be one."""
+
+    def forward(self, x):
+        return x.softmax(1.0), x.softmax(1), x.pow(2.0)
+
+
+class Formats(nn.Module):
+    """A value of a kind that few calls are given."""
+
+    def forward(self, x):
+        return x.contiguous(memory_format=torch.channels_last)
+
+
 class NotTraced(nn.Module):
     """Calls that no trace would record: arguments that do not fit, and Python's own `max`."""
 

@@ -120,6 +120,7 @@ EXERCISE = Exercise(
         named("redraw: two readers", "task", models.BothOf, "sin", hidden=True),
         named("redraw: a chain", "chains", models.Chain, "exp", "tanh", "sin", hidden=True),
         named("redraw: readers", "readers", models.Twice, "sin", "add", hidden=True),
+        named("redraw: slices alone", "readers", models.Slices, "size", hidden=True),
         named("redraw: layers", "rest", models.Layers, "block_0", "add", hidden=True),
         refused("redraw: no such name", models.Chain, "relu", "sin", hidden=True),
     ),

@@ -106,6 +106,14 @@ class Keywords(nn.Module):
         return torch.add(input=b[:n], other=a, alpha=2) * torch.sum(a)
 
 
+class Slices(nn.Module):
+    """Each reader of a size has it within a slice."""
+
+    def forward(self, x):
+        n = x.size(0)
+        return torch.sin(x)[:n] + torch.cos(x)[0:n, :1]
+
+
 class LayerReads(nn.Module):
     """A layer is the second to read a value."""
 

@@ -55,7 +55,7 @@ def annotated(
     Args:
         gm: what is to be annotated; it is run on a copy of the inputs.
         inputs: its arguments.
-        without: names of nodes that get no example value.
+        without: names of nodes that get no ``val``, but something else that could be an example.
     """
     values: dict[str, Any] = {}
 
@@ -71,8 +71,8 @@ def annotated(
             continue
         node.meta["mark"] = f"made for {node.name}"
         node.meta["place"] = (i, [i + 1])
-        if node.name not in without:
-            node.meta["val"] = copy.deepcopy(values[node.name])
+        key = "example_value" if node.name in without else "val"  # the other key is of no account
+        node.meta[key] = copy.deepcopy(values[node.name])
     return gm
 
 

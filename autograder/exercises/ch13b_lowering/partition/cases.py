@@ -163,6 +163,13 @@ EXERCISE = Exercise(
         offered("redraw: few", "few", models.ManyToOne, takes((torch.sin,)), hidden=True),
         offered("redraw: layers", "kinds", models.Layers, takes_all_but(("layer",)), hidden=True),
         offered(
+            "redraw: layers, looked up in the module",
+            "kinds",
+            models.Layers,
+            models.TakesLayers(nn.Linear),
+            hidden=True,
+        ),
+        offered(
             "redraw: no call",
             "never",
             models.Layers,

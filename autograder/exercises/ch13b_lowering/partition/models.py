@@ -84,6 +84,29 @@ class TakesNodes:
         return node.name in self.names or (self.others and not node.op.startswith("call_"))
 
 
+@dataclass(frozen=True)
+class TakesLayers:
+    """A backend that takes calls of layers of a class. It looks them up where the node is.
+
+    Attributes:
+        kind: the class.
+    """
+
+    kind: type[nn.Module]
+
+    def __call__(self, node: fx.Node) -> bool:
+        """Whether the node calls such a layer."""
+        root = node.graph.owning_module
+        return (
+            node.op == "call_module"
+            and root is not None
+            and isinstance(root.get_submodule(str(node.target)), self.kind)
+        )
+
+    def __repr__(self) -> str:
+        return f"TakesLayers({self.kind.__name__})"
+
+
 @dataclass(frozen=True, eq=False)
 class Offered:
     """Builds the trial of ``answer(gm, supported)``; ``gm`` is taken as it is.

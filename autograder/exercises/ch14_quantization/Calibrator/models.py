@@ -98,7 +98,7 @@ class Unread(nn.Module):
 
 class Wide(nn.Module):
     def forward(self, x):
-        return x.double() * 3, x.to(torch.float32)
+        return x.double() * 1e-60, x.to(torch.float32)
 
 
 def mobilenet() -> nn.Module:

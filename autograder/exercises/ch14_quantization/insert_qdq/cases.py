@@ -127,6 +127,7 @@ EXERCISE = Exercise(
         refused("the name of a module", models.Weighted, {"inner.0": 0.1}),
         refused("a name that only a new node has", models.OneRelu, {"relu": 0.1, "quantize": 0.1}),
         case("redraw: one value", "task", models.TwoReaders, {"cos": 0.03}, (T(4),), hidden=True),
+        case("redraw: a scale of one", "task", models.TwoReaders, {"cos": 1.0}, hidden=True),
         case("redraw: readers", "readers", models.Returned, {"exp": 0.02, "sin": 0.05},
              hidden=True),
         case("redraw: names", "rest", models.odd_names, {"dequantize_1": 0.04}, hidden=True),

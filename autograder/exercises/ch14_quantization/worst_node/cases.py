@@ -31,6 +31,8 @@ HINTS = (
 
 X = T(4, 3)
 NUMBERS = Exactly((0.31, -1.27, 2.2), (0.77, -0.4, 1.55), dtype=torch.float32)
+SMALL_ROW = Exactly((3.0, -2.0, 1.0), (0.01, 0.02, -0.01), dtype=torch.float32)
+CENTRED = Exactly((3.0, -2.0, -1.0), (1.5, 0.5, 2.0), dtype=torch.float32)
 THIRDS = Exactly(0.3, 0.31, -0.29, dtype=torch.float32)
 
 
@@ -85,6 +87,11 @@ EXERCISE = Exercise(
             {"pair": [NUMBERS, THIRDS]},
             hidden=True,
         ),
+        case("redraw: a row of small numbers", "measure", models.RowsApart, SMALL_ROW, hidden=True),
+        case(
+            "redraw: numbers that add up to zero", "which", models.RowsApart, CENTRED, hidden=True
+        ),
+        case("redraw: a call in one graph alone", "which", models.CallOrParameter, hidden=True),
         case("redraw: one after the other", "task", models.Straight, X, hidden=True),
         case("redraw: layers", "task", models.Weighted, X, hidden=True),
     ),

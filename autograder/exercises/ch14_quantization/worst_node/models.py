@@ -214,6 +214,29 @@ class Wide(Pair):
         return z.sum() * 0, y + 1
 
 
+class RowsApart(Pair):
+    """One value has all rows, the other one has the first row alone."""
+
+    def forward(self, x):
+        rows = self.go(x, 0.5).neg()
+        first = self.go(x[0], 0.7).neg()
+        return rows, first
+
+
+class CallOrParameter(Pair):
+    """What one of the graphs computes is a parameter of the other one."""
+
+    def __init__(self, quantized):
+        super().__init__(quantized)
+        name = "sin" if quantized else "cos"
+        self.register_parameter(name, nn.Parameter(torch.ones(2, 3)))
+
+    def forward(self, x):
+        first = self.sin if self.quantized else torch.sin(x)
+        second = torch.cos(x) if self.quantized else self.cos
+        return first + 50, second + 50, torch.exp(self.go(x, 0.05))
+
+
 def other_weight(gm: fx.GraphModule) -> None:
     """Make the parameter of a graph module another one by far."""
     weight = getattr(gm, "weight", None)

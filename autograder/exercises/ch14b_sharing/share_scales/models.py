@@ -78,6 +78,14 @@ class Keywords(nn.Module):
         return through(c.transpose(dim0=0, dim1=1), 0.08), c.neg()
 
 
+class TinyScale(nn.Module):
+    """One value is far smaller than the other one."""
+
+    def forward(self, x):
+        a, b = through(torch.sin(x) * 0.01, 9e-05), through(torch.cos(x), 0.01)
+        return through(torch.cat([a, b]), 0.004)
+
+
 class Repeated(nn.Module):
     """One value is joined with itself, and another one alone."""
 

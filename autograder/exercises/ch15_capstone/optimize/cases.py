@@ -141,6 +141,7 @@ EXERCISE = Exercise(
         model_case("redraw: an identity", "identities", models.AsOutput, (T(2, 3),), hidden=True),
         model_case("redraw: effects", "dead", models.Effects, Y, hidden=True),
         model_case("redraw: a pair", "pairs", models.SharedConv, Y, hidden=True),
+        model_case("redraw: a tied weight", "pairs", models.TiedWeight, X, hidden=True),
         model_case("redraw: many names", "pairs", models.ManyNamesTaken, X, hidden=True),
         model_case("redraw: they meet", "meet", Traced(models.TwoNorms), Y, hidden=True),
         network("redraw: MNASNet", models.mnasnet, hidden=True),

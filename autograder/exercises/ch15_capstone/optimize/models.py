@@ -417,6 +417,19 @@ class ReadWeight(nn.Module):
         return self.bn(self.conv(x)) * self.conv.weight.sum() + self.bn.bias.sum()
 
 
+class TiedWeight(nn.Module):
+    """Two convolutions have one weight, and a BatchNorm is behind one of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.left, self.right = nn.Conv2d(2, 2, 1), nn.Conv2d(2, 2, 1)
+        self.right.weight = self.left.weight
+        self.bn = nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        return self.bn(self.left(x)) + self.right(x)
+
+
 class NoPairs(nn.Module):
     """Neighbours of what is meant, and a convolution that is read twice for good."""
 
