@@ -37,6 +37,11 @@ _LIBRARIES = (builtins, math, operator, torch, torch.nn, torch.nn.functional, to
               torch.special, torch.fft, torch.linalg, torch.fx)  # fmt: skip
 
 
+def _is_phrase(line: str) -> bool:
+    """Whether a line has several words, and does not say where something was raised."""
+    return len(line.split()) > 1 and not re.match(r"line \d+: ", line)
+
+
 class Redaction:
     """Leaves out what only the student's code can have said about one case."""
 
@@ -63,8 +68,13 @@ class Redaction:
         return re.sub(f"{LEFT_OUT}(?:\\s*{LEFT_OUT})+", LEFT_OUT, "".join(kept))
 
     def lines(self, text: str) -> str:
-        """What was raised, and where: lines, which stay as many."""
-        return "\n".join(map(self.text, text.split("\n")))
+        """What was raised, and where: lines, which stay as many.
+
+        Further lines of what was raised may be those of a model, however short they are.
+        """
+        first, *rest = text.split("\n")
+        kept = (LEFT_OUT if _is_phrase(line) else self.text(line) for line in rest)
+        return "\n".join([self.text(first), *kept])
 
     def _pieces(self, text: str) -> Iterator[tuple[int, int]]:
         """Where a text repeats so much of what was said that no name explains it."""

@@ -9,10 +9,11 @@ from torchvision.models.resnet import BasicBlock, Bottleneck, ResNet
 
 
 class Narrow(ResNet):
-    """A ResNet whose stages have a sixteenth of the usual channels, and four classes."""
+    """A ResNet whose stages have so many blocks, and a sixteenth of the usual channels."""
 
-    def __init__(self, block, layers, **options):
-        super().__init__(block, layers, num_classes=4, **options)
+    def __init__(self, *blocks, bottlenecks=False, **options):
+        block = Bottleneck if bottlenecks else BasicBlock
+        super().__init__(block, list(blocks), num_classes=4, **options)
         self.fc = nn.Linear(32 * block.expansion, 4)
 
     def _make_layer(self, block, planes, *rest, **options):
@@ -20,11 +21,11 @@ class Narrow(ResNet):
 
 
 # All but one are of the same class, as all of torchvision's are: a class says nothing of the depth.
-one_block_each = partial(Narrow, BasicBlock, [1, 1, 1, 1])
-many_blocks = partial(Narrow, BasicBlock, [1, 1, 11, 2])
-bottlenecks = partial(Narrow, Bottleneck, [1, 1, 3, 2])
+one_block_each = partial(Narrow, 1, 1, 1, 1)
+many_blocks = partial(Narrow, 1, 1, 11, 2)
+bottlenecks = partial(Narrow, 1, 1, 3, 2, bottlenecks=True)
 grouped = partial(
-    Narrow, Bottleneck, [1, 1, 2, 1], groups=2, width_per_group=32,
+    Narrow, 1, 1, 2, 1, bottlenecks=True, groups=2, width_per_group=32,
     replace_stride_with_dilation=[False, True, True],
 )  # fmt: skip
 """As in ResNeXt, and with dilation."""
@@ -34,5 +35,5 @@ class Headless(Narrow):
     """A ResNet of torchvision with another normalization, fewer channels, and no classifier."""
 
     def __init__(self):
-        super().__init__(BasicBlock, [1, 2, 1, 1], norm_layer=partial(nn.GroupNorm, 2))
+        super().__init__(1, 2, 1, 1, norm_layer=partial(nn.GroupNorm, 2))
         self.fc = nn.Identity()

@@ -202,8 +202,9 @@ NODES_OF: dict = {}
 
 @wrong("nodes are remembered by the class of the model", "wrong-result", clause="any-resnet")
 def remembered(model):
-    if type(model) not in NODES_OF:
-        NODES_OF[type(model)] = last_nodes(model)
+    nodes = last_nodes(model)
+    # Those of the smallest one, so that it does not matter which model came first.
+    NODES_OF[type(model)] = min(NODES_OF.get(type(model), nodes), nodes, key=str)
     return create_feature_extractor(model, NODES_OF[type(model)])
 
 

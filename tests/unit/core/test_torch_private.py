@@ -106,6 +106,7 @@ def test_fake_tensors_have_shapes_alone() -> None:
 
 
 ELSEWHERE = {"_assert": "what FX itself records", "_exit": "of os", "_getframe": "of sys"} | {
+    "_assert_tensor_metadata": "an operator of ATen",
     "_preprocessors": "of nbconvert",
     "_config": "of multiprocessing",
     "_lru_cache_wrapper": "of functools",
