@@ -125,8 +125,7 @@ def time_limit(limits: Limits) -> Iterator[Clock]:
 
     The clock that is yielded says whether that was so. A Ctrl-C stays a `KeyboardInterrupt`. On
     the main thread of Linux and macOS a timer signal is used, which ends sleeping calls too;
-    elsewhere a watching thread. A limit within another one counts for both, and while it is there
-    only the inner one ends anything.
+    elsewhere a watching thread. What a limit within another one takes counts for both.
     """
     clock = Clock(limits)
     main = threading.current_thread() is threading.main_thread()

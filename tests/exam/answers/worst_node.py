@@ -309,23 +309,21 @@ def sum_is_zero(float_gm, quant_gm, *inputs):
 ALL_BUT_INPUTS = ("call_function", "call_method", "call_module", "get_attr")
 
 
+def calls_of(gm, inputs):
+    """Keeps of some names those of a graph's calls; in the other graph they may be parameters'."""
+    calls = noted(gm, inputs)
+    return lambda names: [name for name in names if name in calls]
+
+
 @wrong("what is a call in the float graph", "not-compared", clause="calls")
 def calls_of_one(float_gm, quant_gm, *inputs):
-    """A parameter of the other graph may have the same name."""
-
-    def order(names):
-        calls = noted(float_gm, inputs)
-        return [name for name in names if name in calls]
-
+    order = calls_of(float_gm, inputs)
     return compared(float_gm, quant_gm, inputs, kinds=ALL_BUT_INPUTS, order=order)
 
 
 @wrong("what is a call in the quantized graph", "not-compared", clause="calls")
 def calls_of_the_other(float_gm, quant_gm, *inputs):
-    def order(names):
-        calls = noted(quant_gm, inputs)
-        return [name for name in names if name in calls]
-
+    order = calls_of(quant_gm, inputs)
     return compared(float_gm, quant_gm, inputs, kinds=ALL_BUT_INPUTS, order=order)
 
 
