@@ -82,6 +82,8 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
         except Exception:  # a cell that imports it will say so
             continue
     _warm_up(made)
+    if any(name.partition(".")[0] == "matplotlib" for name in config["imports"]):
+        _draw_a_plot()
     if not will_compile(config["imports"]):  # compilers look closely at what stands in a module
         quick_tracing.install()
         quick_copies.install()
@@ -134,14 +136,17 @@ def _is_models(name: str) -> bool:
 
 
 def _warm_up(made: Shell) -> None:
-    """Do once what is slow the first time: a plot, a text that is measured, and a traceback."""
-    import matplotlib.pyplot as plt
-
+    """Do once what is slow the first time: a text that is measured, and a traceback."""
     measure_letters()
-
-    plt.figure().savefig(os.devnull, format="png")
-    plt.close("all")
     try:
         raise ValueError
     except ValueError:
         made.InteractiveTB.structured_traceback(*sys.exc_info())
+
+
+def _draw_a_plot() -> None:
+    """Do once what is slow for the first plot."""
+    import matplotlib.pyplot as plt
+
+    plt.figure().savefig(os.devnull, format="png")
+    plt.close("all")

@@ -14,9 +14,11 @@ _SENTENCE = re.compile(r"(?<=[.!?:])\s")
 
 
 def error_text(error: dict[str, Any] | None) -> str:
-    """An exception as `` `Type: message` ``."""
+    """An exception as `` `Type: message` ``, without a full stop: it is a part of a sentence."""
     error = error or {}
     message = message_of(error)
+    if not message.endswith(".."):
+        message = message.removesuffix(".")
     return f"`{error.get('type', 'an exception')}{': ' if message else ''}{message}`"
 
 

@@ -12,6 +12,16 @@ if False:  # for type checkers
     from autograder.judge import Evidence
 
 
+_IS_READ = (
+    "`erase_node` refuses a node that somebody reads, so this one was read only after it was "
+    "erased: look for a list, a dict or a variable that still holds the old node."
+)
+_READS_AGAIN = (
+    "An erased node reads nothing, so this one was given arguments after it was erased: look for a "
+    "list, a dict or a variable that still holds it."
+)
+
+
 @rule("wellformed", Stage.FORM)
 def wellformed(evidence: Evidence) -> Iterable[Finding]:
     """Lint passes, one output at the end, no foreign nodes, no raw tensors, fresh code …"""
@@ -70,7 +80,9 @@ def _links(evidence: Evidence, data: Plain) -> Iterator[Finding]:
                 f"A node `{name}` that "
                 + ("was erased" if kind == "erased" else "belongs to another graph")
                 + f" still counts as a user of `{row['name']}`.",
-                "Nodes of two graphs must not be mixed: copy a node with `graph.node_copy` "
+                _READS_AGAIN
+                if kind == "erased"
+                else "Nodes of two graphs must not be mixed: copy a node with `graph.node_copy` "
                 "and map its arguments.",
                 nodes=(row["name"],),
             )
@@ -98,7 +110,9 @@ def _link_finding(
         return evidence.finding(
             "foreign-node",
             f"`{name}` reads a node `{other}` that {what}.",
-            "Every node that a graph reads must have been created in that same graph; "
+            _IS_READ
+            if kind == "erased"
+            else "Every node that a graph reads must have been created in that same graph; "
             "`copy.deepcopy(node)` makes a node of another one.",
             nodes=(name,),
         )

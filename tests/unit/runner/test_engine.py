@@ -287,6 +287,23 @@ def foreign_user(gm: fx.GraphModule) -> None:
     fx.Graph().call_function(torch.relu, (product_of(gm),))
 
 
+def erased_node(gm: fx.GraphModule) -> fx.Node:
+    with gm.graph.inserting_after(product_of(gm)):
+        node = gm.graph.call_function(torch.relu, (product_of(gm),))
+    gm.graph.erase_node(node)
+    return node
+
+
+def erased(gm: fx.GraphModule) -> None:
+    old = erased_node(gm)
+    list(gm.graph.nodes)[-1].args = (old,)
+
+
+def erased_user(gm: fx.GraphModule) -> None:
+    old = erased_node(gm)
+    old.args = (product_of(gm),)
+
+
 def second_output(gm: fx.GraphModule) -> None:
     gm.graph.output(product_of(gm))
     gm.recompile()
@@ -369,6 +386,8 @@ def own_function(gm: fx.GraphModule) -> None:
         (self_loop, "self-loop"),
         (foreign, "foreign-node"),
         (foreign_user, "foreign-node"),
+        (erased, "foreign-node"),
+        (erased_user, "foreign-node"),
         (second_output, "several-outputs"),
         (no_output, "no-output"),
         (after_output, "output-not-last"),
@@ -389,6 +408,16 @@ def test_each_corruption_has_its_finding(edit: Callable[..., Any], code: str) ->
     verdict = verdict_on(edited(edit))
     assert not verdict.passed
     assert code in codes(verdict)
+
+
+@pytest.mark.parametrize(
+    ("edit", "look"),
+    [(erased, "was read only after it was erased"), (erased_user, "given arguments after it was")],
+)
+def test_where_to_look_for_an_erased_node(edit: Callable[..., Any], look: str) -> None:
+    (finding,) = [f for f in verdict_on(edited(edit)).findings if f.code == "foreign-node"][:1]
+    assert "erased" in finding.message
+    assert look in finding.look
 
 
 def test_nothing_returned() -> None:
