@@ -1090,7 +1090,9 @@ def is_faithful(model: nn.Module, inputs: list[tuple]) -> bool:
     with torch.random.fork_rng():
         try:
             try:
-                trace = fx.symbolic_trace(model)
+                graph = fx.symbolic_trace(model).graph
+                restore_buffers()
+                trace = fx.GraphModule(model, graph)  # with the buffers that were noted
             except Exception:
                 return False
             for args in inputs:

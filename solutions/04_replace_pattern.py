@@ -912,7 +912,7 @@ assert rounds == [1] * 10  # and so on, for ever
 #
 # If the pattern still matches after `limit` rounds, raise a `RuntimeError`.
 # A round is one call of `replace_pattern`, however many places it rewrites. Exactly `limit` rounds are allowed.
-# Each part of the result is in the mode that it has in the model.
+# The result, and each module that it calls, is in the mode that it has in the model.
 #
 # **Do not** change the model you were given.
 

@@ -85,6 +85,17 @@ class NamedOutput(nn.Module):
         return self.output(x + self.shift * 2)
 
 
+class TracedWithin(nn.Module):
+    """One of its layers is a graph module: tracing goes through it, as through any of our own."""
+
+    def __init__(self):
+        super().__init__()
+        self.block = fx.symbolic_trace(ReluPlusOne())
+
+    def forward(self, x):
+        return self.block(x) * 2
+
+
 class UnusedParts(nn.Module):
     def forward(self, x, unused):
         torch.sin(x)  # nobody reads this value

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 from torch import fx, nn
-from torch.export import ExportedProgram
+from torch.export import Dim, ExportedProgram
 
 from autograder.core.exercise import Trial
 from autograder.models import T, fresh
@@ -31,6 +31,7 @@ class Program:
         decomposed: whether `run_decompositions` is called, with an empty table.
         keywords: what it is exported with by keyword: names, and tensors as `T`.
         change: what is done to the program besides.
+        varying: the places of arguments that are numbers, and may be others in each call.
     """
 
     make: Callable[[], nn.Module]
@@ -39,6 +40,7 @@ class Program:
     decomposed: bool = False
     keywords: tuple[tuple[str, T], ...] = ()
     change: Callable[[ExportedProgram], ExportedProgram] | None = None
+    varying: tuple[int, ...] = ()
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
@@ -65,7 +67,9 @@ def exported(recipe: Program) -> ExportedProgram:
         ]
         args = tuple(_made(spec) for spec in specs)
         keywords = {name: _made(spec) for name, spec in recipe.keywords}
-        program = torch.export.export(model, args, keywords)
+        vary = tuple(Dim.DYNAMIC if i in recipe.varying else None for i in range(len(args)))
+        shapes = vary if recipe.varying else None
+        program = torch.export.export(model, args, keywords, dynamic_shapes=shapes)
         if recipe.decomposed:
             program = program.run_decompositions({})
     return program if recipe.change is None else recipe.change(program)

@@ -208,6 +208,16 @@ class NewMetaWins(Swap):
         return result
 
 
+@wrong("what tells of the old value is dropped where the operation is another", "meta-lost")
+class NoOldValues(Standard):
+    def run_node(self, n):
+        result = super().run_node(n)
+        if n.op != "output" and result.node.target != n.target:
+            for key in ("val", "tensor_meta"):
+                result.node.meta.pop(key, None)
+        return result
+
+
 @wrong("keys that begin with an underscore are dropped", "meta-lost")
 class PublicKeys(Swap):
     def run_node(self, n):
@@ -259,6 +269,15 @@ class FunctionOnly(Standard):
 class NoMethods(Standard):
     def call_method(self, target, args, kwargs):
         return fx.Transformer.call_method(self, target, args, kwargs)
+
+
+@wrong("an addition of zero stays", "missed-spelling", clause="functions")
+class ZeroStays(Standard):
+    def call_function(self, target, args, kwargs):
+        numbers = [a for a in (*args, *kwargs.values()) if not isinstance(a, fx.Proxy)]
+        if target in self.functions and 0 in numbers:
+            return fx.Transformer.call_function(self, target, args, kwargs)
+        return super().call_function(target, args, kwargs)
 
 
 @wrong("alpha is handed on", "result-raises")
@@ -434,6 +453,9 @@ BEYOND = {
         "random models have no function of their own called `add`"
     ),
     "goes into leaves that are not of torch.nn": "the leaves of random models are of `torch.nn`",
+    "what tells of the old value is dropped where the operation is another": (
+        "random models have no key that PyTorch writes"
+    ),
     "what the new node has in its meta wins": "random models have no key that PyTorch writes",
     "iadd, too": (
         "a `Transformer`, which is asked for, makes a plain addition of `iadd`; so no model has it"

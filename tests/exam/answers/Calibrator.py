@@ -273,6 +273,29 @@ class NoEmpty(Plain):
         return floats(value) and value.numel() > 0
 
 
+@wrong("an empty tensor makes it zero again", "wrong-scale", clause="all-runs")
+class EmptyForgets(Plain):
+    def run_node(self, n):
+        value = super().run_node(n)
+        if n.name in self.largest and floats(value) and value.numel() == 0:
+            self.largest[n.name] = 0.0
+        return value
+
+
+@wrong("attributes are looked at before any run", "wrong-scale", clause="when-computed")
+class AttributesFirst(Plain):
+    def __init__(self, gm):
+        super().__init__(gm)
+        self.before = {n: self.fetch_attr(n.target) for n in gm.graph.find_nodes(op="get_attr")}
+        self.before = {n: v.clone() for n, v in self.before.items() if floats(v)}
+
+    def run_node(self, n):
+        value = super().run_node(n)
+        if n in self.before:
+            self.largest[n.name] = self.top(self.before[n])
+        return value
+
+
 @wrong("zeros are left out", "missing-node", clause="zeros")
 class NoZeros(Plain):
     def scales(self):
@@ -504,5 +527,6 @@ BEYOND = {
     "no scale below 1e-8": RARE,
     "tiny numbers count as zeros": RARE,
     "the output by its name": RARE,
+    "attributes are looked at before any run": "no random model changes a buffer",
     "sorted by name": "names of random models may be sorted already",
 }

@@ -436,6 +436,12 @@ class Example(Base):
         return run
 
 
+@wrong("copies of the inputs are handed on", "wrong-result", clause="as-it-is")
+class OnCopies(Base):
+    def compiled(self, gm, example_inputs):
+        return lambda *args: gm(*copy.deepcopy(args))
+
+
 @wrong("no attribute called ops", "result-raises")
 class OtherNames(Base):
     def __init__(self):

@@ -594,6 +594,12 @@ register(
     "attributes are left to FX", "trace-raises", "unpacking",
     asking(__getattr__=lambda self, name: Attribute(self, name)),
 )  # fmt: skip
+register(
+    "only sizes and dtypes are attributes", "trace-raises", "iteration",
+    asking(__getattr__=lambda self, name: (
+        Attribute(self, name) if name in ("T", "mT") else KnownAttribute(self, name)
+    )),
+)  # fmt: skip
 register("no dim", "trace-raises", "dimensions", value_of=unable("dim", "ndim"))
 register("no numel", "trace-raises", "numel", value_of=unable("numel"))
 register("no dtype", "trace-raises", "dtype", value_of=unable("dtype"))
@@ -1055,6 +1061,54 @@ register("each example serves once", "trace-raises", "roots", UsedUp)
 register("examples by place", "wrong-graph", "by-name", ByPlace)
 register("examples by the names of nodes", "trace-raises", "by-name",
          example=lambda self, node: on_meta(self.examples[node.name]))  # fmt: skip
+
+
+def without_default(self, node):
+    if node.args:
+        raise LookupError("a default is no example")
+    return on_meta(self.examples[node.target])
+
+
+class OncePerLayer(Base):
+    """What a layer gives has one shape, however often it is called."""
+
+    def trace(self, root, concrete_args=None):
+        self.given = {}
+        return super().trace(root, concrete_args)
+
+    def run_module(self, module, args, kwargs):
+        if module not in self.given:
+            self.given[module] = super().run_module(module, args, kwargs)
+        return self.given[module]
+
+
+class OfTheRoot(Base):
+    """Parameters are looked up by `getattr`, which knows no dots."""
+
+    def value_of(self, node):
+        if node.op == "get_attr":
+            return self.attribute(getattr(self.root, node.target))
+        return super().value_of(node)
+
+
+class AnewAtTheEnd(Base):
+    """The list begins anew where a trace came to its end."""
+
+    ended = True
+
+    def trace(self, root, concrete_args=None):
+        before = [] if self.ended else self.assumed
+        self.values, self.assumed, self.ended = {}, before, False
+        graph = fx.Tracer.trace(self, root, concrete_args)
+        self.ended = True
+        return graph
+
+
+register("parameters with a default have no example", "trace-raises", "by-name",
+         example=without_default)  # fmt: skip
+register("each layer is run once", "wrong-graph", "leaves", OncePerLayer)
+register("parameters of parts are not found", "trace-raises", "tensors", OfTheRoot)
+register("assumed goes on after an error", "assumed-extra", "anew", AnewAtTheEnd)
 register("the example itself", "caller-changed", "examples-stay",
          example=lambda self, node: self.examples[node.target].to("meta"))  # fmt: skip
 
@@ -1170,4 +1224,12 @@ class Untouched(fx.Tracer):
 BEYOND = {
     "only RuntimeError is caught": "all that a random model calls runs on meta tensors",
     "one meta tensor for all traces": "no random model changes the shape of an argument",
+    "attributes are left to FX": "random models unpack no shapes",
+    "a loop over sizes gives numbers": "nor do they loop over shapes",
+    "only sizes and dtypes are attributes": "nor have they `x.T` or `x.mT`",
+    "zeros instead of meta tensors": "random models ask for no values",
+    "assumed goes on": "both traces of a random model ask the same",
+    "assumed goes on after an error": "random models are traced without an error",
+    "parameters with a default have no example": "no input of a random model has a default",
+    "each layer is run once": "no layer of a random model is called with two shapes",
 }

@@ -13,6 +13,7 @@ from tests.exam.answers import right, wrong
 
 BEYOND = {
     "overloads of operators are left out": "random models call no ATen operators",
+    "keywords that the other function does not know go": "random tables have none of Python's",
     "all overloads of a packet": "random tables have no packets of overloads",
     "what is around a function is taken for it": "random models have no such functions",
 }
@@ -279,6 +280,15 @@ class InOrder(Swapping):
         other = super().edit(node, new)
         node.args, node.kwargs = (*node.args, *node.kwargs.values()), {}
         return other
+
+
+@wrong("keywords that the other function does not know go", "node-changed", clause="arguments")
+class Fitting(Swapping):
+    def edit(self, node, new):
+        if inspect.isfunction(new):
+            known = inspect.signature(new).parameters
+            node.kwargs = {key: value for key, value in node.kwargs.items() if key in known}
+        return super().edit(node, new)
 
 
 @wrong("the old target is noted in `meta`", "node-changed", clause="meta")

@@ -130,19 +130,6 @@ class Measurements(fx.Interpreter):
         return ordered[: max(n, 0)]
 
 
-@right("a run that fails is noted only up to its error")
-class CommitsAtTheEnd(Plain):
-    """Whole runs only: what ran before an error is forgotten."""
-
-    def run(self, *args, **kwargs):
-        saved = dict(self.seconds), dict(self.calls)
-        try:
-            return super().run(*args, **kwargs)
-        except Exception:
-            self.seconds, self.calls = saved
-            raise
-
-
 # ------------------------------------------------------------------ wrong
 
 
@@ -316,6 +303,33 @@ class TimesErrors(Plain):
             raise
         if n.op.startswith("call"):
             self.note(n.name, time.perf_counter() - start)
+        return value
+
+
+@wrong("a run that ends with an error leaves no notes", "wrong-count", clause="calls")
+class WholeRunsOnly(Plain):
+    def run(self, *args, **kwargs):
+        saved = dict(self.seconds), dict(self.calls)
+        try:
+            return super().run(*args, **kwargs)
+        except Exception:
+            self.seconds, self.calls = saved
+            raise
+
+
+@wrong("the time since the call before", "wrong-time", clause="time-spent")
+class SinceTheCallBefore(Plain):
+    """It holds what an operation did that raised, and the pause between two runs."""
+
+    def __init__(self, module):
+        super().__init__(module)
+        self.last = time.perf_counter()
+
+    def run_node(self, n):
+        value = fx.Interpreter.run_node(self, n)
+        if n.op.startswith("call"):
+            before, self.last = self.last, time.perf_counter()
+            self.note(n.name, self.last - before)
         return value
 
 

@@ -214,6 +214,22 @@ def other_kind(ep, name):
     return extended(ep, name, spec=spec)
 
 
+@wrong("the old line once more, where there is one", "wrong-signature", clause="kind")
+def line_once_more(ep, name):
+    specs = ep.graph_signature.output_specs
+    known = {value.name: each for each, value in zip(specs, ep.graph.output_node().args[0],
+             strict=True) if isinstance(value, fx.Node)}  # fmt: skip
+    return extended(ep, name, spec=lambda name: known.get(name) or user_output(name))
+
+
+@wrong("tried before it is handed out", "wrong-result", clause="pair")
+def tried(ep, name):
+    new = extended(ep, name)
+    args, keywords = new.example_inputs
+    new.module()(*args, **keywords)
+    return new
+
+
 @wrong("other lines of the signature are sorted", "wrong-signature", clause="nothing-else")
 def sorted_specs(ep, name):
     new = extended(ep, name)

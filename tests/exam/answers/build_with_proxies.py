@@ -81,6 +81,11 @@ def _():
     return fx.GraphModule(nn.Module(), graph)
 
 
+@right("joined last")
+def _():
+    return built(lambda x, y: torch.cat([-torch.tanh(x), -torch.tanh(y)]))
+
+
 @right("dead code eliminated, recompiled")
 def _():
     graph = fx.Graph()
@@ -171,6 +176,11 @@ def _():
     list(gm.graph.nodes)[1].args = (None,)
     gm.recompile()
     return gm
+
+
+@wrong("the second input gets the dtype of the first", "wrong-dtype", clause="value")
+def _():
+    return built(lambda x, y: torch.neg(torch.tanh(torch.cat([x, y.type_as(x)]))))
 
 
 @wrong("joined the other way round", "wrong-result")

@@ -301,6 +301,17 @@ def one_argument(a, b, inputs, repeats=20):
     return Compare(call=call)(a, b, inputs, repeats)
 
 
+@wrong("the first input is asked where it is", "crashed", clause="inputs")
+def asks_the_first_input(a, b, inputs, repeats=20):
+    wait = torch.cuda.synchronize if inputs[0].is_cuda else bool
+
+    def call(f, inputs):
+        f(*inputs)
+        wait()
+
+    return Compare(call=call)(a, b, inputs, repeats)
+
+
 @wrong("only the first input", "wrong-inputs")
 def first_input(a, b, inputs, repeats=20):
     def call(f, inputs):

@@ -455,6 +455,34 @@ class KnownWeights(Counting):
         return self.known.setdefault(id(weight), super().linear(x, weight, out))
 
 
+class GroupsByKeyword(Counting):
+    """The groups of a function are read from its keywords, and the channels from its input."""
+
+    def call_function(self, target, args, kwargs):
+        if target not in self.convs:
+            return super().call_function(target, args, kwargs)
+        out = fx.Interpreter.call_function(self, target, args, kwargs)
+        x, weight = (self.pick(args, kwargs, i, n) for i, n in enumerate(("input", "weight")))
+        channels = x.shape[1 - weight.dim()] // kwargs.get("groups", 1)
+        self.total += 2 * out.numel() * channels * weight.shape[2:].numel()
+        return out
+
+
+class EqualCallsOnce(Counting):
+    """A layer that is given a value once more has computed that already."""
+
+    def __init__(self, module):
+        super().__init__(module)
+        self.given = []
+
+    def call_module(self, target, args, kwargs):
+        value = self.pick(args, kwargs, 0, "input")
+        if any(target == name and value is other for name, other in self.given):
+            return fx.Interpreter.call_module(self, target, args, kwargs)
+        self.given.append((target, value))
+        return super().call_module(target, args, kwargs)
+
+
 class PositionalOnly(Counting):
     @staticmethod
     def pick(args, kwargs, position, *names):
@@ -490,6 +518,8 @@ for style, cls, finding in (
     ("a layer that is called twice counts once", EachLayerOnce, "wrong-count"),
     ("a second call costs what the first one did", KnownLayers, "wrong-count"),
     ("a weight costs the same each time", KnownWeights, "wrong-count"),
+    ("a layer that is given the same value again counts once", EqualCallsOnce, "wrong-count"),
+    ("groups by keyword only", GroupsByKeyword, "wrong-count"),
     ("keyword arguments are not found", PositionalOnly, "crashed"),
     ("a float for convolutions", Halves, "wrong-kind"),
 ):
@@ -548,6 +578,8 @@ CLAUSES = {
     "keyword arguments are not found": "keywords",
     "a layer that is called twice counts once": "called-twice",
     "a second call costs what the first one did": "called-twice",
+    "a layer that is given the same value again counts once": "called-twice",
+    "groups by keyword only": "groups",
     "sums and products of elements count": "elementwise",
     "norms count": "norms",
     "a float for convolutions": "int",

@@ -96,6 +96,14 @@ def _(model):
     return {op: found.count(op) for op in OPS}
 
 
+@wrong("only parameters and buffers are attributes", "wrong-count", clause="every-node")
+def _(model):
+    own = {*dict(model.named_parameters()), *dict(model.named_buffers())}
+    nodes = fx.symbolic_trace(model).graph.nodes
+    found = [n.op for n in nodes if n.op != "get_attr" or n.target in own]
+    return {op: found.count(op) for op in OPS}
+
+
 @wrong("distinct targets instead of nodes", "wrong-count", clause="how-many")
 def _(model):
     seen = {(node.op, str(node.target)) for node in fx.symbolic_trace(model).graph.nodes}

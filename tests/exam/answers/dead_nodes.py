@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import operator
 
 import networkx as nx
@@ -367,6 +368,23 @@ def _(model):
     used = {n.target for n in alive if n.op == "call_module"}
     alive |= {n for n in graph.nodes if n.op == "call_module" and n.target in used}
     return named(graph, alive)
+
+
+@wrong("buffers that are read usefully somewhere are never dead", "missed-dead")
+def _(model):
+    graph = fx.symbolic_trace(model).graph
+    alive = alive_in(graph)
+    used = {n.target for n in alive if n.op == "get_attr"}
+    alive |= {n for n in graph.nodes if n.op == "get_attr" and n.target in used}
+    return named(graph, alive)
+
+
+@wrong("optional arguments keep their defaults", "missed-dead")
+def _(model):
+    parameters = inspect.signature(model.forward).parameters.values()
+    defaults = {p.name: None for p in parameters if p.default is None}
+    graph = fx.symbolic_trace(model, concrete_args=defaults).graph
+    return [name for name in named(graph, alive_in(graph)) if not name.startswith("_assert")]
 
 
 @wrong("calls that say the same are all alive", "missed-dead")

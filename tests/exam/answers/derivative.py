@@ -306,6 +306,18 @@ def alpha_of_positional(fn):
     return forward_mode(fn, arguments=arguments)
 
 
+@wrong("calls that differ in their alpha alone are one call", "wrong-result")
+def equal_but_for_alpha(fn):
+    gm, first = fx.symbolic_trace(fn), {}
+    for node in gm.graph.nodes:
+        if len(node.args) == 2:
+            one = first.setdefault((node.target, node.args), node)
+            if one is not node:
+                node.replace_all_uses_with(one)
+    gm.recompile()
+    return forward_mode(gm)
+
+
 @wrong("an alpha of zero is taken for none", "wrong-result")
 def zero_is_no_alpha(fn):
     return forward_mode(fn, alpha_for_zero=1)

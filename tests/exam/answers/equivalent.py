@@ -213,6 +213,21 @@ wrong("as they are given", "missed-difference")(with_parts(mode=nothing))
 wrong("only the root's mode is set", "missed-difference", clause="parts")(
     with_parts(mode=lambda module, training: setattr(module, "training", training))
 )
+
+
+@wrong("a part in eval mode stays so", "missed-difference", clause="parts")
+def frozen_parts(model, other, make_inputs, trials=8):
+    parts = [part for each in (model, other) if each.training for part in each.modules()]
+    asleep = [part for part in parts if not part.training]
+
+    def mode(module, training):
+        module.train(training)
+        for part in asleep:
+            part.eval()
+
+    return with_parts(mode=mode)(model, other, make_inputs, trials)
+
+
 wrong("from seed 1 on", "missed-difference")(with_parts(seeds=lambda n: range(1, n)))
 wrong("seeds 1 to trials", "false-alarm", clause="seeds")(
     with_parts(seeds=lambda n: range(1, n + 1))
@@ -227,6 +242,44 @@ wrong("one seed is enough", "missed-difference")(with_parts(every=any))
 wrong("arguments are not compared", "missed-difference", clause="arguments")(
     with_parts(same_args=lambda a, b: True)
 )
+
+
+def effects_in(mode):
+    """Compare the arguments afterwards in one of the two modes only."""
+
+    def equivalent(model, other, make_inputs, trials=8):
+        def holds(training):
+            same_args = None if training is mode else lambda a, b: True
+            parts = with_parts(modes=(training,), same_args=same_args)
+            return parts(model, other, make_inputs, trials)
+
+        return holds(True) and holds(False)
+
+    return equivalent
+
+
+wrong("arguments are compared in eval mode only", "missed-difference", clause="arguments")(
+    effects_in(False)
+)
+wrong("arguments are compared in train mode only", "missed-difference", clause="arguments")(
+    effects_in(True)
+)
+
+
+@wrong("whether arguments change, and not how", "missed-difference", clause="arguments")
+def whether_they_change(model, other, make_inputs, trials=8):
+    before = []
+
+    def noted(number):
+        before[:] = [frozen(make_inputs(number))]
+        return make_inputs(number)
+
+    def same_args(a, b):
+        return alike(a, before[0]) == alike(b, before[0])
+
+    return with_parts(same_args=same_args)(model, other, noted, trials)
+
+
 wrong("arguments are shared", "false-alarm")(
     with_parts(made_once=True, copy_args=lambda args: args)
 )
@@ -386,6 +439,18 @@ wrong("signs of zeros count", "false-alarm", clause="tolerance")(
         )
     )
 )  # fmt: skip
+wrong("strides count", "false-alarm", clause="nothing-else")(
+    with_parts(same=with_options(equal_nan=True, check_stride=True))
+)
+wrong("gradients count", "false-alarm", clause="nothing-else")(
+    with_parts(
+        mode=lambda module, training: module.train(training) and torch.set_grad_enabled(True),
+        keep=lambda value: pytree.tree_map_only(torch.Tensor, torch.clone, value),
+        same=lambda a, b: alike(
+            a, b, lambda x, y: close(x, y) and x.requires_grad == y.requires_grad
+        )
+    )
+)  # fmt: skip
 
 
 def tensors_alone(a, b):
@@ -416,6 +481,9 @@ def shorter(a, b):
 
 
 wrong("items that only one has", "missed-difference", clause="length")(with_parts(same=shorter))
+wrong("items that only one argument has", "missed-difference", clause="arguments")(
+    with_parts(same_args=shorter)
+)
 
 
 def keys_of_one(a, b):
@@ -428,6 +496,19 @@ def keys_of_one(a, b):
 
 wrong("keys that only the other has", "missed-difference", clause="keys")(
     with_parts(same=keys_of_one)
+)
+
+
+def values_alone(a, b):
+    if isinstance(a, dict) and isinstance(b, dict):
+        return values_alone(list(a.values()), list(b.values()))
+    if isinstance(a, (list, tuple)) and type(a) is type(b):
+        return len(a) == len(b) and all(map(values_alone, a, b))
+    return alike(a, b)
+
+
+wrong("values of dictionaries, one after the other", "missed-difference", clause="keys")(
+    with_parts(same=values_alone)
 )
 
 
@@ -503,6 +584,14 @@ BEYOND = {
     "allclose": _VALUES,
     "assert_close for everything": _VALUES,
     "items that only one has": _VALUES,
+    "items that only one argument has": "a random model changes no list",
+    "strides count": "a random model and its trace lay out their results alike",
+    "gradients count": "a random model and its trace share their parameters",
+    "arguments are compared in eval mode only": "a late change comes in both modes",
+    "arguments are compared in train mode only": "a late change comes in both modes",
+    "whether arguments change, and not how": "one of the two changes its arguments, or neither",
+    "a part in eval mode stays so": "a random model and its parts have one mode",
     "keys that only the other has": _VALUES,
+    "values of dictionaries, one after the other": _VALUES,
     "dictionaries one level deep": "in few random models only a nested value differs",
 }

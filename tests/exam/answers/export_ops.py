@@ -10,6 +10,7 @@ from collections import Counter
 import torch
 from torch import fx
 from torch._ops import OpOverload
+from torch.fx.passes.dialect.common.cse_pass import CSEPass
 
 from tests.exam.answers import right, wrong
 
@@ -216,6 +217,23 @@ def swept(model, args):
     program = torch.export.export(model, args)
     program.graph_module.graph.eliminate_dead_code()
     return count(program)
+
+
+@wrong("what export adds for constants is left out", "missing-operator")
+def without_what_is_added(model, args):
+    def wanted(node):
+        return is_aten(node) and not re.search("lift_fresh|detach", str(node.target))
+
+    return count(torch.export.export(model, args), wanted=wanted)
+
+
+@wrong("the same call of the same value counts once", "wrong-count", clause="how-often")
+def repeats_once(model, args):
+    def graphs(module):
+        return [CSEPass()(part).graph_module.graph for part in module.modules()
+                if isinstance(part, fx.GraphModule)]  # fmt: skip
+
+    return count(torch.export.export(model, args), graphs=graphs)
 
 
 @wrong("after run_decompositions", "extra-key", clause="no-decomposition")

@@ -634,6 +634,16 @@ def modules_stay(model, wanted):
     return take(model, wanted, modules=False)
 
 
+@wrong("modules stay whose name another one begins with", "unused-module", clause="modules-gone")
+def begin_alike_stay(model, wanted):
+    gm = take(model, wanted)
+    used = [node.target for node in gm.graph.nodes if node.op == "call_module"]
+    for name, child in model.named_children():
+        if any(target.startswith(name) for target in used):
+            gm.add_submodule(name, child)
+    return gm
+
+
 @wrong("unread placeholders go", "lost-signature", clause="signature")
 def no_placeholders(model, wanted):
     gm = take(model, wanted)
@@ -734,6 +744,21 @@ def only_what_it_writes(model, wanted):
     return take(model, wanted, sweep=narrow)
 
 
+@wrong("what is read in a list is overlooked", "wrong-result")
+def only_direct_reads(model, wanted):
+    def direct(gm, nodes, chosen, memory, writes):
+        needed, read = set(), set()
+        for node in reversed(nodes):
+            matters = writes(gm, node) and memory[node] in read
+            if node in chosen or matters or needed & set(node.users):
+                needed.add(node)
+                given = [*node.args, *node.kwargs.values()]
+                read |= {memory[n] for n in (node, *given) if isinstance(n, fx.Node)}
+        return needed, list(chosen)
+
+    return take(model, wanted, sweep=direct)
+
+
 def without_alias(name, finding, *, modules=MODULES_PASS_ON):
     """A wrong answer that does not know that `name` passes memory on."""
 
@@ -773,6 +798,11 @@ no_identity = without_alias("nn.Identity", "wrong-result", modules=only_modules(
 no_flatten = without_alias("nn.Flatten", "wrong-result", modules=only_modules(nn.Flatten))
 no_drop_module = without_alias(
     "nn.Dropout", "wrong-result", modules=only_modules(nn.modules.dropout._DropoutNd)
+)
+no_alpha_dropout = without_alias(
+    "nn.AlphaDropout",
+    "wrong-result",
+    modules=(*only_modules(nn.modules.dropout._DropoutNd), nn.Dropout),
 )
 
 
@@ -862,6 +892,11 @@ def inputs_uncloned(model, wanted):
     )
 
 
+@wrong("parameters are taken for constants", "overwritten", clause="snapshot")
+def parameters_uncloned(model, wanted):
+    return take(model, wanted, clone=lambda gm, n: n if n.op == "get_attr" else clone_after(gm, n))
+
+
 @wrong("calls in place become ordinary ones", "wrong-result")
 def functional(model, wanted):
     gm = fx.symbolic_trace(model)
@@ -912,6 +947,11 @@ def copied_not_traced(model, wanted):
 @wrong("always in eval mode", "caller-changed")
 def to_eval(model, wanted):
     return take(model, wanted).eval()
+
+
+@wrong("in the mode of the whole model", "caller-changed", clause="common.caller-modes")
+def mode_of_the_root(model, wanted):
+    return take(model, wanted).train(model.training)
 
 
 @wrong("the graph alone", "not-a-graph-module")

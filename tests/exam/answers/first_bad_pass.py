@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from functools import reduce
+from functools import cache, reduce
 from itertools import accumulate
 
 import torch
@@ -239,6 +239,11 @@ wrong("in train mode", "false-alarm")(
 )
 
 
+wrong("parts of a model in eval mode keep theirs", "false-alarm", clause="eval")(
+    finder(same=lambda *args: same(*args, mode=lambda m: m.eval() if m.training else m))
+)
+
+
 @wrong("only the model is in eval mode", "wrong-index")
 def only_the_model(model, passes, make_inputs):
     given = copy.deepcopy(model).eval()
@@ -255,6 +260,11 @@ wrong("arguments are not compared", "missed", clause="arguments")(
         same=lambda *args: same(*args, alike=lambda a, b: alike(a[0], b[0])),
     )
 )
+
+
+@wrong("arguments are made once", "wrong-index", clause="arguments")
+def made_once(model, passes, make_inputs):
+    return finder()(model, passes, cache(make_inputs))
 
 
 def alike_in_double(a, b):
@@ -318,6 +328,23 @@ def tuple_is_list(model, passes, make_inputs):
     return finder(same=lambda *args: same(*args, alike=lambda a, b: alike(listed(a), listed(b))))(
         model, passes, make_inputs
     )
+
+
+def alike_as(plain):
+    """A comparison of what `plain` makes of the results."""
+    return finder(same=lambda *args: same(*args, alike=lambda a, b: alike(plain(a), plain(b))))
+
+
+def values_alone(value):
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(values_alone, value))
+    return list(map(values_alone, value.values())) if isinstance(value, dict) else value
+
+
+wrong("keys are not compared", "missed", clause="same")(alike_as(values_alone))
+wrong("numbers of Python are not compared", "missed", clause="same")(
+    alike_as(lambda value: pytree.tree_map_only((int, float), lambda number: 0, value))
+)
 
 
 @wrong("lists are unpacked", "missed")
@@ -388,6 +415,9 @@ def stub(model, passes, make_inputs):
 
 
 BEYOND = {
+    "keys are not compared": "no pass of a random model changes the structure of the result",
+    "numbers of Python are not compared": "no pass of a random model changes a number",
+    "parts of a model in eval mode keep theirs": "a random model and its parts have one mode",
     "compared with the model that passes may edit": "no pass of a random model edits what is given",
     "compared with a trace of the model": "no pass of a random model edits what is given",
     "each pass alone": "no pass of a random model depends on another",

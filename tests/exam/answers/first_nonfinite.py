@@ -299,12 +299,33 @@ wrong("math.isfinite for Python integers, too", "crashed", clause="integers")(
 )
 
 
+LISTED = (torch.float16, torch.float32, torch.float64)
+
+wrong("a list of dtypes that can hold a NaN, without bfloat16", "missed")(
+    finder(tensors(lambda t: t.dtype not in LISTED or is_finite(t)))
+)
+
+
+def whatever_float_takes(value):
+    try:
+        return is_finite(value) and (torch.is_tensor(value) or math.isfinite(float(value)))
+    except (TypeError, ValueError, OverflowError):
+        return True
+
+
+wrong("text that float() can read is a number", "false-alarm")(finder(whatever_float_takes))
+
+
 @wrong("the stub", "not-attempted")
 def stub(model, *inputs):
     raise NotImplementedError
 
 
 BEYOND = {
+    "a list of dtypes that can hold a NaN, without bfloat16": (
+        "random models compute in float32 and float64"
+    ),
+    "text that float() can read is a number": "random models have no text among their values",
     "a list is looked at as one tensor, if it can be one": (
         "what is nested was computed before, and is found there"
     ),

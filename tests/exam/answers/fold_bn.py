@@ -252,6 +252,15 @@ def convs_mode_for_both(conv, bn):
     return evaluated(conv, bn, (conv.training, conv.training))
 
 
+@wrong("both stay in eval mode where there is nothing to fold", "caller-changed", "mode-unchanged")
+def evaluated_before_the_checks(conv, bn):
+    modes = conv.training, bn.training
+    conv.eval(), bn.eval()
+    new = Fold()(conv, bn)
+    conv.train(modes[0]), bn.train(modes[1])
+    return new
+
+
 @wrong("training mode is kept", "training-mode", clause="eval-mode")
 def keeps_the_mode(conv, bn):
     return Fold(mode=None)(conv, bn)

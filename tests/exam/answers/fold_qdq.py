@@ -278,6 +278,14 @@ def read_between(gm):
     return folded(gm, through=moves)
 
 
+@wrong("a reader that nobody reads is no reader", "other-nodes-changed", clause="nobody-else")
+def unread_readers(gm):
+    def through(node):
+        return moves(node) and sum(bool(u.users) or calls(u, quantize) for u in node.users) == 1
+
+    return folded(gm, through=through)
+
+
 @wrong("a size is no reader", "other-nodes-changed", clause="nobody-else")
 def sizes_ignored(gm):
     def through(node):
@@ -537,6 +545,7 @@ BEYOND = {
     "only where the quantize has one reader": ONE_READER,
     "moves that somebody else reads": ONE_READER,
     "a size is no reader": ONE_READER,
+    "a reader that nobody reads is no reader": UNREAD,
     "by names": "random models have the names that a trace gives",
     "views too": RARE,
     "contiguous too": RARE,

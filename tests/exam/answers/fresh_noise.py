@@ -166,6 +166,17 @@ def as_large_as_the_deviation(x):
     return x + torch.randn_like(x) * torch.nan_to_num(x.std(), nan=1.0, posinf=1.0)
 
 
+@wrong("noise of mean 0 and deviation 1 in every draw", "not-finite", clause="shape")
+def standardized(x):
+    noise = torch.randn_like(x)
+    return x + (noise - noise.mean()) / noise.std()
+
+
+@wrong("noise that goes away from zero or to it", "frozen-noise", clause="normal")
+def none_at_zero(x):
+    return (x.abs() + torch.randn_like(x)) * torch.sign(x)
+
+
 @wrong("noise with its tails cut off", "not-normal", clause="normal")
 def cut_off(x):
     return x + torch.randn_like(x).clamp(-3, 3)

@@ -516,6 +516,17 @@ def deleted_though_read(model):
     return Fuse(finish=finish)(model)
 
 
+@wrong("it is deleted, unless its weight or bias is read", "missing-target", clause="norm-read")
+def deleted_unless_parameters_are_read(model):
+    def finish(gm, targets):
+        for target in set(targets):
+            uses = {target, f"{target}.weight", f"{target}.bias"}
+            if not uses & {node.target for node in gm.graph.nodes if isinstance(node.target, str)}:
+                gm.delete_submodule(target)
+
+    return Fuse(finish=finish)(model)
+
+
 @wrong("BatchNorms are dropped", "wrong-result", clause="value")
 def dropped(model):
     return Fuse(fold=lambda conv, bn: copy.deepcopy(conv))(model)

@@ -502,6 +502,19 @@ def once_each(model):
     return gm
 
 
+@wrong("equal calls of a layer become one", "missed-place", clause="each-place")
+def equal_calls_become_one(model):
+    gm, made = Fuse()(model), {}
+    for node in list(gm.graph.nodes):
+        if node.op == "call_module" and type(fused := gm.get_submodule(node.target)) is LinearReLU:
+            first = made.setdefault((fused.linear, node.args), node)
+            if first is not node:
+                node.replace_all_uses_with(first)
+                gm.graph.erase_node(node)
+    gm.recompile()
+    return gm
+
+
 @wrong("a layer that is called twice is left", "missed-place")
 def not_called_twice(model):
     gm = fx.symbolic_trace(model)

@@ -14,6 +14,7 @@ aten = torch.ops.aten
 BEYOND = {
     "behind any cast": "random models have no whole numbers",
     "a weight by its number of elements": "random models have no factor of one row behind a norm",
+    "an eps of zero is none": "in random models no eps is zero",
     "a sum is a mean": "random models have no such sums",
     "a maximum is a mean": "random models have no such maxima",
 }
@@ -690,6 +691,7 @@ put("a weight of any dtype", "wrong-weight", "dtype",
 put("any factor is a weight", "wrong-arguments", "another-factor", weight_is=anything)
 put("always the same eps", "wrong-eps", "eps", eps_of=lambda eps: 1e-6)
 put("an eps of any kind", "wrong-arguments", "float", eps_is=lambda eps: True)
+put("an eps of zero is none", "missed", "float", eps_is=lambda eps: is_float(eps) and eps)
 put("the root may be read", "too-many", "root-read", single=without("root"))
 put("the sum may be read", "too-many", "sum-read", single=without("add"))
 put("the square may be read", "too-many", "square-read", single=without("square"))

@@ -274,11 +274,51 @@ def constants_as_text(value, write):
     return str(value) if isinstance(value, (int, float, str)) else usual(value, write)
 
 
+def slices_without_none(value, write):
+    if isinstance(value, slice):
+        parts = (value.start, value.stop, value.step)
+        return slice, [write(part) for part in parts if part is not None]
+    return usual(value, write)
+
+
+def numbers_hashed(value, write):
+    return hash(value) if isinstance(value, (int, float)) else usual(value, write)
+
+
+def others_by_class(value, write):
+    if value is None or isinstance(value, (fx.Node, list, tuple, slice, dict, str, int, float)):
+        return usual(value, write)
+    return type(value)
+
+
+def without_none(node):
+    kwargs = {key: value for key, value in node.kwargs.items() if value is not None}
+    return *fields(node)[:3], map_arg(kwargs, Name)
+
+
+def with_modules(node):
+    owner = node.graph.owning_module
+    behind = owner.get_submodule(node.target) if node.op == "call_module" else None
+    return *fields(node), type(behind)
+
+
 right("lists, tuples, slices and dictionaries one by one")(diff(fields=by(usual)))
 wrong("slices as they are", "not-changed", clause="slices")(diff(fields=by(slices_as_they_are)))
 wrong("slices without their step", "missing-changed", clause="slices")(
     diff(fields=by(slices_without_step))
 )
+wrong("slices without the parts that are None", "missing-changed", clause="slices")(
+    diff(fields=by(slices_without_none))
+)
+wrong("hashes of numbers", "missing-changed", clause="args")(diff(fields=by(numbers_hashed)))
+wrong("dtypes by their class", "missing-changed", clause="args")(diff(fields=by(others_by_class)))
+wrong("a keyword that is None counts as none", "missing-changed", clause="kwargs")(
+    diff(fields=without_none)
+)
+wrong("targets by identity", "not-changed", clause="target")(
+    diff(fields=lambda node: (node.op, id(node.target), *fields(node)[2:]))
+)
+wrong("what is behind a target counts", "not-changed", clause="target")(diff(fields=with_modules))
 wrong("dictionaries without their keys", "missing-changed", clause="args")(
     diff(fields=by(dicts_without_keys))
 )
@@ -429,6 +469,12 @@ _TARGETS = "the targets of a random model stay as they are, but for those of fun
 BEYOND = {
     "kept by the classes of what is given": ONE_CLASS_EACH,
     "slices as they are": "the slices of a random model hold no nodes",
+    "slices without the parts that are None": "the slices of a random model stay as they are",
+    "hashes of numbers": "the numbers of a random model stay as they are",
+    "dtypes by their class": "the dtypes of a random model stay as they are",
+    "a keyword that is None counts as none": "no keyword of a random model is None",
+    "targets by identity": "the graphs of a random model are copies, with the same targets",
+    "what is behind a target counts": "two graphs of a random model share their modules",
     "slices without their step": "the slices of a random model stay as they are",
     "dictionaries without their keys": "the keys of a random model stay as they are",
     "lists in lists made flat": "the lists of a random model stay as they are",

@@ -672,6 +672,15 @@ def first_of_tuple(model, target):
     return gm
 
 
+@wrong("a tuple of one value is that value", "wrong-shape", clause="tuples")
+def one_unpacked(model, target):
+    def aggregate(value, fn):
+        alone = isinstance(value, tuple) and len(value) == 1
+        return fx.node.map_arg(value[0] if alone else value, fn)
+
+    return open_calls(model, target, aggregate=aggregate)
+
+
 @wrong("put behind everything else", "use-before-definition")
 def at_the_end(model, target):
     sub = model.get_submodule(target)
@@ -984,6 +993,7 @@ def mode_of_the_model(model, target):
 
 
 BEYOND = {
+    "a tuple of one value is that value": "no part that is drawn returns a tuple of one value",
     "traced in the mode of the model": "random models are in one mode",
     "traced from a shallow copy, which gets the constants": "no part that is drawn makes tensors",
     "the target's name is a leaf inside it, too": "no part that is drawn holds a namesake",

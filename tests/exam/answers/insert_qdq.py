@@ -219,6 +219,16 @@ def first_reader(gm, scales):
     return edited(gm, scales, replace=replace)
 
 
+@wrong("readers of the same parameter or buffer, too", "wrong-arguments", clause="all-readers")
+def readers_of_equals(gm, scales):
+    def replace(node, q, dq):
+        same = [n for n in node.graph.nodes if n.op == "get_attr" and n.target == node.target]
+        for each in same if node.op == "get_attr" else [node]:
+            each.replace_all_uses_with(dq, delete_user_cb=lambda user: user is not q)
+
+    return edited(gm, scales, replace=replace)
+
+
 @wrong("one pair for each reader", "several-pairs", clause="one-quantize")
 def pair_for_each(gm, scales):
     new = copy.deepcopy(gm)

@@ -56,6 +56,14 @@ def put_back(saved):
         module._buffers[name] = buffer
 
 
+def as_given(trace, model):
+    """Give a trace's own buffers the values of the model's."""
+    start = dict(model.named_buffers())
+    for name, buffer in trace.named_buffers():
+        if name in start:
+            buffer.copy_(start[name])
+
+
 def values_only(saved):
     for module, name, _, value in saved:
         module._buffers[name].data.copy_(value)
@@ -78,7 +86,7 @@ def judge(
     save=save,
     put_back_between=True,
     put_back_at_end=True,
-    args_too=True,
+    same_args=None,
     call=lambda model, args: model(*args),
     model_errors=(),
     trace_errors=Exception,
@@ -87,6 +95,7 @@ def judge(
     fork=torch.random.fork_rng,
     trace_it=fx.symbolic_trace,
     again=lambda model, saved: saved,
+    refill=as_given,
     freeze=frozen,
 ):
     """A sound answer, of which each part can be exchanged for a faulty one."""
@@ -111,14 +120,13 @@ def judge(
                 return False
             if put_back_between:
                 put_back(start)
+            refill(trace, model)
             seed_trace()
             try:
                 obtained = freeze((trace(*second), second))
             except trace_errors:
                 return False
-            return same(expected[0], obtained[0]) and (
-                not args_too or same(expected[1], obtained[1])
-            )
+            return same(expected[0], obtained[0]) and (same_args or same)(expected[1], obtained[1])
 
         return every(map(one, inputs))
 
@@ -134,14 +142,6 @@ def saved_buffers(model, inputs):
 @right("copies of everything")
 def copies_of_everything(model, inputs):
     return with_copies(model, inputs, as_given)
-
-
-def as_given(trace, model):
-    """Give a trace's own buffers the values of the model's."""
-    start = dict(model.named_buffers())
-    for name, buffer in trace.named_buffers():
-        if name in start:
-            buffer.copy_(start[name])
 
 
 def with_copies(model, inputs, refill):
@@ -221,9 +221,13 @@ def by_interpreter(model, inputs):
                 put_back(saved)
         return records
 
+    def interpret(*args):
+        as_given(trace, model)
+        return fx.Interpreter(trace).run(*args)
+
     expected = record(model)
     try:
-        obtained = record(lambda *args: fx.Interpreter(trace).run(*args))
+        obtained = record(interpret)
     except Exception:
         return False
 
@@ -505,6 +509,22 @@ def floats_by_equality(model, inputs):
     return judge(model, inputs, same=leaves_by(float, operator.eq))
 
 
+@wrong("whether there are gradients is compared", "false-alarm", clause="same-result")
+def gradients_too(model, inputs):
+    def copied(tensor):
+        return tensor.detach().clone().requires_grad_(tensor.requires_grad)
+
+    def compare(a, b):
+        return a.requires_grad == b.requires_grad and alike(a, b)
+
+    return judge(
+        model,
+        inputs,
+        same=leaves_by(torch.Tensor, compare),
+        freeze=partial(pytree.tree_map_only, torch.Tensor, copied),
+    )
+
+
 @wrong("NaN is not NaN where a single tensor comes back", "false-alarm")
 def nan_alone(model, inputs):
     def same(a, b):
@@ -615,7 +635,8 @@ def save_by_name(model):
 
 
 WRONG_PARTS = {
-    "effects on arguments are not compared": ({"args_too": False}, "missed-difference"),
+    "effects on arguments are not compared": (
+        {"same_args": lambda a, b: True}, "missed-difference"),
     "the caller's arguments are used": ({"copy_args": lambda args: args}, "caller-changed"),
     "only tensors at the top are cloned": ({"copy_args": clones}, "caller-changed"),
     "shallow copies": ({"copy_args": copy.copy}, "caller-changed"),
@@ -663,6 +684,8 @@ WRONG_PARTS = {
     "keys are not compared": ({"same": without_keys}, "missed-difference"),
     "only plain tuples are looked into": ({"same": plain_types_only}, "crashed"),
     "what is in a dict is not copied": ({"freeze": frozen_but_dicts}, "missed-difference"),
+    "arguments are compared by torch.equal": (
+        {"same_args": leaves_by(torch.Tensor, torch.equal)}, "false-alarm"),
     "buffers with two names are noted once": ({"save": save_by_name}, "caller-changed"),
 }  # fmt: skip
 
@@ -807,7 +830,14 @@ def forked_for_the_trace(model, inputs):
 
         return call
 
-    return judge(model, inputs, fork=no_fork, trace_it=both, seed_trace=lambda: None)
+    return judge(
+        model,
+        inputs,
+        fork=no_fork,
+        trace_it=both,
+        seed_trace=lambda: None,
+        refill=lambda trace, model: None,
+    )
 
 
 @wrong("in eval mode", "caller-changed")
@@ -935,6 +965,7 @@ CLAUSES = {
     "each argument is copied by itself": "one-copy-of-the-tuple",
     "buffers are not put back between": "same-buffers",
     "runs start from the buffers that tracing left": "buffers-as-given",
+    "arguments are compared by torch.equal": "arguments-after",
     "one agreement is enough": "every-time",
     "effects on arguments are not compared": "arguments-after",
     "errors of the model mean False": "model-raises",

@@ -281,6 +281,20 @@ def siblings(model):
     return again(model, after=with_siblings)
 
 
+@wrong("a graph module counts as traced", "shallow-leaf", clause="only-those")
+def counts_as_traced(model):
+    if isinstance(model, fx.GraphModule):
+        return fx.GraphModule(model, copy.deepcopy(model.graph))
+    return again(model)
+
+
+@wrong(
+    "each attempt in the mode of the whole model", "caller-changed", clause="common.caller-modes"
+)
+def mode_of_the_root(model):
+    return again(model.train(model.training))
+
+
 @wrong("nodes of the attempt stay", "leftover-node", clause="no-leftovers")
 def attempt_stays(model):
     class NoRollback(fx.Tracer):

@@ -885,6 +885,15 @@ def another_key(gm, parts, compile):
     return lowered(gm, parts, compile, examples=examples)
 
 
+@wrong("a val that is zero is taken for none", "wrong-examples", clause="examples")
+def only_true_values(gm, parts, compile):
+    def examples(nodes):
+        found = vals(nodes)
+        return tuple(v if isinstance(v, torch.Tensor) else v or None for v in found)
+
+    return lowered(gm, parts, compile, examples=examples)
+
+
 @wrong("examples in the order of the graph", "wrong-examples", clause="examples-in-order")
 def sorted_examples(gm, parts, compile):
     place = {node: i for i, node in enumerate(gm.graph.nodes)}
@@ -1264,6 +1273,7 @@ BEYOND = {
     "a layer of that name is overwritten": NAMES,
     "named after the first node, taken or not": NAMES,
     "only layers have names": NAMES,
+    "a val that is zero is taken for none": "random models take no numbers that are zero",
     "dictionaries are overlooked": "no call of a random model reads a dictionary",
     "equal calls become one": "random models rarely have equal calls in one set",
     "a call is returned as it is": "random models rarely return exactly what a set gives",

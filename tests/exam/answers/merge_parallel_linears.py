@@ -234,6 +234,11 @@ def three_or_more(model):
     return Merge(least=3)(model)
 
 
+@wrong("what nobody reads is not merged", "missed-place", clause="all")
+def read_ones_only(model):
+    return Merge(wanted=lambda gm, node: bool(node.users))(model)
+
+
 @wrong("parts go to the wrong readers", "wrong-result", clause="value")
 def wrong_readers(model):
     gm = Merge()(model)

@@ -20,6 +20,8 @@ BEYOND = {
     "== in a condition": SYMBOLIC,
     "hints are compared": SYMBOLIC,
     "operators may add guards": SYMBOLIC,
+    "operators with several results may add guards": SYMBOLIC,
+    "a shape without sizes is no shape": FEW,
     "symbols are never the same": SYMBOLIC,
     "strides are compared": "in random graphs no stride is false alone",
     "devices are compared": "in random graphs no device is false",
@@ -331,6 +333,14 @@ def only_shapes(gm):
     return lies(gm, same=lambda a, b: same(a, b, lambda x, y: known(x.shape, y.shape)))
 
 
+@wrong("a shape without sizes is no shape", "missed", clause="shape")
+def not_scalars(gm):
+    def like(x, y):
+        return alike(x, y) or (not y.shape and x.dtype == y.dtype)
+
+    return lies(gm, same=lambda a, b: same(a, b, like))
+
+
 @wrong("only dtypes", "missed", clause="shape")
 def only_dtypes(gm):
     return lies(gm, same=lambda a, b: same(a, b, lambda x, y: x.dtype == y.dtype))
@@ -415,6 +425,16 @@ def never_the_same(gm):
 @wrong("operators may add guards", "guard-added", clause="no-guard")
 def not_suppressed(gm):
     return lies(gm, around=mode_of)
+
+
+@wrong("operators with several results may add guards", "guard-added", clause="no-guard")
+def suppressed_for_one_result(gm):
+    def call(node):
+        single = isinstance(node.meta["val"], torch.Tensor)
+        with quietly(gm) if single else contextlib.nullcontext():
+            return called(node)
+
+    return lies(gm, around=mode_of, call=call)
 
 
 @wrong("what cannot run is no lie", "missed", clause="cannot-run")

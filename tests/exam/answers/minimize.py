@@ -303,6 +303,25 @@ wrong("only inputs that are no parameters", "not-minimal", clause="any-input")(
 wrong("only inputs in args", "not-minimal")(minimizer(instead=in_args))
 wrong("only inputs that are calls", "not-minimal")(minimizer(instead=calls_only))
 wrong("only inputs of the module", "not-minimal")(minimizer(instead=inputs_only))
+
+
+def outside_slices(node):
+    found = []
+
+    def look(value):
+        if isinstance(value, fx.Node):
+            found.append(value)
+        elif isinstance(value, (list, tuple, dict)):
+            for item in value.values() if isinstance(value, dict) else value:
+                look(item)
+
+    look((node.args, node.kwargs))
+    return list(dict.fromkeys(found))
+
+
+wrong("only inputs outside of slices", "not-minimal", clause="any-input")(
+    minimizer(instead=outside_slices)
+)
 wrong("only unread nodes go", "not-minimal", clause="read-calls")(minimizer(read=False))
 wrong("only read nodes go", "not-minimal", clause="unread-calls")(minimizer(unread=False))
 
@@ -417,6 +436,9 @@ def exactly_true(bad, module):
 
 
 wrong("only True is true", "crashed")(minimizer(ask=exactly_true))
+wrong("bad is asked without gradients", "crashed", clause="still-bad")(
+    minimizer(ask=lambda bad, module: torch.no_grad()(asked)(bad, module))
+)
 wrong("the result in eval mode", "caller-changed", clause="unchanged")(
     minimizer(result=lambda gm, graph: fx.GraphModule(gm, graph).eval())
 )
@@ -797,6 +819,8 @@ BEYOND = {
     "who reads a call without inputs reads the argument": "in a random model each call has inputs",
     "only calls without effects go": "the calls of random models that nobody reads are pure",
     "only True is true": "questions about random models are answered by True or False",
+    "only inputs outside of slices": "a random model has no nodes in slices",
+    "bad is asked without gradients": "questions about random models ask for no gradient",
     "the result in eval mode": "random models are in eval mode",
     "one round, from the end": _TRUE,
     "what raises is bad": "where a random model cannot run, its smaller copies run no better",

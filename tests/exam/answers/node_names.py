@@ -155,6 +155,15 @@ def no_leaves(model):
     return [n.name for n in Deep().trace(model).nodes]
 
 
+@wrong("graph modules within are leaves", "wrong-value", clause="all-nodes")
+def graph_modules_are_leaves(model):
+    class Closed(fx.Tracer):
+        def is_leaf_module(self, m, qualname):
+            return isinstance(m, fx.GraphModule) or super().is_leaf_module(m, qualname)
+
+    return [n.name for n in Closed().trace(model).nodes]
+
+
 @wrong("in eval mode", "caller-changed")
 def in_eval_mode(model):
     return [n.name for n in fx.symbolic_trace(model.eval()).graph.nodes]

@@ -654,6 +654,16 @@ def pytorchs_fuse(model):
     return optimization.fuse(done(gm))
 
 
+@wrong("each convolution is folded once", "wrong-result")
+def folded_once(model):
+    made: dict[int, nn.Module] = {}
+
+    def fold(conv, bn):
+        return made.setdefault(id(conv), folded(conv, bn))
+
+    return Clean(fold=fold)(model)
+
+
 @wrong("the convolution is folded in a copy of the model", "wrong-result")
 def in_the_copy(model):
     gm = fx.symbolic_trace(copy.deepcopy(model))
@@ -733,6 +743,29 @@ def other_readers(model):
         return is_norm(gm, node) and type(module_of(gm, node.all_input_nodes[0])) in CONVS
 
     return Clean(pair=pair)(model)
+
+
+def is_pair_by(count):
+    """What tells a pair, where the readers of the convolution are counted in a way of one's own."""
+
+    def pair(gm, node):
+        if not is_norm(gm, node):
+            return False
+        (source,) = node.all_input_nodes
+        return type(module_of(gm, source)) in CONVS and count(source.users) == 1
+
+    return pair
+
+
+@wrong("the output is no reader", "changed-too-much", clause="no-pairs")
+def output_is_no_reader(model):
+    pair = is_pair_by(lambda users: sum(user.op != "output" for user in users))
+    return Clean(pair=pair)(model)
+
+
+@wrong("two calls of one BatchNorm count as one reader", "changed-too-much", clause="no-pairs")
+def readers_by_target(model):
+    return Clean(pair=is_pair_by(lambda users: len({user.target for user in users})))(model)
 
 
 @wrong("a ReLU between them does not matter", "changed-too-much")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torch import fx
-from torch.export.graph_signature import InputKind, OutputKind
+from torch.export.graph_signature import InputKind, OutputKind, SymIntArgument
 
 from tests.exam.answers import right, wrong
 
@@ -210,6 +210,14 @@ def tensors_only(ep):
     return {**listed(ep), "inputs": [name for name in listed(ep)["inputs"] if name in names]}
 
 
+@wrong("symbolic numbers are left out", "missing-name", clause="int-inputs")
+def no_symbols(ep):
+    specs = ep.graph_signature.input_specs
+    symbols = {spec.arg.name for spec in specs if isinstance(spec.arg, SymIntArgument)}
+    result = listed(ep)
+    return {**result, "inputs": [name for name in result["inputs"] if name not in symbols]}
+
+
 @wrong("inputs that are read", "missing-name", clause="unused")
 def read_only(ep):
     read = {node.name for node in ep.graph.nodes if node.users}
@@ -273,6 +281,15 @@ def one_set(ep):
 def new_values(ep):
     s = ep.graph_signature
     return {**listed(ep), "mutated": [*s.buffers_to_mutate, *s.user_inputs_to_mutate]}
+
+
+@wrong("one line for each value of the outputs", "missing-name", clause="mutated-buffers")
+def one_line_a_value(ep):
+    kinds = {spec.arg.name: spec.kind for spec in ep.graph_signature.output_specs}
+    again = [s for s in ep.graph_signature.output_specs if s.kind != kinds[s.arg.name]]
+    paths, names = mutations(ep)
+    paths, names = (each - {spec.target for spec in again} for each in (paths, names))
+    return listed(ep, mutated=lambda spec, *_: is_mutated(spec, paths, names))
 
 
 @wrong("a placeholder's name made of the path", "wrong-list")

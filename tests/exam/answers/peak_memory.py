@@ -315,6 +315,20 @@ def tensors_alone(gm, *inputs):
     return measured(gm, inputs, measure=sizes)
 
 
+@wrong("a container is alive at its own node only", "wrong-bytes", clause="last-reader")
+def containers_go_at_once(gm, *inputs):
+    """What is in it stays only as long as the `getitem` nodes that take it out."""
+    interpreter = fx.Interpreter(gm, garbage_collect_values=False)
+    interpreter.run(*inputs)
+
+    def last(graph):
+        order, until = {node: i for i, node in enumerate(graph.nodes)}, last_readers(graph)
+        whole = {n for n in order if isinstance(interpreter.env.get(n), (tuple, list, dict))}
+        return {n: order[n] if n in whole else until[n] for n in order}
+
+    return measured(gm, inputs, last_of=last)
+
+
 @wrong("what is read goes before the node makes its own", "wrong-bytes", clause="readers-own-node")
 def freed_early(gm, *inputs):
     def last(graph):

@@ -204,6 +204,25 @@ wrong("whole numbers, too", "integers-changed", clause="integers")(
 wrong("whole numbers but those that count batches", "integers-changed")(
     answer(floats=lambda tensor: tensor.is_floating_point() or tensor.dim() > 0)
 )
+
+
+@wrong("batches are counted anew", "integers-changed", clause="integers")
+def counted_anew(model, seed):
+    for module in model.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            module.reset_running_stats()
+    return answer()(model, seed)
+
+
+@wrong("every norm has statistics", "crashed", clause="buffers")
+def every_norm_has_statistics(model, seed):
+    answer()(model, seed)
+    for module in model.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            module.running_var.abs_()
+    return model
+
+
 wrong("float32 and float64 only", "not-random", clause="dtypes")(
     answer(floats=lambda tensor: tensor.dtype in (torch.float32, torch.float64))
 )
@@ -367,6 +386,8 @@ def stub(model, seed):
 
 
 BEYOND = {
+    "batches are counted anew": "norms of random models have counted nothing",
+    "every norm has statistics": "all norms of random models have statistics",
     "barely anything": "nobody knows of a drawn model what hides a norm",
     "variances that have a path before their name": "a random model is never a norm itself",
     "variances of norms in one or two dimensions": "random models have no other norms",

@@ -213,6 +213,29 @@ def flat(gm, names):
     return fx.GraphModule(gm, graph)
 
 
+@wrong("a copy shares what its original reads a copy of", "wrong-count", clause="copies-count")
+def shared_links(gm, names):
+    """In graph order, what an original reads may be a copy when the original itself is copied."""
+    calls_of(gm, names)
+    new, used = copy.deepcopy(gm), set()
+    named = {node for node in new.graph.nodes if node.name in names}
+
+    def again(node, reader):
+        with new.graph.inserting_before(reader):
+            made = new.graph.node_copy(node)
+        reader.replace_input_with(node, made)
+        for read in named.intersection(made.all_input_nodes):
+            again(read, made)
+
+    for reader in list(new.graph.nodes):
+        read = named.intersection(reader.all_input_nodes)
+        for node in read & used:
+            again(node, reader)
+        used |= read
+    new.recompile()
+    return new
+
+
 @wrong("one copy for all later readers", "wrong-count", clause="own-copy")
 def one_copy(gm, names):
     calls_of(gm, names)
@@ -428,6 +451,13 @@ def any_node(gm, names):
     return recomputed(gm, names, check=check)
 
 
+@wrong("the path of a layer is taken for a name", "should-raise", clause="unknown")
+def paths_too(gm, names):
+    paths = {n.target: n.name for n in reversed(gm.graph.nodes) if n.op == "call_module"}
+    known = {node.name for node in gm.graph.nodes}
+    return recomputed(gm, [name if name in known else paths.get(name, name) for name in names])
+
+
 @wrong("functions only", "crashed", clause="all-calls")
 def functions_only(gm, names):
     def check(gm, names):
@@ -456,3 +486,14 @@ def stale(gm, names):
 @wrong("the graph alone", "not-a-graph-module", clause="common.wrong-kind")
 def graph_alone(gm, names):
     return recomputed(gm, names).graph
+
+
+NAMED = "the names that random models come with are all those of calls"
+BEYOND = {
+    "unknown names are passed over": NAMED,
+    "a KeyError": NAMED,
+    "any node will do": NAMED,
+    "the path of a layer is taken for a name": NAMED,
+    "refused without a word": NAMED,
+    "not what is inside slices": "random models have no slices of computed sizes",
+}

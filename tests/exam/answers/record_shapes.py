@@ -295,6 +295,11 @@ def no_defaults(model, *inputs):
     return {node.name: shape_of(value) for node, value in interpreter.env.items()}
 
 
+@wrong("inputs that are None are left out, and the next one moves up", "wrong-shape")
+def without_none(model, *inputs):
+    return recorder(shape_of)(model, *(value for value in inputs if value is not None))
+
+
 @wrong("None for *args that are not given", "wrong-shape", clause="star")
 def none_for_no_arguments(model, *inputs):
     class Strict(fx.Interpreter):
@@ -339,6 +344,9 @@ def stub(model, *inputs):
 
 
 BEYOND = {
+    "inputs that are None are left out, and the next one moves up": (
+        "no input of a random model is None"
+    ),
     "None for *args that are not given": "random models with `*args` read what is given there",
     "the last call of a module counts for all its calls": (
         "a layer of a random model that is called twice gets values of one shape"

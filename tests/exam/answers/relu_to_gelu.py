@@ -425,6 +425,17 @@ def sweeps(model):
     return gm
 
 
+@wrong("one GELU for each value that is read", "wrong-result")
+def one_for_each_value(model):
+    gm, made = swap(model), {}
+    for node in list(gm.graph.nodes):
+        if node.target is F.gelu and node is not made.setdefault(node.args, node):
+            node.replace_all_uses_with(made[node.args])
+            gm.graph.erase_node(node)
+    gm.recompile()
+    return gm
+
+
 @wrong("a module under a name that is taken", "wrong-result")
 def name_taken(model):
     gm = fx.symbolic_trace(model)
@@ -497,4 +508,5 @@ BEYOND = {
     "FX's dead code elimination at the end": (
         "no model changes a value in place by a call that nobody reads"
     ),
+    "one GELU for each value that is read": "no model changes what a ReLU gives",
 }

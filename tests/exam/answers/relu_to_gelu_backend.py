@@ -210,6 +210,21 @@ def leaky_too(gm, example_inputs):
     return exchange(gm, wanted=lambda n: is_relu(n) or n.target is F.leaky_relu)
 
 
+@wrong("a clamp at zero, too", "wrong-result")
+def clamps_too(gm, example_inputs):
+    def wanted(node):
+        clamp = node.target in (torch.clamp, "clamp")
+        return is_relu(node) or (clamp and node.kwargs == {"min": 0})
+
+    return exchange(gm, wanted=wanted)
+
+
+@wrong("graphs without floating inputs are left", "wrong-result", clause="torch-relu")
+def floating_inputs_only(gm, example_inputs):
+    floating = [x for x in example_inputs if isinstance(x, torch.Tensor) and x.is_floating_point()]
+    return exchange(gm) if floating else gm
+
+
 @wrong("whatever has relu in its name", "wrong-result")
 def by_part(gm, example_inputs):
     def wanted(node):
@@ -325,6 +340,14 @@ def single(gm, example_inputs):
 @wrong("without gradients", "result-raises", clause="gradients")
 def without_gradients(gm, example_inputs):
     return torch.no_grad()(exchange(gm))
+
+
+@wrong("the formula, with a root that has no gradient at zero", "wrong-result", clause="gradients")
+def with_a_root(gm, example_inputs):
+    def gelu(x):
+        return x * (1 + torch.erf((x * x / 2).sqrt()) * x.sign()) / 2
+
+    return exchange(gm, gelu=gelu)
 
 
 @torch.no_grad()

@@ -36,6 +36,8 @@ BEYOND = {
     "view.dtype is a view, too": OPERATORS,
     "what keeps the shape is a view, too": OPERATORS,
     "_unsafe_view is merged, too": OPERATORS,
+    "whose name begins as that of a slice is one": OPERATORS,
+    "a new node behind what it reads, before its sizes": SYMBOLIC,
     "a negative end is the end": OPERATORS,
     "slices from 0 in steps of 1 alone": OPERATORS,
     "slices of slices are put together": OPERATORS,
@@ -483,6 +485,13 @@ def with_unsafe(gm):
     return removed(gm, shapes=(*SHAPES, aten._unsafe_view.default))
 
 
+@wrong("whose name begins as that of a slice is one", "other-node", clause="relatives")
+def by_beginning(gm):
+    begin = ("aten.view.default", "aten.reshape.default", "aten.slice", "aten.expand")
+    kinds = tuple({n.target for n in gm.graph.nodes if str(n.target).startswith(begin)})
+    return removed(gm, kinds=kinds, clean=lambda gm: sweep(gm, kinds))
+
+
 @wrong("all dead code goes", "other-node", clause="dead-others")
 def all_dead(gm):
     return removed(gm, clean=lambda gm: gm.graph.eliminate_dead_code())
@@ -535,6 +544,16 @@ def no_meta(gm):
 
     def does_nothing_to(node, root):
         return known(shape(node), shape(root))
+
+    return removed(gm, merge=merge)
+
+
+@wrong("a new node behind what it reads, before its sizes", "lint", clause="common.lint")
+def before_its_sizes(gm):
+    def merge(node):
+        root = node.args[0].args[0]
+        skip_inner(node)
+        root.append(node)
 
     return removed(gm, merge=merge)
 

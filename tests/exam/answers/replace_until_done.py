@@ -111,6 +111,14 @@ def one_mode(model, pattern, replacement, limit=100):
     return gm.train(gm.training), count
 
 
+@wrong("each part of the result is looked up in the model", "crashed")
+def looks_each_part_up(model, pattern, replacement, limit=100):
+    gm, count = one_round_more(model, pattern, replacement, limit)
+    for path, part in gm.named_modules():
+        part.training = model.get_submodule(path).training
+    return gm, count
+
+
 @wrong("only the root's flag is changed", "mode-changed")
 def root_in_eval(model, pattern, replacement, limit=100):
     gm, count = one_round_more(model, pattern, replacement, limit)
@@ -320,6 +328,7 @@ def copied_not_traced(model, pattern, replacement, limit=100):
 
 
 BEYOND = {
+    "each part of the result is looked up in the model": "no replacement brings a module",
     "one round in any case": _LIMIT,
     "a limit of its own where none is given": _LIMIT,
     "99 rounds where no limit is given": _LIMIT,

@@ -260,6 +260,21 @@ def weights_stay(given, kept):
     return kept
 
 
+def children(gm):
+    return dict(gm._modules), copy.deepcopy(gm)
+
+
+def children_back(given, kept):
+    given._modules, whole = kept[0], kept[1]
+    given.graph = whole.graph
+    given.load_state_dict(whole.state_dict(), strict=False)
+    return given
+
+
+def what_is_called(gm):
+    return fx.GraphModule(copy.deepcopy(gm), copy.deepcopy(gm.graph))
+
+
 def slipped_in(given, kept):
     given._graph = kept.graph
     given._modules, given._parameters = kept._modules, kept._parameters
@@ -270,6 +285,9 @@ put("the old graph is slipped in", "stale-code", "undone-graph", back=slipped_in
 put("nothing is undone", "wrong-graph", "undone-graph", back=lambda given, kept: given)
 put("a copy with the same layers", "wrong-weights", "undone-weights", copied=shared)
 put("only the graph is put back", "wrong-layers", "undone-layers", back=half_back)
+put("the children are put back, not what is in them", "wrong-layers", "undone-layers",
+    copied=children, back=children_back)  # fmt: skip
+put("a copy of what is called", "wrong-layers", "undone-layers", copied=what_is_called)
 put("weights are not put back", "wrong-weights", "undone-weights", back=weights_stay)
 put("the given module itself", "caller-changed", "given-unchanged", start=lambda gm: gm)
 put("no checks", "wrong-report", "checks", run_checks=lambda *_: None)
@@ -364,6 +382,20 @@ def keeps_the_old(gm, passes, checks=(), limit=20):
         return run
 
     return piped(gm, [in_place(each) for each in passes], checks, limit)
+
+
+@wrong("the given module is sound where another one came back", "wrong-graph", "undone-graph")
+def sound_if_another_came_back(gm, passes, checks=(), limit=20):
+    returned = []
+
+    def run_checks(checks, given, result, last):
+        returned[:] = [result.graph_module]
+        all_checks(checks, given, result, last)
+
+    def back(given, kept):
+        return given if returned and returned.pop() is not given else kept
+
+    return piped(gm, passes, checks, limit, run_checks=run_checks, back=back)
 
 
 @wrong("from the last pass to the first", "wrong-report", clause="all-in-order")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import operator
 from collections import defaultdict
 
@@ -242,6 +243,17 @@ def of_the_result(gm):
 @wrong("the scale of the first input", "not-shared", clause="largest")
 def of_the_first(gm):
     return shared(gm, choose=lambda scales: next(iter(scales)), join=lambda groups: groups)
+
+
+@wrong("scales that are close stay", "not-shared", clause="largest")
+def close_scales(gm):
+    """What is all but the largest already is left alone."""
+    new, wanted = copy.deepcopy(gm), shared(gm)
+    for node, other in zip(new.graph.nodes, wanted.graph.nodes, strict=True):
+        if node.target in (quantize, dequantize) and not math.isclose(node.args[1], other.args[1]):
+            node.args = (node.args[0], other.args[1])
+    new.recompile()
+    return new
 
 
 @wrong("the largest as text", "not-shared", clause="largest")
@@ -681,6 +693,7 @@ def stub(gm):
 RARE = "random models have no such calls"
 ORDER = "random models have too few operations with inputs in common"
 BEYOND = {
+    "scales that are close stay": "random scales have two digits behind the point",
     "the largest as text": "random scales have two digits behind the point",
     **dict.fromkeys(RELATIVES, RARE),
     "only dequantize calls that the operation reads": RARE,

@@ -354,6 +354,17 @@ def recompiled_first(gm):
     sort(gm)
 
 
+@wrong("moves nothing where inputs are first", "wrong-order", clause="output-last")
+def only_if_an_input_is_late(gm):
+    seen = set()
+    for node in gm.graph.nodes:
+        if not seen.issuperset(node.all_input_nodes):
+            return sort(gm)
+        seen.add(node)
+    gm.recompile()
+    return None
+
+
 def without_dictionaries(node):
     def found(value):
         if isinstance(value, fx.Node):

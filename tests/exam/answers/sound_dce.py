@@ -193,6 +193,16 @@ def no_functions(model):
     return sweep(model, effect)
 
 
+@wrong("functions in place that are not PyTorch's removed", "removed-too-much", clause="functions")
+def only_functions_of_torch(model):
+    def effect(gm, node):
+        if node.op == "call_function" and node.target not in EFFECTS:
+            return node.target.__module__.startswith("torch") and has_effect(gm, node)
+        return has_effect(gm, node)
+
+    return sweep(model, effect)
+
+
 @wrong("the keyword inplace overlooked", "removed-too-much", clause="inplace-keyword")
 def no_inplace(model):
     return sweep(
@@ -582,6 +592,7 @@ def slices_not_followed(model):
 
 
 BEYOND = {
+    "functions in place that are not PyTorch's removed": "random models call PyTorch's alone",
     "norms of volumes are forgotten": "no value that is drawn has five dimensions",
     "a dropout in place counts as pure": (
         "what a dropout computes in training mode is drawn anew by each run, so no model has one"

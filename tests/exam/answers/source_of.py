@@ -186,6 +186,9 @@ wrong("functions named as this one are left out", "wrong-place", clause="helpers
 wrong("the file of the names that the code has", "wrong-place", clause="file")(
     finder(place=lambda f: (f.f_globals.get("__file__", f.f_code.co_filename), f.f_lineno))
 )
+wrong("lines of every Sequential are left out", "wrong-place", clause="innermost")(
+    finder(skip=lambda f: of_torch(f) or isinstance(f.f_locals.get("self"), torch.nn.Sequential))
+)
 wrong("the tracer's own line", "wrong-place", clause="tracer")(finder(own=False))
 
 
@@ -322,6 +325,14 @@ def emptied(model):
     return Lasting.found
 
 
+@wrong("notes of a trace that failed are left", "extra-node", clause="traces")
+def emptied_afterwards(model):
+    Lasting().trace(model)
+    found = dict(Lasting.found)
+    Lasting.found.clear()
+    return found
+
+
 @wrong("the model is put into eval mode", "caller-changed", clause="common.caller-modes")
 def put_into_eval(model):
     found = {}
@@ -378,5 +389,7 @@ BEYOND = {
     "functions named as the tracer's methods are left out": _OTHERS,
     "only forward counts": _OTHERS,
     "lambdas do not count": _OTHERS,
+    "notes of a trace that failed are left": "each random model can be traced",
+    "lines of every Sequential are left out": _OTHERS,
     "a dictionary that is emptied": "a random model is asked about alone",
 }

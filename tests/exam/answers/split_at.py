@@ -486,6 +486,16 @@ def named_output(nodes, name):
     return [node.name for node in nodes].index(name)
 
 
+@wrong("cuts at an input that nobody reads", "should-raise", clause="placeholder")
+def at_an_unread_input(model, name):
+    def place(nodes, name):
+        unread = [n.name for n in nodes if n.op == "placeholder" and not n.users]
+        names = [node.name for node in nodes]
+        return names.index(name) if name in unread else place_of(nodes, name)
+
+    return split(model, name, place=place)
+
+
 @wrong("the output is known by its usual name", "crashed", clause="output")
 def usual_name(model, name):
     return split(model, name, place=named_output)
@@ -593,6 +603,12 @@ def to_eval(model, name):
     return head.eval(), tail.eval()
 
 
+@wrong("in the mode of the whole model", "caller-changed", clause="common.caller-modes")
+def mode_of_the_root(model, name):
+    head, tail = split(model, name)
+    return head.train(model.training), tail.train(model.training)
+
+
 @wrong("a tail that keeps its values", "copy-breaks")
 def keeps_values(model, name):
     head, tail = split(model, name)
@@ -604,6 +620,7 @@ BEYOND = {
     "the output is known by its usual name": "no layer of a random model is called `output`",
     "cuts at the output where it has another name": "the output of a random model is `output`",
     "values read in slices do not cross": "no value that is drawn stands in a slice",
+    "cuts at an input that nobody reads": "random models are cut at `x`, which is read",
     "cuts at the output": "random models are cut at nodes where they can be",
     "cuts at a target": "random models are cut at names that exist",
     "the result's lists become tuples": (

@@ -489,6 +489,22 @@ class _:
         return type(value) is torch.Tensor
 
 
+@variant("the module's own parameters are no raw tensors", "missed-fault")
+class OwnParameters:
+    def raw(self, gm):
+        own = set(map(id, gm.parameters()))
+        values = [v for n in gm.graph.nodes for v in self.values(n)]
+        return any(self.is_raw(v) and id(v) not in own for v in values)
+
+
+@variant("the module's own buffers are no raw tensors", "missed-fault")
+class OwnBuffers:
+    def raw(self, gm):
+        own = set(map(id, gm.buffers()))
+        values = [v for n in gm.graph.nodes for v in self.values(n)]
+        return any(self.is_raw(v) and id(v) not in own for v in values)
+
+
 @variant("only call_function has arguments", "missed-fault")
 class _:
     def raw(self, gm):

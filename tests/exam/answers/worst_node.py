@@ -231,6 +231,23 @@ def kept(a, b, *inputs):
     return compared(a, b, inputs, keep=lambda v: v)
 
 
+@wrong("copied only where a reader writes into it", "wrong-node", clause="when-computed")
+def copied_if_written(a, b, *inputs):
+    def writes(node):
+        name = str(getattr(node.target, "__name__", node.target))
+        return name.endswith("_") or node.kwargs.get("inplace")
+
+    written = {n.name for g in (a, b) for n in g.graph.nodes if any(map(writes, [n, *n.users]))}
+    copies = noted(a, inputs), noted(b, inputs)
+    kept = noted(a, inputs, keep=lambda v: v), noted(b, inputs, keep=lambda v: v)
+    ours, theirs = (
+        {n: (copied if n in written else own)[n] for n in own}
+        for copied, own in zip(copies, kept, strict=True)
+    )
+    found = {n: relative(ours[n], theirs[n]) for n in ours if n in theirs and ours[n].any()}
+    return max(found, key=found.get)
+
+
 @wrong("both on the given inputs", "caller-changed", clause="equal-inputs")
 def given_inputs(a, b, *inputs):
     return compared(a, b, inputs, own=lambda inputs: inputs)

@@ -56,6 +56,7 @@ EXERCISE = Exercise(
         model_case("another model", "task", models.ManyReaders, hidden=True),
         model_case("redraw: a layer called output", "places", models.NamedOutput, hidden=True),
         model_case("another graph", "places", models.KeywordCalls, hidden=True),
+        model_case("redraw: a graph module within", "places", models.TracedWithin, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
     hints=HINTS,

@@ -14,6 +14,7 @@ from autograder.exercises.ch01_tracing.is_faithful import models
 from autograder.models import T
 
 X = (T(4, 3),)
+GAPS = torch.tensor([[1.0, float("nan")], [float("nan"), -2.0]])
 ONES, MIXED = torch.ones(2, 3, dtype=torch.float64), torch.tensor([[1.0, -2.0], [-3.0, 4.0]])
 
 HINTS = (
@@ -112,6 +113,7 @@ _TRACING = (
 _MODE = "The model is run in the mode that it is given in, each part in its own; the trace, too."
 _ONE_COPY = "Copy a tuple as a whole: what is one tensor in it is one tensor in the copy."
 _RETURNED = "A result may be the buffer itself. What is in it when you compare the two?"
+_AFTER = "Look at how you compare the arguments after the runs. Is it how you compare results?"
 _MADE = "A graph module may have been built by hand. Its trace is made as that of any other model."
 _CALL = "Hooks run when a module is called, `model(...)`; not when its `forward` is."
 
@@ -193,6 +195,9 @@ VALUES = (
              _COMPARE),
     faithful("a named tuple of tensors", "values", models.Largest, [X],
              "both return the largest values and where they are, as `torch.max` does", _COMPARE),
+    faithful("redraw: no gradients", "values", models.WithoutGradients, [X],
+             "both return the same values, and whether there are gradients is not asked", _CLOSE,
+             hidden=True),
 )  # fmt: skip
 
 RANDOM = (
@@ -246,6 +251,8 @@ ARGUMENTS = (
     faithful("redraw: `+=` on integers", "arguments", models.AddsOne,
              [(T(2, dtype=torch.int64),)], "only the model changes its argument", _ARGS,
              hidden=True),
+    faithful("redraw: NaN in an argument", "arguments", models.FillsGaps, [(GAPS,)],
+             "neither changes its argument, and NaN equals NaN here", _AFTER, hidden=True),
     faithful("one tensor given twice, once in a list", "arguments", models.KnowsItsItem, [X],
              "the model sees that its argument is also in the list", _ONE_COPY,
              tie=models.given_in_a_list),

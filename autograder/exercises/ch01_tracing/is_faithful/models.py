@@ -222,6 +222,18 @@ class Largest(nn.Module):
         return torch.max(x, dim=-1)
 
 
+class WithoutGradients(nn.Module):
+    """The trace has no `no_grad`, which makes no other value."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x):
+        with torch.no_grad():
+            return self.linear(x)
+
+
 # ------------------------------------------------------------------ random numbers
 
 
@@ -295,6 +307,11 @@ class CollectsAnyway(nn.Module):
     def forward(self, x, seen):
         seen.append(1)
         return x + 1
+
+
+class FillsGaps(nn.Module):
+    def forward(self, x):
+        return torch.nan_to_num(x)
 
 
 class AbsAndLowers(nn.Module):

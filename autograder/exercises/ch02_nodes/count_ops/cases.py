@@ -71,6 +71,7 @@ EXERCISE = Exercise(
         model_case("redraw: a tensor that is lost", "task", shared.Deep, hidden=True),
         model_case("redraw: no calls", "keys", shared.Constants, hidden=True),
         model_case("redraw: an optional input", "graphs", models.OptionalScale, hidden=True),
+        model_case("redraw: plain tensors", "graphs", models.PlainTensors, hidden=True),
         looked_at_later("redraw: one after the other", "graphs", shared.AllSix),
     ),
     rubric=f"{__package__}.rubric",

@@ -46,6 +46,17 @@ class OptionalScale(nn.Module):
         return y
 
 
+class PlainTensors(nn.Module):
+    """Neither tensor is a parameter or a buffer; each of them is read by a node."""
+
+    def __init__(self):
+        super().__init__()
+        self.factor = torch.rand(3)
+
+    def forward(self, x):
+        return x * self.factor + torch.ones(3)
+
+
 def called_as_one() -> fx.GraphModule:
     """A graph module that calls a `Sequential`; a fresh trace of it calls what is inside."""
     graph = fx.Graph()

@@ -105,6 +105,7 @@ EXERCISE = Exercise(
         dead_case("redraw: dead nodes in submodules", "ways", shared.Deep, hidden=True),
         dead_case("redraw: one item of two", "ways", models.OneOfTwo, hidden=True),
         dead_case("redraw: one node without readers", "names", shared.Nested, hidden=True),
+        dead_case("redraw: a buffer read twice", "ways", models.DeadReadOfABuffer, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
     hints=HINTS,

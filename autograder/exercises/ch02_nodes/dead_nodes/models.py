@@ -97,6 +97,19 @@ class DeadTwins(nn.Module):
         return self.act(x) - y
 
 
+class DeadReadOfABuffer(nn.Module):
+    """A buffer is read twice, by a node each; the dead one needs an argument that is not `None`."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("shift", torch.rand(3))
+
+    def forward(self, x, mask=None):
+        if mask is not None:  # so it is while this is traced
+            x - self.shift
+        return x + self.shift
+
+
 class LooksInPlace(nn.Module):
     """Dead, in spite of a name that ends in `_` and of an argument called `inplace`."""
 

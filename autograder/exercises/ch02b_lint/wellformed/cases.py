@@ -168,6 +168,7 @@ PLACES = (
     broken("a user of the output, in another graph", "places", places.output_read_elsewhere),
     redraw("only a space changed, no recompile", "places", places.only_a_space, stale=True),
     redraw("an erased node whose name another has", "places", places.erased_namesake),
+    redraw("a buffer object as an argument", "places", places.buffer_object),
     redraw("a dotted key in a graph module within", "places", places.dotted_in_a_graph_module),
 )
 

@@ -153,7 +153,13 @@ def tensor_in_the_result(gm, n):
 
 
 def parameter_object(gm, n):
-    n.mul.args = (n.layers_1_1, nn.Parameter(torch.ones(3)))
+    n.mul.args = (n.layers_1_1, gm.gain)
+
+
+def buffer_object(gm, n):
+    # The module's own buffer, as it comes from writing it where a node should be.
+    gm.register_buffer("shift", torch.ones(3))
+    n.matmul.args = (n.tanh, gm.shift)
 
 
 def tensor_as_default(gm, n):

@@ -129,6 +129,13 @@ EXERCISE = Exercise(
         ),
         model_case("single precision", "rest", models.ModuleRelu, (X,), dtype=torch.float32),
         model_case("redraw: functions", "function", models.FunctionalRelu, (T(7),), hidden=True),
+        model_case(
+            "redraw: one of two equal calls is changed in place",
+            "rest",
+            models.ChangedInBetween,
+            (X,),
+            hidden=True,
+        ),
         model_case("redraw: the method", "method", models.MethodRelu, (T(1, 4),), hidden=True),
         model_case("redraw: a module", "module", models.TrainedBlock, (WIDE,), hidden=True),
         model_case("redraw: shared", "shared", models.SharedRelu, (T(1, 3),), hidden=True),

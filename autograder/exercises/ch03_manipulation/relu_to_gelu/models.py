@@ -196,6 +196,15 @@ class UnreadInPlace(nn.Module):
         return torch.relu(y)
 
 
+class ChangedInBetween(nn.Module):
+    """What `add_` does to the first value does not concern the second."""
+
+    def forward(self, x):
+        y = torch.relu(x)
+        y.add_(1)
+        return y * torch.relu(x)
+
+
 class DefaultRelu(nn.Module):
     def forward(self, input, scale=0.5, unread=None):
         return torch.relu(input) * scale

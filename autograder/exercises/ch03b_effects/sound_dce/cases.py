@@ -189,6 +189,14 @@ EXERCISE = Exercise(
         model_case("redraw: names alike", "modules", models.NamesAlike, (WIDE,), hidden=True),
         model_case("redraw: nothing returned", "rest", models.NothingReturned, (X, X), hidden=True),
         model_case("redraw: through a slice", "rest", models.ThroughASlice, (X, X), hidden=True),
+        model_case(
+            "redraw: a function in place that is not PyTorch's",
+            "in place",
+            models.OwnInPlace,
+            (X,),
+            functions={"halve_": models.halve_},
+            hidden=True,
+        ),
         model_case("redraw: in place", "in place", models.InPlaceMethod, (T(1, 4),), hidden=True),
         model_case(
             "redraw: norms",

@@ -33,7 +33,7 @@ from autograder.core.torch_private import BatchNorm
 # FX records these calls instead of making them while it traces.
 for _name in (
     "iadd iand ifloordiv ilshift imod imul ior ipow irshift is_ isub itruediv ixor not_ "
-    "setitem print"
+    "setitem print halve_"
 ).split():
     fx.wrap(_name)
 
@@ -158,6 +158,20 @@ class InPlaceFunction(nn.Module):
         z = x * 2
         F.hardtanh_(z, -0.5, 0.5)
         return y, z
+
+
+def halve_(x: torch.Tensor) -> torch.Tensor:
+    """A function of the case, which may stand in a graph."""
+    return x.mul_(0.5)
+
+
+class OwnInPlace(nn.Module):
+    """FX records `halve_` here: `fx.wrap("halve_")` was called."""
+
+    def forward(self, x):
+        y = x - 1
+        halve_(y)
+        return y
 
 
 class InPlaceKeyword(nn.Module):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -66,6 +66,11 @@ def until_case(
     expect = Counts(raises="RuntimeError", look=_STILL) if count is None else Counts(count=count)
     inputs = () if count is None else inputs or ((T(3),),)
     return model_case(name, aspect, make, *inputs, extra=(*pair, *limit), expect=expect, **more)
+
+
+def by_module(case: Case) -> Case:
+    """The case with a replacement that is a module."""
+    return replace(case, make=models.ByModule(case.make))
 
 
 THREE = (T(2, 3), T(2, 3), T(2, 3))
@@ -203,6 +208,16 @@ EXERCISE = Exercise(
         ),
         until_case(
             "redraw: a longer chain", "task", partial(ReluChain, 7), models.COLLAPSE, 6, hidden=True
+        ),
+        by_module(
+            until_case(
+                "redraw: the replacement is a module",
+                "modes",
+                models.NegChain,
+                models.CANCEL,
+                2,
+                hidden=True,
+            )
         ),
         until_case(
             "redraw: modes",

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -57,6 +57,17 @@ def sum_then_product(a, b, c):
 
 def product_then_sum(a, b, c):
     return a * c + b * c
+
+
+class OwnStep(nn.Module):
+    """A replacement that brings a module of its own, which no model has."""
+
+    def __init__(self):
+        super().__init__()
+        self.own_step = nn.Identity()
+
+    def forward(self, a):
+        return self.own_step(a)
 
 
 # ------------------------------------------------------------------ models
@@ -147,6 +158,19 @@ PASS_BY: Pair = (relu_of_neg, neg_of_relu)
 TURN: Pair = (sum_of_two, turned_sum)
 EXPAND: Pair = (sum_then_product, product_then_sum)
 RESPELL: Pair = (plus_one, one_plus)
+
+
+@dataclass(frozen=True, eq=False)
+class ByModule:
+    """Builds a trial in which the replacement is a module, made anew."""
+
+    plain: Callable[[int], Trial]
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        trial = self.plain(seed)
+        model, pattern, *_ = trial.args
+        return replace(trial, args=(model, pattern, OwnStep()))
 
 
 def with_pair(trial: Trial, choice: int) -> Trial:

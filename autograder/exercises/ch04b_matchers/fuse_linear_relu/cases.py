@@ -145,6 +145,13 @@ EXERCISE = Exercise(
             hidden=True,
         ),
         model_case(
+            "redraw: one of two equal calls is changed in place",
+            "shared",
+            models.ChangedInBetween,
+            X3,
+            hidden=True,
+        ),
+        model_case(
             "redraw: twice in float32",
             "shared",
             models.CalledTwice,

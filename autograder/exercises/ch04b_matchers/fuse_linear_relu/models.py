@@ -368,6 +368,19 @@ class UnreadInPlace(nn.Module):
         return torch.relu(self.fc(y))
 
 
+class ChangedInBetween(nn.Module):
+    """Two equal calls; what `add_` does to the first value does not concern the second."""
+
+    def __init__(self):
+        super().__init__()
+        self.shared = nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = torch.relu(self.shared(x))
+        y.add_(1)
+        return y * torch.relu(self.shared(x))
+
+
 class LeafInPart(nn.Module):
     """A layer that is called as a whole, and a linear layer inside it, too."""
 

@@ -60,6 +60,7 @@ EXERCISE = Exercise(
         inputs_case("matrices of different heights", "inputs", (T(2, 3), T(4, 3))),
         inputs_case("three dimensions", "inputs", (T(1, 2, 2), T(3, 2, 2))),
         inputs_case("float32", "inputs", (T(2, 2), T(2, 2)), dtype=torch.float32),
+        inputs_case("redraw: two dtypes", "inputs", (T(3, dtype=torch.float32), T(2)), hidden=True),
         inputs_case("redraw: two vectors", "task", (T(5), T(1)), hidden=True),
     ),
     rubric=f"{__package__}.rubric",

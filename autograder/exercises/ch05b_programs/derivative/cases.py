@@ -209,6 +209,7 @@ EXERCISE = Exercise(
         slope_case("redraw: spellings", "spellings", models.total, T(2, 2), hidden=True),
         slope_case("redraw: many digits", "constants", models.many_digits, X, hidden=True),
         slope_case("redraw: an alpha", "spellings", models.alphas_of_zero, X, hidden=True),
+        slope_case("redraw: two alphas", "spellings", models.alphas_of_equal_calls, X, hidden=True),
         slope_case("redraw: constants", "constants", models.add_one, CUBE, hidden=True),
         slope_case("redraw: again", "again", models.damped, X, times=2, hidden=True),
         slope_case("redraw: a parameter", "rest", models.reserved, POINT, hidden=True),

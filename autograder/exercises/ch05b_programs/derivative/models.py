@@ -114,6 +114,13 @@ def alphas_of_zero(x):
     return torch.add(x.sub(x, alpha=0), torch.exp(x), alpha=0.0)
 
 
+def alphas_of_equal_calls(x):
+    """The calls of a pair differ in their `alpha` alone."""
+    y = torch.sin(x)
+    sums = torch.add(x, y) * torch.add(x, y, alpha=2)
+    return sums + x.sub(y, alpha=3) * x.sub(y)
+
+
 def alphas_beside_keywords(x):
     y = torch.add(x, other=torch.exp(x), alpha=2)
     z = torch.sub(alpha=0.5, other=torch.sin(x), input=y)

@@ -231,6 +231,9 @@ EXERCISE = Exercise(
             hidden=True,
         ),
         call_case("redraw: tuples", "tuples", models.Swapped, "swap", (WIDE, WIDE), hidden=True),
+        call_case(
+            "redraw: a tuple of one", "tuples", models.OneInATuple, "single", (X,), hidden=True
+        ),
         missing_case("redraw: no such name", models.Stages, "stages.2", hidden=True),
         missing_case("redraw: a parameter", models.Namesakes, "block.first.weight", hidden=True),
         call_case(

@@ -115,6 +115,11 @@ class Nested(nn.Module):
         return x.sin(), (x, None), 2.0
 
 
+class Single(nn.Module):
+    def forward(self, x):
+        return (x * 2,)
+
+
 class Swap(nn.Module):
     def forward(self, a, b):
         return b, a
@@ -447,6 +452,18 @@ class NestedPair(nn.Module):
     def forward(self, x):
         y, pair, number = self.nested(x)
         return y - pair[0], self.nested(y)
+
+
+class OneInATuple(nn.Module):
+    """What the part returns is a tuple, though there is one value in it."""
+
+    def __init__(self):
+        super().__init__()
+        self.single = Single()
+
+    def forward(self, x):
+        (y,) = self.single(x)
+        return y, self.single(y)[0], self.single(x.sin())
 
 
 # ------------------------------------------------------------------ everything else

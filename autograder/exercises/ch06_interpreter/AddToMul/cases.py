@@ -96,6 +96,7 @@ EXERCISE = Exercise(
             hidden=True,
         ),
         class_case("redraw: sums of sums", "task", additions.SumOfSums, (T(5), T(5)), hidden=True),
+        class_case("redraw: zero is added", "task", models.AddsNothing, (X, X), hidden=True),
         class_case("redraw: methods", "method", additions.MethodStays, (T(5), T(5)), hidden=True),
         class_case(
             "redraw: a key that PyTorch writes",

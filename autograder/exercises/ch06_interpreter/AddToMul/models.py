@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import torch
 from torch import fx, nn
 from torch.overrides import handle_torch_function, has_torch_function
 
@@ -40,6 +41,13 @@ def with_a_leaf() -> fx.GraphModule:
     return TracedInPart(AddAndShift)()
 
 
+class AddsNothing(nn.Module):
+    """Zero is added in every spelling; Python's `sum` begins with `0 + x`."""
+
+    def forward(self, x, y):
+        return sum([x, y]) - torch.add(x, 0) * y.add(0.0)
+
+
 def tag_all(gm: fx.GraphModule) -> None:
     """Give every node a mark and a size."""
     for i, node in enumerate(gm.graph.nodes):
@@ -49,9 +57,13 @@ def tag_all(gm: fx.GraphModule) -> None:
 
 
 def tag_as_pytorch(gm: fx.GraphModule) -> None:
-    """Give every node a number under a key that PyTorch writes, too, when a node is made."""
+    """Give every node something under keys that PyTorch writes, too.
+
+    The first is written when a node is made, the others tell what its value was in some run.
+    """
     for i, node in enumerate(gm.graph.nodes):
         node.meta["seq_nr"] = 100 + i
+        node.meta["val"] = node.meta["tensor_meta"] = (2, i)
 
 
 def tag_some(gm: fx.GraphModule) -> None:

@@ -75,6 +75,13 @@ class LargeInteger(nn.Module):
         return x.abs(), ways, ways > 1
 
 
+class WithText(nn.Module):
+    """Text that reads like a number which is not finite: a name for what is missing."""
+
+    def forward(self, x, missing="nan"):
+        return x.abs(), {"missing": missing, "limit": "inf"}
+
+
 class Unread(nn.Module):
     """The NaN is in a value that nobody reads."""
 

@@ -171,6 +171,16 @@ EXERCISE = Exercise(
             hidden=True,
         ),
         class_case(
+            "redraw: work that is lost",
+            "errors",
+            models.RefusesLate,
+            (BAD,),
+            (GOOD,),
+            (BAD,),
+            (TWICE,),
+            hidden=True,
+        ),
+        class_case(
             "redraw: two timers",
             "own",
             models.MayRefuse,

@@ -39,6 +39,12 @@ def refuse_negative(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
+@fx.wrap
+def refuse_late(x: torch.Tensor) -> torch.Tensor:
+    """Return `x` at once, or raise a `ValueError` after some work if its sum is negative."""
+    return refuse_negative(slow(x, times=2) - 1 if float(x.sum()) < 0 else x)
+
+
 class OneSlow(nn.Module):
     """A slow function between quick ones."""
 
@@ -117,6 +123,13 @@ class MayRefuse(nn.Module):
     def forward(self, x):
         y = torch.exp(x).log()
         return refuse_negative(y).cos()
+
+
+class RefusesLate(nn.Module):
+    """A function that is quick for some inputs, and raises after some work for others."""
+
+    def forward(self, x):
+        return refuse_late(x.abs() * x).cos()
 
 
 class SlowThenRefuses(nn.Module):

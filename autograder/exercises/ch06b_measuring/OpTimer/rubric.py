@@ -59,8 +59,17 @@ class _Places(fx.Interpreter):
 
 
 def refusing(evidence: Evidence) -> list[str | None]:
-    """For each run, the node that raises in it, in the graph as it was given."""
-    trial, found = evidence.trial, []
+    """For each run, the node that raises in it, in the graph as it was given.
+
+    The graph runs for that, some of it slowly: once, for all answers.
+    """
+    found: list[str | None] = evidence._known("refusing", lambda: _refusing(evidence))
+    return found
+
+
+def _refusing(evidence: Evidence) -> list[str | None]:
+    trial: Trial = evidence.trial
+    found: list[str | None] = []
     for i, inputs in enumerate(trial.inputs):
         places = _Places(trial.args[0])
         if "error" not in evidence.reference.runs[i]:
@@ -122,32 +131,28 @@ def every_call_counted(evidence: Evidence) -> Iterable[Finding]:
             text = f"`calls` or `seconds` has a key {key!r}, which is no node's name"
             yield evidence.finding("extra-key", f"{text}.", "Names are unique, targets are not.")
             return
-        for name, allowed in zip(names, _allowed_counts(evidence, names, i), strict=True):
-            finding = _count_problem(evidence, name, allowed, i, calls, seconds)
+        for name, times in zip(names, _counts(evidence, names, i), strict=True):
+            finding = _count_problem(evidence, name, times, i, calls, seconds)
             if finding:
                 yield finding
                 return
 
 
-def _allowed_counts(evidence: Evidence, names: list[str], i: int) -> list[tuple[int, ...]]:
-    """How often each node may have run by the end of run `i`.
-
-    What ran before the error of a failed run may count or not.
-    """
+def _counts(evidence: Evidence, names: list[str], i: int) -> list[int]:
+    """How often each node has run by the end of run `i`: what ran before an error has run, too."""
     refused = [name for name in refusing(evidence)[: i + 1] if name]
     whole = i + 1 - len(refused)
-    begun = [sum(j < names.index(name) for name in refused) for j in range(len(names))]
-    return [tuple({whole, whole + more}) for more in begun]
+    return [whole + sum(j < names.index(name) for name in refused) for j in range(len(names))]
 
 
 def _count_problem(
-    evidence: Evidence, name: str, allowed: tuple[int, ...], i: int,
+    evidence: Evidence, name: str, times: int, i: int,
     calls: dict[str, Plain], seconds: dict[str, Plain],
 ) -> Finding | None:  # fmt: skip
     count = calls.get(name, 0)
-    if count in allowed and (name in seconds or not count):
+    if count == times and (name in seconds or not count):
         return None
-    after = f"After run {i + 1}"
+    after, refused = f"After run {i + 1}", [at for at in refusing(evidence)[: i + 1] if at]
     if name not in calls or name not in seconds:
         error = evidence.outcome.runs[i]["forward"].get("error")
         if error and "error" not in evidence.reference.runs[i]:
@@ -163,23 +168,28 @@ def _count_problem(
         return evidence.finding(
             "missing-node",
             f"{after}, `{word}` has no entry for `{name}`, which has run.",
-            "Functions, methods and modules all count, whatever they return, by the node's name.",
+            (_LOOK_BEFORE_ERROR if refused else "")
+            + "Functions, methods and modules all count, whatever they return, by the node's name.",
             (name,),
         )
-    if name in refusing(evidence)[: i + 1] and count > max(allowed):
+    if name in refused and count > times:
         return evidence.finding(
             "counted-error",
-            f"{after}, `calls[{name!r}]` is {count}, but only {min(allowed)} of these calls "
+            f"{after}, `calls[{name!r}]` is {count}, but only {times} of these calls "
             "came to an end; the others raised.",
             "Which lines of yours still run when an operation raises?",
             (name,),
         )
     return evidence.finding(
         "wrong-count",
-        f"{after}, `calls[{name!r}]` is {count}; this node has run {max(allowed)} times.",
-        "Counts and times are summed over all runs of one timer.",
+        f"{after}, `calls[{name!r}]` is {count}; this node has run {times} times.",
+        (_LOOK_BEFORE_ERROR if refused else "")
+        + "Counts and times are summed over all runs of one timer.",
         (name,),
     )
+
+
+_LOOK_BEFORE_ERROR = "What had run before an operation raised has run, too. "
 
 
 @rule("each timer its own", Stage.STRUCTURE)
@@ -188,10 +198,11 @@ def each_timer_its_own(evidence: Evidence) -> Iterable[Finding]:
     if not evidence.expects(Timing).second_timer:
         return
     calls = _table(evidence.outcome.runs[len(evidence.trial.inputs)]["timer"]["calls"])
+    first = _table(evidence.outcome.runs[0]["timer"]["calls"])
     names = call_names(evidence)
     # It has made one run, as the first timer had after its first: on the same input.
-    for name, allowed in zip(names, _allowed_counts(evidence, names, 0), strict=True):
-        if calls.get(name, 0) not in allowed:
+    for name, times in zip(names, _counts(evidence, names, 0), strict=True):
+        if calls.get(name, 0) not in (times, first.get(name, 0)):
             yield evidence.finding(
                 "leaks-state",
                 f"A second `OpTimer` ran the graph once, and its `calls[{name!r}]` is "

@@ -143,6 +143,16 @@ EXERCISE = Exercise(
         run_case("redraw: tied layers", "spellings", models.TiedLayers, T(9, 3), hidden=True),
         run_case("redraw: two layers", "spellings", models.OfTorch, T(3, 2, 4), hidden=True),
         run_case(
+            "redraw: groups in their place",
+            "spellings",
+            models.PositionalConvs,
+            T(2, 4, 6, 5),
+            hidden=True,
+        ),
+        run_case(
+            "redraw: the same calls again", "spellings", models.SameCalls, T(3, 2, 3), hidden=True
+        ),
+        run_case(
             "redraw: inputs of two sizes",
             "spellings",
             models.TwoSizes,

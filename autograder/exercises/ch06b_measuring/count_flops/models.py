@@ -140,6 +140,35 @@ class FunctionalConvs(nn.Module):
         return torch.conv1d(input=y.flatten(2), weight=self.line, dilation=2)
 
 
+class PositionalConvs(nn.Module):
+    """Convolutions as functions whose arguments are all positional: groups come last."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(6, 2, 3, 3))
+        self.line = nn.Parameter(torch.rand(3, 2, 2))
+        self.bias = nn.Parameter(torch.rand(3))
+
+    def forward(self, x):
+        y = F.conv2d(x, self.weight, None, 2, 1, 1, 2)
+        return F.conv1d(y.flatten(2), self.line, self.bias, 1, 0, 2, 3)
+
+
+class SameCalls(nn.Module):
+    """Calls that compute the same once more."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.conv = nn.Conv1d(2, 4, 2)
+        self.weight = nn.Parameter(torch.rand(5, 3))
+
+    def forward(self, x):
+        layers = self.layer(x) * self.layer(x), self.conv(x), self.conv(x)
+        functions = F.linear(x, self.weight) + F.linear(x, self.weight)
+        return layers, functions, x @ x.mT + x @ x.mT
+
+
 class MatmulSpellings(nn.Module):
     """Every spelling of a product of two matrices."""
 

@@ -14,7 +14,7 @@ from autograder.exercises.ch07_features.extract import models_overwritten as pla
 from autograder.fuzz.grammar import Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.recipe import Recipe
-from autograder.models import T, model_case
+from autograder.models import InEvaluation, T, model_case
 from autograder.models.renaming import renumbered
 
 X, WIDE = T(2, 3), T(4, 3)
@@ -288,6 +288,7 @@ EXERCISE = Exercise(
             {"norm": "norm", "mul": "mul"},
             (WIDE,),
             training=True,
+            prepare=InEvaluation("act"),
         ),
         take("a graph module", "rest", renumbered, {"add_1": "sum"}),
         take(
@@ -335,6 +336,28 @@ EXERCISE = Exercise(
             "in place",
             places.ShapeAfter,
             {"linear": "before", "sum_1": "after"},
+            hidden=True,
+        ),
+        take(
+            "redraw: a parameter",
+            "in place",
+            places.OverParameter,
+            {"shift": "before", "mul": "after"},
+            hidden=True,
+        ),
+        take("redraw: in a list", "pruned", places.ReadInAList, {"cat": "joined"}, hidden=True),
+        take(
+            "redraw: names that begin alike",
+            "pruned",
+            models.BeginAlike,
+            {"linear2": "second"},
+            hidden=True,
+        ),
+        take(
+            "redraw: another dropout",
+            "alias",
+            places.ThroughAlphaDropout,
+            {"linear": "before", "mul": "after"},
             hidden=True,
         ),
         take(

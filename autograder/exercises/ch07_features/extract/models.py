@@ -91,6 +91,18 @@ class Branches(nn.Module):
         return self.head(torch.cat([left, right], dim=-1))
 
 
+class BeginAlike(nn.Module):
+    """The name of one layer is the beginning of the other's."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 2)
+        self.linear2 = nn.Linear(3, 4)
+
+    def forward(self, x):
+        return self.linear(self.linear2(x))
+
+
 class HalfNeeded(nn.Module):
     def __init__(self):
         super().__init__()

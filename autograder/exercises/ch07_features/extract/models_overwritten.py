@@ -147,6 +147,32 @@ class ReadInPlace(nn.Module):
         return total * step.exp()
 
 
+class OverParameter(nn.Module):
+    """A parameter that is not trained moves in each call."""
+
+    def __init__(self):
+        super().__init__()
+        self.shift = nn.Parameter(torch.zeros(3), requires_grad=False)
+
+    def forward(self, x):
+        y = x + self.shift
+        self.shift.add_(1)
+        return y * self.shift
+
+
+class ReadInAList(nn.Module):
+    """Nothing but a list has what is changed in place."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = self.linear(x)
+        y.relu_()
+        return torch.cat([y, x]).exp()
+
+
 class ByKeyword(nn.Module):
     """Three ways to say by keyword what is changed; nothing reads what these calls return."""
 
@@ -257,6 +283,19 @@ class ThroughDropout(nn.Module):
     def forward(self, x):
         y = self.linear(x)
         z = F.dropout(y, 0.5, self.training)
+        z.relu_()
+        return y * 2
+
+
+class ThroughAlphaDropout(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+        self.drop = nn.AlphaDropout(0.5)
+
+    def forward(self, x):
+        y = self.linear(x)
+        z = self.drop(y)
         z.relu_()
         return y * 2
 

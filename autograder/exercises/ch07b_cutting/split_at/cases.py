@@ -13,7 +13,7 @@ from autograder.exercises.ch07b_cutting.split_at import models
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
 from autograder.fuzz.recipe import Recipe
-from autograder.models import T, model_case
+from autograder.models import InEvaluation, T, model_case
 from autograder.models.renaming import renumbered
 
 X, WIDE = T(2, 3), T(4, 3)
@@ -162,7 +162,15 @@ EXERCISE = Exercise(
         cut("a number and a tuple cross", "rest", models.Parts, "chunk"),
         cut("parts of a tuple cross", "rest", models.Parts, "stack"),
         cut("inputs are results", "rest", models.Passes, "sin", (X, X)),
-        cut("a model in training mode", "rest", models.Normed, "drop", (WIDE,), training=True),
+        cut(
+            "a model in training mode",
+            "rest",
+            models.Normed,
+            "drop",
+            (WIDE,),
+            training=True,
+            prepare=InEvaluation("last"),
+        ),
         cut("single precision", "rest", models.Twice, "turn_1", dtype=torch.float32),
         cut("a graph module", "rest", renumbered, "add_1"),
         cut("redraw: a chain", "task", models.Straight, "tanh", (T(1, 3),), hidden=True),
@@ -171,6 +179,7 @@ EXERCISE = Exercise(
         cut("redraw: shared", "shared", models.Weighted, "add", (WIDE,), hidden=True),
         cut("redraw: signature", "signature", models.Defaults, "sin", (WIDE, 1), hidden=True),
         refuse("redraw: a method's name", models.Skips, "sum", hidden=True),
+        refuse("redraw: an input that nobody reads", models.Defaults, "unread", hidden=True),
         cut("redraw: a layer called output", "errors", models.NamedOutput, "output", hidden=True),
         refuse(
             "redraw: the output, under another name", models.NamedOutput, "output_1", hidden=True

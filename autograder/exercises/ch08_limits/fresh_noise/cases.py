@@ -55,6 +55,7 @@ EXERCISE = Exercise(
         run_on("many entries", "normal", T(70, 60)),
         Case("large entries", "normal", Tensors((T(60, 70),), scale=1_000.0)),
         Case("beside huge numbers", "task", Tensors((T(2, 4),), beside=HUGE)),
+        Case("redraw: zeros", "normal", Tensors((T(60, 70),), scale=0.0), hidden=True),
         run_on("redraw: shapes", "shapes", T(7), T(1, 1, 2), hidden=True),
         Case("redraw: laid out in another way", "shapes", laid_out_otherwise, hidden=True),
         run_on(

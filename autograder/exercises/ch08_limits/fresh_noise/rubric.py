@@ -159,6 +159,19 @@ def _lost_number(evidence: Evidence, i: int, how: str, who: str) -> Finding | No
     return None
 
 
+def _no_number(evidence: Evidence, i: int, how: str, who: str) -> Finding | None:
+    """Noise that is NaN; to the rules that compare, one NaN is as good as another."""
+    (x,) = evidence.trial.inputs[i]
+    for result in _drawn(evidence, i, how):
+        if result.shape == x.shape and (result.isnan() & ~x.isnan()).any():
+            return evidence.finding(
+                "not-finite",
+                f"For {evidence.inputs_text(i)}, {who} gave nan where `x` is a number.",
+                "What does each of your lines give for a tensor of this shape?",
+            )
+    return None
+
+
 def _not_normal(evidence: Evidence, i: int, how: str, who: str) -> Finding | None:
     (x,) = evidence.trial.inputs[i]
     results = _drawn(evidence, i, how)
@@ -221,6 +234,7 @@ KEY = AnswerKey(
         _each_run("form of the input", Stage.RESULT, _another_form),
         _each_run("new noise", Stage.RESULT, _same_noise),
         _each_run("x within it", Stage.RESULT, _lost_number),
+        _each_run("numbers stay numbers", Stage.RESULT, _no_number),
         _each_run("as the function itself", Stage.RESULT, _not_as_eager),
         _each_run("standard normal", Stage.RESULT, _not_normal),
     ),

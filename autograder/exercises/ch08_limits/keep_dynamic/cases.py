@@ -12,7 +12,8 @@ from autograder.exercises.ch08_limits.keep_dynamic import models
 from autograder.exercises.ch08_limits.keep_dynamic.models import Choose, Deciding, Halves, Repeat
 from autograder.fuzz.grammar import COMMON, Vocabulary, ops
 from autograder.fuzz.random_models import RandomModels
-from autograder.models import T, model_case
+from autograder.models import InEvaluation, T, model_case
+from autograder.models.build import TracedInPart
 
 X, WIDE = T(2, 3), T(4, 3)
 DYNAMIC = (Choose, Repeat, Halves, models.Whole, Deciding, models.Strict)
@@ -146,12 +147,24 @@ EXERCISE = Exercise(
         keep("never called", "rest", models.NeverCalled),
         keep("settings of the root", "rest", partial(models.Static, False)),
         keep("other settings of the root", "rest", models.Static),
-        keep("in parts in training mode", "rest", models.Frozen, training=True),
+        keep(
+            "in parts in training mode",
+            "rest",
+            models.Frozen,
+            training=True,
+            prepare=InEvaluation("norm"),
+        ),
         keep("a graph module inside", "rest", models.WithTrace),
         keep("redraw: a part", "task", models.WithTrace, (WIDE,), hidden=True),
         keep("redraw: a dozen parts", "task", models.Many, hidden=True),
         keep("redraw: a part of a part", "deep", models.PartOfAPart, hidden=True),
         keep("redraw: names with one end", "deep", models.SameEnds, hidden=True),
+        keep(
+            "redraw: a graph module with leaves",
+            "deep",
+            TracedInPart(models.OneDynamic),
+            hidden=True,
+        ),
         keep("redraw: deep", "deep", models.BothLevels, (WIDE,), hidden=True),
         keep("redraw: calls", "calls", models.CalledTwice, (WIDE,), hidden=True),
     ),

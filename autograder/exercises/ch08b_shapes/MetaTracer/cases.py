@@ -268,9 +268,14 @@ EXERCISE = Exercise(
         one("redraw: a loop", "task", models.Counted, 4, 2, hidden=True),
         one("redraw: questions", "questions", models.Truth, 2, 3, hidden=True),
         one("redraw: names", "questions", models.Starred, 3, 5, hidden=True),
+        one("redraw: columns", "questions", models.Columns, 3, 2, hidden=True),
+        one("redraw: an example beside a default", "questions", models.Optional, 2, 3, y=of(2, 1),
+            hidden=True),
         one("redraw: nothing asked", "unasked", models.Returned, 2, 2, hidden=True),
         one("redraw: no answer", "unknown", models.Item, 4, 1, hidden=True),
         one("redraw: layers", "leaves", models.Narrow, 2, 2, 4, hidden=True),
+        one("redraw: a part's parameter, and a layer again", "leaves", models.Part, 3, 4,
+            hidden=True),
         one("redraw: layers of doubles", "leaves", models.Narrow, 2, 4, dtype=torch.float64,
             weights=torch.float64, hidden=True),
         one("redraw: a layer with a hook", "leaves", models.Hooked, 2, 4, hidden=True),
@@ -278,6 +283,10 @@ EXERCISE = Exercise(
         several(
             "redraw: roots", (models.Rows, models.Both), ({"x": of(2, 4), "input": of(3, 4)},),
             ((0, 1), (0, 1)), hidden=True, expect=NOTHING_OLD,
+        ),
+        several(
+            "redraw: asked after an error", (models.Chosen, models.Narrow), ({"x": of(2, 4)},),
+            ((0, 0), (0, 1)), hidden=True, expect=ASSUMED,
         ),
         several(
             "redraw: changes in place, twice", (models.Turned,), ({"x": of(3, 4)},),

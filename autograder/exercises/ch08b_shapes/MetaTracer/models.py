@@ -156,6 +156,23 @@ class Changed(nn.Module):
         return x * len(x) if x.dim() == 3 else -x
 
 
+class Columns(nn.Module):
+    """`x.T` and `x.mT` are attributes, as `x.shape` is, and they are tensors."""
+
+    def forward(self, x):
+        first, second = x.T
+        return torch.stack([column * second for column in x.mT]) - first
+
+
+class Optional(nn.Module):
+    """`y` has a default, and may be given all the same."""
+
+    def forward(self, x, y=None):
+        if y is None or len(y) != x.shape[0]:
+            return x
+        return x + y
+
+
 # ------------------------------------------------------------------ what nobody asks
 
 
@@ -363,6 +380,20 @@ class Weighted(nn.Module):
         if self.weight.shape[1] > self.weight.shape[0]:
             y = y * 2
         return y if y.shape[1] == 5 else x
+
+
+class Part(nn.Module):
+    """A layer that is called with two shapes, and a part with a parameter of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.part = Weighted()
+        self.act = nn.Tanh()
+
+    def forward(self, x):
+        y = self.act(self.part(x))
+        row = self.act(x.sum(0))
+        return y if row.dim() == 2 else row
 
 
 class Offset(nn.Module):

@@ -110,6 +110,13 @@ class NamedInATuple(nn.Module):
         return {"mean": x.mean(), "all": (x, (x * 2, None))}
 
 
+class NamedAnew(nn.Module):
+    """One of the keys is another word."""
+
+    def forward(self, x):
+        return {"average": x.mean(), "all": [x, (x * 2, None)]}
+
+
 class NamedMore(nn.Module):
     def forward(self, x):
         return {"mean": x.mean(), "all": [x, (x * 2, None)], "more": x}
@@ -180,6 +187,15 @@ class SizedOtherwise(nn.Module):
         return {"all": [x, x.numel() + 1]}
 
 
+class Turned(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 2)
+
+    def forward(self, x):
+        return self.layer(x).t()
+
+
 class Counted(nn.Module):
     """Whole numbers."""
 
@@ -238,6 +254,38 @@ class AddsInside(nn.Module):
 class AddsOutside(nn.Module):
     def forward(self, data):
         return (data["parts"][0] + 1) * 2
+
+
+class AddsLate(nn.Module):
+    """Changes its argument in train mode, when the result is known."""
+
+    amount = 1
+
+    def forward(self, x):
+        y = x * 2
+        if self.training:
+            x.add_(self.amount)
+        return y
+
+
+class AddsTwoLate(AddsLate):
+    """Returns the same, and adds another number."""
+
+    amount = 2
+
+
+class Keeps(nn.Module):
+    """Puts an item at the end of a list that it is given, in eval mode."""
+
+    def forward(self, x, log):
+        if not self.training:
+            log.append(x.mean())
+        return x * 2
+
+
+class KeepsNothing(nn.Module):
+    def forward(self, x, log):
+        return x * 2
 
 
 # ------------------------------------------------------------------ random numbers
@@ -333,6 +381,17 @@ def without_dropout(model: nn.Module) -> nn.Module:
     return other
 
 
+def frozen_and_packed(model: nn.Module) -> nn.Module:
+    """A copy that is not trained, and lays out its result in another way."""
+    other = fx.symbolic_trace(copy.deepcopy(model).requires_grad_(False))
+    output = next(node for node in other.graph.nodes if node.op == "output")
+    with other.graph.inserting_before(output):
+        packed = other.graph.call_method("contiguous", (output.args[0],))
+    output.args = (packed,)
+    other.recompile()
+    return other
+
+
 def counting_twice(model: nn.Module) -> nn.Module:
     """A model that counts everything twice, and shares the total."""
     other = ShowsTotalOfTwice().train(model.training)
@@ -355,6 +414,12 @@ def norm_in_eval(model: nn.Module) -> None:
     """Freeze one part, as fine-tuning does."""
     model.train()
     model.norm.eval()
+
+
+def drop_in_eval(model: nn.Module) -> None:
+    """Only the Dropout is in eval mode."""
+    model.train()
+    model.drop.eval()
 
 
 def part_in_training(model: nn.Module) -> None:

@@ -42,10 +42,11 @@ def passed(
     *passes: models.Pass,
     make: Callable[[], nn.Module] = models.Net,
     training: bool = False,
+    prepare: Callable[[nn.Module], None] | None = None,
     hidden: bool = False,
 ) -> Case:
     """A case: passes for a model, in their order; see `models.Passed`."""
-    return Case(name, aspect, models.Passed(make, passes, ROWS, training), hidden)
+    return Case(name, aspect, models.Passed(make, passes, ROWS, training, prepare), hidden)
 
 
 EXERCISE = Exercise(
@@ -98,12 +99,18 @@ EXERCISE = Exercise(
         passed("redraw: another shape", "task", models.tidy, models.add_a_dimension, hidden=True),
         passed("redraw: large and small entries", "task", models.retrace, models.add_one,
                make=models.FarApart, hidden=True),
+        passed("redraw: another key", "task", models.retrace, models.mean_to_average,
+               make=models.Described, hidden=True),
+        passed("redraw: another number", "task", models.retrace, models.columns_for_rows,
+               make=models.Described, hidden=True),
         passed("redraw: one pass twice", "chain", models.clamp_to_abs, models.relu_to_clamp,
                models.clamp_to_abs, hidden=True),
         passed("redraw: one that finds nothing", "raises", models.find_nothing,
                models.remove_norm, hidden=True),
         passed("redraw: all are sound", "modes", models.remove_dropout, models.switch_to_training,
                training=True, hidden=True),
+        passed("redraw: a part in train mode", "modes", models.retrace, models.remove_dropout,
+               prepare=models.drop_in_training, hidden=True),
     ),
     rubric=f"{__package__}.rubric",
     hints=HINTS,

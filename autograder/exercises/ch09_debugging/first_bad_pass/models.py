@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -56,6 +57,20 @@ class FarApart(nn.Module):
 
     def forward(self, x):
         return torch.cat([1e9 * x, x], dim=-1)
+
+
+class Described(nn.Module):
+    """Changes its argument, and returns a dictionary with a number of Python in it."""
+
+    def forward(self, x):
+        x = x.add_(1)
+        return {"mean": x.mean(), "rows": x.shape[0]}
+
+
+def drop_in_training(model: nn.Module) -> None:
+    """Only the Dropout is in train mode."""
+    model.eval()
+    model.drop.train()
 
 
 def traced() -> fx.GraphModule:
@@ -181,6 +196,25 @@ def in_a_list(model: nn.Module) -> fx.GraphModule:
     return gm
 
 
+def mean_to_average(model: nn.Module) -> fx.GraphModule:
+    """In the dictionary that is returned, a key becomes another one, in its place."""
+    gm = fx.symbolic_trace(model)
+    output = next(node for node in gm.graph.nodes if node.op == "output")
+    output.args = ({{"mean": "average"}.get(k, k): v for k, v in output.args[0].items()},)
+    gm.recompile()
+    return gm
+
+
+def columns_for_rows(model: nn.Module) -> fx.GraphModule:
+    """Returns the number of columns in the place of the number of rows."""
+    gm = fx.symbolic_trace(model)
+    for node in gm.graph.nodes:
+        if node.target is operator.getitem:
+            node.args = (node.args[0], 1)
+    gm.recompile()
+    return gm
+
+
 def double_the_weights(model: nn.Module) -> fx.GraphModule:
     """Writes into the weights, which the trace shares with the model."""
     with torch.no_grad():
@@ -250,16 +284,20 @@ class Passed:
         passes: the passes, in their order.
         inputs: what makes the arguments for a seed.
         training: the mode in which the model is given.
+        prepare: last touches on the model.
     """
 
     make: Callable[[], nn.Module]
     passes: tuple[Pass, ...]
     inputs: Callable[[int], tuple[Any, ...]]
     training: bool = False
+    prepare: Callable[[nn.Module], None] | None = None
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
         model = fresh(self.make, seed, training=self.training)
+        if self.prepare is not None:
+            self.prepare(model)
         return Trial(args=(model, list(self.passes), self.inputs), model=model)
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from torch import nn
+
 from autograder.core.exercise import Aspect, Case, Exercise
 from autograder.exercises.ch09_debugging.graph_diff import models
 from autograder.exercises.ch09_debugging.graph_diff.models import Edit, nothing
@@ -36,10 +40,11 @@ def edited(
     first: Edit = nothing,
     names: Edit = nothing,
     graphs: tuple[bool, bool] = (False, False),
+    make: Callable[[], nn.Module] = models.Net,
     hidden: bool = False,
 ) -> Case:
-    """A case: one graph, edited in two ways; see `models.Edited`."""
-    return Case(name, aspect, models.Edited(first, second, names, graphs), hidden)
+    """A case: one model's graph, edited in two ways; see `models.Edited`."""
+    return Case(name, aspect, models.Edited(first, second, names, graphs, make), hidden)
 
 
 EXERCISE = Exercise(
@@ -84,6 +89,10 @@ EXERCISE = Exercise(
         edited("other names", "given", names=models.with_other_names),
         edited("redraw: the other way round", "task", first=models.several_inserted,
                second=models.another_target, hidden=True),
+        edited("redraw: two traces with other parts", "fields", models.other_parts,
+               make=models.Cut, hidden=True),
+        edited("redraw: small changes", "arguments", models.small_changes, make=models.Cut,
+               hidden=True),
         edited("redraw: what looks like a node", "arguments",
                models.rows_by_what_looks_like_a_key, first=models.rows_by_key, hidden=True),
         edited("redraw: a module and a graph", "given", models.changed_in_turn,

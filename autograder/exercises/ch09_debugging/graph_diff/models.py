@@ -45,6 +45,19 @@ class Net(nn.Module):
         return self.act(rows[:, 1 : x.size(1)]) * scale, {"rows": rows}
 
 
+class Cut(nn.Module):
+    """Layers of a container, and calls in which little things matter."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+        self.shift = nn.Parameter(torch.rand(3))
+
+    def forward(self, x, n=2):
+        rows = torch.clamp(self.layers(x) + self.shift, max=1.0)
+        return rows[:n].to(torch.float32).sum(-1)
+
+
 def named(gm: fx.GraphModule, name: str) -> fx.Node:
     """The node of that name."""
     return next(node for node in gm.graph.nodes if node.name == name)
@@ -126,6 +139,20 @@ def another_result(gm: fx.GraphModule) -> None:
 def another_result_and_default(gm: fx.GraphModule) -> None:
     another_result(gm)
     named(gm, "scale").args = (3.0,)
+
+
+def small_changes(gm: fx.GraphModule) -> None:
+    """A keyword that is `None`, the other end of a slice, a dtype, a dimension."""
+    named(gm, "clamp").kwargs = {"min": None, "max": 1.0}
+    named(gm, "getitem").args = (named(gm, "clamp"), slice(named(gm, "n"), None))
+    named(gm, "to").args = (named(gm, "getitem"), torch.float16)
+    named(gm, "sum_1").args = (named(gm, "to"), -2)
+
+
+def other_parts(gm: fx.GraphModule) -> None:
+    """Another module and another parameter, under the names that were there."""
+    setattr(gm.get_submodule("layers"), "1", nn.Sigmoid())
+    gm.shift = nn.Parameter(torch.zeros(3))
 
 
 def inserted(gm: fx.GraphModule) -> None:
@@ -232,19 +259,22 @@ class Edited:
         second: what is done to the second.
         names: what is done to both before.
         graphs: whether the graphs themselves are given: the first, the second, both.
+        make: builds the model; each graph of another model than `Net` is a trace of its own.
     """
 
     first: Edit = nothing
     second: Edit = nothing
     names: Edit = nothing
     graphs: tuple[bool, bool] = (False, False)
+    make: Callable[[], nn.Module] = Net
 
     def __call__(self, seed: int) -> Trial:
         """A fresh trial."""
-        model = fresh(Net, seed)
+        model = fresh(self.make, seed)
         pair = []
         for edit in (self.first, self.second):
-            made = fx.GraphModule(model, _copied(_graph()))
+            own = self.make is not Net
+            made = fx.symbolic_trace(model) if own else fx.GraphModule(model, _copied(_graph()))
             self.names(made)
             edit(made)
             pair.append(made)

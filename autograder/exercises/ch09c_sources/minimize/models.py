@@ -173,6 +173,20 @@ class Depends(Bad):
         return needed.issuperset(self.about)
 
 
+class Learns(Depends):
+    """Do layers of this kind get a gradient from what it returns?"""
+
+    def given(self, gm, inputs):
+        super().given(gm, inputs)
+        self._gradients = torch.is_grad_enabled()
+
+    def __call__(self, gm):
+        """Whether the module is bad; a judge sees no gradients, and goes by the graph alone."""
+        if not super().__call__(gm):
+            return False
+        return not self._gradients or any(t.requires_grad for t in tensors_in(self._run(gm).value))
+
+
 class Reads(Bad):
     """Does a call of the first kind read a call of the second?"""
 
@@ -351,6 +365,17 @@ class Layers(nn.Module):
         return self.rest(self.turn(torch.relu(self.turn(x))))
 
 
+class Lone(nn.Module):
+    """One layer, between calls without parameters."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return torch.cos(self.layer(torch.sin(x)))
+
+
 class Weighted(nn.Module):
     """Parameters and a buffer are read, one of them a layer's."""
 
@@ -415,6 +440,13 @@ class InPlace(nn.Module):
         x.mul_(2)
         torch.cos(x)
         return torch.neg(y)
+
+
+class Sliced(nn.Module):
+    """A size is read in a slice only."""
+
+    def forward(self, x, y):
+        return torch.sin(x)[:, : y.size(1)].neg()
 
 
 class Structured(nn.Module):

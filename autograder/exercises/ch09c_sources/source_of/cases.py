@@ -85,8 +85,12 @@ EXERCISE = Exercise(
         ),
         written("redraw: deep, and Python's library", "inside", models.InSequences, hidden=True),
         written("redraw: helpers", "inside", models.Inner, hidden=True),
+        written("redraw: a Sequential of its own", "inside", models.InAResidual, hidden=True),
         written("redraw: names of helpers", "inside", models.NamedLikeATracer, hidden=True),
         written("redraw: one after another", "traces", models.Lines, models.Other, hidden=True),
+        written(
+            "redraw: after one that fails", "traces", models.Inner, models.Undecided, hidden=True
+        ),
     ),
     rubric=f"{__package__}.rubric",
     hints=HINTS,

@@ -85,6 +85,31 @@ class InSequence(nn.Module):
         return self.body(x)
 
 
+class Residual(nn.Sequential):
+    """A Sequential with lines of its own."""
+
+    def forward(self, x):
+        y = super().forward(x)
+        return x + y
+
+
+class InAResidual(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = Residual(nn.Linear(3, 3), nn.Tanh())
+
+    def forward(self, x):
+        return self.body(x).neg()
+
+
+class Undecided(nn.Module):
+    """FX cannot trace it: which line runs depends on a value."""
+
+    def forward(self, x):
+        y = torch.relu(x)
+        return y.neg() if y.sum() > 0 else y
+
+
 class InSequences(nn.Module):
     """Eight Sequentials, one inside the other, and then a function of Python's own library."""
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from torch import fx, nn
+from torch.fx.proxy import TraceError
 
 from autograder.core.codec import Encoder, Plain, kind_of, show
+from autograder.core.execution import error_record
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
@@ -63,8 +65,16 @@ def _innermost(stack: list[traceback.FrameSummary]) -> tuple[str, int]:
 def where_written(trial: Trial) -> Reference:
     """The value for the model, and for each that was asked about before."""
     encoder = Encoder(trial.functions)
-    runs = [{"value": encoder.encode(sources(model))} for model in trial.watch]
+    runs = [_earlier(model, encoder) for model in trial.watch]
     return Reference(encoder.encode(sources(*trial.args)), runs, encoder.tensors)
+
+
+def _earlier(model: nn.Module, encoder: Encoder) -> dict[str, Plain]:
+    """The value for a model that was asked about before, or the error if FX cannot trace it."""
+    try:
+        return {"value": encoder.encode(sources(model))}
+    except TraceError as error:
+        return {"error": error_record(error)}
 
 
 @rule("places of calls", Stage.RESULT)
@@ -72,6 +82,8 @@ def places_of_calls(evidence: Evidence) -> Iterable[Finding]:
     """Each call has its file and line, also those of models that were asked about before."""
     for i, want in enumerate(evidence.reference.runs):
         run = evidence.outcome.runs[i]["forward"]
+        if "error" in want:
+            continue  # it fails, as it must; what counts is what comes after it
         if "error" in run:
             yield evidence.finding(
                 "crashed-before",
@@ -91,7 +103,8 @@ def places_of_calls(evidence: Evidence) -> Iterable[Finding]:
     found = _difference(evidence.outcome.value, evidence.reference.value)
     if found:
         code, text, look = found
-        yield evidence.finding(code, f"In the result of {evidence.you}, {text}.", look)
+        before = ", called for other models before," if evidence.reference.runs else ","
+        yield evidence.finding(code, f"In the result of {evidence.you}{before} {text}.", look)
 
 
 def _difference(got: Plain, want: Plain) -> tuple[str, str, str] | None:

@@ -48,11 +48,12 @@ def _case(
     *,
     gradients: str = ON,
     large: bool = False,
+    nested: bool = False,
     hidden: bool = False,
     fails: str = "",
     **keywords: Any,
 ) -> Case:
-    make = LatencyTrial(a, b, ((gradients, keywords),), large)
+    make = LatencyTrial(a, b, ((gradients, keywords),), large, nested)
     return Case(name, aspect, make, hidden, Latency(fails=fails))
 
 
@@ -74,7 +75,7 @@ EXERCISE = Exercise(
         Aspect("median", 1, "the median, of as many calls as were asked for"),
         Aspect("warm", 1, "after a warm-up of each, in turn"),
         Aspect("gradients", 2, "without gradients, and with the mode as before afterwards"),
-        Aspect("modules", 1, "for modules, which stay as they are"),
+        Aspect("modules", 1, "for modules, which stay as they are, and for any inputs"),
     ),
     cases=(
         _case("a slow one and a fast one", "task", SLOW, FAST, repeats=3),
@@ -91,6 +92,8 @@ EXERCISE = Exercise(
               gradients=OFF, fails="TooWarm"),
         _case("modules", "modules", Plan((3,), module=True), Plan(module=True), repeats=3),
         _case("redraw: slow and fast", "task", Plan((6,)), Plan((2,)), repeats=4, hidden=True),
+        _case("redraw: no tensors come first", "modules", FAST, Plan((3,)), repeats=2, nested=True,
+              hidden=True),
         _case("redraw: uneven", "median", FAST, UNEVEN, repeats=5, hidden=True),
         _case("redraw: many long calls, and a large input", "median", Plan((0.2,)), Plan((55,)),
               repeats=10, large=True, hidden=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count, cycle
 from typing import Any
@@ -23,6 +24,11 @@ class TooWarm(Exception):
     """What a callable raises that was told to."""
 
 
+def kinds_of(inputs: Iterable[Any]) -> list[Any]:
+    """What is noted of the inputs of a call: shapes, and the types of what is no tensor."""
+    return [tuple(x.shape) if isinstance(x, torch.Tensor) else str(type(x)) for x in inputs]
+
+
 class Sleeper:
     """A function that sleeps, and notes its name, the gradient mode, its seconds and its input."""
 
@@ -39,7 +45,7 @@ class Sleeper:
         start = time.perf_counter()
         self.calls += 1
         time.sleep(UNIT * next(self.units))
-        kinds = [tuple(x.shape) if isinstance(x, torch.Tensor) else str(type(x)) for x in inputs]
+        kinds = kinds_of(inputs)
         seconds = time.perf_counter() - start
         self.log.append([self.name, torch.is_grad_enabled(), seconds, kinds])
         if self.plan.raises_at == self.calls:
@@ -120,17 +126,20 @@ class LatencyTrial:
         b: the second one's.
         calls: the calls of the answer: ``gradients on`` or ``gradients off``, and keywords.
         large: whether it takes a while to copy the first input.
+        nested: whether a number comes first, and the tensors in a list behind it.
     """
 
     a: Plan
     b: Plan
     calls: tuple[tuple[str, dict[str, Any]], ...]
     large: bool = False
+    nested: bool = False
 
     def __call__(self, seed: int) -> Trial:
         """Fresh callables."""
         log: list[Any] = []
         a, b = self.a.callable("a", log), self.b.callable("b", log)
         modules = tuple(each for each in (a, b) if isinstance(each, nn.Module))
-        inputs = (torch.ones(LARGE if self.large else (2, 3)), torch.ones(4))
+        tensors = (torch.ones(LARGE if self.large else (2, 3)), torch.ones(4))
+        inputs = (2, [*tensors]) if self.nested else tensors
         return Trial(args=(a, b, inputs), inputs=self.calls, watch=modules, log=log)

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from statistics import median, median_high, median_low
 
-from autograder.core.codec import Plain, kind_of
+from autograder.core.codec import Encoder, Plain, kind_of
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
 from autograder.exercises.ch10_fusion.compare_latency.cases import Latency
+from autograder.exercises.ch10_fusion.compare_latency.models import kinds_of
 from autograder.judge.answer_key import AnswerKey
 from autograder.judge.error_words import came_from, error_text
 from autograder.judge.evidence import Evidence
@@ -55,7 +56,7 @@ def exceptions(evidence: Evidence) -> Iterable[Finding]:
             yield evidence.finding(
                 "crashed",
                 f"{evidence.you} raised {error_text(error)}.{came_from(error)}",
-                "Both are called as `a(*inputs)`, and are any callables: functions or modules.",
+                "Both are called as `a(*inputs)`: any callables, functions or modules; any inputs.",
                 error=error,
             )
         elif wanted and not error:
@@ -110,10 +111,10 @@ def two_numbers(evidence: Evidence) -> Iterable[Finding]:
 @rule("called as asked", Stage.STRUCTURE)
 def called_as_asked(evidence: Evidence) -> Iterable[Finding]:
     """Each is called once to warm up and `repeats` times more, in turn, without gradients."""
-    shapes = [{"tuple": list(x.shape)} for x in evidence.trial.args[2]]
+    wanted = Encoder().encode(kinds_of(evidence.trial.args[2]))
     for run, repeats, _ in _runs(evidence):
         notes = _notes(run)
-        if any(note[3] != {"list": shapes} for note in notes):
+        if any(note[3] != wanted for note in notes):
             yield evidence.finding(
                 "wrong-inputs",
                 "One of the two was called with something else than the inputs.",

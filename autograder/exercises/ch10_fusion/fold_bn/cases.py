@@ -34,11 +34,13 @@ WIDE_PAIR = T(2, 2, 6, 5)
 LINE, IMAGE, WIDE, SPACE = T(2, 2, 7), T(1, 2, 5, 5), T(2, 4, 6, 5), T(1, 2, 3, 4, 3)
 NO_STATISTICS = Expect(
     raises="ValueError",
+    still=("caller untouched",),
     look="A BatchNorm with `track_running_stats=False` has nothing to fold: its `running_mean` "
     "is `None`.",
 )
 MISFIT = Expect(
     raises="ValueError",
+    still=("caller untouched",),
     look="Compare `conv.out_channels` with `bn.num_features` yourself: broadcasting accepts "
     "some sizes that do not fit.",
 )
@@ -126,7 +128,10 @@ EXERCISE = Exercise(
         _case("redraw: only the convolution trains", "caller", 1, (2, 3, 2), LINE, training=True,
               evaluated=("bn",), hidden=True),
         _case("redraw: one number, without parameters", "errors", 2, (3, 4, 1), T(1, 3, 4, 4),
-              norm={"features": 1, "affine": False}, expect=MISFIT, hidden=True),
+              norm={"features": 1, "affine": False}, expect=MISFIT, training=True, hidden=True),
+        _case("redraw: no statistics, in training mode", "errors", 1, (2, 3, 2), LINE,
+              norm={"track_running_stats": False}, expect=NO_STATISTICS, training=True,
+              hidden=True),
         _case("redraw: float32", "dtypes", 1, (2, 4, 3), LINE, dtype=torch.float32, hidden=True),
     ),
     rubric=f"{__package__}.rubric",

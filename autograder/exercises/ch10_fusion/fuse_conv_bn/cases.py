@@ -119,6 +119,8 @@ EXERCISE = Exercise(
                    hidden=True),
         model_case("redraw: its shape is read", "left", models.ShapeIsRead, X, hidden=True),
         model_case("redraw: three calls", "shared", models.ThreeCalls, Y, hidden=True),
+        model_case("redraw: statistics that are read", "gone", models.StatisticsAreRead, X,
+                   hidden=True),
     ),
     rubric=f"{__package__}.rubric",
     hints=HINTS,

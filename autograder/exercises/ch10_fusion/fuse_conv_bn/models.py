@@ -296,6 +296,19 @@ class NormIsRead(nn.Module):
         return self.bn(self.conv(x)) * self.bn.weight.abs().sum()
 
 
+class StatisticsAreRead(nn.Module):
+    """The mean of one BatchNorm is read, and the variance of another."""
+
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Sequential(nn.Conv2d(2, 2, 1), nn.BatchNorm2d(2))
+        self.right = nn.Sequential(nn.Conv2d(2, 2, 1), nn.BatchNorm2d(2))
+
+    def forward(self, x):
+        left, right = self.left(x).mean((2, 3)), self.right(x).mean((2, 3))
+        return left + self.left[1].running_mean, right / self.right[1].running_var
+
+
 class WrittenBetween(nn.Module):
     """What the convolution reads is changed before the BatchNorm runs."""
 

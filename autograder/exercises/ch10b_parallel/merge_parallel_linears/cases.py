@@ -110,6 +110,7 @@ EXERCISE = Exercise(
         model_case("a method that only reads", "writes", models.ReadBetween, DEEP),
         model_case("something else is written", "writes", models.OtherIsWritten, X),
         model_case("redraw: a gate", "task", models.TwoOfAKind, DEEP, hidden=True),
+        model_case("redraw: one is not read", "places", models.Unread, X, hidden=True),
         model_case("redraw: places", "places", models.Chained, LINE, hidden=True),
         model_case("redraw: written by keyword", "writes", models.WrittenInput, X, hidden=True),
         model_case("redraw: writes", "writes", models.BothSides, DEEP, hidden=True),

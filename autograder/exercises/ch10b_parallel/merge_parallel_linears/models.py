@@ -383,6 +383,20 @@ class ReadBetween(nn.Module):
         return y + self.k(x)
 
 
+class Unread(nn.Module):
+    """What one of them gives is not read."""
+
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Linear(3, 2)
+        self.k = nn.Linear(3, 2)
+        self.unread = nn.Linear(3, 4)
+
+    def forward(self, x):
+        self.unread(x)
+        return self.q(x) * self.k(x)
+
+
 class ReadWeight(nn.Module):
     def __init__(self):
         super().__init__()

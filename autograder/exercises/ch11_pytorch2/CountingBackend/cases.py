@@ -91,6 +91,8 @@ EXERCISE = Exercise(
              drive=models.CountingByHand, hidden=True),
         case("redraw: attributes and a default, by hand", "names", models.Attributes, (X,),
              drive=models.CountingByHand, hidden=True),
+        case("redraw: its input is written, by hand", "runs", models.WritesItsInput, (X,),
+             drive=models.CountingByHand, hidden=True),
         case(
             "redraw: modules", "names", models.Block, (T(1, 3),), drive=models.CountingByHand,
             hidden=True,

@@ -104,6 +104,12 @@ class Alike(nn.Module):
         return torch.abs_(y.add(2) * 3).abs() + x
 
 
+class WritesItsInput(nn.Module):
+    def forward(self, x):
+        x.add_(1)
+        return x * 2
+
+
 class Notes(nn.Module):
     """A function that notes when it runs, and a value that nobody reads."""
 

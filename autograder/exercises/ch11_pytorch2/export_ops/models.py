@@ -126,6 +126,14 @@ class Break(nn.Module):
         return y.cos()
 
 
+class Constant(nn.Module):
+    """Export itself adds operators for a constant; one value is worked out twice."""
+
+    def forward(self, x):
+        y = x.detach() + torch.tensor(1.0)
+        return y.sin() * y.sin()
+
+
 class DeadCode(nn.Module):
     def forward(self, x):
         x.tanh()

@@ -107,6 +107,27 @@ class Numbers(nn.Module):
         return y if flag else y + 1
 
 
+class Times(nn.Module):
+    """The number may be another one in each call."""
+
+    def forward(self, x, times):
+        return x * times
+
+
+class CountComesBack(nn.Module):
+    """What is written into a buffer, and into an input, comes back, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(3))
+        self.register_buffer("still", torch.ones(3))
+
+    def forward(self, cache, x):
+        self.count.add_(1)
+        cache.mul_(2)
+        return x * self.still, self.count, cache
+
+
 class Centred(nn.Module):
     """The lines without gradients become a graph of their own, with placeholders of its own."""
 

@@ -110,6 +110,28 @@ class Relatives(nn.Module):
         return self.slope(y - 1) + torch.relu(x) + F.elu(x)
 
 
+class Clamps(nn.Module):
+    """They give what a ReLU gives, and are none."""
+
+    def forward(self, x):
+        y = torch.clamp(x, min=0) - x.clamp(min=0) * 2 + x.clamp_min(0)
+        return y * F.threshold(x, 0, 0) + torch.relu(x) - torch.maximum(x, x * 0)
+
+
+class WholeNumbers(nn.Module):
+    """What comes in are whole numbers; what a ReLU reads is not."""
+
+    def forward(self, n):
+        return torch.relu(n.double() / 3)
+
+
+class Masked(nn.Module):
+    """A ReLU reads what is zero in many places."""
+
+    def forward(self, x):
+        return torch.relu(x * (x > 0)) + x
+
+
 class Conditions(nn.Module):
     def forward(self, x):
         return torch.cond(x.sum() > 0, lambda y: torch.relu(y) + 1, lambda y: y.relu() * 2, (x,))

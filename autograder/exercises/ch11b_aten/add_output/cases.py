@@ -136,6 +136,8 @@ EXERCISE = Exercise(
              hidden=True),
         case("redraw: training", "mutated", models.Counting, (T(4, 3),), "linear", training=True,
              decomposed=True, hidden=True),
+        case("redraw: the new value of an input", "mutated", models.ChangesBoth, (ROW, X), "mul",
+             decomposed=True, hidden=True),
         case("redraw: batches", "more", models.Batches, (T(3, 3),), "tanh", (T(6, 3),),
              batches=True, saved=True, hidden=True),
     ),

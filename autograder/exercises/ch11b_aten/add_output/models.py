@@ -107,6 +107,19 @@ class ChangesInput(nn.Module):
         return torch.sin(x) + cache
 
 
+class ChangesBoth(nn.Module):
+    """An input is changed, and a buffer; the result depends on how often it was called."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(()))
+
+    def forward(self, cache, x):
+        cache.mul_(2)
+        self.calls.add_(1)
+        return torch.sin(x) * self.calls + cache
+
+
 class Condition(nn.Module):
     """The program holds two more graphs."""
 

@@ -245,6 +245,15 @@ class Relatives(nn.Module):
         return a, aten.select.int(f, 0, 0), aten.view.dtype(aten.view.default(f, [6]), torch.int32)
 
 
+class Namesakes(Relatives):
+    """`x` has the shape (2, 3); the names of two more begin as those of a slice and an expand."""
+
+    def forward(self, x):
+        first = aten.sum.dim_IntList(x, [0], True)
+        y = aten.slice_scatter.default(x, first, 0, 0, 1)
+        return super().forward(aten.expand_copy.default(y, [2, 3]))
+
+
 class TwoSizes(nn.Module):
     """`x` has the sizes s0 and s1. The example is (4, 4), and nobody knows that they are equal."""
 
@@ -261,6 +270,15 @@ class SizeOfAView(nn.Module):
         rows, columns = aten.sym_size.int(x, 0), aten.sym_size.int(x, 1)
         y = aten.view.default(x, [rows, columns])
         return aten.view.default(aten.exp.default(x), [columns, aten.sym_size.int(y, 0)])
+
+
+class SizeComesLater(nn.Module):
+    """`x` has the sizes s0 and 6; a size of the second view comes after the first one."""
+
+    def forward(self, x):
+        flat = aten.reshape.default(x, [-1])
+        rows = aten.sym_size.int(x, 0)
+        return aten.relu.default(aten.view.default(flat, [rows, 3, 2]))
 
 
 class SizeAndNumber(nn.Module):

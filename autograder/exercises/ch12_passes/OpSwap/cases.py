@@ -108,6 +108,7 @@ EXERCISE = Exercise(
              hidden=True),
         case("redraw: the same again", "honest", models.ManyWaves, (torch.cos, torch.cos),
              hidden=True),
+        case("redraw: another relu", "task", models.Alike, (F.relu, models.relu), hidden=True),
         case("redraw: names", "others", models.Alike, (torch.relu, torch.exp), hidden=True),
         case("redraw: ATen operators", "task", models.AtenWaves, ("aten_sin", "aten_cos"),
              ("aten_cos", "aten_exp"), hidden=True),

@@ -70,6 +70,18 @@ class WithBuffers(nn.Module):
         return torch.tanh(torch.sin(self.block(x)) * self.scale)
 
 
+class UnreadLayer(WithBuffers):
+    """Nobody reads what one of the layers gives."""
+
+    def __init__(self):
+        super().__init__()
+        self.extra = nn.Linear(3, 3)
+
+    def forward(self, x):
+        self.extra(x)
+        return super().forward(x)
+
+
 # ------------------------------------------------------------------ passes that are in order
 
 
@@ -131,6 +143,11 @@ def tidy(gm: fx.GraphModule) -> PassResult:
     modified = gm.graph.eliminate_dead_code()
     gm.recompile()
     return PassResult(gm, modified)
+
+
+def quiet_tidy(gm: fx.GraphModule) -> PassResult:
+    """Takes out what nobody reads, and that is not said; layers stay, called or not."""
+    return PassResult(tidy(gm).graph_module, False)
 
 
 def other_tidy(gm: fx.GraphModule) -> PassResult:
@@ -207,6 +224,12 @@ def half_done(gm: fx.GraphModule) -> PassResult:
     raise ValueError("a half is enough")
 
 
+def trips_over_a_layer(gm: fx.GraphModule) -> PassResult:
+    """Puts another layer into a block of layers, then raises."""
+    gm.set_submodule("block.1", nn.Identity())
+    raise ValueError("a half is enough")
+
+
 class Refused(ValueError):
     """An exception of a pass's own."""
 
@@ -255,6 +278,11 @@ def to_exp(gm: fx.GraphModule) -> PassResult:
 def to_exp_in_a_copy(gm: fx.GraphModule) -> PassResult:
     """The same in another module; nothing of it is said."""
     return PassResult(to_exp(copy.deepcopy(gm)).graph_module, False)
+
+
+def to_exp_and_a_copy(gm: fx.GraphModule) -> PassResult:
+    """The same in the module that is given, and a copy of that comes back."""
+    return PassResult(copy.deepcopy(to_exp(gm).graph_module), True)
 
 
 def large_weights(gm: fx.GraphModule) -> PassResult:

@@ -103,6 +103,8 @@ EXERCISE = Exercise(
              sin("n1", "n3"), sin("n3", "x2"), output("n2"), hidden=True),
         case("redraw: rest", "rest", output("n1"), sin("n5", "n4"), sin("n4", "n1"),
              sin("n1", "x1"), hidden=True),
+        case("redraw: only the output", "rest", sin("n1", "x1"), output("n1"), sin("n2", "x2"),
+             sin("n3", "n1"), hidden=True),
         case("redraw: a cycle", "cycles", sin("n5", "n4"), sin("n4", "n3"), sin("n3", "n2"),
              sin("n2", "n4"), output("x1"), hidden=True),
     ),

@@ -377,6 +377,14 @@ class OneSymbol(nn.Module):
         return aten.relu.default(y), aten.sum.dim_IntList(x, [1])
 
 
+class Halves(nn.Module):
+    """`x` has the sizes s0 and s1. How many parts there are depends on the first size."""
+
+    def forward(self, x):
+        parts = aten.split.Tensor(aten.relu.default(x), 2)
+        return operator.getitem(parts, 0), operator.getitem(parts, 1)
+
+
 class TwoRows(nn.Module):
     """`x` and `y` have the sizes s0 and s1, and 3 columns."""
 

@@ -160,6 +160,7 @@ EXERCISE = Exercise(
         case("sums and maxima", "others", models.Lengths, X),
         case("redraw: a block", "task", models.Block, T(4, 5), T(5), T(5, 5), T(5), T(5, 5),
              hidden=True),
+        case("redraw: an eps of zero", "task", models.ZeroEps, X, W, hidden=True),
         case("redraw: a product", "task", models.Product, T(3, 2, 4), hidden=True),
         case("redraw: one cast", "casts", models.OneCast, HALVES, HW, hidden=True),
         case("redraw: a cast for each use", "casts", models.CastForEachUse, B, BW, hidden=True),

@@ -105,6 +105,7 @@ EXERCISE = Exercise(
             hidden=True,
         ),
         run("redraw: nested", "nested", models.in_containers, T(7), hidden=True),
+        run("redraw: taken out late", "nested", models.TakenLate, T(3, 4), hidden=True),
         run("redraw: unread", "unread", models.Unread, T(1, 9), hidden=True),
     ),
     rubric=f"{__package__}.rubric",

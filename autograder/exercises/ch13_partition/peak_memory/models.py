@@ -195,6 +195,16 @@ class Parts(nn.Module):
         return best[0] + left.sum(-1), right
 
 
+class TakenLate(nn.Module):
+    """Of two sorted tensors, one is taken out at once, and the other one at the end."""
+
+    def forward(self, x):
+        found = torch.sort(x)
+        first = found[0]
+        wide = torch.cat([first, first, first])
+        return wide, found[1]
+
+
 class Unread(nn.Module):
     """A large value that nobody reads, in the middle."""
 

@@ -123,6 +123,7 @@ EXERCISE = Exercise(
         named("redraw: slices alone", "readers", models.Slices, "size", hidden=True),
         named("redraw: layers", "rest", models.Layers, "block_0", "add", hidden=True),
         refused("redraw: no such name", models.Chain, "relu", "sin", hidden=True),
+        refused("redraw: the path of a layer", models.Layers, "block.0", "mul", hidden=True),
     ),
     rubric=f"{__package__}.rubric",
     hints=HINTS,

@@ -180,6 +180,8 @@ EXERCISE = Exercise(
         divided("redraw: a row", "task", models.Chain, ("cos", "tanh"), ("exp",), hidden=True),
         divided("redraw: values", "values", models.SeveralOut, ("sin", "add", "mul", "cos"),
                 ("exp", "tanh"), inputs=TWO, hidden=True),
+        divided("redraw: a number that is zero", "values", models.UnequalInputs, ("mul", "minimum"),
+                inputs=((ROW, X, None, 0.0), (ROW, X, None, 3.0)), hidden=True),
         divided("redraw: order", "order", models.Crossed, ("sin", "cos", "exp"),
                 ("minimum", "tanh", "cos_1"), inputs=TWO, hidden=True),
         divided("redraw: parameters", "attributes", models.Scales, ("sin", "add", "mul"),

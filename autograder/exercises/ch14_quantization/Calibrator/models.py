@@ -123,6 +123,20 @@ def odd_names() -> fx.GraphModule:
     return fx.GraphModule(nn.Module(), graph)
 
 
+def put_back() -> fx.GraphModule:
+    """A buffer is changed while the graph runs, read again, and put back in the end."""
+    root, graph = nn.Module(), fx.Graph()
+    root.register_buffer("total", torch.ones(3))
+    x = graph.placeholder("x")
+    total = graph.get_attr("total")
+    before = graph.call_method("clone", (total,))
+    graph.call_method("add_", (total, graph.call_method("sum", (x, 0))))
+    result = graph.call_function(torch.sub, (x, graph.get_attr("total")))
+    graph.call_method("copy_", (total, before))
+    graph.output(result)
+    return fx.GraphModule(root, graph)
+
+
 # ------------------------------------------------------------------ from a model to a trial
 
 

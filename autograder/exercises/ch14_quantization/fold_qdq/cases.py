@@ -120,6 +120,7 @@ EXERCISE = Exercise(
         case("unread moves", "rest", models.UnreadMoves),
         case("redraw: pairs", "task", models.Often, (T(5, 2),), hidden=True),
         case("redraw: readers", "readers", models.ManyReaders, (T(3),), hidden=True),
+        case("redraw: an unread call reads between", "moves", models.UnreadBetween, hidden=True),
         case("redraw: moves", "moves", models.TwoStages, (T(4, 3),), hidden=True),
     ),
     rubric=f"{__package__}.rubric",

@@ -122,6 +122,15 @@ class SizeBetween(nn.Module):
         return through(z, 0.1) * z.size(0), through(w, 0.1)
 
 
+class UnreadBetween(nn.Module):
+    """Somebody else reads a value in between, and nobody reads what comes of it."""
+
+    def forward(self, x):
+        y = through(x, 0.1).flatten()
+        y.exp()
+        return through(y, 0.1)
+
+
 class DequantizedElsewhere(nn.Module):
     """The dequantized value has other readers, and is still needed."""
 

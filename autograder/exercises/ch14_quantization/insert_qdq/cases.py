@@ -130,6 +130,7 @@ EXERCISE = Exercise(
         case("redraw: a scale of one", "task", models.TwoReaders, {"cos": 1.0}, hidden=True),
         case("redraw: readers", "readers", models.Returned, {"exp": 0.02, "sin": 0.05},
              hidden=True),
+        case("redraw: one of two nodes", "kinds", models.Anchored, {"anchor": 0.3}, hidden=True),
         case("redraw: names", "rest", models.odd_names, {"dequantize_1": 0.04}, hidden=True),
     ),
     rubric=f"{__package__}.rubric",

@@ -87,6 +87,7 @@ EXERCISE = Exercise(
             {"pair": [NUMBERS, THIRDS]},
             hidden=True,
         ),
+        case("redraw: changed through a view", "computed", models.ChangedThroughAView, hidden=True),
         case("redraw: a row of small numbers", "measure", models.RowsApart, SMALL_ROW, hidden=True),
         case(
             "redraw: numbers that add up to zero", "which", models.RowsApart, CENTRED, hidden=True

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import fx, nn
 
 from autograder.core.exercise import Trial
@@ -85,6 +86,16 @@ class ChangedLater(Pair):
         y = torch.relu(self.go(x, 0.5))
         w = y.mul(0.5) + 1
         y.add_(1000)
+        return w, y
+
+
+class ChangedThroughAView(Pair):
+    """The worst value is changed by a call that reads a view of it."""
+
+    def forward(self, x):
+        y = torch.relu(self.go(x, 0.5))
+        w = y.mul(0.5) + 1
+        F.hardtanh(y.view(-1), 7.0, 8.0, inplace=True)
         return w, y
 
 

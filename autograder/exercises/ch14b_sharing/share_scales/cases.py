@@ -130,6 +130,7 @@ EXERCISE = Exercise(
         case("names of its own", "rest", models.odd_names),
         case("redraw: joined", "task", models.FirstIsLargest, (T(5, 2),), hidden=True),
         case("redraw: a tiny scale", "task", models.TinyScale, hidden=True),
+        case("redraw: close scales", "task", models.CloseScales, hidden=True),
         case("redraw: in a row", "together", models.InARow, (T(1, 3, 6, 4),), hidden=True),
         case("redraw: alone", "alone", models.OnlySome, (T(4),), hidden=True),
     ),

@@ -86,6 +86,14 @@ class TinyScale(nn.Module):
         return through(torch.cat([a, b]), 0.004)
 
 
+class CloseScales(nn.Module):
+    """Scales that are nearly the same, or all but the same."""
+
+    def forward(self, x):
+        a, b = through(torch.sin(x), 0.1), through(torch.exp(x), 0.1005)
+        return through(torch.cat([a, b]), 0.1), through(through(x, 0.3).flatten(), 0.1 + 0.2)
+
+
 class Repeated(nn.Module):
     """One value is joined with itself, and another one alone."""
 

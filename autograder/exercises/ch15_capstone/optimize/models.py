@@ -407,6 +407,18 @@ class SharedConv(nn.Module):
         return self.conv(torch.relu(self.bn(self.conv(x))))
 
 
+class PairForEachCall(nn.Module):
+    """One convolution, and a BatchNorm of its own behind each call."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 2, 1)
+        self.first, self.second = nn.BatchNorm2d(2), nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        return self.second(self.conv(torch.relu(self.first(self.conv(x)))))
+
+
 class ReadWeight(nn.Module):
     def __init__(self):
         super().__init__()
@@ -445,6 +457,19 @@ class NoPairs(nn.Module):
     def forward(self, x):
         y = self.conv(self.free(self.loose(self.up(x))))
         return self.bn(y) * y + self.late(x)
+
+
+class OtherReaders(nn.Module):
+    """What one convolution gives is returned, too; a BatchNorm reads the other one's twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.left, self.right = nn.Conv2d(2, 2, 1), nn.Conv2d(2, 2, 1)
+        self.bn, self.twice = nn.BatchNorm2d(2), nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        y, z = self.left(x), self.right(x)
+        return y, self.bn(y), torch.relu(self.twice(z)) - self.twice(input=z)
 
 
 class LinearNorm(nn.Module):
