@@ -110,7 +110,7 @@ class Evidence:
     @cached_property
     def reference(self) -> Reference:
         """What must come of this case."""
-        found: Reference = self._known(
+        found: Reference = self.known(
             "reference", lambda: self.key.reference(self.exercise, self.case, self._seed)
         )
         return found
@@ -141,12 +141,12 @@ class Evidence:
     @cached_property
     def traced_graph(self) -> Plain:
         """The description of the fresh trace."""
-        return self._known("traced", lambda: describe(self.traced, Encoder(self.trial.functions)))
+        return self.known("traced", lambda: describe(self.traced, Encoder(self.trial.functions)))
 
     @property
     def traced_signature(self) -> Plain:
         """The parameters of the traced model's ``forward``."""
-        return self._known(
+        return self.known(
             "signature", lambda: signature_of(self._signed, Encoder(self.trial.functions))
         )
 
@@ -160,8 +160,13 @@ class Evidence:
         plain = self.case.recipe is not None and self.case.expect.trace is None
         return model if plain and model is not None else self.traced
 
-    def _known(self, what: str, work_out: Callable[[], Any]) -> Any:
-        """Something about the case itself, worked out for the first answer that is judged."""
+    def known(self, what: str, work_out: Callable[[], Any]) -> Any:
+        """Something about the case itself, worked out for the first answer that is judged.
+
+        Args:
+            what: what it is called among what is known of the case.
+            work_out: works it out.
+        """
         key = what, self._seed
         if key not in self.case.cache:
             self.case.cache[key] = work_out()

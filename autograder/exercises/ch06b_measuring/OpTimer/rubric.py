@@ -63,7 +63,7 @@ def refusing(evidence: Evidence) -> list[str | None]:
 
     The graph runs for that, some of it slowly: once, for all answers.
     """
-    found: list[str | None] = evidence._known("refusing", lambda: _refusing(evidence))
+    found: list[str | None] = evidence.known("refusing", lambda: _refusing(evidence))
     return found
 
 
