@@ -361,22 +361,25 @@ wrong("four sweeps forward", "missed-dead")(swept(4))
 wrong("eight sweeps forward", "missed-dead")(swept(8))
 
 
-@wrong("modules that are called usefully somewhere are never dead", "missed-dead")
-def _(model):
-    graph = fx.symbolic_trace(model).graph
-    alive = alive_in(graph)
-    used = {n.target for n in alive if n.op == "call_module"}
-    alive |= {n for n in graph.nodes if n.op == "call_module" and n.target in used}
-    return named(graph, alive)
+def never_dead_if_used_somewhere(op):
+    """An answer that looks for a node's target, where the node itself counts."""
+
+    def answer(model):
+        graph = fx.symbolic_trace(model).graph
+        alive = alive_in(graph)
+        used = {n.target for n in alive if n.op == op}
+        alive |= {n for n in graph.nodes if n.op == op and n.target in used}
+        return named(graph, alive)
+
+    return answer
 
 
-@wrong("buffers that are read usefully somewhere are never dead", "missed-dead")
-def _(model):
-    graph = fx.symbolic_trace(model).graph
-    alive = alive_in(graph)
-    used = {n.target for n in alive if n.op == "get_attr"}
-    alive |= {n for n in graph.nodes if n.op == "get_attr" and n.target in used}
-    return named(graph, alive)
+wrong("modules that are called usefully somewhere are never dead", "missed-dead")(
+    never_dead_if_used_somewhere("call_module")
+)
+wrong("buffers that are read usefully somewhere are never dead", "missed-dead")(
+    never_dead_if_used_somewhere("get_attr")
+)
 
 
 @wrong("optional arguments keep their defaults", "missed-dead")

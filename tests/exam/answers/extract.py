@@ -729,34 +729,35 @@ def eliminated(model, wanted):
     return take(model, wanted, sweep=fx_style)
 
 
-@wrong("what a needed call in place takes from elsewhere", "wrong-result")
-def only_what_it_writes(model, wanted):
-    def narrow(gm, nodes, chosen, memory, writes):
+def sweep_by(seen):
+    """From the end to the beginning; `seen` tells whose memory a needed node reads."""
+
+    def sweep(gm, nodes, chosen, memory, writes):
         needed, read = set(), set()
         for node in reversed(nodes):
             matters = writes(gm, node) and memory[node] in read
             if node in chosen or matters or needed & set(node.users):
                 needed.add(node)
-                seen = (node,) if writes(gm, node) else (node, *node.all_input_nodes)
-                read |= {memory[other] for other in seen}
+                read |= {memory[other] for other in (node, *seen(node, writes(gm, node)))}
         return needed, list(chosen)
 
-    return take(model, wanted, sweep=narrow)
+    return sweep
+
+
+@wrong("what a needed call in place takes from elsewhere", "wrong-result")
+def only_what_it_writes(model, wanted):
+    def seen(node, writes):
+        return () if writes else node.all_input_nodes
+
+    return take(model, wanted, sweep=sweep_by(seen))
 
 
 @wrong("what is read in a list is overlooked", "wrong-result")
 def only_direct_reads(model, wanted):
-    def direct(gm, nodes, chosen, memory, writes):
-        needed, read = set(), set()
-        for node in reversed(nodes):
-            matters = writes(gm, node) and memory[node] in read
-            if node in chosen or matters or needed & set(node.users):
-                needed.add(node)
-                given = [*node.args, *node.kwargs.values()]
-                read |= {memory[n] for n in (node, *given) if isinstance(n, fx.Node)}
-        return needed, list(chosen)
+    def seen(node, writes):
+        return [n for n in (*node.args, *node.kwargs.values()) if isinstance(n, fx.Node)]
 
-    return take(model, wanted, sweep=direct)
+    return take(model, wanted, sweep=sweep_by(seen))
 
 
 def without_alias(name, finding, *, modules=MODULES_PASS_ON):

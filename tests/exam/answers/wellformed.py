@@ -489,20 +489,24 @@ class _:
         return type(value) is torch.Tensor
 
 
-@variant("the module's own parameters are no raw tensors", "missed-fault")
-class OwnParameters:
-    def raw(self, gm):
-        own = set(map(id, gm.parameters()))
-        values = [v for n in gm.graph.nodes for v in self.values(n)]
-        return any(self.is_raw(v) and id(v) not in own for v in values)
+def not_its_own(tensors):
+    """A variant that lets the tensors pass that the module itself holds."""
+
+    class Own:
+        def raw(self, gm):
+            own = set(map(id, tensors(gm)))
+            values = [v for n in gm.graph.nodes for v in self.values(n)]
+            return any(self.is_raw(v) and id(v) not in own for v in values)
+
+    return Own
 
 
-@variant("the module's own buffers are no raw tensors", "missed-fault")
-class OwnBuffers:
-    def raw(self, gm):
-        own = set(map(id, gm.buffers()))
-        values = [v for n in gm.graph.nodes for v in self.values(n)]
-        return any(self.is_raw(v) and id(v) not in own for v in values)
+variant("the module's own parameters are no raw tensors", "missed-fault")(
+    not_its_own(lambda gm: gm.parameters())
+)
+variant("the module's own buffers are no raw tensors", "missed-fault")(
+    not_its_own(lambda gm: gm.buffers())
+)
 
 
 @variant("only call_function has arguments", "missed-fault")
