@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
@@ -52,7 +52,8 @@ class Tried:
         case: the last case that was begun.
         how: how the process ended.
         outcomes: one for each case that was tried.
-        held: names of cases whose outcome has been looked at before, and holds.
+        found: what is wrong with outcomes that have been looked at before, by the case; nothing
+            where one holds.
     """
 
     state: State = "untried"
@@ -60,7 +61,7 @@ class Tried:
     case: str = ""
     how: End = End.EXITED
     outcomes: list[Outcome] = field(default_factory=list)
-    held: frozenset[str] = frozenset()
+    found: Mapping[str, list[Finding]] = field(default_factory=dict)
 
 
 class Attempt(Protocol):
@@ -154,7 +155,7 @@ class Grading:
         def hand_picked() -> Verdict:
             return judge(
                 self.exercise, outcomes, cases,
-                held=tried.held, runner=self.runner, source=self.source,
+                known=tried.found, runner=self.runner, source=self.source,
             )  # fmt: skip
 
         verdict = _judged(self.exercise, hand_picked)
@@ -187,11 +188,11 @@ class Grading:
             without = without_random_models(verdict)
             lost = not_tried(self.exercise, tried)
             return replace(lost, score=without.score, shares=without.shares, cases=without.cases)
-        held = tried.held | {case.name for case in cases}
+        known = {case.name: list[Finding]() for case in cases} | dict(tried.found)
 
         def with_drawn() -> Verdict:
             every = [*outcomes, *tried.outcomes]
-            return judge(self.exercise, every, (*cases, *drawn), held=held, runner=self.runner)
+            return judge(self.exercise, every, (*cases, *drawn), known=known, runner=self.runner)
 
         return _judged(self.exercise, with_drawn)
 

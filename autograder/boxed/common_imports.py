@@ -81,8 +81,8 @@ def load_libraries() -> None:
 
 
 def _import_pytorch() -> None:
-    from autograder.boxed.late_imports import import_late, start_autograd
+    from autograder.boxed.late_imports import import_late, import_torchvision, start_autograd
 
     start_autograd()
+    import_torchvision()
     import_late()
-    import torchvision  # noqa: F401

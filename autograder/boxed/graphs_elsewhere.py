@@ -23,7 +23,7 @@ PATIENCE = 50.0
 take long end sooner, by the processor time that one may take."""
 
 LIVES = 2
-"""How many processes the graphs of one answer may use up."""
+"""How many processes the graphs of one answer may use up, on visible cases and on all others."""
 
 _GONE = {"not admitted": "running it took too much time or memory, or ended Python"}
 
@@ -66,9 +66,9 @@ class GraphsElsewhere:
         self._supply, self._left = supply, LIVES
         self._process: Process | None = None
         self._inherited = False
-        self._meanwhile: Callable[[], None] | None = None
+        self._meanwhile: Callable[[], object] | None = None
 
-    def begin_answer(self, meanwhile: Callable[[], None] | None = None) -> None:
+    def begin_answer(self, meanwhile: Callable[[], object] | None = None) -> None:
         """The jobs that follow are another answer's; while each is done, `meanwhile` is called."""
         self._left, self._inherited = LIVES, self._process is not None
         self._meanwhile = meanwhile
@@ -84,6 +84,9 @@ class GraphsElsewhere:
         except ProcessLost:
             self.close()
             result = _GONE, []
+        except BaseException:  # time is up: its answer would be taken for that to the next job
+            self.close()
+            raise
         if self._inherited and _is_refused(result):
             self.close()
             self._inherited = False

@@ -16,10 +16,11 @@ import json
 import linecache
 import pickle
 import pkgutil
+import select
 import socket
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from types import ModuleType
@@ -31,8 +32,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import autograder
 from autograder.boxed.graphs_elsewhere import modules_of
-from autograder.boxed.late_imports import import_late
-from autograder.boxed.notebook_run import NotebookRun, Supply
+from autograder.boxed.late_imports import import_dynamo, import_late, will_compile
+from autograder.boxed.notebook_run import NotebookRun
 from autograder.boxed.work_ahead import pools_of, read_ahead, work_ahead
 from autograder.core import own_exercises, quick_copies, quick_tracing
 from autograder.core.ending import End
@@ -81,13 +82,16 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     """Import what judging needs.
 
     Args:
-        config: ``syllabus``, ``chapter``, the number of the ``pool`` of random models, about how
-            many ``works`` there are to judge, and ``own``, the texts of the instructor's exercises.
+        config: ``syllabus``, ``chapter``, the modules that its cells import, the number of the
+            ``pool`` of random models, about how many ``works`` there are to judge, and ``own``, the
+            texts of the instructor's exercises.
         blobs: the notebook as it was given out, as a file's text, perhaps an empty one; and, where
             there is no box, a pickled `Image` for notebooks.
     """
     warnings.simplefilter("ignore")  # what libraries think of a notebook's form helps nobody here
     import_late()
+    if will_compile(config.get("imports", ())):
+        import_dynamo()
     quick_tracing.install()
     quick_copies.install()
     for room in _ROOMS:
@@ -105,9 +109,17 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     pools = pools_of(list(exercises.values()), config.get("pool", 0))
     works = config.get("works", 1)
     state.ahead = chain(
-        read_ahead(given, works), work_ahead(list(exercises.values()), pools, works)
+        _import_ahead(),
+        read_ahead(given, works),
+        work_ahead(list(exercises.values()), pools, works),
     )
     return state
+
+
+def _import_ahead() -> Iterator[None]:
+    """Import what hardly a judge needs, and each that does would import itself."""
+    import_dynamo()
+    yield
 
 
 RARELY = 1_000_000, 20, 10
@@ -205,7 +217,17 @@ class _Asking:
 
     def begin(self) -> None:
         """Have the notebook's process forked while the notebook is read and repaired."""
-        self._ahead = self.process("student")
+        send(self._wire, {"need": "student"})
+
+    def arrive(self, meanwhile: Callable[[], bool]) -> None:
+        """Wait for that process, which may not be ready yet, and do something useful so long.
+
+        Args:
+            meanwhile: does a bit of it, and says whether there is more.
+        """
+        while not select.select([self._wire], [], [], 0)[0] and meanwhile():
+            pass
+        self._ahead = self._given()
 
     def process(self, entry: str) -> Process:
         """A process that the client has had forked, in a box of its own."""
@@ -213,6 +235,10 @@ class _Asking:
             ahead, self._ahead = self._ahead, None
             return ahead
         send(self._wire, {"need": entry})
+        return self._given()
+
+    def _given(self) -> Process:
+        """What the client gives, which was asked for one."""
         receive(self._wire)
         _, wires, _, _ = socket.recv_fds(self._wire, 1, 2)
         talk, word = (socket.socket(fileno=number) for number in wires)
@@ -236,6 +262,9 @@ class _Starting:
     def begin(self) -> None:
         """Nothing: here a process is up when it has been started."""
 
+    def arrive(self, meanwhile: Callable[[], bool]) -> None:
+        """Nothing, as well."""
+
     def process(self, entry: str) -> Process:
         """A new process."""
         return self._source.process(entry)
@@ -250,7 +279,9 @@ def serve(state: State, wire: socket.socket) -> None:
             head, blobs = receive(wire)
             if head["do"] not in steps:
                 return
-            supply = _Starting(state.image, public(state)) if state.image else _Asking(wire)
+            supply: _Supply = (
+                _Starting(state.image, public(state)) if state.image else _Asking(wire)
+            )
             if head["do"] != "repair":
                 supply.begin()
             said, text = steps[head["do"]](state, supply, wire, blobs)
@@ -259,11 +290,13 @@ def serve(state: State, wire: socket.socket) -> None:
         return
 
 
+_Supply = _Asking | _Starting
+
 Said = tuple[dict[str, Any], bytes]
 """What is told of a submission, and its notebook as a file's text."""
 
 
-def _repair(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
+def _repair(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
     """Put a notebook right."""
     text, source_cells = blobs[0], pickle.loads(blobs[1])
     nb = read_forgivingly(text)
@@ -273,7 +306,7 @@ def _repair(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes
     return {"repairs": rows, "unreadable": unreadable}, _written(nb)
 
 
-def _run(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
+def _run(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
     """Have a repaired notebook run, and judge its answers."""
     nb = nbformat.reads(blobs[0].decode(), as_version=4)
     submission, terms = pickle.loads(blobs[1])
@@ -284,7 +317,7 @@ def _run(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) 
     return {"shares": ran.shares, "notes": notes, "cases": cases}, _written(nb)
 
 
-def _grade(state: State, supply: Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
+def _grade(state: State, supply: _Supply, wire: socket.socket, blobs: list[bytes]) -> Said:
     """Grade a submission; whatever is in it, there is a result."""
     submission, terms = pickle.loads(blobs[0])
     nb = read_forgivingly(submission.text if submission.text is not None else b"")
@@ -335,7 +368,7 @@ class _Ran:
 
 def _run_notebook(
     state: State,
-    supply: Supply,
+    supply: _Supply,
     wire: socket.socket,
     nb: NotebookNode,
     submission: Submission,
@@ -343,15 +376,17 @@ def _run_notebook(
     notes: list[str],
 ) -> _Ran:
     """Have a notebook run; what came of it."""
+    exercises = state.canary if terms.chapter == canary_exercises.CHAPTER else state.exercises
+    run = NotebookRun(
+        nb, exercises, supply, files=submission.files, patience=terms.patience, only=terms.only,
+        warn=notes.append,
+    )  # fmt: skip
+    supply.arrive(run.look_ahead)
     seed = submission.seed
     if seed is None:
         send(wire, {"need": "seed", "code": code_of(nb)})
         seed = receive(wire)[0]["seed"]
-    exercises = state.canary if terms.chapter == canary_exercises.CHAPTER else state.exercises
-    run = NotebookRun(
-        nb, exercises, supply, seed=seed, files=submission.files, patience=terms.patience,
-        only=terms.only, warn=notes.append,
-    )  # fmt: skip
+    run.seed = seed
     verdicts = run.run()
     shares = show_verdicts(nb, exercises, verdicts)
     if verdicts:  # without checks of the course nothing was drawn

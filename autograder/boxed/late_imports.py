@@ -11,7 +11,10 @@ import io
 import math
 import operator
 import os
+import sys
 from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -25,13 +28,44 @@ from autograder.core.outcome import Outcome
 from autograder.runner import run_trial
 
 LATE = (
-    "functorch.dim._getsetitem", "torch._dynamo", "torch._refs",
-    "torch._subclasses.schema_check_mode", "torch.distributed.tensor",
-    "torch.fx.experimental.symbolic_shapes", "torch.masked",
+    "functorch.dim._getsetitem", "torch._refs", "torch._subclasses.schema_check_mode",
+    "torch.distributed.tensor", "torch.fx.experimental.symbolic_shapes", "torch.masked",
 )  # fmt: skip
-"""`torch._dynamo` comes with the message about an error in generated code,
-`torch.distributed.tensor` with the first `torch.testing.assert_close`, the others with operations.
-"""
+"""`torch.distributed.tensor` comes with the first `torch.testing.assert_close`, the others with
+operations."""
+
+DYNAMO = "torch._dynamo"
+"""What compiles. It comes with the message about an error in generated code, and takes a quarter of
+the time of all imports of PyTorch: whoever does without it at first is sooner at work."""
+
+_ALIGN = "torchvision.ops.roi_align"
+
+
+def import_torchvision() -> None:
+    """Import `torchvision` without `DYNAMO`, which it has for one function of one operation."""
+    name = f"{DYNAMO}.utils"
+    if name not in sys.modules:
+        stand_in = ModuleType(name)
+        vars(stand_in)["is_compile_supported"] = _is_compile_supported
+        sys.modules[name] = stand_in
+        with contextlib.suppress(ImportError):  # another version, which has it for more
+            importlib.import_module("torchvision")
+        del sys.modules[name]
+    importlib.import_module("torchvision")
+
+
+def _is_compile_supported(device_type: str) -> Any:
+    """The function of that name, in its place until it is called."""
+    return importlib.import_module(f"{DYNAMO}.utils").is_compile_supported(device_type)
+
+
+def import_dynamo() -> None:
+    """Import it now, and have `torchvision` as it is with it."""
+    with contextlib.suppress(Exception):
+        found = importlib.import_module(f"{DYNAMO}.utils").is_compile_supported
+        align = vars(sys.modules[_ALIGN])
+        if align.get("is_compile_supported") is _is_compile_supported:
+            align["is_compile_supported"] = found
 
 
 def import_late() -> None:

@@ -13,6 +13,8 @@ import contextlib
 import random
 import re
 import socket
+import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,10 +33,12 @@ from autograder.builder.solution_regions import STUB
 from autograder.core.case_builder import builder_of
 from autograder.core.ending import End, Ending
 from autograder.core.exercise import Case, Exercise
-from autograder.core.limits import AWAKE, Limits
+from autograder.core.global_state import preserve_global_state
+from autograder.core.limits import AWAKE, Limits, OutOfTime, bounded_output, time_limit
 from autograder.core.outcome import Outcome
-from autograder.core.verdict import Verdict
+from autograder.core.verdict import Finding, Verdict
 from autograder.grading import Grading, State, Tried, is_missing, not_tried
+from autograder.judge import findings_of
 from autograder.judge.answer_text import Source
 from autograder.runner import CPU_AFTER_TIMEOUT
 from autograder.sandbox.client import Process, ProcessLost
@@ -151,6 +155,7 @@ class NotebookRun:
         self._taken = taken_ids(nb)
         self._late: set[int] = set()  # checks whose answers come further down
         self._used = self._astray = 0
+        self._deadline = 0.0  # that of `AWAKE`; counts once the notebook is worked through
         self._end = len(nb.cells)
         self._gave_up: int | None = None  # the cell at which the processes were used up
         self._barred: set[int] = set()  # cells that a new process must not be given
@@ -172,6 +177,7 @@ class NotebookRun:
             self._park_the_late()
             waiting = [index for index in self._checks() if index not in self.verdicts]
             for index in waiting:  # before any hidden case: what these show is shown to students
+                self._begin_answer(index, self.look_ahead)
                 self._go(index, self._exercise(index).visible_cases())
             for index in waiting:
                 self.verdicts[index] = self._try(index)
@@ -285,7 +291,7 @@ class NotebookRun:
         step |= {"cpu": times.cell_cpu, "wall": times.cell_wall}
         patience = times.cell_wall + ANSWER_GRACE
         return self._process().step(
-            step, patience=patience, largest=MAX_OUTPUTS, meanwhile=self._look_ahead
+            step, patience=patience, largest=MAX_OUTPUTS, meanwhile=self.look_ahead
         )[0]
 
     def _what_comes(self) -> Iterator[tuple[Exercise, Case]]:
@@ -296,17 +302,18 @@ class NotebookRun:
             if STUB not in texts.get(exercise.name, STUB):
                 yield from ((exercise, case) for case in exercise.visible_cases())
 
-    def _look_ahead(self) -> None:
-        """While the notebook's process is at work, look at the next of these cases."""
-        self._look_at_next(self._ahead)
+    def look_ahead(self) -> bool:
+        """While the notebook's process is at work, look at the next case; whether there was one."""
+        return self._look_at_next(self._ahead)
 
     def _look_at_next(
         self, cases: Iterator[tuple[Exercise, Case]], limits: Limits = LOOKING
-    ) -> None:
+    ) -> bool:
         began = AWAKE.now()
         if (found := next(cases, None)) is not None:
             look_at(*found, limits)
         self._deadline += AWAKE.now() - began  # that is no time of the notebook's
+        return found is not None
 
     # ------------------------------------------------------------------ answers
 
@@ -334,7 +341,7 @@ class NotebookRun:
         with theirs:
             try:
                 head, _ = self._process().step(
-                    step, patience=AT_ONCE, hand_over=(theirs,), meanwhile=self._look_ahead
+                    step, patience=AT_ONCE, hand_over=(theirs,), meanwhile=self.look_ahead
                 )
             except BaseException:
                 ours.close()
@@ -377,12 +384,11 @@ class NotebookRun:
         if not self._is_open():
             return not_tried(exercise, Tried("untried"))
         drawn = self._random_models(exercise)
-        self._graphs.begin_answer(partial(self._look_at_next, drawn, GLANCE))
+        trial = self._begin_answer(index, partial(self._look_at_next, drawn, GLANCE))
         outcomes: dict[str, Outcome] = {}
 
         def attempt(cases: Sequence[Case], /) -> Tried:
-            done = self._trials[index].cases if index in self._trials else set()
-            self._go(index, [case for case in cases if case.name not in done])
+            self._go(index, [case for case in cases if case.name not in trial.cases])
             tried = self._tried(index)
             outcomes.update((outcome.case, outcome) for outcome in tried.outcomes)
             return tried
@@ -400,6 +406,21 @@ class NotebookRun:
             if self.supply.parks:
                 self._parked[index].close()
 
+    def _begin_answer(self, index: int, meanwhile: Callable[[], object]) -> _Trial:
+        """Judge what follows as one answer's, and do something else while its graphs are run."""
+        self._graphs.begin_answer(meanwhile)
+        trial = self._trial(index)
+        trial.find = partial(self._find, trial.exercise)
+        return trial
+
+    def _find(self, exercise: Exercise, case: Case, outcome: Outcome) -> list[Finding] | None:
+        """What is wrong with an outcome; ``None`` where that cannot be said in time, or at all."""
+        found = None
+        with contextlib.suppress(OutOfTime, Exception), time_limit(LOOKING):
+            with preserve_global_state(), bounded_output(0):
+                found = findings_of(exercise, case, outcome, runner=self._graphs)
+        return found
+
     def _random_models(self, exercise: Exercise) -> Iterator[tuple[Exercise, Case]]:
         """The models on which an answer is tried if it holds on all other cases."""
         with contextlib.suppress(Exception):  # an instructor's own; what comes of it comes later
@@ -415,7 +436,7 @@ class NotebookRun:
     def _go(self, index: int, cases: Sequence[Case]) -> None:
         """Have an answer tried on some more cases."""
         exercise = self._exercise(index)
-        trial = self._trials.setdefault(index, _Trial(exercise, self.patience))
+        trial = self._trial(index)
         child = self._parked[index].child
         if self._parked[index].state != "parked" or child is None or not self._is_open():
             return
@@ -428,13 +449,16 @@ class NotebookRun:
         except ProcessLost as lost:
             self._after_trial(index, lost)
 
+    def _trial(self, index: int) -> _Trial:
+        """How far the answer at a check has been tried."""
+        return self._trials.setdefault(index, _Trial(self._exercise(index), self.patience))
+
     def _tried(self, index: int) -> Tried:
         """What an answer did on the cases since the last time, as its process says."""
         parked, trial = self._parked[index], self._trials[index]
         if parked.state == "lost":
             return Tried("lost", case=trial.at, how=parked.how)
-        outcomes, trial.outcomes = trial.outcomes, []
-        return Tried("tried", outcomes=outcomes, held=frozenset(trial.held))
+        return Tried("tried", outcomes=trial.handed_over(), found=dict(trial.found))
 
     def _in_order(self, exercise: Exercise, cases: Sequence[Case]) -> list[Case]:
         """The cases in an order of this submission's own."""
@@ -580,7 +604,7 @@ class _Trial:
     """
 
     def __init__(self, exercise: Exercise, patience: Timeouts) -> None:
-        self._exercise, self._patience = exercise, patience
+        self.exercise, self._patience = exercise, patience
         self._cpu, self._wall = patience.case_cpu, patience.case_wall
         self._left, self._number = patience.trial, 0
         self._looked = 0.0  # seconds of the judge's own, which are none of the answer's
@@ -588,8 +612,12 @@ class _Trial:
         self._over = False
         self.outcomes: list[Outcome] = []
         """What it did, as far as nobody has looked at it."""
-        self.held: set[str] = set()
-        """The cases of which it is known that what it did holds."""
+        self.found: dict[str, list[Finding]] = {}
+        """What is wrong with what it did, by the cases of which that is known."""
+        self.find: Callable[[Case, Outcome], list[Finding] | None] = lambda case, outcome: None
+        """Says what is wrong with an outcome; ``None`` where that is to be seen later."""
+        self._unseen: deque[tuple[Case, Outcome]] = deque()
+        self._sought = 0.0  # seconds of processor time
         self.cases: set[str] = set()
         """The cases that have had their turn."""
         self.at = ""
@@ -620,32 +648,51 @@ class _Trial:
                 continue
             self.at, self._number = case.name, self._number + 1
             number = self._number
-            step = {"do": "case", "number": number, "procedure": self._exercise.procedure}
+            step = {"do": "case", "number": number, "procedure": self.exercise.procedure}
             step |= {"cpu": self._cpu, "wall": self._wall}
             patience = min(self._wall + ANSWER_GRACE, until + self._looked - AWAKE.now())
             head, blobs = child.step(
                 step, [builder_of(case)], patience=max(0.0, patience),
-                meanwhile=partial(self._look_at, case),
+                meanwhile=partial(self._look_around, case),
             )  # fmt: skip
             if head.get("state") == "broken":
                 why = str(head.get("why"))[:300]
-                name = self._exercise.name
+                name = self.exercise.name
                 warn(f"{name} could not be tried in this notebook's Python ({why})")
                 self._over = True
                 return
             outcome = recognise(case, blobs, number)
             if outcome is not None:
-                self.held.add(case.name)
+                self.found[case.name] = []
             else:
                 outcome = sound_outcome(blobs, number)
             if outcome is None:
                 continue
-            self.outcomes.append(replace(outcome, case=case.name))
+            outcome = replace(outcome, case=case.name)
+            self.outcomes.append(outcome)
+            if case.name not in self.found:
+                self._unseen.append((case, outcome))
             self._over = self._is_hopeless(case, outcome)
 
-    def _look_at(self, case: Case) -> None:
+    def handed_over(self) -> list[Outcome]:
+        """The outcomes that nobody has had yet; whoever has them now judges the rest."""
+        outcomes, self.outcomes = self.outcomes, []
+        self._unseen.clear()
+        return outcomes
+
+    def _look_around(self, case: Case) -> None:
+        """While the answer is tried on a case, look at that, and judge an outcome before it.
+
+        What is not judged here is judged with the answer as a whole, which has a time of its own.
+        """
         began = AWAKE.now()
-        look_at(self._exercise, case)
+        look_at(self.exercise, case)
+        if self._unseen and self._sought < LOOKING.cpu:
+            seen, outcome = self._unseen.popleft()
+            start = time.process_time()
+            if (found := self.find(seen, outcome)) is not None:
+                self.found[seen.name] = found
+            self._sought += time.process_time() - start
         self._looked += AWAKE.now() - began
 
     def _is_hopeless(self, case: Case, outcome: Outcome) -> bool:
@@ -653,7 +700,7 @@ class _Trial:
             self.timed_out = True
             self._gone.add(case.aspect)
             self._cpu, self._wall = min(self._cpu, CPU_AFTER_TIMEOUT), min(self._wall, 5.0)
-            return self._exercise.aspects[0].key in self._gone
+            return self.exercise.aspects[0].key in self._gone
         return outcome.ended == "not attempted"
 
 

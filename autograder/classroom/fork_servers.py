@@ -35,10 +35,10 @@ def boxes_for(chapter: PreloadSpec, *, boxed: bool = True, proof: bool = True) -
         try:
             if proof:
                 prove(made, chapter)
+            made.work_ahead()
         except NoBox:
             made.close()
             raise
-        made.work_ahead()
         _kept[key] = made
     return _kept[key]
 

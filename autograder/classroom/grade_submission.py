@@ -11,13 +11,21 @@ import json
 import math
 import pickle
 import socket
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from autograder.core.ending import End, Ending
-from autograder.sandbox.client import ForkServer, Image, Process, ProcessLost, SubprocessServer
+from autograder.sandbox.client import (
+    ForkServer,
+    Image,
+    NoBox,
+    Process,
+    ProcessLost,
+    SubprocessServer,
+)
 from autograder.sandbox.resource_limits import MIB, Bounds
 from autograder.sandbox.wire import Broken, send
 from autograder.submission.check_result import CheckResult, KeptFinding, are_checks
@@ -84,7 +92,7 @@ class Boxes:
         )
         config = {
             "syllabus": chapter.syllabus, "chapter": chapter.name, "pool": chapter.pool,
-            "works": chapter.works, "own": dict(chapter.own),
+            "works": chapter.works, "own": dict(chapter.own), "imports": list(chapter.imports),
         }  # fmt: skip
         entry = {"judge": ("autograder.boxed.judge_service", JUDGE)}
         given = chapter.given.encode("utf-8", "replace")
@@ -92,6 +100,8 @@ class Boxes:
         self.procedures: frozenset[str] = frozenset()
         """How the chapter's answers are exercised, where that is known here."""
         self._students: ForkServer | None = None
+        self._getting_ready, self._are_ready = threading.Lock(), False
+        self._why_not = ""
         if not boxed:
             told = pickle.dumps(for_notebooks)
             self._judges: ForkServer | SubprocessServer = SubprocessServer(
@@ -104,10 +114,8 @@ class Boxes:
         try:
             self._students = ForkServer(for_notebooks)
             (public,) = self._judges.wait()
-            self._students.wait()
-            known = json.loads(public)
-            self._students.configure(known, [])
-            self.procedures = frozenset(row["procedure"] for row in known["exercises"])
+            self._known = json.loads(public)
+            self.procedures = frozenset(row["procedure"] for row in self._known["exercises"])
         except BaseException:
             self.close(at_once=True)
             raise
@@ -116,11 +124,34 @@ class Boxes:
         """A judge for one submission."""
         return self._judges.process("judge")
 
-    def give(self, wire: socket.socket, entry: str) -> None:
-        """Give a judge the process that it asks for."""
+    def _ready_students(self) -> ForkServer:
+        """The fork server for notebooks, once it is ready: a judge can begin before it is.
+
+        Raises:
+            NoBox: it does not come up.
+        """
         if self._students is None:
             raise Untrue("a judge asks for a process where it has to start it itself")
-        ends = self._students.wires(entry)
+        with self._getting_ready:
+            if self._why_not:
+                raise NoBox(self._why_not)
+            if not self._are_ready:
+                try:
+                    self._students.wait()
+                    self._students.configure(self._known, [])
+                except NoBox as error:
+                    self._why_not = str(error)
+                    raise
+                self._are_ready = True
+        return self._students
+
+    def give(self, wire: socket.socket, entry: str) -> None:
+        """Give a judge the process that it asks for.
+
+        Raises:
+            NoBox: no process for notebooks comes up.
+        """
+        ends = self._ready_students().wires(entry)
         try:
             send(wire, {"given": entry})
             socket.send_fds(wire, [b"\1"], [end.fileno() for end in ends])
@@ -135,10 +166,13 @@ class Boxes:
 
         It takes the processors from whoever is graded meanwhile, so it begins with the first
         result.
+
+        Raises:
+            NoBox: no process for notebooks comes up.
         """
-        for server in (self._judges, self._students):
-            if isinstance(server, ForkServer):
-                server.work_ahead()
+        if isinstance(self._judges, ForkServer):
+            self._judges.work_ahead()
+            self._ready_students().work_ahead()
 
     def pids(self) -> list[int]:
         """The ids of the servers."""

@@ -6,6 +6,7 @@ classroom by a process that holds no expectation (see `core.graph_jobs`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from torch import fx, nn
@@ -48,7 +49,7 @@ def judge(
     outcomes: list[Outcome],
     cases: tuple[Case, ...] | None = None,
     seed: int = 0,
-    held: frozenset[str] = frozenset(),
+    known: Mapping[str, list[Finding]] | None = None,
     runner: GraphRunner = do_here,
     source: Source | None = None,
     key: AnswerKey | None = None,
@@ -60,7 +61,7 @@ def judge(
         outcomes: one for each case tried, in the order of the cases.
         cases: the cases that were to be tried; a case without an outcome has not been held.
         seed: the seed of the cases.
-        held: names of cases that have been looked at, and hold.
+        known: what is wrong with outcomes that have been looked at, by the case.
         runner: does what is to be done with the graphs that the outcomes describe.
         source: where the answer's text stands, where that is known: see `source_rules`.
         key: the answer key; the exercise's own by default.
@@ -69,7 +70,9 @@ def judge(
     # FX prints whole tracebacks when a rebuilt graph's code fails; the findings say it better.
     with preserve_global_state(), bounded_output(0):
         by_case = {outcome.case: outcome for outcome in outcomes}
-        verdict = _judge(exercise, by_case, cases, seed, held, runner, key or key_of(exercise))
+        verdict = _judge(
+            exercise, by_case, cases, seed, known or {}, runner, key or key_of(exercise)
+        )
     return verdict if source is None else _with_text(verdict, source_findings(exercise, source))
 
 
@@ -90,16 +93,18 @@ def _judge(
     outcomes: dict[str, Outcome],
     cases: tuple[Case, ...],
     seed: int,
-    known: frozenset[str],
+    known: Mapping[str, list[Finding]],
     runner: GraphRunner,
     key: AnswerKey,
 ) -> Verdict:
     found = {
-        case.name: findings_of(exercise, case, outcomes[case.name], seed, runner, key)
+        case.name: known[case.name]
+        if case.name in known
+        else findings_of(exercise, case, outcomes[case.name], seed, runner, key)
         for case in cases
-        if case.name in outcomes and case.name not in known
+        if case.name in outcomes or case.name in known
     }
-    held = known | {name for name, findings in found.items() if not findings}
+    held = frozenset(name for name, findings in found.items() if not findings)
     shares = _shares(exercise, cases, held)
     worst = _first_shown(exercise, [case for case in cases if found.get(case.name)], seed)
     if worst is None:

@@ -300,7 +300,7 @@ class Process:
         largest: int = MAX_HEAD,
         hand_over: tuple[socket.socket, ...] = (),
         tell: Callable[[dict[str, Any], list[bytes]], None] | None = None,
-        meanwhile: Callable[[], None] | None = None,
+        meanwhile: Callable[[], object] | None = None,
     ) -> Frame:
         """Have one step done.
 

@@ -100,10 +100,10 @@ def _boxes(packed: bytes, terms: GradingConfig) -> Boxes:
             try:
                 if terms.proof:
                     prove(made, terms.ready)
+                made.work_ahead()
             except NoBox:
                 made.close()
                 raise
-            made.work_ahead()
             _kept[packed] = made
         return _kept[packed]
 

@@ -6,15 +6,18 @@ import io
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from autograder.boxed.graphs_elsewhere import LIVES, GraphsElsewhere
 from autograder.core.ending import End, Ending
 from autograder.core.exercise import Case
+from autograder.core.limits import OutOfTime
 from autograder.core.outcome import Outcome
 from autograder.exercises import EXERCISES
 from autograder.sandbox.client import ProcessLost
 
 CASE: Case = EXERCISES["add_to_mul"].cases[0]
-DONE, REFUSED, LOST = "done", "refused", "lost"
+DONE, REFUSED, LOST, LATE = "done", "refused", "lost", "late"
 
 
 class Scripted:
@@ -36,6 +39,8 @@ class Scripted:
         what = self.steps.pop(0) if self.steps else LOST
         if what == LOST:
             raise ProcessLost(Ending(End.OUT_OF_MEMORY))
+        if what == LATE:
+            raise OutOfTime
         result = Outcome("", value={"not admitted": "too large"} if what == REFUSED else 7)
         stream = io.BytesIO()
         result.write(stream)
@@ -104,6 +109,17 @@ def test_an_answer_uses_up_processes_of_its_own_only() -> None:
     assert supply.given == 1 + LIVES
     graphs.begin_answer()
     assert ask(graphs) == DONE
+
+
+def test_a_job_that_was_given_up_is_not_answered_later() -> None:
+    """Its process may still answer, and that would be taken for the answer to the next job."""
+    worn = Scripted(LATE, DONE)
+    graphs = GraphsElsewhere(Supply(worn, Scripted(REFUSED)))
+    graphs.begin_answer()
+    with pytest.raises(OutOfTime):
+        ask(graphs)
+    assert worn.closed
+    assert ask(graphs) == REFUSED
 
 
 def test_a_refusal_of_a_process_that_is_one_s_own_stays() -> None:

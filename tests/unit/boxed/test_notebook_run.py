@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import pickle
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,9 +22,10 @@ from autograder.core.exercise import Case, Exercise
 from autograder.core.graph_jobs import do_here
 from autograder.core.limits import Limits
 from autograder.core.outcome import Outcome
-from autograder.core.verdict import Verdict
-from autograder.grading import Grading
-from autograder.runner import run_cases
+from autograder.core.verdict import Finding, Verdict
+from autograder.grading import Grading, TryHere
+from autograder.judge import findings_of
+from autograder.runner import run_cases, run_trial
 from autograder.sandbox.client import ProcessLost
 from autograder.submission.case_report import CaseReport, reports_in
 from autograder.submission.contract import Timeouts
@@ -264,6 +267,61 @@ def test_an_answer_that_used_up_its_time_is_told_once() -> None:
         run._go(0, [case])
     assert run.ends == [End.OUT_OF_TIME]
     assert told == ["`after` used up its time on a case and was stopped."]
+
+
+class Halving:
+    """A process in which an answer halves numbers; wrongly if it is told so."""
+
+    def __init__(self, wrong: float | None = None) -> None:
+        self.wrong = wrong
+
+    def step(
+        self, head: dict[str, Any], blobs: list[bytes], **more: Any
+    ) -> tuple[dict[str, Any], list[bytes]]:
+        more["meanwhile"]()
+        make, label = pickle.loads(blobs[0]), f"case {head['number']}"
+        halves = lambda x: 9.0 if x == self.wrong else x / 2  # noqa: E731
+        stream = io.BytesIO()
+        run_trial(head["procedure"], halves, make, label).write(stream)
+        return {"done": "case"}, [stream.getvalue()]
+
+    def close(self) -> None:
+        """Nothing is left of it."""
+
+
+@pytest.mark.parametrize("wrong", [None, 4, -4])
+@pytest.mark.parametrize("patience", [60.0, 0.0])
+def test_outcomes_are_judged_once_early_or_in_the_end(
+    wrong: float | None, patience: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exercise, early, late = EXERCISES["half"], list[str](), list[str]()
+
+    def noting(where: list[str]) -> Callable[..., list[Finding]]:
+        def find(exercise: Exercise, case: Case, outcome: Outcome, *a: Any, **k: Any) -> Any:
+            where.append(case.name)
+            return findings_of(exercise, case, outcome, *a, **k)
+
+        return find
+
+    monkeypatch.setattr("autograder.boxed.notebook_run.findings_of", noting(early))
+    monkeypatch.setattr("autograder.judge.findings_of", noting(late))
+    monkeypatch.setattr("autograder.boxed.notebook_run.LOOKING", Limits(cpu=patience))
+    data = {"grade_id": "check-half", "grade": True, "solution": False}
+    nb = new_notebook(cells=[new_code_cell("check(half)", metadata={"nbgrader": data})])
+    run = NotebookRun(nb, EXERCISES, Graphs(), seed=3)  # type: ignore[arg-type]
+    run._notebook, run._deadline = Halving(), float("inf")  # type: ignore[assignment]
+    run._parked[0] = Parked("parked", child=Halving(wrong))  # type: ignore[arg-type]
+    run._begin_answer(0, lambda: None)
+    run._go(0, exercise.visible_cases())
+    verdict = run._try(0)
+    assert sorted(early + late) == sorted(set(early + late))
+    assert bool(early) == bool(patience)
+
+    def halves(x: float) -> float:
+        return 9.0 if x == wrong else x / 2
+
+    assert verdict == Grading(exercise, TryHere(exercise, halves), 3).verdict()
+    assert verdict.passed == (wrong is None)
 
 
 def test_each_case_is_told_whether_it_was_tried_and_what_was_found() -> None:

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from autograder.boxed import preload
+from autograder.boxed import late_imports, preload
 from autograder.boxed.common_imports import FOR_CARDS
 from autograder.builder.paths import ROOT
 
@@ -63,6 +63,51 @@ def test_nothing_for_graphics_cards_is_there_whatever_build_of_pytorch_this_is()
         [sys.executable, "-c", COMMON], cwd=ROOT, text=True, capture_output=True, check=False
     )
     assert done.stdout == "none\n" * len(FOR_CARDS), done.stderr
+
+
+WITHOUT = """
+import sys
+from autograder.boxed import late_imports
+import torch
+
+late_imports.import_torchvision()
+late_imports.import_late()
+align = sys.modules["torchvision.ops.roi_align"]
+print([name for name in sys.modules if name.startswith("torch._dynamo")])
+if {early}:
+    late_imports.import_dynamo()
+supported = align.is_compile_supported("cpu")
+from torch._dynamo import utils
+
+print(supported == utils.is_compile_supported("cpu"))
+print((align.is_compile_supported is utils.is_compile_supported) == {early})
+"""
+
+
+@pytest.mark.parametrize("early", [True, False])
+def test_torchvision_comes_without_the_compiler_and_finds_it_later(early: bool) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT.format(early=early)], cwd=ROOT, text=True,
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.stdout == "[]\nTrue\nTrue\n", done.stderr
+
+
+def test_torchvision_that_has_more_of_the_compiler_comes_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name, tried = f"{late_imports.DYNAMO}.utils", list[bool]()
+
+    def load(module: str) -> None:
+        assert module == "torchvision"
+        tried.append(name in sys.modules)
+        if tried[-1]:
+            raise ImportError("cannot import name 'graph_break_reasons'")
+
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr(late_imports.importlib, "import_module", load)
+    late_imports.import_torchvision()
+    assert tried == [True, False]
 
 
 REHEARSED = """
