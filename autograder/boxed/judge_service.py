@@ -32,7 +32,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import autograder
 from autograder.boxed.graphs_elsewhere import modules_of
-from autograder.boxed.late_imports import import_dynamo, import_late, will_compile
+from autograder.boxed.late_imports import brings_dynamo, import_dynamo, import_late
 from autograder.boxed.notebook_run import NotebookRun
 from autograder.boxed.work_ahead import pools_of, read_ahead, work_ahead
 from autograder.core import own_exercises, quick_copies, quick_tracing
@@ -90,7 +90,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     """
     warnings.simplefilter("ignore")  # what libraries think of a notebook's form helps nobody here
     import_late()
-    if will_compile(config.get("imports", ())):
+    if brings_dynamo(config.get("imports", ())):
         import_dynamo()
     quick_tracing.install()
     quick_copies.install()
@@ -109,17 +109,10 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     pools = pools_of(list(exercises.values()), config.get("pool", 0))
     works = config.get("works", 1)
     state.ahead = chain(
-        _import_ahead(),
         read_ahead(given, works),
         work_ahead(list(exercises.values()), pools, works),
     )
     return state
-
-
-def _import_ahead() -> Iterator[None]:
-    """Import what hardly a judge needs, and each that does would import itself."""
-    import_dynamo()
-    yield
 
 
 RARELY = 1_000_000, 20, 10

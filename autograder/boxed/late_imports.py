@@ -35,8 +35,8 @@ LATE = (
 operations."""
 
 DYNAMO = "torch._dynamo"
-"""What compiles. It comes with the message about an error in generated code, and takes a quarter of
-the time of all imports of PyTorch: whoever does without it at first is sooner at work."""
+"""What compiles. It takes a quarter of the time of all imports of PyTorch: whoever does without it
+at first is sooner at work."""
 
 _ALIGN = "torchvision.ops.roi_align"
 
@@ -101,6 +101,19 @@ def will_compile(imports: Iterable[str]) -> bool:
         imports: the modules that they import.
     """
     return any(name.startswith(COMPILERS) for name in imports)
+
+
+_FRONT = frozenset({"torch", "torch.nn", "torch.nn.functional", "torch.fx.node", "torch.fx.proxy"})
+"""Modules of PyTorch of which nothing brings `DYNAMO` along."""
+
+
+def brings_dynamo(imports: Iterable[str]) -> bool:
+    """Whether a chapter's cells, or what is tried of its answers, may well import `DYNAMO`.
+
+    Args:
+        imports: the modules that they import.
+    """
+    return any(name.startswith(("torch.", "functorch")) and name not in _FRONT for name in imports)
 
 
 def warm_up_compilers(imports: Iterable[str]) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from autograder.boxed import stub_api
 from autograder.boxed.late_imports import (
+    brings_dynamo,
     import_dynamo,
     import_late,
     rehearse,
@@ -76,7 +77,8 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     """
     start_autograd()
     import_late()
-    import_dynamo()
+    if brings_dynamo(config["imports"]):
+        import_dynamo()
     made, record = make_shell()
     for name in (*_ALWAYS, *config["imports"]):
         try:

@@ -88,9 +88,14 @@ def imports_of(text: str) -> tuple[str, ...]:
     for cell in nb.cells:
         if cell.cell_type == "code":
             found |= _imports_in(cell.source)
-            if "torch.compile" in cell.source:
-                found.add("torch._dynamo")  # which it imports when it is called
+            for called, imported in _WHEN_CALLED.items():
+                if called in cell.source:
+                    found.add(imported)
     return tuple(sorted(name for name in found if name.partition(".")[0] != "autograder"))
+
+
+_WHEN_CALLED = {"torch.compile": "torch._dynamo", "torch.export.": "torch._export"}
+"""What PyTorch imports when it is called."""
 
 
 def _imports_in(source: str) -> set[str]:

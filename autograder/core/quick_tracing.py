@@ -12,8 +12,9 @@ Each trace also puts a wrapper in the place of each of those functions, and of e
 signatures of its own methods, again for each graph; here it asks once for each method, and the code
 of usual graphs is written by `quick_code`. A text of code that was compiled before, as that of a
 copy, is not compiled again. An `fx.Interpreter` makes a bar for each run; one that is not shown is
-not made. And what is asked of each argument of a node, and of each attribute of a module that is
-set, whether it is one of a few rare things, is not asked of numbers, names and the like.
+not made. A message about an error in a graph's code does not import what compiles. And what is
+asked of each argument of a node, and of each attribute of a module that is set, whether it is one
+of a few rare things, is not asked of numbers, names and the like.
 
 It is for processes that trace thousands of models, fork servers and tests, and for the moments in
 which a learner waits for a card.
@@ -24,10 +25,13 @@ from __future__ import annotations
 import builtins
 import inspect
 import math
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import lru_cache
-from types import CodeType, ModuleType, SimpleNamespace
+from traceback import FrameSummary
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 from torch import nn
@@ -112,7 +116,27 @@ def changes() -> tuple[Change, ...]:
         change_of(_symbolic_trace.Tracer, "create_arg", _taking_sooner()),
         change_of(nn.Module, "__setattr__", _setting_sooner()),
         change_of(graph.CodeGen, "_call_method_with_signature_check", _call_with_what_it_takes),
+        change_of(graph_module._WrappedCall, "_generate_error_message", _without_the_compiler()),
     )
+
+
+def _without_the_compiler() -> Any:
+    """FX's message about an error in a graph's code, for which it asks what compiles to keep out.
+
+    Where that has not been imported, nothing compiles; and importing it takes half a second.
+    """
+    original = graph_module._WrappedCall._generate_error_message
+    nothing = SimpleNamespace(_dynamo=SimpleNamespace(disable=lambda function, **_: function))
+    names = vars(graph_module) | {"torch": nothing}
+    quick = FunctionType(original.__code__, names, original.__name__, original.__defaults__)
+
+    def message_about(summary: FrameSummary) -> str:
+        if "torch._dynamo" not in sys.modules:
+            with suppress(AttributeError):  # another version asks `torch` for more
+                return str(quick(summary))
+        return original(summary)
+
+    return staticmethod(message_about)
 
 
 def _method_that_stands_in(name: str) -> Callable[..., Any]:

@@ -7,11 +7,14 @@ import re
 import subprocess
 import sys
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.boxed import late_imports, preload
 from autograder.boxed.common_imports import FOR_CARDS
 from autograder.builder.paths import ROOT
+from autograder.classroom.fork_servers import imports_of
 
 BACKWARDS = """
 import os
@@ -108,6 +111,23 @@ def test_torchvision_that_has_more_of_the_compiler_comes_with_it(
     monkeypatch.setattr(late_imports.importlib, "import_module", load)
     late_imports.import_torchvision()
     assert tried == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("cell", "brings"),
+    [
+        ("import torch\nfrom torch import fx, nn\nfrom torch.fx.proxy import Proxy", False),
+        ("import torch.nn.functional as F\nimport torchvision.models", False),
+        ("import torch\n# as `torch.export` does\nx = torch.ones(1)", False),
+        ("import torch\ntorch.export.export(model, (x,))", True),
+        ("import torch\ntorch.compile(model)", True),
+        ("from torch.fx.experimental.proxy_tensor import make_fx", True),
+        ("from functorch.compile import make_boxed_func", True),
+    ],
+)
+def test_the_compiler_is_there_early_where_cells_bring_it(cell: str, brings: bool) -> None:
+    nb = nbformat.writes(new_notebook(cells=[new_code_cell(cell)]))
+    assert late_imports.brings_dynamo(imports_of(nb)) == brings
 
 
 REHEARSED = """

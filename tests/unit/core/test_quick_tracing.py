@@ -194,6 +194,52 @@ def test_a_traceback_shows_no_line_of_the_course_for_it() -> None:
     assert ours and all("autograder" not in row.filename and row.line == "" for row in ours)
 
 
+_WRONG = """
+import re, sys
+import torch
+from torch import fx
+from autograder.core import quick_tracing
+
+def wrong(x):
+    return torch.relu(x + torch.ones(3))
+
+if sys.argv[1] == "quick":
+    quick_tracing.install()
+gm = fx.symbolic_trace(wrong)
+try:
+    gm(torch.ones(2))
+except RuntimeError as error:
+    print(error)
+print("torch._dynamo" in sys.modules, flush=True)
+"""
+
+
+def test_the_message_about_an_error_in_generated_code_needs_no_compiler() -> None:
+    def told(way: str) -> tuple[str, str]:
+        done = subprocess.run(
+            [sys.executable, "-c", _WRONG, way], text=True, capture_output=True, check=False
+        )
+        text = re.sub(r"<eval_with_key>\.\d+( from \S+)?", "<code>", done.stderr)
+        return done.stdout, text
+
+    (quick, told_quickly), (stock, told_by_fx) = told("quick"), told("stock")
+    assert (quick[-6:], stock[-5:]) == ("False\n", "True\n")
+    assert quick.removesuffix("False\n") == stock.removesuffix("True\n")
+    assert "<--- HERE" in told_by_fx
+    call = r'  File ".*_symbolic_trace.py", line 1\d{5}, in __call__\n'  # the one that stands in
+    assert re.sub(call, "", told_quickly) == told_by_fx
+
+
+def test_that_message_is_fxs_own_where_the_compiler_is_there() -> None:
+    import torch._dynamo  # noqa: F401
+
+    assert "torch._dynamo" in sys.modules
+    with mock.patch("torch._dynamo.disable", wraps=torch._dynamo.disable) as asked:
+        with pytest.raises(RuntimeError):
+            fx.symbolic_trace(lambda x: x + torch.ones(3))(torch.ones(2))
+    asked.assert_called_once()
+
+
 def test_equal_texts_are_compiled_once_and_a_traceback_finds_them() -> None:
     model = Mixed()
     first, second = fx.symbolic_trace(model), fx.symbolic_trace(model)
