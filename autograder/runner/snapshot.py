@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import fx, nn
 
-from autograder.core.codec import Encoder
+from autograder.core.codec import Encoder, Plain
 from autograder.core.exported import is_exported
 from autograder.core.global_state import RandomState
 from autograder.core.graph_record import _MODULE_INTERNALS
@@ -80,13 +80,30 @@ def _facts(value: Any) -> Facts:
     if isinstance(value, RandomState):
         return _random_facts()
     if isinstance(value, torch.Tensor):
-        return {(Part.TENSOR, "an input tensor"): (id(value), value.detach().clone())}
-    encoder = Encoder()
+        return {
+            (Part.TENSOR, "an input tensor"): (id(value), value.detach().clone()),
+            (Part.TENSOR, "`requires_grad` of an input tensor"): (0, value.requires_grad),
+        }
+    encoder = _NotingGradients()
     plain = encoder.encode(value)
     facts: Facts = {(Part.ARGUMENT, "an argument"): (id(value), repr(plain))}
-    for i, tensor in enumerate(encoder.tensors):
+    for i, (tensor, needs) in enumerate(zip(encoder.tensors, encoder.needs, strict=True)):
         facts[Part.TENSOR, f"tensor {i} of an argument"] = (0, tensor)
+        facts[Part.TENSOR, f"`requires_grad` of tensor {i} of an argument"] = (0, needs)
     return facts
+
+
+class _NotingGradients(Encoder):
+    """An encoder that notes which tensors ask for gradients."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.needs: list[bool] = []
+
+    def tensor(self, value: torch.Tensor) -> Plain:
+        """Put a copy of a tensor on the table."""
+        self.needs.append(value.requires_grad)
+        return super().tensor(value)
 
 
 def _random_facts() -> Facts:

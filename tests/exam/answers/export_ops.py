@@ -283,6 +283,13 @@ def zeroes(model, args):
     return counts
 
 
+@wrong("arguments ask for no gradients any more", "caller-changed", clause="args")
+def detaches(model, args):
+    for value in args:
+        value.requires_grad_(False)
+    return count(torch.export.export(model, args))
+
+
 @wrong("overloads as keys", "extra-key", clause="keys")
 def overloads(model, args):
     return count(torch.export.export(model, args), key=lambda n: n.target)

@@ -38,10 +38,11 @@ def case(
     training: bool = False,
     prepare: Callable[[nn.Module], Any] | None = None,
     hidden: bool = False,
+    build: type[models.Exported] = models.Exported,
 ) -> Case:
     """A case with one model and its arguments."""
-    build = models.Exported(make, (args,), training=training, prepare=prepare)
-    return Case(name, aspect, build, hidden)
+    made = build(make, (args,), training=training, prepare=prepare)
+    return Case(name, aspect, made, hidden)
 
 
 EXERCISE = Exercise(
@@ -81,6 +82,10 @@ EXERCISE = Exercise(
         case("redraw: a constant, and a repeat", "others", models.Constant, X, hidden=True),
         case("redraw: branches", "branches", models.WithoutGradients, T(4, 3), hidden=True),
         case("redraw: training mode", "mode", models.Norms, T(5, 3), training=True, hidden=True),
+        case(
+            "arguments that ask for gradients", "mode", models.Overloads, X, X, hidden=True,
+            build=models.ExportedWithGradients,
+        ),
     ),
     rubric=f"{__package__}.rubric",
     hints=HINTS,

@@ -175,3 +175,14 @@ class Exported(ModelTrial):
         trial = super().__call__(seed)
         args: tuple[Any, ...] = trial.inputs[0]
         return replace(trial, args=(trial.model, args), watch=(args,))
+
+
+class ExportedWithGradients(Exported):
+    """The same, with arguments that ask for gradients."""
+
+    def __call__(self, seed: int) -> Trial:
+        """A fresh trial."""
+        trial = super().__call__(seed)
+        for value in trial.inputs[0]:
+            value.requires_grad_()
+        return trial
