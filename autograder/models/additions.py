@@ -79,6 +79,25 @@ class ParameterAdd(nn.Module):
         return self.weight + x
 
 
+class ParametersAdded(nn.Module):
+    """A sum of two parameters, which no input goes into."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(3))
+        self.bias = nn.Parameter(torch.zeros(3))
+
+    def forward(self, x):
+        return x * (self.weight + self.bias)
+
+
+class SizeAdded(nn.Module):
+    """The size of a tensor is added to the tensor."""
+
+    def forward(self, x):
+        return torch.add(x, x.size(0)) * (x + x.shape[0])
+
+
 class BufferAdd(nn.Module):
     def __init__(self):
         super().__init__()

@@ -106,6 +106,19 @@ class Found:
 # ------------------------------------------------------------------ wrong
 
 
+@wrong("one graph counts once", "wrong-count")
+class Once:
+    def __init__(self):
+        self.graphs, self.ops, self.seen = 0, Counter(), []
+
+    def __call__(self, gm, example_inputs):
+        if not any(gm is other for other in self.seen):
+            self.seen.append(gm)
+            self.graphs += 1
+            self.ops.update(name_of(gm, node) for node in calls_in(gm))
+        return gm.forward
+
+
 @wrong("methods by the names of their nodes", "extra-name", clause="methods")
 class MethodsByNode(Plain):
     def __call__(self, gm, example_inputs):

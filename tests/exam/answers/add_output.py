@@ -543,6 +543,17 @@ def kept(ep, name, programs={}):  # noqa: B006 - one for all calls
     return programs[key]
 
 
+@wrong("the name of an operator will do", "should-raise")
+def by_operator(ep, name):
+    def find(program, name):
+        for node in program.graph.nodes:
+            if node.op == "call_function" and str(node.target) == name:
+                return node
+        return call_node(program, name)
+
+    return extended(ep, name, find=find)
+
+
 @wrong("untouched", "not-attempted")
 def untouched(ep, name):
     raise NotImplementedError

@@ -720,6 +720,27 @@ def only_what_is_read(model, rules):
     return subgraphs(model, rules, tidy=tidy)
 
 
+@wrong("calls that read parameters alone are copied", "missed-call")
+def parameters_alone(model, rules):
+    gm = fx.symbolic_trace(model)
+    graph = fx.Graph()
+    tracer = GraphAppendingTracer(graph)
+    env = {}
+
+    def load(node):
+        value = env[node]
+        return Proxy(value, tracer) if isinstance(value, fx.Node) else value
+
+    for node in gm.graph.nodes:
+        inputs = [n.op for n in node.all_input_nodes]
+        if is_ruled(node, rules) and (not inputs or set(inputs) != {"get_attr"}):
+            args, kwargs = map_arg(node.args, load), map_arg(node.kwargs, load)
+            env[node] = node_of(rules[node.target](*args, **kwargs))
+        else:
+            env[node] = copied(graph, node, env)
+    return fx.GraphModule(gm, graph)
+
+
 BEYOND = {
     "lists in arguments are looked into, not in tuples": (
         "functions that have rules are drawn with nodes in lists, not in tuples"

@@ -593,6 +593,17 @@ def next_node(model):
     return Next()(model)
 
 
+@wrong("a layer that is given a parameter is left", "missed-place")
+def of_calls(model):
+    @dataclass
+    class OfCalls(Fuse):
+        def is_relu(self, gm, node):
+            given = [n for layer in node.all_input_nodes for n in layer.all_input_nodes]
+            return super().is_relu(gm, node) and all(n.op != "get_attr" for n in given)
+
+    return OfCalls()(model)
+
+
 @wrong("FX's dead code elimination at the end", "changed-too-much")
 def with_dce(model):
     gm = Fuse()(model)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torch import fx
-from torch.fx.node import map_arg
+from torch.fx.node import map_aggregate, map_arg
 
 from tests.exam.answers import ONE_CLASS_EACH, kept_by_class, right, wrong
 
@@ -466,6 +466,27 @@ def stub(before, after):
 
 
 _TARGETS = "the targets of a random model stay as they are, but for those of functions"
+
+
+def leaves_by(change):
+    """The fields of a node with each value in them that is no node put through something."""
+
+    def change_all(value):
+        named = lambda v: Name(v) if isinstance(v, fx.Node) else change(v)  # noqa: E731
+        return map_aggregate(value, named)
+
+    return lambda node: (node.op, node.target, change_all(node.args), change_all(node.kwargs))
+
+
+wrong("zero is nothing", "missing-changed")(diff(fields=leaves_by(lambda v: v or None)))
+wrong("numbers that are near are equal", "missing-changed")(
+    diff(fields=leaves_by(lambda v: round(v, 6) if isinstance(v, float) else v))
+)
+wrong("the order of keywords counts", "not-changed")(
+    diff(fields=lambda node: (*fields(node), tuple(node.kwargs)))
+)
+
+
 BEYOND = {
     "kept by the classes of what is given": ONE_CLASS_EACH,
     "slices as they are": "the slices of a random model hold no nodes",

@@ -341,6 +341,15 @@ def methods_write(model):
     return Merge(writes=writes)(model)
 
 
+@wrong("dropout in place is overlooked", "changed-too-much")
+def dropout_in_place(model):
+    def writes(gm, node):
+        module = gm.get_submodule(node.target) if node.op == "call_module" else None
+        return None if isinstance(module, nn.Dropout) else written(gm, node)
+
+    return Merge(writes=writes)(model)
+
+
 @wrong("a write that reads two values is overlooked", "changed-too-much")
 def two_values(model):
     def writes(gm, node):

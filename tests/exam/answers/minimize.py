@@ -277,6 +277,10 @@ wrong("one round", "not-minimal", clause="rounds")(minimizer(rounds=1))
 wrong("one round, from the end", "not-minimal")(
     minimizer(rounds=1, order=lambda graph: list(reversed(in_order(graph))))
 )
+wrong("three rounds, from the end", "not-minimal")(
+    minimizer(rounds=3, order=lambda graph: list(reversed(in_order(graph))))
+)
+wrong("three rounds", "not-minimal")(minimizer(rounds=3))
 wrong("only the first input", "not-minimal", clause="any-input")(
     minimizer(instead=lambda node: node.all_input_nodes[:1])
 )

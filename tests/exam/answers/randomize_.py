@@ -380,6 +380,25 @@ def kaiming(model, seed):
     return model
 
 
+@wrong("buffers that are None are taken away", "other-tensors")
+def without_nothing(model, seed):
+    for module in model.modules():
+        for name in [name for name, tensor in module._buffers.items() if tensor is None]:
+            del module._buffers[name]
+    return answer()(model, seed)
+
+
+@wrong("a seed of the letters of the name", "same-values")
+def by_letters(model, seed):
+    with torch.no_grad():
+        for name, tensor in every_tensor(model):
+            if tensor.is_floating_point():
+                generator = torch.Generator().manual_seed(100_000 * seed + sum(map(ord, name)))
+                new = torch.randn(tensor.shape, generator=generator)
+                tensor.copy_(new.abs() + 0.5 if name.endswith("running_var") else new)
+    return model
+
+
 @wrong("the stub", "not-attempted")
 def stub(model, seed):
     raise NotImplementedError

@@ -465,6 +465,27 @@ def named_by_hand(model):
     return gm
 
 
+def reads(node, ops):
+    return [n for n in node.all_input_nodes if n.op in ops]
+
+
+@wrong("sums of parameters have none", "relu-missing")
+def inputs_alone(model):
+    find = lambda gm: [  # noqa: E731
+        n for n in sums(gm) if len(reads(n, ("get_attr",))) < len(n.all_input_nodes)
+    ]
+    return insert(model, find=find)
+
+
+@wrong("a sum with a size has none", "relu-missing")
+def no_size(model):
+    def is_size(node):
+        return node.target == "size" or node.target is operator.getitem
+
+    find = lambda gm: [n for n in sums(gm) if not any(map(is_size, n.all_input_nodes))]  # noqa: E731
+    return insert(model, find=find)
+
+
 @wrong("untouched", "not-attempted")
 def untouched(model):
     raise NotImplementedError

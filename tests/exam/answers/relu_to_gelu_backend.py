@@ -377,6 +377,15 @@ def noted_first(gm, example_inputs):
     return exchange(gm, value=read.__getitem__)
 
 
+@wrong("FX's dead code elimination at the end", "wrong-result")
+def with_dce(gm, example_inputs):
+    exchange(gm)
+    for module in graph_modules(gm):
+        module.graph.eliminate_dead_code()
+        module.recompile()
+    return gm
+
+
 @wrong("untouched", "not-attempted")
 def untouched(gm, example_inputs):
     raise NotImplementedError

@@ -553,6 +553,14 @@ def not_traced_anew(model):
     return fx.GraphModule(gm, graph)
 
 
+@wrong("a weight is dropped as before", "missed-spelling")
+def weights_stay(model):
+    def wanted(gm, node):
+        return is_dropout(gm, node) and all(n.op != "get_attr" for n in node.all_input_nodes)
+
+    return remove(model, wanted=wanted)
+
+
 wrong("kept by the class of the model", "wrong-result")(kept_by_class(erased))
 
 

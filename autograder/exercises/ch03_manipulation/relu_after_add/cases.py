@@ -150,6 +150,8 @@ EXERCISE = Exercise(
             (X, X, X),
             hidden=True,
         ),
+        model_case("redraw: parameters", "every", additions.ParametersAdded, (X,), hidden=True),
+        model_case("redraw: a size", "every", additions.SizeAdded, (T(5),), hidden=True),
         model_case("redraw: chains", "every", additions.LaterMul, (T(5), T(5)), hidden=True),
         model_case("redraw: others", "others", additions.AlphaMethod, (T(5), T(5)), hidden=True),
     ),

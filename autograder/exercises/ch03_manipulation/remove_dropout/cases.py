@@ -146,6 +146,9 @@ EXERCISE = Exercise(
         model_case("redraw: a module", "module", models.DropoutInPlace, (T(1, 3),), hidden=True),
         model_case("redraw: a relative", "kinds", models.Dropouts1d, (T(1, 2, 4),), hidden=True),
         model_case("redraw: a function", "function", models.AlwaysActive, (T(7),), hidden=True),
+        model_case(
+            "redraw: a weight", "places", models.DroppedWeight, (WIDE,), training=True, hidden=True
+        ),
         model_case("redraw: places", "places", models.ChainOutput, (T(7),), hidden=True),
         model_case("redraw: a leaf", "places", models.OwnedByALeaf, (T(2, 3, 4),), hidden=True),
         model_case(

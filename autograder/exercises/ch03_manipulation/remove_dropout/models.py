@@ -366,6 +366,17 @@ class WithIdentity(nn.Module):
         return self.drop(self.skip(x)).sin()
 
 
+class DroppedWeight(nn.Module):
+    """What is dropped is a parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(3, 3))
+
+    def forward(self, x):
+        return F.linear(x, F.dropout(self.weight, 0.5, self.training))
+
+
 def traced_chain() -> fx.GraphModule:
     """A `GraphModule` that somebody else traced; a fresh trace goes into its submodules."""
     return TracedInPart(SharedDropout)()

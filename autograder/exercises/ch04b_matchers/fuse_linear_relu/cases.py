@@ -129,6 +129,7 @@ EXERCISE = Exercise(
             (T(4),),
             hidden=True,
         ),
+        model_case("redraw: of a parameter", "types", models.OfAnEmbedding, X3, hidden=True),
         model_case("redraw: but for a dot", "types", models.AlikeButForADot, X3, hidden=True),
         model_case(
             "redraw: a call in place that nobody reads",

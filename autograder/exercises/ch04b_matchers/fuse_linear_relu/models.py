@@ -404,6 +404,18 @@ class Fused(nn.Module):
         return F.relu(self.two(self.one(x)))
 
 
+class OfAnEmbedding(nn.Module):
+    """What the layer is given is a parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Parameter(torch.rand(2, 3))
+        self.layer = nn.Linear(3, 4)
+
+    def forward(self, x):
+        return x.sum() + torch.relu(self.layer(self.embedding))
+
+
 class Perceptron(MLP):
     """torchvision's multilayer perceptron: Linear, ReLU, Dropout in turn."""
 

@@ -270,6 +270,7 @@ EXERCISE = Exercise(
             (T(3),),
             hidden=True,
         ),
+        case("redraw: of a parameter", "task", models.SquaredWeight, SQUARE, (T(3),), hidden=True),
         case(
             "redraw: a rule that works in place",
             "task",

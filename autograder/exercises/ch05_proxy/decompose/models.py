@@ -158,6 +158,17 @@ class Squares(nn.Module):
         return y * torch.square(y + x)
 
 
+class SquaredWeight(nn.Module):
+    """What is squared is a parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return x * torch.square(self.weight)
+
+
 class SquareAndTanh(nn.Module):
     def __init__(self):
         super().__init__()

@@ -93,6 +93,8 @@ EXERCISE = Exercise(
                make=models.Cut, hidden=True),
         edited("redraw: small changes", "arguments", models.small_changes, make=models.Cut,
                hidden=True),
+        edited("redraw: nothing, and next to nothing", "fields", models.none_and_other_orders,
+               first=models.zero_and_nearly_zero, hidden=True),
         edited("redraw: what looks like a node", "arguments",
                models.rows_by_what_looks_like_a_key, first=models.rows_by_key, hidden=True),
         edited("redraw: a module and a graph", "given", models.changed_in_turn,

@@ -141,6 +141,20 @@ def another_result_and_default(gm: fx.GraphModule) -> None:
     named(gm, "scale").args = (3.0,)
 
 
+def zero_and_nearly_zero(gm: fx.GraphModule) -> None:
+    """Zero, next to nothing, and two keywords."""
+    named(gm, "cat").kwargs = {"dim": 0}
+    named(gm, "neg").kwargs = {"eps": 1e-12}
+    named(gm, "relu").kwargs = {"inplace": False, "out": None}
+
+
+def none_and_other_orders(gm: fx.GraphModule) -> None:
+    """Nothing, a little more, and the same keywords in another order."""
+    named(gm, "cat").kwargs = {"dim": None}
+    named(gm, "neg").kwargs = {"eps": 1e-7}
+    named(gm, "relu").kwargs = {"out": None, "inplace": False}
+
+
 def small_changes(gm: fx.GraphModule) -> None:
     """A keyword that is `None`, the other end of a slice, a dtype, a dimension."""
     named(gm, "clamp").kwargs = {"min": None, "max": 1.0}

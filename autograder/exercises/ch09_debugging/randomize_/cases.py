@@ -105,6 +105,9 @@ EXERCISE = Exercise(
         seeded("single numbers", "kinds", models.Scalars, number=25),
         seeded("several precisions", "kinds", models.Precisions, number=24),
         seeded("a graph module", "task", models.traced, (T(5, 4),), number=0, hidden=True),
+        seeded(
+            "redraw: names of the same letters", "task", models.Anagrams, number=34, hidden=True
+        ),
         seeded("redraw: a norm", "buffers", models.norm_alone, number=26, hidden=True),
         seeded("redraw: norms", "buffers", models.Norms, number=29, hidden=True),
         seeded("redraw: transposed", "kinds", models.Transposed, number=28, hidden=True),

@@ -157,6 +157,18 @@ def traced() -> fx.GraphModule:
     return fx.symbolic_trace(Net())
 
 
+class Anagrams(nn.Module):
+    """Parameters whose names have the same letters."""
+
+    def __init__(self):
+        super().__init__()
+        self.ab = nn.Linear(3, 3)
+        self.ba = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.ba(torch.relu(self.ab(x)))
+
+
 def norm_alone() -> nn.Module:
     """A model that is one norm, so that its buffers have no path before their names."""
     return nn.BatchNorm3d(9)

@@ -71,6 +71,17 @@ def given_tensors(model: nn.Module) -> dict[str, Before]:
     return found
 
 
+def names_of_nothing(model: nn.Module) -> set[str]:
+    """The paths at which a model has `None` for a tensor, as a norm without statistics."""
+    return {
+        f"{path}.{name}" if path else name
+        for path, module in model.named_modules(remove_duplicate=False)
+        for store in (own_parameters(module), own_buffers(module))
+        for name, tensor in store.items()
+        if tensor is None
+    }
+
+
 def states(evidence: Evidence) -> list[dict[str, After]]:
     """What has become of each tensor, one dictionary for each call."""
     tensors = evidence.outcome.tensors
@@ -144,8 +155,16 @@ def modes_kept(evidence: Evidence) -> Iterable[Finding]:
 @rule("same tensors", Stage.FORM)
 def same_tensors(evidence: Evidence) -> Iterable[Finding]:
     """Every tensor is the object that it was, with its dtype, shape and flag."""
-    given = given_tensors(evidence.trial.model)
-    for now in states(evidence):
+    given, nothing = given_tensors(evidence.trial.model), names_of_nothing(evidence.trial.model)
+    for run, now in zip(evidence.outcome.runs, states(evidence), strict=True):
+        gone = nothing - {name for name, _ in run["state"]["dict"]}
+        if gone:
+            yield evidence.finding(
+                "other-tensors",
+                f"Afterwards the model has no `{min(gone)}` any more, which was `None`.",
+                "Only values change.",
+            )
+            return
         found = next(_not_as_given(evidence, given, now), None)
         if found:
             yield found

@@ -58,6 +58,9 @@ def asked(
     return Case(name, aspect, models.Asked(make, kind, about, inputs, training), hidden, expect)
 
 
+STRAIGHT = ("sin", "neg", "add", "relu", "tanh", "exp")
+"""The calls of `models.Straight`."""
+
 REFUSED = Expect(
     raises="ValueError",
     look="What does `bad` say of the module that you are given?",
@@ -148,6 +151,10 @@ EXERCISE = Exercise(
               hidden=True),
         asked("redraw: rounds", "rounds", models.Early, models.AsMany, "cos", "tanh",
               hidden=True),
+        asked("redraw: from the beginning", "rounds", models.Straight, models.EndsAs,
+              *STRAIGHT, hidden=True),
+        asked("redraw: from the end", "rounds", models.Straight, models.BeginsAs,
+              *STRAIGHT, hidden=True),
         asked("redraw: kept", "kept", models.Weighted, models.Calls, "Linear", 1, hidden=True),
         asked("redraw: asks", "asks", models.Late, models.Begins, "sigmoid", hidden=True),
         asked("redraw: a gradient", "asks", models.Lone, models.Learns, "Linear", hidden=True),

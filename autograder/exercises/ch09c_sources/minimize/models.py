@@ -238,6 +238,22 @@ class Takes(Bad):
         return len(parameters_of(gm)) == self.about[0]
 
 
+class EndsAs(Bad):
+    """Are its calls the last ones of these kinds, one or more?"""
+
+    def holds(self, gm, run):
+        kinds = [kind for node in gm.graph.nodes if (kind := kind_of(gm, node))]
+        return bool(kinds) and kinds == list(self.about[-len(kinds) :])
+
+
+class BeginsAs(Bad):
+    """Are its calls the first ones of these kinds, one or more?"""
+
+    def holds(self, gm, run):
+        kinds = [kind for node in gm.graph.nodes if (kind := kind_of(gm, node))]
+        return bool(kinds) and kinds == list(self.about[: len(kinds)])
+
+
 class Refuses(Bad):
     """Raises, whatever it is asked about."""
 

@@ -115,6 +115,9 @@ EXERCISE = Exercise(
         model_case("redraw: written by keyword", "writes", models.WrittenInput, X, hidden=True),
         model_case("redraw: writes", "writes", models.BothSides, DEEP, hidden=True),
         model_case("redraw: other writes", "writes", models.OtherWrites, X, hidden=True),
+        model_case(
+            "redraw: dropout writes", "writes", models.DroppedInPlace, X, training=True, hidden=True
+        ),
         model_case("redraw: none writes", "writes", models.InplaceIsFalse, X, hidden=True),
     ),
     rubric=f"{__package__}.rubric",

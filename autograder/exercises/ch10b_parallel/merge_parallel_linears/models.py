@@ -314,6 +314,21 @@ class InplaceIsFalse(nn.Module):
         return y * self.k(x)
 
 
+class DroppedInPlace(nn.Module):
+    """Dropout in place, which leaves nothing, so that it is the same each time."""
+
+    def __init__(self):
+        super().__init__()
+        self.q = nn.Linear(3, 3)
+        self.drop = nn.Dropout(1.0, inplace=True)
+        self.k = nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = self.q(x)
+        self.drop(x)
+        return y * self.k(x)
+
+
 class OtherIsWritten(nn.Module):
     """Something else is written between the two."""
 

@@ -87,6 +87,8 @@ EXERCISE = Exercise(
         ),
         case("nothing else happens", "runs", models.Notes, (X, X), drive=models.CountingByHand),
         case("redraw: operations", "task", models.Repeated, (T(4),), (T(4),), hidden=True),
+        case("redraw: one graph twice, by hand", "task", models.Block, (X,), (X,),
+             drive=models.CountingByHand, hidden=True),
         case("redraw: no operation, by hand", "task", models.NothingToDo, (X,),
              drive=models.CountingByHand, hidden=True),
         case("redraw: attributes and a default, by hand", "names", models.Attributes, (X,),

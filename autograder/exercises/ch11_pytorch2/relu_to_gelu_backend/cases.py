@@ -96,6 +96,8 @@ EXERCISE = Exercise(
              (T(2, 3, dtype=torch.int64),), drive=ByHand, hidden=True),
         case("redraw: what gives the same, by hand", "rest", models.Clamps, (X,), drive=ByHand,
              hidden=True),
+        case("redraw: written later, by hand", "rest", models.WrittenLater, (X,), drive=ByHand,
+             hidden=True),
         case("redraw: in place", "spellings", models.TorchInPlace, (T(4),), drive=ByHand,
              hidden=True),
         case("redraw: two models with the same code, by hand", "compiled", models.OtherNames, (X,),

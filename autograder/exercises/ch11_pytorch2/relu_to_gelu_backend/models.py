@@ -20,6 +20,15 @@ class OneRelu(nn.Module):
         return torch.relu(x) * 2
 
 
+class WrittenLater(nn.Module):
+    """A call that changes its input, and whose result nobody reads."""
+
+    def forward(self, x):
+        y = torch.relu(x)
+        y.mul_(3)
+        return y
+
+
 class Functions(nn.Module):
     def forward(self, x):
         return F.relu(torch.relu(x) - 0.3) + F.relu(input=x + 1)

@@ -128,6 +128,7 @@ EXERCISE = Exercise(
         refused("a parameter", models.Small, (X,), "p_linear_weight"),
         refused("a branch", models.Condition, (X,), "true_graph_0"),
         refused("the output node", models.Small, (X,), "output"),
+        refused("redraw: an operator", models.Small, (X,), "aten.relu.default", hidden=True),
         refused("redraw: a value in a branch", models.Condition, (X,), "sin", hidden=True),
         case("redraw: a size comes back", "structure", models.SizeComesBack, (X,), "sin",
              batches=True, hidden=True),
