@@ -195,6 +195,11 @@ def no_sign(gm):
     return folded(gm, same=lambda a, b: abs(a) == abs(b))
 
 
+@wrong("a whole number is no scale to quantize by", "pair-left")
+def whole_scales(gm):
+    return folded(gm, same=lambda a, b: a == b and not (type(a) is float and type(b) is int))
+
+
 @wrong("scales of the same type only", "pair-left", clause="as-numbers")
 def same_type(gm):
     return folded(gm, same=lambda a, b: type(a) is type(b) and a == b)

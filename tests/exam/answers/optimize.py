@@ -757,6 +757,14 @@ def is_pair_by(count):
     return pair
 
 
+@wrong("who asks for a size is no reader", "changed-too-much")
+def size_is_no_reader(model):
+    def count(users):
+        return sum(node.target not in ("size", "dim", getattr) for node in users)
+
+    return Clean(pair=is_pair_by(count))(model)
+
+
 @wrong("the output is no reader", "changed-too-much", clause="no-pairs")
 def output_is_no_reader(model):
     pair = is_pair_by(lambda users: sum(user.op != "output" for user in users))

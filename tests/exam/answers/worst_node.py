@@ -48,6 +48,12 @@ def compared(
     return pick(found, key=found.get)
 
 
+@wrong("errors are rounded", "wrong-node")
+def rounded(float_gm, quant_gm, *inputs):
+    error = lambda a, b: round(relative(a, b), 6)  # noqa: E731
+    return compared(float_gm, quant_gm, inputs, error=error)
+
+
 @right("two tables of copies")
 def two_tables(float_gm, quant_gm, *inputs):
     return compared(float_gm, quant_gm, inputs)

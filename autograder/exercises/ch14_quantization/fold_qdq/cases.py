@@ -119,6 +119,7 @@ EXERCISE = Exercise(
         case("names of its own", "rest", models.odd_names),
         case("unread moves", "rest", models.UnreadMoves),
         case("redraw: pairs", "task", models.Often, (T(5, 2),), hidden=True),
+        case("redraw: 1.0 and 1", "scales", models.WholeScales, hidden=True),
         case("redraw: readers", "readers", models.ManyReaders, (T(3),), hidden=True),
         case("redraw: an unread call reads between", "moves", models.UnreadBetween, hidden=True),
         case("redraw: moves", "moves", models.TwoStages, (T(4, 3),), hidden=True),

@@ -67,6 +67,14 @@ class WholeNumbers(nn.Module):
         return through(through(x * 9, 1), 1.0)
 
 
+class WholeScales(nn.Module):
+    """The scale is a whole number where it is quantized again."""
+
+    def forward(self, x):
+        q = quantize(x * 9, 1.0)
+        return dequantize(quantize(dequantize(q, 1.0), 1), 1.0) + x
+
+
 class OneWay(nn.Module):
     """This order rounds, and stays."""
 

@@ -93,6 +93,7 @@ EXERCISE = Exercise(
             "redraw: numbers that add up to zero", "which", models.RowsApart, CENTRED, hidden=True
         ),
         case("redraw: a call in one graph alone", "which", models.CallOrParameter, hidden=True),
+        case("redraw: small errors", "which", models.NearlyRight, Exactly(1.0, 1.0), hidden=True),
         case("redraw: one after the other", "task", models.Straight, X, hidden=True),
         case("redraw: layers", "task", models.Weighted, X, hidden=True),
     ),

@@ -143,6 +143,7 @@ EXERCISE = Exercise(
         model_case("redraw: a pair", "pairs", models.SharedConv, Y, hidden=True),
         model_case("redraw: a pair for each call", "pairs", models.PairForEachCall, X, hidden=True),
         model_case("redraw: other readers", "pairs", models.OtherReaders, X, hidden=True),
+        model_case("redraw: its size is read", "pairs", models.SizeRead, X, hidden=True),
         model_case("redraw: a tied weight", "pairs", models.TiedWeight, X, hidden=True),
         model_case("redraw: many names", "pairs", models.ManyNamesTaken, X, hidden=True),
         model_case("redraw: they meet", "meet", Traced(models.TwoNorms), Y, hidden=True),

@@ -472,6 +472,18 @@ class OtherReaders(nn.Module):
         return y, self.bn(y), torch.relu(self.twice(z)) - self.twice(input=z)
 
 
+class SizeRead(nn.Module):
+    """The size of what a convolution gives is asked for, too."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.bn = nn.Conv2d(2, 2, 1), nn.BatchNorm2d(2)
+
+    def forward(self, x):
+        y = self.conv(x)
+        return self.bn(y).reshape(y.size(0), -1)
+
+
 class LinearNorm(nn.Module):
     def __init__(self):
         super().__init__()
