@@ -25,7 +25,7 @@ def copied(graph, node, env):
 
 
 @right("a new graph, map_arg")
-def new_graph(model, rules, *, copy=copied):
+def new_graph(model, rules, *, copy=copied, wanted=is_ruled):
     gm = fx.symbolic_trace(model)
     graph = fx.Graph()
     tracer = GraphAppendingTracer(graph)
@@ -36,7 +36,7 @@ def new_graph(model, rules, *, copy=copied):
         return Proxy(value, tracer) if isinstance(value, fx.Node) else value
 
     for node in gm.graph.nodes:
-        if is_ruled(node, rules):
+        if wanted(node, rules):
             args, kwargs = map_arg(node.args, load), map_arg(node.kwargs, load)
             env[node] = node_of(rules[node.target](*args, **kwargs))
         else:
@@ -722,23 +722,11 @@ def only_what_is_read(model, rules):
 
 @wrong("calls that read parameters alone are copied", "missed-call")
 def parameters_alone(model, rules):
-    gm = fx.symbolic_trace(model)
-    graph = fx.Graph()
-    tracer = GraphAppendingTracer(graph)
-    env = {}
+    def wanted(node, rules):
+        inputs = node.all_input_nodes
+        return is_ruled(node, rules) and not (inputs and all(n.op == "get_attr" for n in inputs))
 
-    def load(node):
-        value = env[node]
-        return Proxy(value, tracer) if isinstance(value, fx.Node) else value
-
-    for node in gm.graph.nodes:
-        inputs = [n.op for n in node.all_input_nodes]
-        if is_ruled(node, rules) and (not inputs or set(inputs) != {"get_attr"}):
-            args, kwargs = map_arg(node.args, load), map_arg(node.kwargs, load)
-            env[node] = node_of(rules[node.target](*args, **kwargs))
-        else:
-            env[node] = copied(graph, node, env)
-    return fx.GraphModule(gm, graph)
+    return new_graph(model, rules, wanted=wanted)
 
 
 BEYOND = {
