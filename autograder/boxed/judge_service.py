@@ -109,8 +109,7 @@ def get_ready(config: dict[str, Any], blobs: list[bytes]) -> State:
     pools = pools_of(list(exercises.values()), config.get("pool", 0))
     works = config.get("works", 1)
     state.ahead = chain(
-        read_ahead(given, works),
-        work_ahead(list(exercises.values()), pools, works),
+        read_ahead(given, works), work_ahead(list(exercises.values()), pools, works)
     )
     return state
 

@@ -177,7 +177,7 @@ class NotebookRun:
             self._park_the_late()
             waiting = [index for index in self._checks() if index not in self.verdicts]
             for index in waiting:  # before any hidden case: what these show is shown to students
-                self._begin_answer(index, self.look_ahead)
+                self._graphs.begin_answer(self.look_ahead)
                 self._go(index, self._exercise(index).visible_cases())
             for index in waiting:
                 self.verdicts[index] = self._try(index)
@@ -384,7 +384,8 @@ class NotebookRun:
         if not self._is_open():
             return not_tried(exercise, Tried("untried"))
         drawn = self._random_models(exercise)
-        trial = self._begin_answer(index, partial(self._look_at_next, drawn, GLANCE))
+        self._graphs.begin_answer(partial(self._look_at_next, drawn, GLANCE))
+        trial = self._trial(index)
         outcomes: dict[str, Outcome] = {}
 
         def attempt(cases: Sequence[Case], /) -> Tried:
@@ -405,13 +406,6 @@ class NotebookRun:
         finally:
             if self.supply.parks:
                 self._parked[index].close()
-
-    def _begin_answer(self, index: int, meanwhile: Callable[[], object]) -> _Trial:
-        """Judge what follows as one answer's, and do something else while its graphs are run."""
-        self._graphs.begin_answer(meanwhile)
-        trial = self._trial(index)
-        trial.find = partial(self._find, trial.exercise)
-        return trial
 
     def _find(self, exercise: Exercise, case: Case, outcome: Outcome) -> list[Finding] | None:
         """What is wrong with an outcome; ``None`` where that cannot be said in time, or at all."""
@@ -451,7 +445,9 @@ class NotebookRun:
 
     def _trial(self, index: int) -> _Trial:
         """How far the answer at a check has been tried."""
-        return self._trials.setdefault(index, _Trial(self._exercise(index), self.patience))
+        exercise = self._exercise(index)
+        find = partial(self._find, exercise)
+        return self._trials.setdefault(index, _Trial(exercise, self.patience, find))
 
     def _tried(self, index: int) -> Tried:
         """What an answer did on the cases since the last time, as its process says."""
@@ -596,6 +592,10 @@ def _parked(head: dict[str, Any], child: Process) -> Parked:
     return Parked("untried")
 
 
+Find = Callable[[Case, Outcome], "list[Finding] | None"]
+"""Says what is wrong with an outcome; ``None`` where that is to be seen later."""
+
+
 class _Trial:
     """One answer, tried on one case after the other: on each that may still change its score.
 
@@ -603,8 +603,8 @@ class _Trial:
     case's aspect, and with the first aspect everything; further cases get less time.
     """
 
-    def __init__(self, exercise: Exercise, patience: Timeouts) -> None:
-        self.exercise, self._patience = exercise, patience
+    def __init__(self, exercise: Exercise, patience: Timeouts, find: Find) -> None:
+        self._exercise, self._find = exercise, find
         self._cpu, self._wall = patience.case_cpu, patience.case_wall
         self._left, self._number = patience.trial, 0
         self._looked = 0.0  # seconds of the judge's own, which are none of the answer's
@@ -614,8 +614,6 @@ class _Trial:
         """What it did, as far as nobody has looked at it."""
         self.found: dict[str, list[Finding]] = {}
         """What is wrong with what it did, by the cases of which that is known."""
-        self.find: Callable[[Case, Outcome], list[Finding] | None] = lambda case, outcome: None
-        """Says what is wrong with an outcome; ``None`` where that is to be seen later."""
         self._unseen: deque[tuple[Case, Outcome]] = deque()
         self._sought = 0.0  # seconds of processor time
         self.cases: set[str] = set()
@@ -648,7 +646,7 @@ class _Trial:
                 continue
             self.at, self._number = case.name, self._number + 1
             number = self._number
-            step = {"do": "case", "number": number, "procedure": self.exercise.procedure}
+            step = {"do": "case", "number": number, "procedure": self._exercise.procedure}
             step |= {"cpu": self._cpu, "wall": self._wall}
             patience = min(self._wall + ANSWER_GRACE, until + self._looked - AWAKE.now())
             head, blobs = child.step(
@@ -657,7 +655,7 @@ class _Trial:
             )  # fmt: skip
             if head.get("state") == "broken":
                 why = str(head.get("why"))[:300]
-                name = self.exercise.name
+                name = self._exercise.name
                 warn(f"{name} could not be tried in this notebook's Python ({why})")
                 self._over = True
                 return
@@ -686,11 +684,11 @@ class _Trial:
         What is not judged here is judged with the answer as a whole, which has a time of its own.
         """
         began = AWAKE.now()
-        look_at(self.exercise, case)
+        look_at(self._exercise, case)
         if self._unseen and self._sought < LOOKING.cpu:
             seen, outcome = self._unseen.popleft()
             start = time.process_time()
-            if (found := self.find(seen, outcome)) is not None:
+            if (found := self._find(seen, outcome)) is not None:
                 self.found[seen.name] = found
             self._sought += time.process_time() - start
         self._looked += AWAKE.now() - began
@@ -700,7 +698,7 @@ class _Trial:
             self.timed_out = True
             self._gone.add(case.aspect)
             self._cpu, self._wall = min(self._cpu, CPU_AFTER_TIMEOUT), min(self._wall, 5.0)
-            return self.exercise.aspects[0].key in self._gone
+            return self._exercise.aspects[0].key in self._gone
         return outcome.ended == "not attempted"
 
 

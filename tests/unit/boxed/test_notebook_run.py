@@ -311,7 +311,7 @@ def test_outcomes_are_judged_once_early_or_in_the_end(
     run = NotebookRun(nb, EXERCISES, Graphs(), seed=3)  # type: ignore[arg-type]
     run._notebook, run._deadline = Halving(), float("inf")  # type: ignore[assignment]
     run._parked[0] = Parked("parked", child=Halving(wrong))  # type: ignore[arg-type]
-    run._begin_answer(0, lambda: None)
+    run._graphs.begin_answer(lambda: None)
     run._go(0, exercise.visible_cases())
     verdict = run._try(0)
     assert sorted(early + late) == sorted(set(early + late))
@@ -376,7 +376,7 @@ def test_what_the_judge_does_meanwhile_is_no_time_of_the_answers(
     given: list[float] = []
     monkeypatch.setattr("autograder.boxed.notebook_run.look_at", look)
     patience = Timeouts(case_wall=600.0, trial=100.0)
-    trial = _Trial(EXERCISES["after"], patience)
+    trial = _Trial(EXERCISES["after"], patience, lambda case, outcome: None)
     cases = EXERCISES["after"].cases[:3]
     trial.go(Quick(), cases[:2], [].append)  # type: ignore[arg-type]
     trial.go(Quick(), cases[2:], [].append)  # type: ignore[arg-type]
