@@ -480,7 +480,8 @@ def inputs_alone(model):
 @wrong("a sum with a size has none", "relu-missing")
 def no_size(model):
     def is_size(node):
-        return node.target == "size" or node.target is operator.getitem
+        item = node.target is operator.getitem
+        return node.target == "size" or (item and node.args[0].target in ("size", getattr))
 
     find = lambda gm: [n for n in sums(gm) if not any(map(is_size, n.all_input_nodes))]  # noqa: E731
     return insert(model, find=find)
