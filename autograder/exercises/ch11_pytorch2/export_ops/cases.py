@@ -77,15 +77,15 @@ EXERCISE = Exercise(
         case(
             "a frozen part", "mode", models.Norms, X, training=True, prepare=models.frozen_norm
         ),
+        case(
+            "arguments that ask for gradients", "mode", models.Overloads, X, X,
+            build=models.ExportedWithGradients,
+        ),
         case("redraw: layers", "task", models.Block, T(4, 3), hidden=True),
         case("redraw: a size that is asked for", "task", models.Flat, T(4, 3, 2), hidden=True),
         case("redraw: a constant, and a repeat", "others", models.Constant, X, hidden=True),
         case("redraw: branches", "branches", models.WithoutGradients, T(4, 3), hidden=True),
         case("redraw: training mode", "mode", models.Norms, T(5, 3), training=True, hidden=True),
-        case(
-            "arguments that ask for gradients", "mode", models.Overloads, X, X, hidden=True,
-            build=models.ExportedWithGradients,
-        ),
     ),
     rubric=f"{__package__}.rubric",
     hints=HINTS,
