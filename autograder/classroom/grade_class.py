@@ -33,7 +33,13 @@ from autograder.classroom.gradebook_url import (
     with_driver,
 )
 from autograder.classroom.gradebook_writer import GradebookWriter, clean_up
-from autograder.classroom.journal import Journal, digest_of, parts_of
+from autograder.classroom.journal import (
+    CHANGED,
+    THE_NOTEBOOK,
+    Journal,
+    digest_of,
+    parts_of,
+)
 from autograder.classroom.last_run import LastRun
 from autograder.classroom.late_penalties import BadDeadlines, LateRow, Penalties, Stamp, read_stamp
 from autograder.classroom.nbgrader_api import api
@@ -69,6 +75,7 @@ class Summary:
         unread: notebooks below `submitted` that were not read, and why, a sentence each.
         waiting: how many submissions of each chapter wait for a person, and how many answers.
         again: what was graded by hand and handed in again, and waits for a person.
+        regraded: how many submissions are graded again though nobody handed in again, by reason.
     """
 
     results: tuple[Result, ...]
@@ -78,6 +85,7 @@ class Summary:
     unread: tuple[str, ...] = ()
     waiting: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     again: tuple[SecondLook, ...] = ()
+    regraded: Mapping[str, int] = field(default_factory=dict)
 
 
 Tell = Callable[[Result, int, int], None]
@@ -288,7 +296,14 @@ class _Marking:
         waiting = self.writer.waiting(self.chosen)
         again = [one for one in still_waiting(self.room, book) if one.chapter in self.chosen]
         unread = tuple(self.found.unread)
-        return Summary((), 0.0, self.late, self._changes(), unread, waiting, tuple(again))
+        return Summary(
+            (), 0.0, self.late, self._changes(), unread, waiting, tuple(again), self._regraded()
+        )
+
+    def _regraded(self) -> dict[str, int]:
+        """Why unchanged notebooks were graded again, and how many of them."""
+        reasons = Counter(why.removeprefix(CHANGED) for why in self._why.values() if CHANGED in why)
+        return {why: count for why, count in reasons.items() if THE_NOTEBOOK not in why}
 
     def _changes(self) -> tuple[Change, ...]:
         """Whose score this run changes, where it is only tried."""

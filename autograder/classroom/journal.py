@@ -7,15 +7,20 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import autograder
+from autograder.classroom.course_digest import code, course, libraries
 from autograder.submission.result import Result
 
 JOURNAL = ".fxcourse/journal.jsonl"
 """Where a classroom has its journal."""
+
+
+CHANGED = "changed: "
+"""The beginning of why a submission is graded again, before the parts that differ now."""
+
+THE_NOTEBOOK = "the notebook"
+"""The part that a student changes by handing in again."""
 
 
 class Journal:
@@ -57,7 +62,7 @@ class Journal:
         if not before:
             return "the notebook or the course has changed"
         changed = [name for name, digest in parts.items() if before.get(name) != digest]
-        return f"changed: {', '.join(changed)}" if changed else "graded once more"
+        return f"{CHANGED}{', '.join(changed)}" if changed else "graded once more"
 
     def results(self) -> list[Result]:
         """The last result of each submission, whether it has changed since or not."""
@@ -100,37 +105,10 @@ def digest_of(*parts: object) -> str:
 def parts_of(text: bytes, files: object, key: bytes, terms: object) -> dict[str, str]:
     """Digests of the parts that a grade depends on, by what they are, for people."""
     found = {
-        "the notebook": text,
+        THE_NOTEBOOK: text,
         "the files beside it": repr(files).encode(),
         "the chapter, or how it is graded": repr((key, terms)).encode(),
-        "the course, or its libraries": course().encode(),
+        "the course's code": code().encode(),
+        "the versions of its libraries": libraries().encode(),
     }
     return {name: hashlib.sha256(part).hexdigest()[:16] for name, part in found.items()}
-
-
-GRADING = ("boxed", "core", "exercises", "fuzz", "judge", "models", "rules", "runner", "submission")
-"""Rooms of the course that decide grades. What cards look like, for one, does not."""
-
-LIBRARIES = ("torch", "torchvision", "numpy")
-"""Libraries whose versions decide grades, too."""
-
-
-@cache
-def course() -> str:
-    """A digest of what decides grades: the course's code and references, and its libraries."""
-    found = hashlib.sha256()
-    for library in LIBRARIES:
-        found.update(f"{library} {_number(library)}\n".encode())
-    home = Path(autograder.__file__).parent
-    for path in (home / "grading.py", *sorted(p for r in GRADING for p in (home / r).rglob("*"))):
-        if path.suffix in (".py", ".json", ".jsonl"):
-            found.update(path.relative_to(home).as_posix().encode() + path.read_bytes())
-    return found.hexdigest()
-
-
-def _number(library: str) -> str:
-    """The version that is installed; builds for a CPU and for CUDA are the same."""
-    try:
-        return version(library).partition("+")[0]
-    except PackageNotFoundError:  # the scheduler of a cluster grades nothing
-        return "none"

@@ -12,9 +12,9 @@ import nbformat
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.coursedir import CourseDirectory
 
+from autograder.classroom.course_digest import LIBRARIES, code
 from autograder.classroom.execute_checks import CASES, ExecuteChecks
 from autograder.classroom.grade_submission import plain_text
-from autograder.classroom.journal import LIBRARIES, course
 from autograder.classroom.nbgrader_api import api
 from autograder.classroom.save_verdicts import SCORES
 from autograder.core import own_exercises
@@ -131,7 +131,7 @@ def _points(
 def _head(found: Replayed) -> Iterator[str]:
     yield in_a_line(f"{found.exercise} of {found.student}, {found.chapter}")
     libraries = ", ".join(f"{name} {_version(name)}" for name in LIBRARIES)
-    yield f"Seed {found.seed}. Course {_version('fxcourse')}, code {course()[:12]}; {libraries};"
+    yield f"Seed {found.seed}. Course {_version('fxcourse')}, code {code()[:12]}; {libraries};"
     yield f"Python {platform.python_version()}."
     most = f"{found.max_points:g} points"
     now = None if found.share is None else found.share * found.max_points

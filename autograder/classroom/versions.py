@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from autograder.classroom import journal
+from autograder.classroom import course_digest
 
 FILE = ".fxcourse/versions.json"
 CHECKS = "the course's checks"
@@ -21,8 +20,8 @@ PIN = (
 
 def installed() -> dict[str, str]:
     """The versions that decide grades here: of the course, what it checks, and its libraries."""
-    found = {name: _number(name) for name in ("fxcourse", *journal.LIBRARIES)}
-    return found | {CHECKS: journal.course()[:12]}
+    found = {name: course_digest.number(name) for name in ("fxcourse", *course_digest.LIBRARIES)}
+    return found | {CHECKS: course_digest.code()[:12]}
 
 
 def pin(room: Path) -> dict[str, str]:
@@ -60,11 +59,3 @@ def _pinned(room: Path) -> dict[str, str]:
     except (OSError, ValueError):
         return {}
     return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
-
-
-def _number(name: str) -> str:
-    """A version; builds for a CPU and for CUDA are the same."""
-    try:
-        return version(name).partition("+")[0]
-    except PackageNotFoundError:
-        return "none"

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
+from autograder.classroom.course_digest import exact
 from autograder.classroom.dask.worker import (
     OTHER_COURSE,
     Worker,
@@ -22,7 +23,6 @@ from autograder.classroom.dask.worker import (
     show,
 )
 from autograder.classroom.grade_class import CannotGrade
-from autograder.classroom.journal import course
 from autograder.submission.contract import GradingConfig, Submission, failed_result
 from autograder.submission.result import GradedNotebook, Result
 
@@ -98,7 +98,7 @@ def _connected(address: str) -> Iterator[Any]:
 def _examine(client: Any, terms: GradingConfig, address: str) -> None:
     """See that there are workers, that each can grade, and that the scheduler knows the course."""
     try:
-        client.run_on_scheduler(course)
+        client.run_on_scheduler(exact)
     except OSError as error:
         raise CannotGrade(_scheduler_lost(address, error)) from None
     except Exception as error:
@@ -110,7 +110,7 @@ def _examine(client: Any, terms: GradingConfig, address: str) -> None:
         raise CannotGrade(_no_workers(address)) from None
     except OSError as error:
         raise CannotGrade(_scheduler_lost(address, error)) from None
-    own = course()
+    own = exact()
     for name, worker in found.items():
         if why_not := _why_unfit(worker, own):
             raise CannotGrade(f"The worker {name}: {why_not}")
@@ -131,7 +131,7 @@ class _UnderWay:
         self, client: Any, terms: GradingConfig, address: str, submissions: Iterator[Submission]
     ) -> None:
         self._client, self._terms, self._address, self._units = client, terms, address, submissions
-        self._packed, self._course = pickle.dumps(terms), course()
+        self._packed, self._course = pickle.dumps(terms), exact()
         self._under_way: dict[str, tuple[Any, Submission]] = {}  # by the scheduler's key
         self._ended: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._workers_seen = time.monotonic()

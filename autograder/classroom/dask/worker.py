@@ -14,7 +14,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from autograder.classroom.journal import course
+from autograder.classroom.course_digest import exact
 
 if TYPE_CHECKING:
     from autograder.classroom.grade_submission import Boxes
@@ -34,7 +34,7 @@ class Worker:
     """What a worker says of itself.
 
     Attributes:
-        course: which course it has; see `journal.course`.
+        course: which course it has; see `course_digest.exact`.
         no_box: why it cannot box notebooks; empty where it can.
     """
 
@@ -50,7 +50,7 @@ def show(boxed: bool) -> Worker:
     """
     from autograder.sandbox.probe import why_no_box
 
-    return Worker(course(), (boxed and why_no_box()) or "")
+    return Worker(exact(), (boxed and why_no_box()) or "")
 
 
 def grade_on_worker(submission: bytes, terms: bytes, wanted: str) -> GradedNotebook:
@@ -68,7 +68,7 @@ def grade_on_worker(submission: bytes, terms: bytes, wanted: str) -> GradedNoteb
     from autograder.classroom.worker_pool import grade
     from autograder.sandbox.client import NoBox
 
-    if course() != wanted:
+    if exact() != wanted:
         raise WorkerUnfit(f"{_name()}: {OTHER_COURSE}")
     how = pickle.loads(terms)
     try:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder.classroom.course_digest import exact
 from autograder.classroom.dask import driver
 from autograder.classroom.dask.worker import WorkerUnfit, grade_on_worker
 from autograder.classroom.grade_class import CannotGrade
-from autograder.classroom.journal import course as own_course
 from autograder.submission.contract import GradingConfig, PreloadSpec, Submission
 from autograder.submission.result import GradedNotebook, Result, SubmissionStatus
 from tests.support import dask_cluster, numbers_room
@@ -232,7 +232,7 @@ class FakeClient:
         return {"one": 1, "two": 2}
 
     def submit(self, do: object, unit: bytes, terms: bytes, course: str, *, pure: bool):
-        assert do is grade_on_worker and course == own_course() and not pure
+        assert do is grade_on_worker and course == exact() and not pure
         return FakeFuture(driver.pickle.loads(unit))
 
 

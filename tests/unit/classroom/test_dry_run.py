@@ -80,11 +80,12 @@ def test_dry_run_says_whose_score_would_change_and_why(room: Path) -> None:
 
 def test_course_that_has_changed_is_named(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     grade_class(room)
-    monkeypatch.setattr("autograder.classroom.journal.course", lambda: "another")
+    monkeypatch.setattr("autograder.classroom.course_digest.code", lambda: "another")
+    monkeypatch.setattr("autograder.classroom.journal.code", lambda: "another")
     monkeypatch.setitem(stubs.CELLS[ONE], "check-after", 6.0)
     hand_in(room, "bo", after=1.0, half=4.0)
     assert tried(room)["bo", ONE][2].startswith(
-        "changed: the notebook, the course, or its libraries; after 3 -> 1"
+        "changed: the notebook, the course's code; after 3 -> 1"
     )
 
 
