@@ -9,19 +9,26 @@ BENCH_ARGS ?=
 BOOK_ARGS ?=
 HUNT_ARGS ?=
 ATTACKS_ARGS ?=
-PYTEST_ARGS ?= -n auto --dist loadgroup
+PYTEST_ARGS ?=
+ONLY ?=
+IN ?=
+
+PYTEST = $(PY) -m pytest -n auto --dist loadgroup$(if $(PYTEST_ARGS), $(PYTEST_ARGS))
 
 # The first of these that the course supports and that can make an environment.
 FIND_PYTHON = for p in "$(PYTHON)" python3.11 python3.12 python3.13 python3 python; do \
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
 		2>/dev/null && echo "$$p" && break; done
 
-.PHONY: help lab test test-browser test-long build solutions book grade-demo attacks bench hunt doctor
+.PHONY: help lab test test-all test-rest test-browser test-long build solutions book grade-demo attacks bench hunt doctor
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make lab         set up what is missing, and open JupyterLab on the course"
-	@echo "make test        set up what is missing, check style, types and imports, and run all tests"
+	@echo "make test        set up what is missing, check style, types and imports, run the quick tests"
+	@echo "                   (4 minutes); ONLY=add_to_mul or ONLY=03: one exercise or chapter"
+	@echo "make test-all    the same and all other tests without a browser (15 minutes)"
+	@echo "make test-rest   what test-all adds to test; IN=tests/checks: only what is in a folder"
 	@echo "make test-browser  learners in JupyterLab, driven in Chromium: every chapter"
 	@echo "make test-long   the tests that take minutes: attackers, servers of PostgreSQL and Dask"
 	@echo "make doctor      check this machine, and say how to mend it"
@@ -68,26 +75,39 @@ attacks: .venv/.installed-test
 	@$(PY) -m tests.security.attacks $(ATTACKS_ARGS)
 
 # mypy joins types in the order of hashes: without a seed it may find today what it missed before.
-# All run, whatever the others say, so that one run shows everything there is to mend. mypy has but
-# one processor for a minute: it runs beside the tests, and is shown behind them.
+# All run, whatever the others say, so that one run shows every problem. mypy uses one processor for
+# a minute: it runs in parallel with the tests, and its output is printed after theirs.
+ifneq ($(ONLY),)
 test: .venv/.installed-test
-	@failed=; said=$$(mktemp); trap 'rm -f "$$said"' EXIT; \
+	@$(PYTEST) --only="$(ONLY)"
+else
+test: .venv/.installed-test
+	@failed=; said=$$(mktemp); left=$$(mktemp); trap 'rm -f "$$said" "$$left"' EXIT; \
 	PYTHONHASHSEED=0 $(PY) -m mypy >"$$said" 2>&1 & mypy=$$!; \
 	echo "==> ruff check"; $(PY) -m ruff check . || failed="$$failed ruff-check"; \
 	echo "==> ruff format --check"; $(PY) -m ruff format --check . || failed="$$failed ruff-format"; \
 	echo "==> import-linter"; $(PY) .venv/bin/lint-imports --no-logo || failed="$$failed import-linter"; \
-	echo "==> pytest"; $(PY) -m pytest $(PYTEST_ARGS) || failed="$$failed pytest"; \
+	echo "==> pytest"; $(PYTEST) --suite=quick --left-out="$$left" || failed="$$failed pytest"; \
 	echo "==> mypy"; wait $$mypy || failed="$$failed mypy"; cat "$$said"; \
 	if [ -n "$$failed" ]; then echo "==> FAILED:$$failed"; exit 1; fi; \
-	echo "==> All checks passed."
+	echo "==> All checks passed."; cat "$$left"; \
+	echo "Left out: the tests that take longer; run them with make test-all, test-browser, test-long."
+endif
+
+test-all: .venv/.installed-test
+	@failed=; $(MAKE) test || failed=1; $(MAKE) test-rest || failed=1; [ -z "$$failed" ]
+
+test-rest: .venv/.installed-test
+	@echo "==> The tests that make test leaves out: classes, sandboxes, chapters, all answers"
+	@$(PYTEST) --suite=all $(IN)
 
 test-browser: .venv/.installed-test
 	@echo "==> Learners in a browser"
-	@$(PY) -m pytest -n 2 --dist worksteal -m "browser and not long" tests/browser
+	@$(PY) -m pytest -n 2 --dist worksteal --suite=browser tests/browser
 
 test-long: .venv/.installed-test
 	@echo "==> Tests that take minutes: attackers, odd submissions, servers of PostgreSQL and Dask"
-	@$(PY) -m pytest -n auto --dist loadgroup --timeout 5400 -m long
+	@$(PYTEST) --timeout 5400 --suite=long
 
 .venv/bin/python:
 	@python="$$($(FIND_PYTHON))"; \

@@ -1,7 +1,8 @@
-"""What all tests share: an environment as `make test` has it, and totals at the end of a run."""
+"""What all tests share: which command runs them, their environment, totals at the end of a run."""
 
 from __future__ import annotations
 
+import difflib
 import gc
 import logging
 import os
@@ -29,18 +30,128 @@ os.environ["PATH"] = str(Path(sys.executable).parent) + os.pathsep + os.environ[
 _TOTAL = "total: "
 _PRINTED = "printed: "
 
+# ------------------------------------------------------------------ which command runs a test
+
+HERE = Path(__file__).parent
+
+QUICK, ALL, BROWSER, LONG = SUITES = ("quick", "all", "browser", "long")
+"""`make test` runs the first suite, `make test-all` the first two, the other two have a command."""
+
+SUITE_OF = {
+    "browser": BROWSER,
+    "bugs": ALL,
+    "chapters": ALL,
+    "checks": QUICK,
+    "checks/thorough": ALL,
+    "class_of_three": QUICK,
+    "installed": ALL,
+    "questions": ALL,
+    "security": ALL,
+    "unit": QUICK,
+    "unit/book": ALL,
+    "unit/boxed": ALL,
+    "unit/classroom": ALL,
+    "unit/sandbox": ALL,
+    "unit/speed": ALL,
+}
+"""The suite of each folder; the deepest one that is named here decides. In any folder, `long` is
+the folder of what takes minutes."""
+
+FIRST = ("class_of_three", "chapters", "installed", "unit/sandbox")
+"""Folders with single tests that take long. They begin first: a run must not end with one."""
+
+ABOUT_EXERCISES = ("checks", "chapters", "unit/builder", "unit/lessons")
+"""Folders with tests about one exercise or one chapter, which ``--only`` chooses from."""
+
+
+def suite_of(path: Path) -> str:
+    """The suite that a test file belongs to, by its folder."""
+    folder = path.parent.relative_to(HERE)
+    for each in (folder, *folder.parents):
+        if each.name == "long":
+            return LONG
+        if each.as_posix() in SUITE_OF:
+            return SUITE_OF[each.as_posix()]
+    raise pytest.UsageError(f"tests/conftest.py does not say which suite {path} belongs to.")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options that `make test` and its like use."""
+    group = parser.getgroup("the course")
+    group.addoption("--suite", action="append", choices=SUITES, help="run only this suite")
+    group.addoption("--only", metavar="NAME", help="run only what is about an exercise or chapter")
+    group.addoption("--left-out", metavar="FILE", help="note here what was left out, and why")
+
+
+def _suites(config: pytest.Config) -> set[str]:
+    """The suites that are run: those asked for, or what is quick if no path was given either."""
+    if config.getoption("only"):
+        return {QUICK, ALL}
+    if chosen := config.getoption("suite"):
+        return set(chosen)
+    return {QUICK} if config.args_source is config.ArgsSource.TESTPATHS else set(SUITES)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files of other suites: importing them takes time."""
+    if not collection_path.name.startswith("test_") or collection_path.suffix != ".py":
+        return None
+    folder = collection_path.parent.relative_to(HERE).as_posix()
+    if config.getoption("only") and not folder.startswith(ABOUT_EXERCISES):
+        return True
+    return True if suite_of(collection_path) not in _suites(config) else None
+
+
+def _wanted(name: str) -> set[str]:
+    """The names of exercises and chapters that ``--only NAME`` asks for: folders of exercises."""
+    home = HERE.parent / "autograder" / "exercises"
+    chapters = {path.name.removeprefix("ch"): path for path in home.glob("ch*")}
+    exercises = {path.parent.name for path in home.glob("ch*/*/cases.py")}
+    if name in exercises:
+        return {name}
+    for chapter, folder in chapters.items():
+        if name in (chapter, chapter.partition("_")[0]):
+            return {chapter, *(path.parent.name for path in folder.glob("*/cases.py"))}
+    close = difflib.get_close_matches(name, [*exercises, *chapters], 3, 0.5)
+    hint = f" Did you mean {' or '.join(close)}?" if close else ""
+    raise pytest.UsageError(f"There is no exercise and no chapter called {name!r}.{hint}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a name that does not exist before any process is started."""
+    if name := config.getoption("only"):
+        _wanted(name)
+
+
+def _about(item: pytest.Item) -> set[str]:
+    """The names that a test's parameters hold; of a path, the file's name."""
+    values = getattr(getattr(item, "callspec", None), "params", {}).values()
+    return {value.stem if isinstance(value, Path) else str(value) for value in values}
+
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Have one process take tests that share what takes a while, and have it once.
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Choose the tests of ``--only``; have one process take tests that share something costly.
 
-    Of groups of one size, the first come first: so what is slow must not be the last one.
+    Groups of one size begin in the order in which they were collected.
     """
+    if name := config.getoption("only"):
+        wanted = _wanted(name)
+        others = [item for item in items if not _about(item) & wanted]
+        items[:] = [item for item in items if _about(item) & wanted]
+        config.hook.pytest_deselected(items=others)
     for item in items:
         if not item.get_closest_marker("xdist_group") and (group := _shares_with(item)):
             item.add_marker(pytest.mark.xdist_group(group))
     if "PYTEST_XDIST_WORKER" in os.environ:
-        items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+        items.sort(key=lambda item: not _folder_of(item).startswith(FIRST))
+
+
+def _folder_of(item: pytest.Item) -> str:
+    return item.path.parent.relative_to(HERE).as_posix()
+
+
+# ------------------------------------------------------------------ how a process runs its tests
 
 
 def _shares_with(item: pytest.Item) -> str:
@@ -135,7 +246,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for title, text in sorted(texts.items()):
         terminalreporter.section(title)
         terminalreporter.write_line(text)
+    _write_left_out(terminalreporter)
     if totals:
         terminalreporter.section("totals")
         for label, number in sorted(totals.items()):
             terminalreporter.write_line(f"{number:6}  {label}")
+
+
+def _write_left_out(terminalreporter: pytest.TerminalReporter) -> None:
+    """Note the reasons for which tests were skipped, for the last lines of `make test`."""
+    if not (file := terminalreporter.config.getoption("left_out")):
+        return
+    skipped = Counter(
+        str(report.longrepr[2]).removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", ())
+    )
+    lines = [f"Left out: {count} tests: {why}\n" for why, count in sorted(skipped.items())]
+    Path(file).write_text("".join(lines), encoding="utf-8")

@@ -31,8 +31,8 @@ NOT_RUN = {
 HELD_BY_TESTS = {
     "progress": "tests/unit/cards/test_show_hints.py",
     "hint": "tests/unit/cards/test_show_hints.py",
-    "CheckFailed": "tests/exam/test_cards_help.py",
-    "case": "tests/exam/test_cards_help.py",
+    "CheckFailed": "tests/checks/test_cards_help.py",
+    "case": "tests/checks/test_cards_help.py",
     "Model": "tests/unit/fuzz/test_random.py",
     "NotImplementedError": "tests/unit/builder/test_build_execute.py",
 }

@@ -124,6 +124,22 @@ def _of_data(path: Path, text: str) -> str:
     return "\n".join(json.dumps(json.loads(row), sort_keys=True) for row in rows if row.strip())
 
 
+def deciding(texts: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """The parts of an instructor's own exercises that decide a grade, file by file.
+
+    Args:
+        texts: paths and texts of the files, as in `PreloadSpec.own`.
+    """
+    return tuple((path, _of_own(path, text)) for path, text in texts)
+
+
+def _of_own(path: str, text: str) -> str:
+    if path.endswith(".py"):
+        with contextlib.suppress(SyntaxError, ValueError):
+            return syntax(text)
+    return text
+
+
 # ------------------------------------------------------------------ syntax
 
 

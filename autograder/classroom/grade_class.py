@@ -19,6 +19,7 @@ from traitlets.config import Config
 
 from autograder.classroom.attached_files import files_beside
 from autograder.classroom.classroom_lock import HOME, CannotGrade, about_files, only_one
+from autograder.classroom.course_digest import deciding
 from autograder.classroom.differences import Change, changes, standings
 from autograder.classroom.execute_checks import ExecuteChecks
 from autograder.classroom.fork_servers import no_box
@@ -331,6 +332,8 @@ class _Marking:
         graded_before = set() if force else self.writer.graded_students(chapter)
         works = len(set(students) - graded_before)
         terms = replace(terms, ready=replace(terms.ready, works=works))
+        own = replace(terms.ready, own=deciding(terms.ready.own))
+        how = replace(terms, ready=own)  # as far as a grade depends on it
         beside: dict[str, tuple[RawSubmission, str, dict[str, str], Submission]] = {}
         old: list[Result] = []
 
@@ -346,7 +349,7 @@ class _Marking:
                 key = key_of(self.execute.secret, student)
                 # The course's own files come last, and win.
                 files = self.asked.not_ignored(handed.files) | given
-                depends = handed.text or b"", sorted(files.items()), key, terms
+                depends = handed.text or b"", sorted(files.items()), key, how
                 digest, parts = digest_of(*depends), parts_of(*depends)
                 before = self.journal.find(student, chapter, digest)
                 if before and student in graded_before and self._has_folder(student, chapter):

@@ -143,9 +143,9 @@ def print_summary(summary: Summary, console: Console) -> None:
     console.print(
         f"{_counted(again, 'submission')} graded in {summary.seconds:.0f} s{rate}.{before}"
     )
-    for why, count in summary.regraded.items():
-        verb = "was" if count == 1 else "were"
-        console.print(f"{_counted(count, 'submission')} {verb} graded again: {why} changed.")
+    for why, number in summary.regraded.items():
+        verb = "was" if number == 1 else "were"
+        console.print(f"{_counted(number, 'submission')} {verb} graded again: {why} changed.")
     _print_late(summary.late, console)
     for chapter, (submissions, answers) in summary.waiting.items():
         verb = "waits" if submissions == 1 else "wait"

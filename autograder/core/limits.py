@@ -9,7 +9,7 @@ import io
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import FrameType
 
@@ -42,16 +42,20 @@ ONE_LOOK = 1.0
 class AwakeClock:
     """A clock that is not moved on while nobody looks at it.
 
-    Whoever waits looks several times a second. Where much more has passed, the machine slept, or
-    was paused as virtual machines are; that is no answer's fault.
+    A process that waits looks several times a second. If much more has passed, the machine slept,
+    or was paused as virtual machines are; that is not the answer's fault.
+
+    Args:
+        seconds: reads a clock that never goes back.
     """
 
-    def __init__(self) -> None:
-        self._last, self._now = time.monotonic(), 0.0
+    def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._last, self._now = seconds(), 0.0
 
     def now(self) -> float:
         """Seconds since it was made."""
-        last, self._last = self._last, time.monotonic()
+        last, self._last = self._last, self._seconds()
         self._now += min(ONE_LOOK, self._last - last)
         return self._now
 
@@ -69,11 +73,25 @@ less, and the kernel's answer takes longer than many of them."""
 
 
 class Clock:
-    """Says when the time is used up, whatever the code that it is for makes of that."""
+    """Says when the time is used up, whatever the code that it is for makes of that.
 
-    def __init__(self, limits: Limits) -> None:
+    Args:
+        limits: how much there is.
+        awake: measures waiting.
+        cpu: reads the processor time of this process, in seconds.
+        queued: reads the seconds that this process has waited for a processor.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        awake: AwakeClock | None = None,
+        cpu: Callable[[], float] = time.process_time,
+        queued: Callable[[], float] | None = None,
+    ) -> None:
         self._limits = limits
-        self._cpu, self._wall = time.process_time(), AWAKE.now()
+        self._awake, self._cpu_now, self._queued_now = awake or AWAKE, cpu, queued or _queued
+        self._cpu, self._wall = cpu(), self._awake.now()
         self._queued: float | None = None
         self._calm_until = 0.0
         self._forgiven = 0.0
@@ -83,14 +101,14 @@ class Clock:
         """Whether the time is used up."""
         # Processor time decides, so that a busy machine does not fail a right answer;
         # waiting is bounded too, for code that sleeps.
-        passed = AWAKE.now() - self._wall
-        if time.process_time() - self._cpu - self._forgiven > self._limits.cpu:
+        passed = self._awake.now() - self._wall
+        if self._cpu_now() - self._cpu - self._forgiven > self._limits.cpu:
             return True
         if passed > SHORT and self._queued is None:
-            self._queued = _queued()
+            self._queued = self._queued_now()
         if passed <= self._limits.wall or self._queued is None:
             return False
-        return waited(passed, _queued() - self._queued) > self._limits.wall
+        return waited(passed, self._queued_now() - self._queued) > self._limits.wall
 
     def strikes(self) -> bool:
         """Whether `OutOfTime` is to be raised now."""
@@ -98,11 +116,11 @@ class Clock:
 
     def begin_tick(self) -> None:
         """Note the time, of which the next tick may forgive what has passed by then."""
-        self._tick = time.process_time()
+        self._tick = self._cpu_now()
 
     def forgive(self) -> None:
         """Do not count what has passed since the last tick, up to some seconds in all."""
-        passed = time.process_time() - self._tick
+        passed = self._cpu_now() - self._tick
         self._forgiven = min(MOST_FORGIVEN, self._forgiven + passed)
 
     def pause(self, seconds: float) -> None:
@@ -120,14 +138,18 @@ def _queued() -> float:
 
 
 @contextlib.contextmanager
-def time_limit(limits: Limits) -> Iterator[Clock]:
+def time_limit(limits: Limits, clock: Clock | None = None) -> Iterator[Clock]:
     """Raise `OutOfTime` in this thread once the limits are exceeded.
 
     The clock that is yielded says whether that was so. A Ctrl-C stays a `KeyboardInterrupt`. On
     the main thread of Linux and macOS a timer signal is used, which ends sleeping calls too;
     elsewhere a watching thread. What a limit within another one takes counts for both.
+
+    Args:
+        limits: the limits.
+        clock: says when they are exceeded; a new one by default.
     """
-    clock = Clock(limits)
+    clock = clock or Clock(limits)
     main = threading.current_thread() is threading.main_thread()
     if main and hasattr(signal, "setitimer"):
         with _signal_limit(clock):

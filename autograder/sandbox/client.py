@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from autograder.core.ending import End, Ending
-from autograder.core.limits import AWAKE, waited
+from autograder.core.limits import AWAKE, AwakeClock, waited
 from autograder.sandbox import temp_dirs
 from autograder.sandbox.fork_server import AHEAD, CONFIGURE
 from autograder.sandbox.resource_limits import Bounds
@@ -280,6 +280,7 @@ class Process:
         word: over which the supervisor of its box says how it ended; closed, it ends the box.
         process: the process itself, where there is no box.
         public: what its entry says in public.
+        clock: measures how long it is waited for.
     """
 
     def __init__(
@@ -288,8 +289,10 @@ class Process:
         word: socket.socket | None,
         process: subprocess.Popen[bytes] | None = None,
         public: bytes = b"",
+        clock: AwakeClock = AWAKE,
     ) -> None:
         self.talk, self.word, self._process, self.public = talk, word, process, public
+        self._clock = clock
 
     def step(
         self,
@@ -318,18 +321,18 @@ class Process:
             ProcessLost: the process is gone, or does not answer as it must.
             NoBox: it could not be boxed.
         """
-        until = AWAKE.now() + patience
+        until = self._clock.now() + patience
         try:
             send(self.talk, head, blobs, time.monotonic() + min(patience, SENDING))
             if hand_over:
                 socket.send_fds(self.talk, [b"\1"], [one.fileno() for one in hand_over])
             if meanwhile is not None:
-                began = AWAKE.now()
+                began = self._clock.now()
                 meanwhile()
-                until += AWAKE.now() - began
+                until += self._clock.now() - began
             while True:
                 until = self._wait(until, patience)
-                rest = max(REST, until - AWAKE.now())
+                rest = max(REST, until - self._clock.now())
                 found = receive(self.talk, time.monotonic() + rest, largest)
                 if found[0].get("done") == head["do"]:
                     return found
@@ -349,20 +352,23 @@ class Process:
     def _wait(self, until: float, patience: float) -> float:
         """Wait for the beginning of a frame; until when the rest of it may take.
 
-        Both times are those of `AWAKE`.
+        Both times are those of its clock.
 
         Raises:
             TooLate: it is not there in time.
         """
         began = until - patience
-        while not select.select([self.talk], [], [], max(0.0, min(LOOK, until - AWAKE.now())))[0]:
-            if AWAKE.now() < until:
+        while not self._is_there(max(0.0, min(LOOK, until - self._clock.now()))):
+            if self._clock.now() < until:
                 continue
-            left = patience - waited(AWAKE.now() - began, self._queued())
+            left = patience - waited(self._clock.now() - began, self._queued())
             if left <= 0:
                 raise TooLate
-            until = AWAKE.now() + left
+            until = self._clock.now() + left
         return until
+
+    def _is_there(self, within: float) -> bool:
+        return bool(select.select([self.talk], [], [], within)[0])
 
     def _queued(self) -> float:
         """Seconds that the process has waited for a processor, as its supervisor says."""

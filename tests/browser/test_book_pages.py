@@ -20,8 +20,6 @@ PAGES = (
 )  # fmt: skip
 
 pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
 ]
 

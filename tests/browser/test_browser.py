@@ -23,8 +23,6 @@ def add_to_mul(model: nn.Module) -> fx.GraphModule:
 """
 
 pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
 ]
 

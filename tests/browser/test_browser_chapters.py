@@ -18,12 +18,9 @@ from autograder.exercises import EXERCISES
 from tests.browser.desk import CHROMIUM, Lab, Notebook, only
 
 pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
 ]
 
-LONG = [pytest.mark.long, pytest.mark.xdist_group("browser")]
 CHAPTERS = [path.stem for path in sorted(COURSE.glob("*.ipynb"))]
 NOT_THE_FIRST = {
     "06_interpreter": "record_shapes",
@@ -32,9 +29,9 @@ NOT_THE_FIRST = {
 }
 """Chapters in whose first exercise an exception is what an answer does, and another exercise."""
 
-PATHS = [
-    pytest.param(name, marks=[] if name.partition("_")[0][2:] == "" else LONG) for name in CHAPTERS
-]
+OPTIONAL = [name for name in CHAPTERS if name.partition("_")[0][2:]]
+"""Deep dives, which `make test-long` goes through."""
+
 DUELS = "09b_duels"
 """There an answer is a model, and an exception in it is a wrong answer."""
 
@@ -68,8 +65,13 @@ class Desk:
         return float(box["height"])
 
 
-@pytest.mark.parametrize("chapter", PATHS)
+@pytest.mark.parametrize("chapter", [name for name in CHAPTERS if name not in OPTIONAL])
 def test_a_learner_goes_through_a_chapter(chapter: str, page: Any, lab: Lab) -> None:
+    go_through(chapter, page, lab)
+
+
+def go_through(chapter: str, page: Any, lab: Lab) -> None:
+    """Answer an exercise of a chapter wrongly, with an error, and right; see hints and debrief."""
     try:
         desk = Desk(page, lab, chapter)
         stub = solve_stub(chapter, desk.name)
@@ -99,18 +101,3 @@ def solve_stub(chapter: str, name: str) -> str:
     stub = next(str(cell.source) for cell in cells if cell.get("id") == name)
     assert STUB in stub
     return stub
-
-
-@pytest.mark.long
-@pytest.mark.xdist_group("browser")
-@pytest.mark.parametrize("chapter", CHAPTERS)
-def test_a_whole_chapter_runs(chapter: str, page: Any, lab: Lab) -> None:
-    try:
-        notebook = Notebook(page, lab, f"{chapter}.ipynb")
-        notebook.run_all()
-        for each in EXERCISES.values():
-            if each.chapter == chapter:  # chapter 0 shows other outcomes before
-                text = notebook.output(notebook.cell(only(f"check({each.name})")))
-                assert "Not attempted yet" in text or "Passed" in text
-    finally:
-        lab.end_kernels()

@@ -27,8 +27,6 @@ CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
 pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
 ]
 

@@ -24,8 +24,6 @@ from tests.support import numbers_room, numbers_syllabus
 from tests.support.numbers_syllabus import CHAPTER
 
 pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
     pytest.mark.skipif(why_no_box() is not None, reason=f"no box on this machine: {why_no_box()}"),
 ]

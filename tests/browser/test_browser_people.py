@@ -20,8 +20,6 @@ from autograder.workspace_root import STATE
 from tests.browser.desk import CHROMIUM, EXECUTION_MS, SCREENSHOTS, TOKEN, Lab, Notebook, only
 
 pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
 ]
 

@@ -32,17 +32,6 @@ def test_there_is_a_right_and_a_wrong_answer_for_each_way_of_exercising_them() -
         assert judged.name_of(kind, rest.replace("_", " ")) == name
 
 
-@needs_box
-@pytest.mark.slow
-def test_the_boxes_give_known_marks() -> None:
-    boxes = Boxes(CHAPTER)
-    boxes.procedures = frozenset()  # so that all of them are tried
-    try:
-        canary.prove(boxes, CHAPTER)
-    finally:
-        boxes.close()
-
-
 @pytest.mark.parametrize("procedures", [(), ("analysis", "interpreter")], ids=["all", "two"])
 def test_what_a_chapter_uses_is_tried(
     procedures: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
@@ -65,7 +54,6 @@ def test_what_a_chapter_uses_is_tried(
 
 
 @needs_box
-@pytest.mark.slow
 def test_each_chapter_says_how_its_answers_are_exercised() -> None:
     boxes = Boxes(CHAPTER)
     boxes.close()

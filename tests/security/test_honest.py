@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -13,14 +12,8 @@ from nbformat.notebooknode import NotebookNode
 from autograder.builder.paths import COURSE
 from autograder.exercises import EXERCISES
 from tests.security.honest import Honest, all_honest
-from tests.security.honest.__main__ import grade, losses, make_room
 
 EVERYONE = all_honest()
-SOME = (
-    "an-object awaits checks-moved class-answers displays doubles file-bom file-colab folder-tmp "
-    "run-file threads warns-when-called"
-).split()
-"""One of each kind; `make attacks` grades all."""
 
 
 @cache
@@ -34,7 +27,6 @@ def test_there_are_many_and_names_are_unique(total) -> None:
     assert len(set(names)) == len(names) >= 90
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9.-]+", name) for name in names)
     assert len({one.does for one in EVERYONE}) == len(EVERYONE)
-    assert set(SOME) <= set(names)
     total("honest submissions", len(names))
 
 
@@ -51,13 +43,3 @@ def test_each_can_be_handed_in(one: Honest) -> None:
         assert re.search(rf"\b{name}\b", sources)
     assert due == set(one.answers) | set(one.earns)
     assert nb == released(one.chapter)
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_a_dozen_lose_nothing(tmp_path: Path) -> None:
-    pytest.importorskip("autograder.classroom.grade_class")
-    some = [one for one in EVERYONE if one.student in SOME]
-    make_room(tmp_path / "class", some)
-    said = grade(tmp_path / "class")
-    assert dict(losses(tmp_path / "class", some, said)) == {}

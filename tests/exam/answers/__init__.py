@@ -220,9 +220,14 @@ def _of(exercise: str) -> _WorkedOut:
 @lru_cache(maxsize=1)
 def all_answers() -> tuple[Answer, ...]:
     """Every answer of the exam."""
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
+    for name in names():
+        importlib.import_module(f"{__name__}.{name}")
     return tuple(_ANSWERS)
+
+
+def names() -> list[str]:
+    """The exercises that the exam has answers to."""
+    return [module.name for module in pkgutil.iter_modules(__path__)]
 
 
 def answers_to(exercise: str) -> tuple[Answer, ...]:

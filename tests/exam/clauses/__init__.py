@@ -9,12 +9,13 @@ wrong answer of the exam names the clause that it breaks. Where none does, ``[re
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from autograder.exercises import EXERCISES
-from tests.exam.answers import all_answers, clauses_of
+from tests.exam.answers import Answer, all_answers, answers_to, clauses_of
 
 HERE = Path(__file__).parent
 
@@ -53,27 +54,31 @@ def read(path: Path) -> tuple[dict[str, str], dict[str, str]]:
     return said, reasons
 
 
-def broken_by() -> dict[str, list[str]]:
-    """The wrong answers that break each clause which any answer names."""
+def broken_by(answers: Iterable[Answer]) -> dict[str, list[str]]:
+    """The wrong answers, of these, that break each clause which any of them names."""
     found: dict[str, list[str]] = {}
-    for answer in all_answers():
+    for answer in answers:
         for clause in clauses_of(answer):
             found.setdefault(clause, []).append(str(answer))
     return found
 
 
+def rows(path: Path, answers: Iterable[Answer], exercise: str = "") -> list[Clause]:
+    """The clauses of a file, or of one exercise in it, with the answers that break each of them."""
+    broken, (said, reasons) = broken_by(answers), read(path)
+    return [
+        Clause(id, says, reasons.get(id, ""), tuple(broken.get(id, ())))
+        for id, says in said.items()
+        if id.startswith(f"{exercise}." if exercise else "")
+    ]
+
+
 @lru_cache(maxsize=1)
 def table() -> tuple[Clause, ...]:
     """Every clause with what breaks it, or why nothing does."""
-    broken = broken_by()
-    return tuple(
-        Clause(id, says, reasons.get(id, ""), tuple(broken.get(id, ())))
-        for said, reasons in map(read, files())
-        for id, says in said.items()
-    )
+    return tuple(clause for path in files() for clause in rows(path, all_answers()))
 
 
-def without_clauses() -> list[str]:
-    """Exercises of which no file has a clause."""
-    told = {clause.id.partition(".")[0] for clause in table()}
-    return [name for name in EXERCISES if name not in told]
+def of_exercise(name: str) -> list[Clause]:
+    """The clauses of one exercise; only its own answers are imported."""
+    return rows(HERE / f"{EXERCISES[name].chapter}.toml", answers_to(name), name)

@@ -19,7 +19,6 @@ from autograder.book.headings import headings
 from autograder.book.links import Links
 from autograder.book.questions import questions
 from autograder.builder import paths
-from autograder.builder.solved_chapter import SOLVED, is_current, write_solved
 from autograder.runner.procedures import PROCEDURES
 from tests.questions import questions as questions_of_tests
 from tests.support import built_pages, small_book
@@ -31,17 +30,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("book")
     small_book.make(home)
     return home
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The pages of all chapters, executed."""
-    for path in paths.chapters():
-        if not is_current(path):
-            write_solved(path)
-    solved = [SOLVED / f"{path.stem}.ipynb" for path in paths.chapters()]
-    home = tmp_path_factory.mktemp("whole")
-    return making.make(solved, making.what_questions_raise(), home, jobs=2).parent
 
 
 # Headings and links
@@ -315,15 +303,3 @@ def test_what_is_said_of_answers_is_in_a_catalogue() -> None:
 
 
 # All chapters
-
-
-@pytest.mark.long
-def test_the_whole_book(whole: Path) -> None:
-    assert len(list((whole / "chapters").glob("*.html"))) == len(paths.chapters())
-    assert list(built_pages.from_elsewhere(whole)) == []
-    assert list(built_pages.broken(whole)) == []
-
-
-@pytest.mark.long
-def test_the_catalogues_of_the_whole_book(whole: Path) -> None:
-    assert catalogue.write_all(whole.parent) > 5000

@@ -19,7 +19,7 @@ from autograder.exercises import EXERCISES
 from autograder.fuzz.random_models import COUNT, POOL
 from autograder.judge import findings_of, judge
 from autograder.runner import run_trial
-from tests.exam.answers import all_answers
+from tests.exam.answers import answers_to
 
 LEARNED = [name for name, exercise in EXERCISES.items() if exercise.procedure in PROCEDURES]
 RETARGET = EXERCISES["retarget"]
@@ -61,7 +61,7 @@ def test_what_the_courses_own_answer_did_is_recognised(exercise: Exercise) -> No
 
 
 def test_nothing_is_learned_of_a_wrong_answer(exercise: Exercise) -> None:
-    wrong = [a for a in all_answers() if a.exercise == exercise.name and a.finding]
+    wrong = [answer for answer in answers_to(exercise.name) if answer.finding]
     for answer in wrong:
         for case in exercise.cases:
             blob = claimed(exercise, case, answer.write, 1)
@@ -77,7 +77,7 @@ def test_verdicts_are_the_same_with_and_without(exercise: Exercise) -> None:
         for own in right_answers(exercise):
             learn(exercise, case, own)
     recognised = 0
-    for answer in (a for a in all_answers() if a.exercise == exercise.name):
+    for answer in answers_to(exercise.name):
         outcomes, known, held = list[Outcome](), list[Outcome](), set[str]()
         for case in exercise.cases:
             outcomes.append(run_trial(exercise.procedure, answer.write, case.make, case.name))

@@ -67,14 +67,23 @@ FAULTY = {"wellformed"}
 """Exercises about graphs whose code may miss a name: it is shown as FX writes it."""
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+SAMPLE = [*EXERCISES][::9]
+"""Exercises whose cases are pasted here; `checks/thorough` pastes those of all others."""
+
+
+@pytest.mark.parametrize("name", SAMPLE)
 def test_what_is_shown_can_be_pasted(name: str, total: Callable[..., None]) -> None:
+    total("sources that run in a fresh cell", pasted(name))
+
+
+def pasted(name: str) -> int:
+    """Paste what is shown of each case of an exercise; how many were pasted."""
     for case in cases_of(name):
         source = source_of(case.make(0), case.expect.made)
         assert imports_at_the_top(source) <= MOST_IMPORTS, (case.name, source)
         missing = unknown(source, run_in_a_fresh_cell(source))
         assert name in FAULTY or not missing, (case.name, source)
-        total("sources that run in a fresh cell")
+    return len(cases_of(name))
 
 
 def test_a_model_that_was_made_with_arguments_is_made_with_them() -> None:

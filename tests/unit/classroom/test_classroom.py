@@ -135,7 +135,6 @@ def test_scripts_are_found_without_an_active_environment(monkeypatch: pytest.Mon
     assert os.environ["PATH"].count(os.pathsep) == 1 and os.environ["PATH"].endswith("/nowhere")
 
 
-@pytest.mark.slow
 def test_commands_of_nbgrader(room: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Grading, feedback and export by nbgrader's commands, with nothing else on the path."""
     room = Path(shutil.copytree(room, tmp_path / "class"))  # others look at one that is new

@@ -26,7 +26,6 @@ from tests.exam.submissions.edits import (
 from tests.support import numbers_room as numbers
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning"),  # nbgrader's
 ]
 

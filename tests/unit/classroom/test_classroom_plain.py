@@ -125,7 +125,6 @@ def waits(room: Path, student: str) -> dict[str, tuple[float | None, bool]]:
 
 
 @needs_box
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # nbgrader's
 def test_plain_cells_are_graded_as_nbgrader_does_it(room: Path) -> None:
     given = released(room, CHAPTER)
@@ -177,7 +176,6 @@ def test_a_check_of_the_course_earns_nothing_where_nothing_was_run() -> None:
     assert auto_score(cell, {"check-fib": 0.5}) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # nbgrader's
 def test_an_assignment_of_other_notebooks_is_refused_and_the_rest_is_graded(room: Path) -> None:
     with Gradebook(f"sqlite:///{room / 'gradebook.db'}") as book:

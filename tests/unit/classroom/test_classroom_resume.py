@@ -6,8 +6,6 @@ import dataclasses
 import hashlib
 import json
 import shutil
-import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,6 @@ from nbgrader.api import Gradebook
 
 from autograder.classroom import gradebook_writer
 from autograder.classroom.execute_checks import ExecuteChecks
-from autograder.classroom.fork_servers import no_box
 from autograder.classroom.grade_class import grade_class
 from autograder.classroom.journal import Journal
 from autograder.classroom.nbgrader_api import api
@@ -320,50 +317,3 @@ def test_file_beside_a_notebook_counts_as_a_change(room: Path, quick: None) -> N
 
 
 # ------------------------------------------------------------------ with graders, in the box
-
-
-@pytest.fixture
-def boxed() -> None:
-    if sys.platform != "linux" or no_box():
-        pytest.skip("notebooks cannot be boxed here")
-
-
-@pytest.mark.long
-@pytest.mark.slow
-@pytest.mark.xdist_group("classes")
-def test_killed_in_the_middle_it_goes_on(room: Path, tmp_path: Path, boxed: None) -> None:
-    """Then everything at once that has a submission graded again, and nothing else."""
-    whole = Path(shutil.copytree(room, tmp_path / "whole" / "class"))
-    commands.grade(whole, 1)
-    wanted = commands.snapshot(whole, CHAPTER)
-    run = commands.Grading(room, 1)
-    try:
-        while run.is_running() and not commands.done(room):
-            time.sleep(0.002)
-        assert run.kill() == []
-    finally:
-        run.end()
-    before = len(commands.done(room))
-    assert 1 <= before < STUDENTS
-    commands.grade(room, 1)
-    assert commands.snapshot(room, CHAPTER) == wanted
-    # A submission that was in the books, and not yet in the journal, is graded twice.
-    assert len(commands.done(room)) == STUDENTS
-    assert rooms.points(room, CHAPTER) == {s: work_of(s, 3).points for s in names(STUDENTS)}
-    _graded_again(room)
-
-
-def _graded_again(room: Path) -> None:
-    shutil.rmtree(room / "autograded" / FIRST / CHAPTER)
-    work = edited(rooms.released(room, CHAPTER), *work_of(THIRD, 3).edits)
-    work.cells[0].source += "\n\nMine."
-    rooms.hand_in(room, THIRD, CHAPTER, work)
-    path = room / commands.JOURNAL
-    last = json.loads(path.read_text(encoding="utf-8").split("\n")[-2])["student"]
-    path.write_text(path.read_text(encoding="utf-8")[:-30], encoding="utf-8")
-    expected = {FIRST, THIRD, last}
-    lines = len(commands.done(room))
-    commands.grade(room, 1)
-    added = commands.done(room)[lines:]
-    assert {entry["student"] for entry in added if entry} == expected
-    assert rooms.points(room, CHAPTER) == {s: work_of(s, 3).points for s in names(STUDENTS)}

@@ -87,6 +87,15 @@ def test_a_sentence_that_is_compared_decides_something() -> None:
     assert syntax(told.format("A text")) != syntax(told.format("A text").replace("name", "other"))
 
 
+def test_an_instructors_own_exercise_can_be_reworded() -> None:
+    first = (("one/cases.py", "X = 1  # one"), ("one/data.txt", "a"))
+    deciding = course_digest.deciding
+    assert deciding(first) == deciding((("one/cases.py", "X = 1"), ("one/data.txt", "a")))
+    assert deciding(first) != deciding((("one/cases.py", "X = 2"), ("one/data.txt", "a")))
+    assert deciding(first) != deciding((("one/cases.py", "X = 1"), ("one/data.txt", "b")))
+    assert deciding((("one/cases.py", "X ="),)) == (("one/cases.py", "X ="),)
+
+
 def test_the_digest_is_kept_until_a_file_changes(course: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept.json"
     first = course_digest._computed_once(course, kept)

@@ -195,7 +195,6 @@ print([row.name for row in update.open_workspace(Path(sys.argv[2]))])
 """
 
 
-@pytest.mark.slow
 def test_what_was_packed_installs_and_works(room: Path, tmp_path: Path) -> None:
     done = run("pack", room, "--to", tmp_path / "p.zip")
     assert done.exit_code == 0, done.output

@@ -8,22 +8,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import nbformat
 import pytest
-from typer.testing import CliRunner
 
 from autograder.boxed.preload import not_allowed
-from autograder.classroom.create import create
-from autograder.classroom.grade_class import grade_class
 from autograder.classroom.pack import make_wheel, unpacked
-from autograder.cli import app
 from autograder.core import own_exercises
 from autograder.exercises import EXERCISES, of_chapter
 from autograder.new_exercise.trying import DoesNotWork, load, tried
 from autograder.new_exercise.write import CannotWrite, write
-from tests.exam.submissions import room as rooms
-from tests.exam.submissions.edits import edited, fill
-from tests.support import numbers_room as numbers
 
 NAME = "relu_to_tanh"
 RIGHT = """\
@@ -150,41 +142,3 @@ def test_it_goes_with_what_students_are_given(room: Path, tmp_path: Path) -> Non
         [sys.executable, "-P", "try.py"], cwd=tmp_path, env=places, text=True, capture_output=True
     )
     assert done.stdout.split() == ["passed"], done.stderr[-2000:]
-
-
-@pytest.mark.long
-@pytest.mark.filterwarnings("ignore:Object of type.*:sqlalchemy.exc.SAWarning")  # nbgrader's
-def test_a_class_is_graded_on_it_in_boxes(tmp_path: Path) -> None:
-    room = tmp_path / "class"
-    create(room, {numbers.CHAPTER: numbers.chapter(tmp_path)})
-    done = CliRunner().invoke(app, ["new-exercise", str(room), NAME])
-    assert done.exit_code == 0, done.output
-    released = rooms.nbgrader(room, "generate_assignment", NAME)
-    assert released.returncode == 0, released.stdout
-    given = rooms.released(room, NAME)
-    assert "BEGIN SOLUTION" not in nbformat.writes(given)
-    spy = (
-        "import sys\nheld = [m for m in sys.modules if m.startswith('own_exercises')]\n"
-        "try:\n    import own_exercises.relu_to_tanh.rubric\nexcept ImportError:\n"
-        "    held.append('refused')\nprint(sorted(held))\n" + RIGHT
-    )
-    wrong = RIGHT.replace("torch.tanh", "torch.sigmoid")
-    for student, answer in (("right", RIGHT), ("wrong", wrong), ("spy", spy)):
-        rooms.hand_in(room, student, NAME, edited(given, fill(NAME, answer)))
-    rooms.hand_in(room, "none", NAME, given)
-    rows = grade_class(room, [NAME], settings={"proof": False}).results
-    assert {row.student: row.points for row in rows} == {
-        "none": 0, "right": 4, "spy": 4, "wrong": 0,
-    }, [row.notes for row in rows]  # fmt: skip
-    said = nbformat.writes(rooms.autograded(room, "spy", NAME))
-    assert "'refused'" in said and "rubric'" not in said.replace(
-        "own_exercises.relu_to_tanh.rubric\\n", ""
-    )
-    card = nbformat.writes(rooms.autograded(room, "wrong", NAME))
-    assert "class OneCall" in card
-    again = grade_class(room, [NAME], settings={"proof": False}).results
-    assert not any(row.in_this_run for row in again)
-    path = room / "exercises" / NAME / "cases.py"
-    path.write_text(path.read_text().replace("points=4", "points=4 "))
-    again = grade_class(room, [NAME], students=["right"], settings={"proof": False}).results
-    assert [row.in_this_run for row in again] == [True]

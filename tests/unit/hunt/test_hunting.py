@@ -98,7 +98,6 @@ def _run(*words: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-@pytest.mark.slow
 def test_the_page_tells_the_truth(folder: Path) -> None:
     asked = re.findall(r"`fxcourse hunt (my_passes:[^`]+)` ends with (\d)", DOCS)
     assert len(asked) == 2

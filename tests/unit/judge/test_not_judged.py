@@ -15,7 +15,7 @@ from autograder.core.verdict import Verdict
 from autograder.exercises import EXERCISES
 from autograder.submission.scores import auto_score
 from autograder.submission.verdict_outputs import show_verdicts
-from tests.exam.answers import Answer, all_answers
+from tests.exam.answers import Answer, answers_to
 
 EXERCISE = EXERCISES["remove_dropout"]
 GONE = {"torch.relu", "operator.add", "torch.sin", "torch.tanh"}
@@ -23,7 +23,7 @@ GONE = {"torch.relu", "operator.add", "torch.sin", "torch.tanh"}
 
 def answer(finding: bool) -> Answer:
     """A right answer, or a wrong one."""
-    found = (a for a in all_answers() if a.exercise == EXERCISE.name)
+    found = answers_to(EXERCISE.name)
     return next(a for a in found if (a.finding is not None) == finding)
 
 

@@ -76,7 +76,6 @@ def test_what_a_message_holds_stays_text() -> None:
     assert "<b>no</b>" in "".join(read(html).words)
 
 
-@pytest.mark.slow
 def test_a_notebook_shows_the_line_and_no_error(tmp_path: Path) -> None:
     code = "from autograder import fails\nwith fails(ZeroDivisionError):\n    1 / 0"
     run = execute(new_notebook(cells=[new_code_cell(code)]), cwd=tmp_path)

@@ -17,7 +17,6 @@ from tests.support.counting_entry import MOST
 
 pytestmark = [
     pytest.mark.skipif(why_no_box() is not None, reason=f"there is no box here: {why_no_box()}"),
-    pytest.mark.slow,
 ]
 
 

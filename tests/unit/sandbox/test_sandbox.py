@@ -172,7 +172,6 @@ def _say(who: str, told: dict[str, Any]) -> dict[str, Any]:
     return dict(json.loads(line) for line in lines.splitlines() if line.startswith("["))
 
 
-@pytest.mark.slow
 def test_a_notebooks_process_holds_nothing_that_says_what_must_come_out() -> None:
     known = _say("student", _say("judge", {}))
     clean = {"found": [], "modules": [], "threads": 1, "cases": 0, "exercises": True}

@@ -14,14 +14,12 @@ import sys
 import sysconfig
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from autograder.core import limits
-from autograder.core.limits import waited
 from autograder.sandbox import (
     init_process,
     namespaces,
@@ -341,7 +339,6 @@ def test_memory_that_forks_share_counts_once(ungrouped: Notebooks) -> None:
 
 
 @needs_box
-@pytest.mark.slow
 def test_maps_count(frugal: Notebooks) -> None:
     with pytest.raises(ProcessLost, match="out of memory"):
         shown(frugal, MAPS, seconds=60.0)
@@ -363,7 +360,6 @@ while True:
 
 
 @needs_box
-@pytest.mark.slow
 @pytest.mark.parametrize("life", [0.03, 0.5])
 def test_children_that_leave_no_times_behind_are_counted(frugal: Notebooks, life: float) -> None:
     began = time.monotonic()
@@ -542,7 +538,6 @@ print(time.monotonic() - began)
 
 
 @needs_box
-@pytest.mark.slow
 def test_a_neighbour_of_one_that_spins_keeps_half_its_speed(ungrouped: Notebooks) -> None:
     greedy, honest = ungrouped.notebook(), ungrouped.notebook()
     with ThreadPoolExecutor(1) as pool:
@@ -554,65 +549,6 @@ def test_a_neighbour_of_one_that_spins_keeps_half_its_speed(ungrouped: Notebooks
     greedy.close()
     honest.close()
     assert beside < 2 * max(alone, 1.0) + 0.5
-
-
-def test_a_clock_takes_off_the_time_in_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
-    queued = iter([1.0, 1.05, 1.05, 1.0, 1.0])
-    monkeypatch.setattr(limits, "_queued", lambda: next(queued))
-    busy = limits.Clock(limits.Limits(cpu=9.0, wall=0.1))
-    time.sleep(0.12)
-    assert not busy.is_over()
-    time.sleep(0.1)
-    assert busy.is_over()
-    idle = limits.Clock(limits.Limits(cpu=9.0, wall=0.1))
-    time.sleep(0.12)
-    assert idle.is_over()
-
-
-@pytest.fixture
-def sleep_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Has an hour pass at once, as where a virtual machine was paused."""
-    slept, real = [0.0], time.monotonic
-    monkeypatch.setattr(time, "monotonic", lambda: real() + slept[0])
-    return lambda: slept.append(slept.pop() + 3600.0)
-
-
-def test_a_machine_that_slept_takes_no_time_of_an_answer(
-    sleep_of_the_machine: Callable[[], None],
-) -> None:
-    with limits.time_limit(limits.Limits(wall=30.0)) as clock:
-        time.sleep(0.2)
-        sleep_of_the_machine()
-        time.sleep(0.2)
-        assert not clock.is_over()
-    with pytest.raises(limits.OutOfTime), limits.time_limit(limits.Limits(wall=1.5)):
-        sleep_of_the_machine()
-        time.sleep(10.0)
-
-
-def test_a_machine_that_slept_loses_no_process(sleep_of_the_machine: Callable[[], None]) -> None:
-    ours, theirs = socket.socketpair()
-
-    def answer() -> None:
-        head, _ = wire.receive(theirs)
-        time.sleep(0.2)
-        sleep_of_the_machine()
-        time.sleep(0.2)
-        wire.send(theirs, {"done": head["do"]})
-
-    with theirs, ThreadPoolExecutor(1) as pool:
-        answered = pool.submit(answer)
-        process = Process(ours, None)
-        assert process.step({"do": "wait"}, patience=10.0) == ({"done": "wait"}, [])
-        answered.result()
-        with pytest.raises(ProcessLost):
-            process.step({"do": "wait"}, patience=0.3)
-
-
-def test_waiting_for_a_processor_does_not_count_but_every_wait_ends() -> None:
-    assert waited(60.0, 0.0) == 60.0
-    assert waited(60.0, 20.0) == 40.0
-    assert waited(60.0, 60.0) == waited(60.0, 1e9) == 15.0
 
 
 LATE = """
@@ -638,20 +574,6 @@ def test_who_sleeps_too_long_is_late(ungrouped: Notebooks) -> None:
     with pytest.raises(ProcessLost, match="out of time"):
         notebook.step(step, patience=0.5)
     assert time.monotonic() - began < 4
-
-
-@pytest.mark.parametrize(("queued", "least"), [(0.0, 0.2), (60.0, 0.8)])
-def test_waiting_for_a_processor_gives_more_time_but_not_for_ever(
-    queued: float, least: float
-) -> None:
-    talk, other = socket.socketpair()
-    notebook = Process(talk, None)
-    notebook._queued = lambda: queued
-    began = time.monotonic()
-    with other, pytest.raises(wire.TooLate):
-        notebook._wait(limits.AWAKE.now() + 0.2, 0.2)
-    assert least <= time.monotonic() - began < least + 0.5
-    notebook.close()
 
 
 @needs_box
@@ -699,18 +621,16 @@ def test_the_command_line_says_nothing(warm: Notebooks) -> None:
 
 def test_sending_has_an_end() -> None:
     ours, theirs = socket.socketpair()
-    began = time.monotonic()
     with ours, theirs, pytest.raises(wire.TooLate):
-        wire.send(ours, {"do": "run"}, [bytes(8 * MIB)], until=began + 0.3)
-    assert time.monotonic() - began < 2.0
+        wire.send(ours, {"do": "run"}, [bytes(8 * MIB)], until=time.monotonic() + 0.3)
 
 
 def test_what_is_sent_in_time_arrives_whole() -> None:
     ours, theirs = socket.socketpair()
     blob = os.urandom(8 * MIB)
     with ours, theirs, ThreadPoolExecutor(1) as pool:
-        sent = pool.submit(wire.send, ours, {"do": "x"}, [blob], time.monotonic() + 10)
-        assert wire.receive(theirs, time.monotonic() + 10) == ({"do": "x"}, [blob])
+        sent = pool.submit(wire.send, ours, {"do": "x"}, [blob], time.monotonic() + 300)
+        assert wire.receive(theirs, time.monotonic() + 300) == ({"do": "x"}, [blob])
         sent.result()
 
 

@@ -1,0 +1,83 @@
+"""Every chapter runs from its first to its last cell, solved and as learners get it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+from nbformat.notebooknode import NotebookNode
+
+from autograder import builder
+from autograder.builder.execute import execute
+from tests.support.forked_kernels import forked_kernels
+from tests.unit.builder.test_build_execute import validate
+
+
+@lru_cache
+def run_solved(path: Path) -> NotebookNode:
+    """A chapter with its solutions, executed."""
+    with forked_kernels():
+        return execute(builder.source_notebook(path))
+
+
+@lru_cache
+def run_released(path: Path) -> NotebookNode:
+    """A chapter as learners get it, executed as nbgrader does."""
+    with pytest.MonkeyPatch.context() as patch, forked_kernels():
+        patch.setenv("NBGRADER_EXECUTION", "validate")
+        return execute(builder.build(path), unsolved=True)
+
+
+by_chapter = pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=pytest.mark.xdist_group(f"chapter {path.stem}"))
+        for path in builder.chapters()
+    ],
+)
+
+
+@by_chapter
+def test_every_cell_of_a_solved_chapter_succeeds(path: Path, total) -> None:
+    run = run_solved(path)
+    total("cells executed in solved chapters", sum(c.cell_type == "code" for c in run.cells))
+
+
+@by_chapter
+def test_in_an_unsolved_chapter_only_the_checks_fail(path: Path) -> None:
+    """So that "Run all" goes from the first to the last cell of what learners get."""
+    for cell in run_released(path).cells:
+        if cell.id.startswith("check-"):
+            assert [output for output in cell.outputs if output.output_type == "error"], cell.id
+
+
+def test_a_chapter_that_nobody_has_worked_in_shows_no_error_of_a_check() -> None:
+    path = next(path for path in builder.chapters() if path.stem.startswith("01"))
+    with forked_kernels():
+        run = execute(builder.build(path), unsolved=True)
+    checks = [cell for cell in run.cells if cell.id.startswith("check-")]
+    assert len(checks) > 2
+    for cell in checks:
+        (output,) = cell.outputs
+        assert output.output_type == "display_data"
+        assert "Not attempted yet" in output.data["text/html"]
+
+
+@by_chapter
+def test_nbgrader_validates_a_solved_chapter_and_no_released_one(
+    path: Path, tmp_path: Path
+) -> None:
+    assert validate(tmp_path, run_solved(path), run=False) == {}
+    run = run_released(path)
+    checks = [cell.source for cell in run.cells if cell.id.startswith("check-")]
+    failed = [cell["source"] for cell in validate(tmp_path, run, run=False)["failed"]]
+    assert failed == checks
+
+
+def test_nbgrader_runs_and_validates_a_whole_chapter(tmp_path: Path) -> None:
+    first = builder.chapters()[0]
+    with forked_kernels():
+        assert validate(tmp_path, builder.source_notebook(first)) == {}
+        failed = validate(tmp_path, builder.build(first))["failed"]
+    assert [cell["source"] for cell in failed] == ["check(node_names)"]

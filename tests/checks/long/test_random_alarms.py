@@ -1,0 +1,52 @@
+"""No right answer fails on a random model: many more of them than one run of the exam draws.
+
+What happens on one model in a thousand happens to one student in sixty.
+"""
+
+from __future__ import annotations
+
+import gc
+from itertools import count, islice
+
+import pytest
+
+from autograder.exercises import EXERCISES
+from autograder.judge import judge
+from autograder.runner import run
+from tests.exam.answers import answers_to
+
+MODELS = 540
+
+FROM = 300_000
+"""The first seed; those before have been looked at by hand."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.xdist_group(name))
+        for name, exercise in EXERCISES.items()
+        if exercise.random
+    ],
+)
+def test_right_answers_hold_on_many_random_models(name: str, total) -> None:
+    """Each model is for another one of the answers."""
+    exercise = EXERCISES[name]
+    assert exercise.random is not None
+    right = [answer for answer in answers_to(name) if answer.finding is None]
+    alarms: list[str] = []
+    tried = 0
+    for seed in count(FROM):
+        cases = list(islice(exercise.random.cases(seed=seed), MODELS - tried))
+        for case in cases:
+            answer = right[tried % len(right)]
+            verdict = judge(exercise, [run(exercise, answer.write, case)], (case,))
+            if not verdict.passed:
+                said = verdict.findings[0].message if verdict.findings else verdict.status
+                alarms.append(f"{answer.style}, seed {seed}, {case.name}: {said}")
+            tried += 1
+        gc.collect()
+        if tried >= MODELS:
+            break
+    assert alarms == []
+    total("random models, of many more, on which a right answer holds", tried)

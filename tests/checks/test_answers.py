@@ -1,0 +1,109 @@
+"""The exam of the checks: a right answer passes, wrong ones fail with the finding meant for them.
+
+One test tries all wrong answers to an exercise: each takes milliseconds, and what they share is
+worked out once. `thorough/test_right_answers.py` tries the other right answers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from autograder.exercises import EXERCISES
+from tests.exam import caught_on
+from tests.exam.answers import Answer, answers_to, caught_by, examine, finding_meant_for, names
+
+
+def right_answers(name: str) -> list[Answer]:
+    """The answers to an exercise that must pass."""
+    return [answer for answer in answers_to(name) if answer.finding is None]
+
+
+def wrong_answers(name: str) -> list[Answer]:
+    """The answers to an exercise that must fail."""
+    return [answer for answer in answers_to(name) if answer.finding is not None]
+
+
+def complaints(answer: Answer) -> list[str]:
+    """Everything that the check says against an answer."""
+    _, verdict = examine(answer)
+    found = [f"{answer}: {f.case}: {f.code}: {f.message}" for f in verdict.findings]
+    passed = verdict.passed and verdict.score == 1.0
+    return found or ([] if passed else [f"{answer}: {verdict.status}, {verdict.score}"])
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_a_right_answer_passes(name: str, total: Callable[..., None]) -> None:
+    assert complaints(right_answers(name)[0]) == []
+    total("right answers that pass")
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_wrong_answers_get_the_finding_meant_for_them(
+    name: str, total: Callable[..., None]
+) -> None:
+    missed = [
+        f"{answer} needs {answer.finding}, and gets: {complaints(answer) or 'it passes'}"
+        for answer in wrong_answers(name)
+        if not finding_meant_for(answer)
+    ]
+    assert not missed, "\n".join(missed)
+    total("wrong answers that fail with the finding meant for them", len(wrong_answers(name)))
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_exam_is_large_enough(name: str) -> None:
+    assert len(right_answers(name)) >= 4, f"{name} needs more right answers"
+    assert len(wrong_answers(name)) >= 8, f"{name} needs more wrong answers"
+    styles = Counter(answer.style for answer in answers_to(name))
+    assert not [style for style, count in styles.items() if count > 1], "two of the same style"
+
+
+def test_every_answer_belongs_to_an_exercise() -> None:
+    assert set(names()) == set(EXERCISES)
+
+
+@pytest.mark.xdist_group("grouped")
+def test_tests_can_be_grouped(request: pytest.FixtureRequest) -> None:
+    """Otherwise every process examines every answer."""
+    if request.config.getoption("loadgroup", default=False):
+        assert request.node.nodeid.endswith("@grouped")
+
+
+@pytest.mark.xdist_group("all answers")
+def test_which_cases_catch_is_known_of_most(printed: Callable[[str, str], None]) -> None:
+    """What `caught_on` does not know, or no longer, only takes longer; so it is no mistake."""
+    old = []
+    for name, known in caught_on.stored().items():
+        styles = {answer.style for answer in wrong_answers(name)}
+        cases = {case.name for case in EXERCISES[name].cases} if name in EXERCISES else set()
+        if not (known.keys() <= styles and set(known.values()) <= cases):
+            old.append(name)
+    new = EXERCISES.keys() - caught_on.stored().keys()
+    if changed := sorted({*old, *new}):
+        text = f"To make the exam faster, run: python -m tests.exam.caught_on {' '.join(changed)}"
+        printed("cases that catch wrong answers, and are not known", text)
+
+
+@pytest.mark.parametrize("name", ["retarget"])
+@pytest.mark.parametrize("known", ["", "no such case", "the last one"])
+def test_what_is_known_of_a_case_decides_nothing(
+    name: str, known: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = EXERCISES[name].cases
+    case = cases[-1].name if known == "the last one" else known
+    monkeypatch.setattr(caught_on, "known", lambda answer: case)
+    answer = wrong_answers(name)[0]
+    found = caught_by(answer)[1]
+    assert found is not None and found.code == answer.finding
+    for other in (replace(answer, finding="no such finding"), right_one(name, answer.finding)):
+        assert caught_by(other) == ("", None)
+
+
+def right_one(name: str, finding: str | None) -> Answer:
+    """A right answer, as if that finding were meant for it."""
+    answer = right_answers(name)[0]
+    return replace(answer, finding=finding)

@@ -1,0 +1,298 @@
+"""What a card says of a beginner's mistake: the first part that fails, the cause, the own line."""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import fx, nn
+
+from autograder import api
+from autograder.api import CheckFailed, check, exercise_called, failed, verdict_on
+from autograder.cards.card_text import card_text
+from autograder.cell_truth import problem_in
+from autograder.core.verdict import Finding, Verdict, further_findings
+from autograder.judge.advice import ADVICE, advice_for
+from autograder.judge.error_words import LONGEST, message_of
+from autograder.runner.lasting_state import LastingState
+from tests.exam import panel
+from tests.exam.answers import answers_to, finding_meant_for
+from tests.exam.panel import Mistake, all_mistakes
+
+PANEL = {str(mistake): mistake for mistake in all_mistakes()}
+TEXT = Path(panel.__file__).with_name("ratings.md")
+
+
+def said(title: str) -> tuple[Verdict, str]:
+    """The verdict on a mistake of the panel, and its card without line breaks."""
+    mistake = PANEL[title]
+    exercise = exercise_called(mistake.exercise)
+    verdict = verdict_on(exercise, mistake.write, hidden=False)
+    return verdict, " ".join(card_text(verdict, exercise).split())
+
+
+# ------------------------------------------------------------------ the panel
+
+SAID = {
+    "node_names: the model is not traced": ["has no `graph`", "Is the model traced"],
+    "node_names: prints in place of returning": ["`print` shows something", "`return`"],
+    "node_names: a list that is kept outside": ["`NAMES` keeps what an earlier call"],
+    "node_names: a loop that never ends": ["while len(names) != 100:", "a list of 4 items"],
+    "node_table: the two counts exchanged": ["In the row of `x`", "are exchanged"],
+    "node_table: name before opcode": ["In the first row, the name is 'placeholder', not 'x'"],
+    "sign_flip: negates in place": ["`sign_flip` itself changes `x` itself"],
+    "sign_flip: a tensor is made of the condition": ["a tensor should be made from numbers"],
+    "inputs_of: walks into strings": ["An item of a string is a string again"],
+    "inputs_of: a default list that grows": ["the default value of a parameter"],
+    "count_ops: counts are kept between calls": ["`TOTALS` keeps", "outside of your function"],
+    "build_by_hand: no output": ["is `graph.output(...)` never called?"],
+    "retarget: uses replaced by a function": ["this line of it is no Python: `return <built-in"],
+    "add_to_mul: any alpha is skipped": ["It has an `alpha` that is 1"],
+    "add_to_mul: keywords are thrown away": ["What were its `args` and `kwargs` before"],
+    "relu_after_add: args without a comma": ["what makes a tuple of one item?"],
+    "relu_after_add: the method too": ["which is a call of the method `.add`"],
+    "remove_dropout: nn.Dropout alone": ["`two` is still a dropout"],
+    "probe_values: the probe is the target": ["FX writes its `__name__` into the code"],
+}
+
+
+@pytest.mark.parametrize("title", SAID)
+def test_a_card_names_the_mistake(title: str) -> None:
+    verdict, text = said(title)
+    assert not verdict.passed
+    for words in SAID[title]:
+        assert words in text
+
+
+def test_the_panel_is_rated() -> None:
+    rows = re.findall(r"^\| (\w+: .+?) \|", TEXT.read_text(encoding="utf-8"), re.M)
+    assert len(rows) == len(set(rows)), "an answer is rated twice"
+    assert set(rows) == set(PANEL)
+
+
+# ------------------------------------------------------------------ which case, what besides
+
+
+def test_the_first_part_that_fails_is_shown_even_where_a_later_one_is_smaller() -> None:
+    exercise = exercise_called("relu_after_add")
+    verdict = verdict_on(exercise, PANEL["relu_after_add: the relu reads itself"].write,
+                         hidden=False)  # fmt: skip
+    failing = next(share.says for share in verdict.shares if not share.held)
+    shown = next(c for c in exercise.cases if verdict.example and c.name == verdict.example.case)
+    (aspect,) = (each for each in exercise.aspects if each.key == shown.aspect)
+    assert aspect.says == failing
+
+
+def test_other_findings_are_told_once_each() -> None:
+    def crash(text: str) -> Finding:
+        raised = f"`TypeError: {text}`"
+        return Finding("crashed", f"`f` raised {raised}.", raised=raised)
+
+    findings = (
+        crash("'A' object has no attribute 'graph'"), crash("'B' object has no attribute 'graph'"),
+        Finding("wrong", "Row 1 is wrong."), crash("unhashable"), Finding("wrong", "Row 2 is."),
+    )  # fmt: skip
+    assert [found.message for found in further_findings(findings)] == [
+        "Row 1 is wrong.", "`f` raised `TypeError: unhashable`.",
+    ]  # fmt: skip
+
+
+def test_a_part_that_was_not_tried_is_not_said_to_fail() -> None:
+    _, text = said("node_table: the two counts exchanged")
+    assert "○ not tried yet models drawn at random" in text
+
+
+# ------------------------------------------------------------------ exceptions
+
+
+def test_only_the_learners_own_lines_are_shown_as_theirs() -> None:
+    verdict, _ = said("is_faithful: results are copied deeply")
+    lines = [line for line in verdict.error.splitlines() if line.startswith("line ")]
+    assert lines and all("copy.deepcopy(model(" in line or "trace" in line for line in lines)
+
+
+def test_every_advice_can_be_given_and_asks_or_says_something_whole() -> None:
+    for row in ADVICE:
+        assert row.advice.rstrip().endswith(("?", ".")), row
+        groups = set(re.findall(r"\{(\d)\}", row.advice))
+        assert groups <= {str(i + 1) for i in range(re.compile(row.says).groups)}, row
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        ({"type": "RuntimeError", "message": "limit", "text": "raise RuntimeError('limit')"},
+         "needs no more rounds"),
+        ({"type": "StopIteration", "message": "", "text": "next(values)"}, "found nothing"),
+        ({"type": "RuntimeError", "message": "dictionary keys changed during iteration",
+          "text": "for user in node.users:"}, "which line changes it?"),
+        ({"type": "TypeError", "message": "Can't instantiate abstract class OpSwap with abstract "
+          "method call", "text": ""}, "leaves `call` to you"),
+        ({"type": "Odd", "message": "nobody knows this", "text": "x"}, ""),
+    ],
+)  # fmt: skip
+def test_advice_depends_on_the_line(error: dict[str, Any], words: str) -> None:
+    found = advice_for(exercise_called("replace_until_done"), error, "call")
+    assert (words in found) if words else found == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "words"),
+    [
+        ("run_pipeline", {"type": "KeyError", "message": "'nothing to tidy up'",
+         "types": ["Exception"], "text": "result = each(gm)"}, "lets it out"),
+        ("run_pipeline", {"type": "AssertionError", "message": "", "types": ["Exception"],
+         "text": "result = each(gm)"}, "lets it out"),
+        ("run_pipeline", {"type": "AttributeError", "text": "gm = result.graph_module",
+         "message": "'NoneType' object has no attribute 'graph_module'"}, "`NoneType`, and no"),
+        ("run_pipeline", {"type": "TypeError", "text": "gm, modified = each(gm)",
+         "message": "cannot unpack non-iterable GraphModule object"}, "`GraphModule`, and no"),
+        ("sort_graph", {"type": "RuntimeError", "text": "gm.graph.lint()", "message":
+         "Argument 'n1' of Node 'n2' was used before it has been defined!"}, "`n2` before `n1`"),
+        ("sort_graph", {"type": "RuntimeError", "message": "n1", "text": "raise RuntimeError(n)"},
+         "asks for another one"),
+        ("sort_graph", {"type": "IndexError", "message": "pop from empty list",
+         "text": "node = ready.pop()"}, "nothing is left"),
+        ("sort_graph", {"type": "RecursionError", "message": "maximum recursion depth exceeded",
+         "text": "visit(read)"}, "longer than Python"),
+    ],
+)  # fmt: skip
+def test_what_raises_in_a_pipeline_or_a_sort_leads_on(
+    name: str, error: dict[str, Any], words: str
+) -> None:
+    assert words in advice_for(exercise_called(name), error, "call")
+
+
+def test_no_message_ends_in_the_middle_of_a_sentence() -> None:
+    long = "This is a sentence. " * 40
+    text = message_of({"type": "E", "message": "This", "says": long})
+    assert len(text) <= LONGEST and text.endswith("sentence.")
+
+
+def test_a_place_that_is_right_but_for_the_file_is_not_said_to_be_another_line() -> None:
+    """The file's name alone is the same in both, and a card with it would contradict itself."""
+    (answer,) = (a for a in answers_to("source_of") if a.style == "the name of the file alone")
+    finding = finding_meant_for(answer)
+    assert finding is not None
+    assert "has the right line, and as its file 'models.py'" in finding.message
+
+
+def test_of_names_that_are_missing_the_number_is_said() -> None:
+    """Two hundred times one after the other would say nothing."""
+    (answer,) = (a for a in answers_to("OpTimer") if a.style == "one name for each time")
+    finding = finding_meant_for(answer)
+    assert finding is not None
+    assert finding.message.endswith("and `seconds` has 200.") and len(finding.message) < 100
+
+
+# ------------------------------------------------------------------ what outlives a call
+
+
+def test_what_lasts_is_found_and_put_back() -> None:
+    class Timer:
+        calls: dict[str, int] = {}
+
+        def run(self) -> None:
+            self.calls["x"] = 1
+
+    state = LastingState(Timer)
+    assert state.changed() == []
+    Timer().run()
+    (kept,) = state.changed()
+    assert (kept.name, kept.kind) == ("calls", "class")
+    state.restore()
+    assert Timer.calls == {} and state.changed() == []
+
+
+# ------------------------------------------------------------------ the cell is the truth
+
+
+def in_a_cell(text: str, name: str) -> Callable[..., Any]:
+    """A function as a notebook's cell would make it, with its text known to Python."""
+    file = f"<cell of {name} {len(text)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    names: dict[str, Any] = {}
+    exec(compile(text, file, "exec"), names)
+    return names[name]
+
+
+RIGHT = "def retarget(model):\n    return 1\n"
+
+
+@pytest.mark.parametrize(
+    ("last", "code"),
+    [
+        (RIGHT, None),
+        ("print(retarget(3))", None),
+        ("def retarget(model)\n    return 2\n", "cell-did-not-run"),
+        ("def retaget(model):\n    return 2\n", "near-name"),
+        ("def retargets(model):\n    return 2\n", "near-name"),
+        ("raise ValueError\ndef retarget(model):\n    return 2\n", "older-than-cell"),
+        ("def other(model):\n    return 3\nretarget = other", None),
+        ("def helper(model):\n    return 2\n", None),
+    ],
+)
+def test_a_check_sees_that_a_cell_did_not_run(last: str, code: str | None) -> None:
+    answer = in_a_cell(RIGHT, "retarget")
+    found = problem_in([RIGHT, last], "retarget", answer, ["retarget"])
+    assert (found.code if found else None) == code
+
+
+# ------------------------------------------------------------------ stopping, and the case itself
+
+
+def test_ctrl_c_gives_a_card(capsys: pytest.CaptureFixture[str], tmp_path: Path,
+                             monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+
+    def node_names(model: nn.Module) -> list[str]:
+        for number in range(3):
+            if number == 2:
+                raise KeyboardInterrupt
+        return []
+
+    with pytest.raises(CheckFailed):
+        check(node_names)
+    text = " ".join(capsys.readouterr().out.split())
+    assert "You stopped `node_names` here." in text
+    assert "`for number in range(3):` was running; `number` was 2." in text
+
+
+def test_the_failing_case_is_an_object(capsys: pytest.CaptureFixture[str], tmp_path: Path,
+                                       monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(api, "_last_failed", None)
+    with pytest.raises(LookupError, match="check"):
+        failed()
+
+    def node_names(model: nn.Module) -> list[str]:
+        return [node.op for node in fx.symbolic_trace(model).graph.nodes]
+
+    with pytest.raises(CheckFailed):
+        check(node_names)
+    capsys.readouterr()
+    case = failed()
+    assert case.name in {each.name for each in exercise_called("node_names").visible_cases()}
+    assert case.run() == [node.op for node in fx.symbolic_trace(case.model).graph.nodes]
+    assert case.model is not case.model, "what is done to one is not done to the next"
+    assert case.args and isinstance(case.args[0], nn.Module)
+    assert "placeholder" in case.obtained and "placeholder" not in case.expected
+
+
+def test_importing_pytorchs_own_modules_takes_no_time() -> None:
+    from autograder.core.limits import Limits, _imports_pytorch, time_limit
+
+    with time_limit(Limits(cpu=5)) as clock:
+        assert not clock.is_over()
+    assert not _imports_pytorch(None)
+    assert torch.is_tensor(torch.ones(1))
+
+
+def test_a_mistake_is_registered_under_the_exercises_name() -> None:
+    assert all(isinstance(each, Mistake) for each in PANEL.values())
+    assert all(each.write.__name__ == each.exercise for each in PANEL.values())

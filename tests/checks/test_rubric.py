@@ -1,0 +1,59 @@
+"""The keys of all exercises: parts that everybody can see, and rules that many share."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograder.core.exercise import RANDOM
+from autograder.exercises import EXERCISES
+from autograder.judge.answer_key import key_of
+from autograder.judge.rule import Rule
+from autograder.rules import passes, values, wellformed
+from tests.checks.test_answers import wrong_answers
+from tests.exam.answers import examine
+
+# Rules that many rubrics share are shown to be needed once, in any of them.
+SHARED = {
+    rule.name
+    for room in (passes, values, wellformed)
+    for rule in vars(room).values()
+    if isinstance(rule, Rule)
+}
+
+
+NEEDED_IN = {
+    "caller untouched": "node_names",
+    "right value": "node_names",
+    "nothing forbidden": "inputs_of",
+    "known targets": "build_by_hand",
+    "copies": "specialize",
+    "signature kept": "add_to_mul",
+}
+"""Of each shared rule an exercise in which a wrong answer passes without it."""
+
+
+def test_of_each_shared_property_it_is_said_where_it_is_needed() -> None:
+    rules = [rule for exercise in EXERCISES.values() for rule in key_of(exercise).rules]
+    excused = {rule.name for rule in rules if getattr(rule, "reason", "")}
+    assert SHARED & {rule.name for rule in rules} - excused == NEEDED_IN.keys()
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_each_aspect_has_cases_that_everybody_sees(name: str) -> None:
+    exercise = EXERCISES[name]
+    assert RANDOM.key not in {aspect.key for aspect in exercise.aspects} or not exercise.random
+    visible = {case.aspect for case in exercise.visible_cases()}
+    assert visible == {aspect.key for aspect in exercise.aspects}
+    names = [case.name for case in exercise.cases]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.xdist_group("sign_flip")
+def test_a_trace_that_alone_is_wrong_leads_to_its_code() -> None:
+    looks = {
+        answer.style.partition(",")[0]: examine(answer)[1].findings[0].look
+        for answer in wrong_answers("sign_flip")
+        if answer.finding == "wrong-result"
+    }
+    assert "fx.symbolic_trace(sign_flip).code" in looks["a power of minus one"]
+    assert "The sum of all entries decides" in looks["the sign of the sum"]

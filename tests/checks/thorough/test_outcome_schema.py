@@ -1,0 +1,253 @@
+"""What was not run did not hold: outcomes that lack something earn nothing for their case."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from autograder.core.exercise import Case, Exercise, Trial
+from autograder.core.global_state import preserve_global_state
+from autograder.core.graph_record import MAX_DESCRIBED
+from autograder.core.limits import bounded_output
+from autograder.core.outcome import Outcome
+from autograder.exercises import EXERCISES
+from autograder.judge import findings_of, judge
+from autograder.judge.evidence import Evidence
+from autograder.judge.outcome_schema import SCHEMAS, SLOWEST_LISTS
+from autograder.runner.interpreters import SLOWEST_ASKED
+from autograder.runner.procedures import PROCEDURES
+from tests.exam.answers import answers_to, examine
+from tests.support.mutations import Mutation, some
+
+GRAPH = r"value\.(graph_module|tail|pieces\[\]\.graph_module)\."
+DUELS = {name for name, exercise in EXERCISES.items() if exercise.procedure == "witness"}
+SHARING = {"split_at", "inline", "build_by_hand", "fuse_linear_relu", "lower"}
+
+# What decides no points, by the place in an outcome, with the exercises if not all, and the reason.
+DECIDE_NOTHING: list[tuple[str, set[str] | None, str]] = [
+    (r"(runs\[\]\.\w+\.)?error\.(line|message|says|text|asked|generated|frames.*)", None,
+     "what an exception says is asked for only where a name is to be in it"),
+    (r"(runs\[\]\.\w+\.)?error\.(message|types)(\[\])?", None,
+     "of an exception's base classes, only the one that is asked for counts"),
+    (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*",
+     {"fuse_addcmul", "relu_to_gelu", "dropout_that_listens"}, "a keyword may say its default"),
+    (r"value\.rules\[\]\[\]\.(args\.tuple\[\]|kwargs\.dict.*)", {"decomposition_rules"},
+     "a dimension may go unsaid where another gives the same numbers"),
+    (GRAPH + r"modules\[\]", {"fuse_linear_relu"}, "a part that no node reads may be missing"),
+    (GRAPH + r"modules\[\]\.attrs.*", None,
+     "of a layer's attributes, what it computes with is needed when the judge runs it"),
+    (GRAPH + r"modules\[\].*\.origin", set(EXERCISES) - SHARING,
+     "where a part comes from is asked only where sharing is the task"),
+    (r"value\.graph_module\.modules\[\]\.params\..*\.origin", {"build_by_hand"},
+     "`proj` is the module that was given: the module's own origin says so"),
+    (GRAPH + r"modules\[\]\.origin", {"split_at", "inline", "fuse_linear_relu"},
+     "parameters are asked for, and modules inside the target of `inline`"),
+    (r"value\.graph_module\.modules\[\]\.(params|buffers)\..*\.origin",
+     {"inline", "fuse_linear_relu"}, "only what was inlined, or is fused, has to be the model's"),
+    (r"value\.graph_module\.modules\[\](\..*origin|\.(params|buffers|same_as)(\..*)?)?", {"lower"},
+     "what was compiled is described where it was given to the compiler"),
+    (GRAPH + r"modules\[\]\.(origin|buffers\..*origin|params\.(weight|bias)\.origin)", {"lower"},
+     "of what is called, or is no parameter, a copy will do"),
+    (GRAPH + r"modules\[\]\.(params|buffers)(\..*)?", {"sound_dce", "backbone_c4_c5", "extract"},
+     "layers that are kept for their effect, or for the other mode; no value of theirs is read"),
+    (GRAPH + r"modules\[\]\.buffers\.running_(mean|var)", {"optimize"},
+     "a BatchNorm that was fused stays where its bias is read; nobody reads its statistics then"),
+    (GRAPH + r"modules\[\]\.params(\..*)?", {"keep_dynamic"},
+     "a leaf needs the weights of the branch that it takes, and of no other"),
+    (r"runs\[\]\.(copy)\.log.*", {"probe_values"},
+     "a copy of the result may have a copy of its probe"),
+    (r"value\.graph_module\.nodes\[\]\.args\.tuple.*", {"probe_values"},
+     "what a call of the notebook's own code is given is seen in the log"),
+    (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*", {"to_hardswish"},
+     "`inplace=False` is said again where it is the default"),
+    (r"runs\[\]\.copy\..*", {"sign_flip"},
+     "a trace that the course makes itself is not asked to be copied"),
+    (r"value\.graph_module\.signature.*", {"sign_flip"},
+     "the course itself traces the function; its parameters are not asked for"),
+    (r"runs\[\]\.timer\.(calls|seconds|slowest).*", {"OpTimer"},
+     "the second timer, ranks and nodes that are no calls count in some cases only"),
+    (r"runs\[\]\.forward\.args.*", {"OpTimer"},
+     "what a model that raises leaves of its arguments is not asked for"),
+    (r"value\.graph_module\.nodes\[\]\.kwargs\.dict.*", {"derivative"},
+     "a sum whose value no slope reads may have any alpha"),
+    (GRAPH + r"modules\[\]\.buffers\.num_batches_tracked", {"relu_to_gelu", "optimize"},
+     "a BatchNorm with a momentum computes nothing with the number of its batches"),
+    (GRAPH + r"modules\[\]\.(buffers\.(running_\w+|num_batches_tracked)|params\.bias)",
+     {"fuse_conv_bn"},
+     "a BatchNorm that trains takes the statistics of the batch, and the bias before it away"),
+    (GRAPH + r"modules\[\]\.params\.bias", {"optimize"},
+     "the biases of torchvision's SqueezeNet are zeros until it is trained"),
+    (r"runs\[\]\.forward\.value\.dict\[\]\[\]\.list\[\]\.tuple\[\]\.tuple\[\]",
+     {"remove_noop_views"}, "a slice from `None` begins where one from 0 does"),
+    (r"runs\[\]\.\w+\.args\.tuple\[\]", {"minimize"},
+     "what a module that raises leaves of its arguments is not asked for"),
+    (r"runs\[\]\.forward\.args\.tuple\[\]", {"forward_backward_ops"},
+     "that an argument is as before is seen where it is given, by what has changed"),
+    (r"runs\[\]\.forward\.(args|log).*", {"compare_latency"},
+     "what it is told is the course's own; of calls that warm up only the number counts"),
+    (r"runs\[\]\.forward\.value\.graph(\[\].*)?", {"MetaTracer"},
+     "a branch leaves nodes behind that nobody reads; names count only where `assumed` is asked"),
+    (r"runs\[\]\.forward\.value\.assumed.*", {"MetaTracer"},
+     "only the cases about it look at `assumed`"),
+    (r"value\.graph_module\.meta\[\]\..*", {"fold_qdq"},
+     "what moves values of eight bits may have any meta"),
+    (r"value\.graph_module\.nodes\[\](\.(args|kwargs)\..*)?", DUELS,
+     "a graph with another argument, or a call less, may be a witness, too"),
+    (r"value\.graph_module\.modules\[\]\.(params|buffers)\..*", DUELS,
+     "a layer without a bias may be in a witness, too; a BatchNorm's count is not read"),
+]  # fmt: skip
+
+
+def decides(exercise: Exercise, mutation: Mutation) -> bool:
+    """Whether points depend on a place of an outcome."""
+    return not any(
+        re.fullmatch(place, mutation.place) and (names is None or exercise.name in names)
+        for place, names, _ in DECIDE_NOTHING
+    )
+
+
+def right_outcome(name: str, case: str) -> Outcome:
+    """What a right answer does on a case, by the case's name."""
+    answer = next(answer for answer in answers_to(name) if answer.finding is None)
+    return next(outcome for outcome in examine(answer)[0] if outcome.case == case)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """As `judge` looks at outcomes."""
+    with preserve_global_state(), bounded_output(0):
+        yield
+
+
+@contextmanager
+def made_once() -> Iterator[None]:
+    """Each case makes its objects once for all outcomes of it: making them takes most of the time.
+
+    No rule may change them; so what is right is judged once more in the end, with the same ones.
+    """
+    trials: dict[str, Trial] = {}
+
+    def trial(self: Evidence) -> Trial:
+        if self.case.name not in trials:
+            trials[self.case.name] = self.case.make(0)
+        return trials[self.case.name]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Evidence, "trial", property(trial))
+        yield
+
+
+def survivors(exercise: Exercise, case: Case, count: int, seed: int) -> list[str]:
+    """The changes that leave a case held, though the place that is changed decides points."""
+    outcome = right_outcome(exercise.name, case.name)
+    with quiet(), made_once():
+        assert not findings_of(exercise, case, outcome)
+        found = [
+            f"{exercise.name}, {case.name}: {mutation.place} {mutation.how}"
+            for mutation in some(outcome, count, seed)
+            if decides(exercise, mutation) and not findings_of(exercise, case, mutation.of(outcome))
+        ]
+        assert not findings_of(exercise, case, outcome)
+        return found
+
+
+def survivors_on_any_case(name: str, count: int) -> list[str]:
+    """The changes that leave any case of an exercise held; so many are tried on each."""
+    exercise = EXERCISES[name]
+    found = [survivors(exercise, case, count, i) for i, case in enumerate(exercise.cases)]
+    return [text for texts in found for text in texts]
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_one_field_less_is_nothing_on_any_case(name: str, total: Callable[[str], None]) -> None:
+    assert survivors_on_any_case(name, 12) == []
+    total("exercises whose outcomes lack one field and hold nothing")
+
+
+@pytest.mark.xdist_group("MetaTracer")
+@pytest.mark.parametrize(
+    "name", ["sizes are handed on", "comparisons are values", "layers and tensors, nothing asked"]
+)
+def test_of_a_trace_that_was_asked_nothing_all_but_names_counts(name: str) -> None:
+    exercise = EXERCISES["MetaTracer"]
+    case = next(case for case in exercise.cases if case.name == name)
+    outcome = right_outcome(exercise.name, name)
+    tried = [m for m in some(outcome, 200, 1) if re.match(r"runs\[\].*\.graph", m.place)]
+    assert len(tried) > 20
+    with quiet():
+        kept = [m for m in tried if not findings_of(exercise, case, m.of(outcome))]
+    assert {m.place for m in kept} <= {"runs[].forward.value.graph[].name"}
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_no_outcome_is_nothing(name: str) -> None:
+    exercise = EXERCISES[name]
+    assert judge(exercise, []).score == 0
+    case = exercise.cases[0]
+    assert findings_of(exercise, case, Outcome(case.name))
+
+
+VALUES = (None, True, False, 0, "x", {"list": []}, {"dict": []}, {"tuple": []}, {}, {"module": "X"})
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_a_value_alone_is_nothing(name: str) -> None:
+    """Whatever value stands for every case, with no runs or with empty ones."""
+    exercise = EXERCISES[name]
+    right = [right_outcome(name, case.name) for case in exercise.cases]
+    with made_once():
+        for value, runs in zip(VALUES, itertools.cycle(([], [{}] * 4))):
+            outcomes = [Outcome(case.name, value=value, runs=list(runs)) for case in exercise.cases]
+            assert judge(exercise, outcomes).score == 0, value
+        assert judge(exercise, right).passed
+
+
+@pytest.mark.parametrize("name", ["add_to_mul", "NegSigmSwap", "OpTimer", "node_paths", "split_at"])
+def test_a_run_less_and_a_run_more_are_unrecorded(name: str) -> None:
+    exercise = EXERCISES[name]
+    case = max(exercise.visible_cases()[:4], key=lambda c: len(right_outcome(name, c.name).runs))
+    outcome = right_outcome(name, case.name)
+    for runs in (outcome.runs[:-1], [*outcome.runs, *outcome.runs[-1:]] if outcome.runs else [{}]):
+        if runs != outcome.runs:
+            (finding,) = findings_of(exercise, case, replace(outcome, runs=runs))
+            assert finding.code == "unrecorded"
+            assert "was not recorded completely" in finding.message
+
+
+def test_data_nested_too_deeply_is_unrecorded() -> None:
+    value: dict = {"list": []}
+    for _ in range(100_000):
+        value = {"list": [value]}
+    exercise = EXERCISES["node_names"]
+    case = exercise.cases[0]
+    (finding,) = findings_of(exercise, case, Outcome(case.name, value=value))
+    assert finding.code == "unrecorded"
+
+
+def test_more_nodes_than_are_described_are_unrecorded() -> None:
+    exercise = EXERCISES["add_to_mul"]
+    case = exercise.cases[0]
+    outcome = copy.deepcopy(right_outcome(exercise.name, case.name))
+    rows = outcome.value["graph_module"]["nodes"]
+    rows[1:1] = [rows[0]] * MAX_DESCRIBED
+    (finding,) = findings_of(exercise, case, outcome)
+    assert finding.code == "unrecorded"
+
+
+def test_another_kind_of_result_keeps_its_finding() -> None:
+    """Who returns nothing, or a number, has run all the same."""
+    exercise = EXERCISES["add_to_mul"]
+    case = exercise.cases[0]
+    for value, code in ((None, "returned-none"), (3, "not-a-graph-module")):
+        assert findings_of(exercise, case, Outcome(case.name, value=value))[0].code == code
+
+
+def test_every_procedure_has_a_schema() -> None:
+    assert SCHEMAS.keys() == PROCEDURES.keys()
+    assert SLOWEST_LISTS == len(SLOWEST_ASKED)

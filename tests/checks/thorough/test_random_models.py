@@ -1,0 +1,146 @@
+"""The random models of every exercise are sound, mean something, and find wrong answers."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Callable
+from functools import partial
+from itertools import cycle, islice
+
+import pytest
+import torch
+from torch import fx
+
+from autograder.core.codec import Encoder
+from autograder.core.exercise import Exercise
+from autograder.core.graph_jobs import trial_for
+from autograder.core.graph_record import signature_of
+from autograder.exercises import EXERCISES
+from autograder.fuzz.codegen import program_of
+from autograder.grading import fails
+from autograder.judge import judge
+from autograder.judge.answer_key import key_of
+from autograder.runner import run
+from tests.checks.test_answers import right_answers
+from tests.exam.answers import Answer, answers_to, beyond
+
+WITH = {name: e for name, e in EXERCISES.items() if e.random}
+
+
+IN_FORM = {None, "not-attempted", "returned-none", "wrong-kind", "not-a-graph-module", "crashed"}
+"""Findings of right answers, and of wrong ones that any case at all would show."""
+
+MODELS = 3
+"""How many random models each right answer is tried on."""
+
+SOME = 8
+"""About how many wrong answers of an exercise are tried; `make bench` tries all."""
+
+PASTED = """import operator
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+"""
+
+
+ABOUT_GRAPHS = {"refresh_meta", "meta_lies", "all_arguments"}
+"""Exercises whose answers read a graph that is made of a random model, and do not run it: values
+of terabytes, or arguments that are no inputs of the model."""
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # what PyTorch says about odd models
+@pytest.mark.parametrize("name", WITH)
+def test_random_models_can_be_pasted_traced_and_run(name: str) -> None:
+    random = WITH[name].random
+    for case in random.cases(seed=3, count=15):
+        scope: dict[str, object] = dict(random.vocabulary.names)
+        program = program_of(case.recipe, random.vocabulary)
+        exec(PASTED + program.source, scope)
+        trial = case.make(0)
+        if name in ABOUT_GRAPHS:
+            continue
+        if trial.kwargs:  # parameters that are to be fixed first: tracing alone cannot do it
+            assert case.expect.raises or key_of(WITH[name]).reference(WITH[name], case).runs
+            continue
+        # Where a case spoils the trace, the model it was made of is tried.
+        plain = program.model(random.vocabulary.names).to(trial.inputs[0][0].dtype)
+        gm = (case.expect.trace or fx.symbolic_trace)(trial.model or plain)
+        assert trial.inputs
+        allowed = (RuntimeError,) if case.expect.may_raise else ()
+        with torch.no_grad():
+            gm(*trial.inputs[0])
+            for inputs in trial.inputs[1:]:
+                with contextlib.suppress(*allowed):
+                    gm(*inputs)
+
+
+@pytest.mark.parametrize("name", WITH)
+def test_a_random_model_has_the_parameters_of_its_trace(name: str) -> None:
+    """So the judge need not trace it to know them."""
+    for case in WITH[name].random.cases(11):
+        model = case.make(0).model
+        if model is None or case.expect.trace or case.make(0).kwargs or name in ABOUT_GRAPHS:
+            continue
+        traced = fx.symbolic_trace(case.make(0).model)
+        own, wanted = (signature_of(each, Encoder({})) for each in (model, traced))
+        assert own == wanted, case.name
+
+
+@pytest.mark.parametrize("name", WITH)
+def test_what_surrounds_a_random_model_is_the_same_without_it(name: str) -> None:
+    same = partial(torch.testing.assert_close, rtol=0, atol=0, equal_nan=True)
+    for case in WITH[name].random.cases(11):
+        whole, rest = case.make(0), trial_for("results", case.make, 0)
+        for some, others in zip(rest.inputs, whole.inputs, strict=True):
+            if name == "all_arguments":  # they are names
+                assert some == others
+            else:
+                same(some, others)
+        assert rest.functions.keys() == whole.functions.keys()
+        assert len(rest.log) == len(whole.log)
+
+
+@pytest.mark.parametrize("name", sorted(set(WITH) - {"MetaTracer", "OpTimer", "node_paths"}))
+def test_few_random_models_say_nothing(name: str) -> None:
+    """Models that cannot be run as the task wants it say nothing, so there must be few.
+
+    The three exercises that are left out are about models that raise, too.
+    """
+    exercise = WITH[name]
+    cases = [case for case in exercise.random.cases(seed=5, count=30) if not case.expect.raises]
+    found = [key_of(exercise).reference(exercise, case).runs for case in cases]
+    failed = [runs for runs in found if any("error" in run for run in runs)]
+    assert len(failed) <= 1
+
+
+@pytest.mark.parametrize("name", WITH)
+def test_right_answers_hold_on_random_models(name: str, total: Callable[..., None]) -> None:
+    """A few models for each answer, other ones for the next; `long` tries them on many."""
+    exercise, turn = WITH[name], cycle(WITH[name].random.cases(seed=11, count=20))
+    for answer in right_answers(name):
+        for case in islice(turn, MODELS):
+            verdict = judge(exercise, [run(exercise, answer.write, case)], (case,))
+            assert verdict.passed, (str(answer), verdict.findings, verdict.example)
+    total("random models on which a right answer holds", MODELS * len(right_answers(name)))
+
+
+@pytest.mark.parametrize("name", WITH)
+def test_random_models_find_wrong_answers_alone(name: str) -> None:
+    wrong = [answer for answer in answers_to(name) if answer.finding not in IN_FORM]
+    some = wrong[:: max(1, len(wrong) // SOME)]
+    asked = [answer for answer in some if not beyond(answer)]
+    missed = [str(answer) for answer in asked if not is_found(WITH[name], answer)]
+    assert len(missed) < len(asked) / 2, missed
+
+
+def is_found(exercise: Exercise, answer: Answer) -> bool:
+    """Whether one of the exercise's random models breaks an answer; it is not made smaller."""
+    return any(fails(exercise, c, run(exercise, answer.write, c)) for c in exercise.random.cases())
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_reasons_why_none_is_found_belong_to_answers(name: str) -> None:
+    module = importlib.import_module(f"tests.exam.answers.{name}")
+    assert set(getattr(module, "BEYOND", {})) <= {answer.style for answer in answers_to(name)}

@@ -1,0 +1,29 @@
+"""Every right answer of the exam passes; `test_answers` tries the first one of each exercise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from autograder.exercises import EXERCISES
+from tests.checks.test_answers import complaints, right_answers
+from tests.exam.answers import answers_to, examine
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_right_answers_pass(name: str, total: Callable[..., None]) -> None:
+    others = right_answers(name)[1:]
+    said = [line for answer in others for line in complaints(answer)]
+    assert not said, "\n".join(said)
+    total("right answers that pass", len(others))
+
+
+@pytest.mark.parametrize("name", ["retarget"])
+def test_only_what_holds_is_taken_to_hold_again(name: str) -> None:
+    for answer in answers_to(name):
+        first = examine(answer)[1]
+        again = examine(replace(answer, style=f"{answer.style}, again"))[1]
+        assert first.passed == again.passed == (answer.finding is None)
+        assert first.shares == again.shares and first.findings == again.findings

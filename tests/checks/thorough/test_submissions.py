@@ -1,0 +1,145 @@
+"""The class of `make grade-demo`: what it hands in is what its descriptions say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.api import verdict_on
+from autograder.builder import build, chapters
+from autograder.cards.wording import number
+from autograder.classroom.grade_class import grade_class
+from autograder.classroom.replay import CannotReplay, replay
+from autograder.core.exercise import RANDOM
+from autograder.exercises import EXERCISES, of_chapter
+from tests.exam.submissions import NOTHING, all_but, all_submissions
+from tests.exam.submissions.demo import Row, compare, grade, make_room
+
+SUBMISSIONS = all_submissions()
+CHAPTERS = sorted({submission.chapter for submission in SUBMISSIONS})
+
+
+def test_class_is_large_enough() -> None:
+    assert len({submission.student for submission in SUBMISSIONS}) >= 20
+    assert max(Counter((s.student, s.chapter) for s in SUBMISSIONS).values()) == 1
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_chapter_has_every_kind_of_answer(chapter: str) -> None:
+    """Of whole chapters also one fitted to the visible cases, which depends on their exercises."""
+    students = {s.student for s in SUBMISSIONS if s.chapter == chapter}
+    fitted = {"eva"} if chapter[2] == "_" else set()
+    assert set("ada bert cleo dan finn gina".split()) | fitted <= students
+
+
+@pytest.mark.parametrize("chapter", [name for name in CHAPTERS if name < "04" and name[2] == "_"])
+def test_the_first_chapters_have_every_kind_of_mishap(chapter: str) -> None:
+    """What becomes of a notebook does not depend on its exercises; each takes a while."""
+    students = {s.student for s in SUBMISSIONS if s.chapter == chapter}
+    assert set("hugo iris jack kate liam mona nico olga".split()) <= students
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_edits_fit_the_chapter(chapter: str) -> None:
+    (path,) = (path for path in chapters() if path.stem == chapter)
+    released = build(Path(path))
+    for submission in SUBMISSIONS:
+        if submission.chapter == chapter:
+            changed = submission.notebook(released)
+            assert (changed != released) == (submission.student != "cleo")
+            assert set(submission.points()) == {e.name for e in of_chapter(chapter)}
+
+
+def test_shares_follow_from_the_weights() -> None:
+    first, *others = EXERCISES["retarget"].all_aspects
+    assert all_but("retarget", first.key) == NOTHING
+    assert all_but("retarget") == 1
+    whole = first.weight + sum(aspect.weight for aspect in others)
+    left = whole - others[0].weight - RANDOM.weight
+    assert all_but("retarget", others[0].key) * whole == left
+    with pytest.raises(AssertionError):
+        all_but("retarget", "no such aspect")
+
+
+FITTED = [
+    (name, text)
+    for submission in SUBMISSIONS
+    if submission.student == "eva"
+    for name, text in submission.answers.items()
+]
+
+
+@pytest.mark.parametrize(("name", "text"), FITTED, ids=[name for name, _ in FITTED])
+def test_fitted_answers_pass_the_check_that_students_see(name: str, text: str) -> None:
+    names: dict[str, object] = {}
+    exec(text, names)
+    exercise = EXERCISES[name]
+    assert verdict_on(exercise, names[name], hidden=False).passed
+    assert not verdict_on(exercise, names[name], hidden=True, seed=1).passed
+
+
+def test_part_of_the_class_is_graded_by_nbgrader(tmp_path: Path) -> None:
+    """From a new classroom to feedback and CSV, with nbgrader's own commands."""
+    chosen = [
+        submission
+        for submission in SUBMISSIONS
+        if submission.chapter == "02_nodes" and submission.student in ("dan", "jack", "tess")
+    ]
+    rows, problems = grade(tmp_path / "a classroom", chosen)
+    assert problems == []
+    assert [row for row in rows if not row.agrees] == []
+    assert len(rows) == 3 * len(of_chapter("02_nodes"))
+    replayed = replay(tmp_path / "a classroom", "dan", "count_ops")
+    card = str(replayed)
+    assert "That is what the gradebook has." in card and f"Seed {replayed.seed}" in card
+    assert {case.state for case in replayed.cases} >= {"held", "failed"}
+    assert [case.name for case in EXERCISES["count_ops"].cases] == [
+        case.name for case in replayed.cases if case.kind != "random"
+    ]
+    assert "count_ops" in card and "Not right yet" in card
+    share = float(all_but("count_ops", "graphs"))
+    assert f"{number(share * EXERCISES['count_ops'].points)} of" in card
+    with pytest.raises(CannotReplay, match="Grade the chapter first"):
+        replay(tmp_path / "a classroom", "ada", "count_ops")
+    with pytest.raises(CannotReplay, match="no exercise called 'count_cops'"):
+        replay(tmp_path / "a classroom", "dan", "count_cops")
+
+
+def card_of(room: Path, row: Row) -> str:
+    """What the check of an exercise showed: random models differ from class to class."""
+    chapter = row.submission.chapter
+    path = room / "autograded" / row.submission.student / chapter / f"{chapter}.ipynb"
+    cells = nbformat.read(path, as_version=4).cells
+    shown = [out for cell in cells if cell.id == f"check-{row.exercise}" for out in cell.outputs]
+    return "\n".join(str(out.get("data", {}).get("text/plain", out)) for out in shown)
+
+
+SHARES = 4
+"""So many classes, of eight chapters each: to make one takes as long as two chapters do, and one
+of all chapters would not end in time on a busy machine."""
+
+
+@pytest.mark.parametrize(
+    "share",
+    [pytest.param(n, marks=pytest.mark.xdist_group(f"boxes {n % 2}")) for n in range(SHARES)],
+)
+def test_every_exercise_can_be_solved_in_the_box(share: int, tmp_path: Path) -> None:
+    """Where much of what a learner's kernel has is missing.
+
+    Half right answers are half right: of all chapters, `make grade-demo` asks that. The notebook
+    with known marks says nothing of a chapter: `test_canary` and others grade it.
+    """
+    own = CHAPTERS[share::SHARES]
+    whose = {(student, chapter) for chapter in own for student in ("ada", "dan")}
+    whose -= {("dan", chapter) for chapter in CHAPTERS if chapter not in CHAPTERS[::8]}
+    chosen = [s for s in SUBMISSIONS if (s.student, s.chapter) in whose]
+    assert len(chosen) == len(whose) >= len(own)
+    make_room(tmp_path / "a classroom", chosen)
+    grade_class(tmp_path / "a classroom", jobs=1, settings={"proof": False})
+    rows = list(compare(tmp_path / "a classroom", chosen))
+    odd = [row for row in rows if not row.agrees]
+    assert odd == [], [card_of(tmp_path / "a classroom", row) for row in odd]
+    assert len(rows) == sum(len(of_chapter(chapter)) for _, chapter in whose)

@@ -1,0 +1,11 @@
+"""`fxcourse doctor` finds nothing broken where the tests are installed."""
+
+from __future__ import annotations
+
+from autograder import doctor
+
+
+def test_this_machine_is_well() -> None:
+    findings = list(doctor.examine())
+    assert [f for f in findings if f.state == "broken"] == []
+    assert [f.name for f in findings if f.state == "info"] == ["Chromium"]

@@ -1,0 +1,112 @@
+"""What a wheel gives a learner: notebooks, checks that work, nothing that is an instructor's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder.builder.paths import ROOT
+
+pytestmark = [pytest.mark.xdist_group("wheel")]
+
+TRY = """
+import sys
+import autograder
+from autograder import grade, predict
+from torch import fx
+
+assert not autograder.__file__.startswith(sys.argv[1]), autograder.__file__
+
+def node_names(model):
+    return [node.name for node in fx.symbolic_trace(model).graph.nodes]
+
+def wrong(model):
+    return [str(node.target) for node in fx.symbolic_trace(model).graph.nodes]
+
+right, other = grade("node_names", node_names), grade("node_names", wrong)
+print(right.status, right.score, other.status, other.findings[0].code)
+predict("00.1", "a")
+until = grade("replace_until_done", lambda model, pattern, replacement: (model, 0))
+print(until.status)
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from a copy of what git knows."""
+    home = tmp_path_factory.mktemp("wheel")
+    source = home / "source"
+    listed = subprocess.check_output(
+        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, text=True
+    )
+    for name in filter(None, listed.split("\0")):
+        if name.startswith("tests/") or not (ROOT / name).is_file():
+            continue
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_bytes((ROOT / name).read_bytes())
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*command, "-q", "-w", str(home), str(source)], check=True)
+    (found,) = home.glob("*.whl")
+    return found
+
+
+def test_the_wheel_holds_what_a_learner_needs_and_no_more(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    notebooks = {Path(name).name for name in names if name.endswith(".ipynb")}
+    assert notebooks == {path.name for path in (ROOT / "course").glob("*.ipynb")}
+    assert any(name.endswith("/rubric.py") for name in names)
+    assert any(name.endswith("/references.jsonl") for name in names)
+    assert any(name.endswith("core/operations.json") for name in names)
+    assert any(name.endswith("workspace/jupyter/labconfig/page_config.json") for name in names)
+    lessons = {Path(name).stem for name in names if "autograder/lessons/" in name} - {"__init__"}
+    assert lessons == {path.stem for path in (ROOT / "course").glob("*.ipynb")}
+    assert not [name for name in names if "hidden" in name or "solutions/" in name]
+    sources = [name for name in names if name.endswith(".py")]
+    assert all(name.startswith("autograder/") for name in sources)
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python with the wheel; what it depends on is taken from this environment."""
+    home = tmp_path_factory.mktemp("installed") / "env"
+    venv.create(home, with_pip=False)
+    python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps"]
+    subprocess.run([*command, str(wheel)], check=True)
+    packages = min(home.glob("[Ll]ib*/**/site-packages"))
+    others = Path(next(path for path in sys.path if path.endswith("site-packages")))
+    (packages / "others.pth").write_text(f"{others}\n", encoding="utf-8")
+    return python
+
+
+def test_an_installed_course_checks_answers(installed: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [installed, "-I", "-c", TRY, str(ROOT)], cwd=tmp_path, text=True, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    said = done.stdout.splitlines()
+    assert [said[0], said[-1]] == ["passed 1.0 failed wrong-value", "failed"]
+    assert said[1].startswith("Prediction 00.1: you picked a")
+
+
+def test_an_installed_course_makes_a_workspace(installed: Path, tmp_path: Path) -> None:
+    own = tmp_path / "my own"
+    script = (
+        "import sys; from pathlib import Path; from autograder.workspace import lab, update; "
+        "rows = update.open_workspace(Path(sys.argv[1])); print(len(rows), lab.SETTINGS.is_dir())"
+    )
+    command = [installed, "-I", "-c", script, str(own)]
+    names = {path.name for path in (ROOT / "course").glob("*.ipynb")}
+    assert subprocess.check_output(command, cwd=tmp_path, text=True).split() == [
+        str(len(names)), "True",
+    ]  # fmt: skip
+    assert {path.name for path in own.glob("*.ipynb")} == names
+    (own / min(names)).write_text("my work", encoding="utf-8")
+    assert subprocess.check_output(command, cwd=tmp_path, text=True).split()[0] == "0"
+    assert (own / min(names)).read_text(encoding="utf-8") == "my work"

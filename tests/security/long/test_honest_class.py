@@ -1,0 +1,24 @@
+"""A dozen odd but honest submissions, graded in boxes, lose nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.security.honest.__main__ import grade, losses, make_room
+from tests.security.test_honest import EVERYONE
+
+SOME = (
+    "an-object awaits checks-moved class-answers displays doubles file-bom file-colab folder-tmp "
+    "run-file threads warns-when-called"
+).split()
+"""One of each kind; `make attacks` grades all."""
+
+
+def test_a_dozen_lose_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("autograder.classroom.grade_class")
+    some = [one for one in EVERYONE if one.student in SOME]
+    make_room(tmp_path / "class", some)
+    said = grade(tmp_path / "class")
+    assert dict(losses(tmp_path / "class", some, said)) == {}
