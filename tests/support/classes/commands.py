@@ -20,7 +20,7 @@ from nbgrader.utils import is_grade
 from autograder.builder.paths import ROOT
 
 JOURNAL = Path(".fxcourse") / "journal.jsonl"
-GONE = 10.0
+GONE = 60.0
 """Seconds in which everything must have ended after the process that graded was killed."""
 
 

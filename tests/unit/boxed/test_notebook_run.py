@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import pickle
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +19,7 @@ from autograder.builder.solution_regions import STUB
 from autograder.core.ending import End, Ending
 from autograder.core.exercise import Case, Exercise
 from autograder.core.graph_jobs import do_here
-from autograder.core.limits import Limits
+from autograder.core.limits import AwakeClock, Limits
 from autograder.core.outcome import Outcome
 from autograder.core.verdict import Finding, Verdict
 from autograder.grading import Grading, TryHere
@@ -29,6 +28,7 @@ from autograder.runner import run_cases, run_trial
 from autograder.sandbox.client import ProcessLost
 from autograder.submission.case_report import CaseReport, reports_in
 from autograder.submission.contract import Timeouts
+from tests.support.hand_clock import HandClock
 from tests.support.numbers_syllabus import EXERCISES
 
 TAKES, GIVES, NEEDS = "kept = all_there_is()", "x = 1", "y = needs(a_little)"
@@ -371,7 +371,10 @@ def test_what_the_judge_does_meanwhile_is_no_time_of_the_answers(
             return {"done": "case"}, [stream.getvalue()]
 
     def look(*_: Any) -> None:
-        time.sleep(0.2)
+        seconds.move(0.9)
+
+    seconds = HandClock()
+    monkeypatch.setattr("autograder.boxed.notebook_run.AWAKE", AwakeClock(seconds))
 
     given: list[float] = []
     monkeypatch.setattr("autograder.boxed.notebook_run.look_at", look)
@@ -380,4 +383,4 @@ def test_what_the_judge_does_meanwhile_is_no_time_of_the_answers(
     cases = EXERCISES["after"].cases[:3]
     trial.go(Quick(), cases[:2], [].append)  # type: ignore[arg-type]
     trial.go(Quick(), cases[2:], [].append)  # type: ignore[arg-type]
-    assert len(given) == 3 and all(99.9 < seconds <= 100.0 for seconds in given)
+    assert given == [100.0, 100.0, 100.0]

@@ -103,9 +103,8 @@ def test_a_look_at_a_case_comes_to_an_end(monkeypatch: pytest.MonkeyPatch) -> No
         while True:
             pass
 
-    monkeypatch.setattr(work_ahead, "LOOKING", Limits(cpu=0.2, wall=2.0))
     monkeypatch.setattr("autograder.judge.answer_key.AnswerKey.reference", for_ever)
-    work_ahead.look_at(EXERCISE, case)
+    work_ahead.look_at(EXERCISE, case, Limits(cpu=0.2, wall=60.0))
     assert ("reference", 0) not in case.cache
 
 

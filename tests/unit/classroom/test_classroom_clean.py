@@ -7,7 +7,6 @@ import copy
 import html as entities
 import io
 import re
-import time
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -34,6 +33,7 @@ from autograder.exercises import EXERCISES
 from autograder.submission.sanitize import clean_cell, clean_notebook, clean_outputs, taken_ids
 from autograder.submission.sanitize.styles import is_harmless_style, kept_style
 from tests.support.evil_html import EVIL_HTML, EVIL_MARKDOWN
+from tests.support.pace import at_most
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(40)).decode()
 ACTIVE = {"iframe", "object", "embed", "form", "base", "meta", "link", "style", "svg", "math",
@@ -379,7 +379,6 @@ def test_raw_cells_are_shown_as_they_were_typed(name: str) -> None:
 
 
 def test_course_is_honest() -> None:
-    start = time.process_time()
     for path in sorted(COURSE.glob("*.ipynb")):
         nb = nbformat.read(path, as_version=4)
         before = copy.deepcopy(nb)
@@ -389,7 +388,6 @@ def test_course_is_honest() -> None:
             cell.metadata.get("nbgrader") for cell in before.cells
         ]
         assert nb.metadata == before.metadata
-    assert time.process_time() - start < 20
 
 
 def cards() -> list[str]:
@@ -535,19 +533,17 @@ def test_outputs_of_any_shape(odd: Any) -> None:
     ids=lambda text: text[:25],
 )  # fmt: skip
 def test_html_that_is_too_much_takes_no_time(text: str) -> None:
-    start = time.process_time()
-    (output,) = clean_outputs([new_output("display_data", data={"text/html": text})])
-    assert time.process_time() - start < 5
+    with at_most(units=500):
+        (output,) = clean_outputs([new_output("display_data", data={"text/html": text})])
     assert output.data
 
 
 @pytest.mark.parametrize("begin", ["\\begin{a}", "\\\\[", "\\\\(", "$", "[", "<b>", "<!--"])
 def test_markdown_that_is_too_much_takes_no_time(begin: str) -> None:
     cell = new_markdown_cell(begin * (40_000 // len(begin)))
-    start = time.process_time()
-    clean_cell(cell)
-    body(new_notebook(cells=[cell]))
-    assert time.process_time() - start < 5
+    with at_most(units=500):
+        clean_cell(cell)
+        body(new_notebook(cells=[cell]))
 
 
 def test_metadata_of_notebooks() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from torch import fx, nn
 from autograder.core.verdict import Box
 from autograder.drawing.draw import Picture, draw
 from autograder.drawing.text import alt_text, graph_text
+from tests.support.pace import at_most
 
 KB = 1024
 
@@ -173,9 +173,8 @@ def test_the_bytes_do_not_depend_on_the_readers_settings() -> None:
 
 def test_a_pair_of_twenty_nodes_is_drawn_in_a_moment() -> None:
     draw(Block()).png()
-    start = time.process_time()
-    draw.diff(Rounds(), swapped(Rounds())).png()
-    assert time.process_time() - start < 1.5  # 0.3 s on a quiet machine
+    with at_most(units=150):
+        draw.diff(Rounds(), swapped(Rounds())).png()
 
 
 def test_a_picture_can_point_at_nodes_that_would_be_folded() -> None:
@@ -193,12 +192,12 @@ def test_too_large_a_graph_is_shown_as_text() -> None:
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return sum(torch.relu(x * i) + x for i in range(200))  # type: ignore[return-value]
 
-    start = time.process_time()
-    picture = draw(Wide())
-    html = picture._repr_mimebundle_()["text/html"]
+    with at_most(units=300):
+        picture = draw(Wide())
+        html = picture._repr_mimebundle_()["text/html"]
+        said = repr(picture)
     assert "too large" in html and "<svg" not in html and "torch.relu" in html
-    assert "too large" in repr(picture)
-    assert time.process_time() - start < 3
+    assert "too large" in said
 
 
 def test_the_alternative_text_is_escaped_and_bounded() -> None:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from autograder.builder.paths import ROOT
 from tests import conftest
@@ -39,6 +40,14 @@ def test_every_file_belongs_to_a_suite_and_every_folder_has_files() -> None:
     assert {suite_of(path) for path in FILES} == set(conftest.SUITES)
     named = [*conftest.SUITE_OF, *conftest.ABOUT_EXERCISES, *conftest.FIRST]
     assert [name for name in named if not (TESTS / name).is_dir()] == []
+
+
+def test_the_workflow_runs_every_folder_of_the_rest_once() -> None:
+    jobs = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text("utf-8"))["jobs"]
+    shards = " ".join(jobs["rest"]["strategy"]["matrix"]["folders"]).split()
+    assert len(set(shards)) == len(shards)
+    for path in (path for path in FILES if suite_of(path) == ALL):
+        assert sum(path.is_relative_to(ROOT / shard) for shard in shards) == 1, path
 
 
 def test_no_mark_chooses_tests() -> None:

@@ -180,10 +180,8 @@ def test_answer_that_catches_its_end_has_used_up_its_time_all_the_same(then: str
 
 
 def test_sleeping_is_bounded_by_the_wall() -> None:
-    started = time.monotonic()
     with pytest.raises(OutOfTime), time_limit(Limits(wall=0.2)):
-        time.sleep(5)
-    assert time.monotonic() - started < 3
+        time.sleep(120)  # which ends without an error if nothing bounds it
 
 
 @pytest.mark.parametrize("on", ["the main thread", "another thread"])
@@ -208,7 +206,7 @@ def test_a_limit_goes_on_after_one_within_it(on: str) -> None:
     else:
         thread = threading.Thread(target=work)
         thread.start()
-        thread.join(30)
+        thread.join(120)
     assert seen == ["inner", "outer"]
 
 
@@ -232,7 +230,7 @@ def test_time_limit_on_a_thread() -> None:
 
     thread = threading.Thread(target=work)
     thread.start()
-    thread.join(10)
+    thread.join(120)
     assert seen == [OutOfTime]
 
 

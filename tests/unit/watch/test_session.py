@@ -68,7 +68,7 @@ class Desk:
         return self.out.getvalue()
 
     def until(self, words: str) -> str:
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while words not in self.out.getvalue():
             assert time.monotonic() < end, self.out.getvalue()
             self.session.step()
