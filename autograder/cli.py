@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from autograder.core import extras
 from autograder.core.quick_imports import quick_imports
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ app = typer.Typer(
 )
 STOPPED = 130
 """The exit status of a command that was stopped with Ctrl-C."""
+
+MISSING = 2
+"""The exit status of a command that lacks an optional package."""
 
 out = Console(soft_wrap=True, highlight=False)
 err = Console(soft_wrap=True, highlight=False, stderr=True)
@@ -50,7 +54,8 @@ def build(
         bool, typer.Option("--check", help="Write nothing; fail if a generated file differs.")
     ] = False,
 ) -> None:
-    """Generate course/*.ipynb from solutions/*.py, and environment.yml from pyproject.toml."""
+    """Generate course/*.ipynb from solutions/*.py."""
+    extras.require("nbgrader")
     from autograder.builder import generate
     from autograder.builder.paths import shown
     from autograder.builder.problems import CourseRefused
@@ -90,6 +95,7 @@ def solutions(
     names: Names = None,
 ) -> None:
     """Execute every chapter in solved form, and write the notebooks to build/solutions/."""
+    extras.require("nbgrader")
     from autograder.builder import solved_chapter
     from autograder.builder.paths import choose, shown
 
@@ -125,6 +131,7 @@ def book(
     ] = False,
 ) -> None:
     """Make the book: all chapters with their outputs as pages, in build/book/html/."""
+    extras.require("sphinx")
     from autograder.book import making
     from autograder.builder.paths import choose, shown
     from autograder.builder.solved_chapter import SOLVED, SolvingFailed, is_current, write_solved
@@ -163,6 +170,7 @@ def references(
     ] = False,
 ) -> None:
     """Make the reference outputs that answers are held against, from solutions/*.py."""
+    extras.require("nbgrader")
     from autograder.builder.generate_references import write_all
     from autograder.builder.problems import CourseRefused
     from autograder.judge.references import MissingReference
@@ -187,6 +195,7 @@ def references(
 @app.command(context_settings=_PASS_ON)
 def lab(context: typer.Context) -> None:
     """Open JupyterLab on your workspace: fxcourse lab [FOLDER] [OPTIONS OF JUPYTERLAB]."""
+    extras.require("jupyterlab")
     from autograder.workspace import index, update
     from autograder.workspace import lab as jupyter
     from autograder.workspace.given import INDEX, NoNotebooks
@@ -404,7 +413,7 @@ def grade(
             with quick_imports():
                 from autograder.classroom import grade_class, progress_report
     except ImportError as error:
-        err.print(f"[red]Nothing was graded.[/red] {escape(str(error))}")
+        err.print(f"[red]Nothing was graded.[/red] {escape(extras.advice(error) or str(error))}")
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         err.print("Stopped. Nothing was graded.")
@@ -503,6 +512,7 @@ def new_exercise(
     name: Annotated[str, typer.Argument(help="What the learner's function is called.")],
 ) -> None:
     """Write an exercise of your own into a classroom, or try the one that is there."""
+    extras.require("nbgrader")
     os.environ.update(_with_scripts_on_path())
     from autograder.new_exercise import trying, write
 
@@ -533,7 +543,11 @@ def _pass_on(name: str, module: str, help: str) -> None:
 
     def command(context: typer.Context) -> None:
         os.environ.update(_with_scripts_on_path())
-        importlib.import_module(module).app(context.args, prog_name=f"fxcourse {name}")
+        try:
+            importlib.import_module(module).app(context.args, prog_name=f"fxcourse {name}")
+        except ModuleNotFoundError:
+            extras.require("nbgrader")  # name the extra for classes, not that of a part of it
+            raise
 
     app.command(name, help=help, add_help_option=False, context_settings=_PASS_ON)(command)
 
@@ -632,6 +646,11 @@ def main() -> None:
     """Run the command. After a Ctrl-C the prompt is back at once."""
     try:
         app()
+    except ModuleNotFoundError as error:
+        if not (advice := extras.advice(error)):
+            raise
+        err.print(advice, markup=False)
+        sys.exit(MISSING)
     except SystemExit as end:
         if end.code == STOPPED:
             sys.stdout.flush()
