@@ -12,19 +12,29 @@ ATTACKS_ARGS ?=
 PYTEST_ARGS ?=
 ONLY ?=
 IN ?=
+TORCH =
+TORCH_CPU = https://download.pytorch.org/whl/cpu
 
 PYTEST = $(PY) -m pytest -n auto --dist loadgroup$(if $(PYTEST_ARGS), $(PYTEST_ARGS))
+
+# Installs exactly the versions that were tested. TORCH=cpu takes PyTorch's builds without CUDA.
+ifneq ($(filter-out cpu,$(TORCH)),)
+$(error There is no TORCH=$(TORCH). Leave it out, or write TORCH=cpu)
+endif
+INSTALL = $(PY) -m pip install --disable-pip-version-check --constraint constraints.txt$(if \
+	$(TORCH), --extra-index-url $(TORCH_CPU)) --editable
 
 # The first of these that the course supports and that can make an environment.
 FIND_PYTHON = for p in "$(PYTHON)" python3.11 python3.12 python3.13 python3 python; do \
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
 		2>/dev/null && echo "$$p" && break; done
 
-.PHONY: help lab test test-all test-rest test-browser test-long build solutions book grade-demo attacks bench hunt doctor
+.PHONY: help lab test test-all test-rest test-browser test-long build solutions book grade-demo attacks bench hunt doctor lock
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make lab         set up what is missing, and open JupyterLab on the course"
+	@echo "make lab         set up what is missing, and open JupyterLab on the course;"
+	@echo "                   TORCH=cpu: PyTorch without CUDA, which is much smaller on Linux"
 	@echo "make test        set up what is missing, check style, types and imports, run the quick tests"
 	@echo "                   (4 minutes); ONLY=add_to_mul or ONLY=03: one exercise or chapter"
 	@echo "make test-all    the same and all other tests without a browser (15 minutes)"
@@ -41,12 +51,16 @@ help:
 	@echo "                   HUNT_ARGS=\"--minutes 30 --seed 7\""
 	@echo "make grade-demo  grade a class, and compare every score with what it must be"
 	@echo "make attacks     grade attackers, and odd but honest work; ATTACKS_ARGS=\"--only claiming\" tries some"
+	@echo "make lock        write the versions that are installed here to constraints.txt"
 
 lab: .venv/.installed
 	@$(PY) -m autograder.cli lab $(LAB_ARGS)
 
 doctor: .venv/.installed
 	@$(PY) -m autograder.cli doctor
+
+lock: .venv/.installed-test
+	@$(PY) -m autograder.builder.lock
 
 build: .venv/.installed
 	@echo "==> Generating the notebooks"
@@ -121,19 +135,19 @@ test-long: .venv/.installed-test
 	"$$python" -m venv .venv
 
 # The course is compiled here, as pip compiles packages: otherwise each of the first processes does it.
-.venv/.installed: pyproject.toml | .venv/bin/python
-	@echo "==> Installing the course and the packages it pins (several minutes the first time)"
-	@$(PY) -m pip install --disable-pip-version-check -e .
+.venv/.installed: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "==> Installing the course and the packages that it was tested with (several minutes the first time)"
+	@$(INSTALL) '.[learn,teach]'
 	@$(PY) -m compileall -q autograder
 	@touch $@
 
-.venv/.installed-test: pyproject.toml | .venv/.installed
+.venv/.installed-test: pyproject.toml constraints.txt | .venv/.installed
 	@echo "==> Installing what the tests need"
-	@$(PY) -m pip install --disable-pip-version-check -e '.[test]'
+	@$(INSTALL) '.[test]'
 	@$(PY) -m compileall -q tests benchmarks hunts
 	@touch $@
 
-.venv/.installed-book: pyproject.toml | .venv/.installed
+.venv/.installed-book: pyproject.toml constraints.txt | .venv/.installed
 	@echo "==> Installing what the book needs"
-	@$(PY) -m pip install --disable-pip-version-check -e '.[book]'
+	@$(INSTALL) '.[book]'
 	@touch $@
