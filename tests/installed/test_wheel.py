@@ -5,13 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from autograder.builder.paths import ROOT
+
+ENV = {name: value for name, value in os.environ.items() if name[:4] not in ("PYTH", "PIP_")}
+ENV["PIP_CONFIG_FILE"] = os.devnull
+"""Without the path of a clone, in which pip would find the course, and with pip as it comes."""
 
 pytestmark = [pytest.mark.xdist_group("wheel")]
 
@@ -71,6 +77,37 @@ def test_the_wheel_holds_what_a_learner_needs_and_no_more(wheel: Path) -> None:
     assert all(name.startswith("autograder/") for name in sources)
 
 
+def _environment_with(home: Path, versions: dict[str, str]) -> Path:
+    """A Python that claims to have these packages; it has nothing of them but their names."""
+    venv.create(home, with_pip=False)
+    packages = min(home.glob("[Ll]ib*/**/site-packages"))
+    for name, version in versions.items():
+        info = packages / f"{name.replace('-', '_')}-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        (info / "INSTALLER").write_text("pip\n")
+        (info / "RECORD").write_text("")
+    return home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+@pytest.mark.parametrize("torch", ["2.13.0+cpu", "2.99.0"])
+@pytest.mark.parametrize("extra", ["", "[teach]"])
+def test_the_wheel_changes_no_pytorch(wheel: Path, tmp_path: Path, torch: str, extra: str) -> None:
+    """Pip resolves what it would install, without an index."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    needed = map(Requirement, [*project["dependencies"], *extras["learn"], *extras["teach"]])
+    versions = {need.name: "2026.1" for need in needed if need.name != "fxcourse"}
+    versions |= {"torch": torch, "torchvision": "0.28.0", "soupsieve": "2.10"}
+    python = _environment_with(tmp_path / "env", versions)
+    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--dry-run"]
+    done = subprocess.run(
+        [*command, "--no-index", f"{wheel}{extra}"], capture_output=True, text=True, env=ENV
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "Would install fxcourse-0.1.0"
+
+
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Python with the wheel; what it depends on is taken from this environment."""
@@ -78,7 +115,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(home, with_pip=False)
     python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     command = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps"]
-    subprocess.run([*command, str(wheel)], check=True)
+    subprocess.run([*command, str(wheel)], check=True, env=ENV)
     packages = min(home.glob("[Ll]ib*/**/site-packages"))
     others = Path(next(path for path in sys.path if path.endswith("site-packages")))
     (packages / "others.pth").write_text(f"{others}\n", encoding="utf-8")
