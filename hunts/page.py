@@ -37,7 +37,7 @@ nothing is raised. Two bugs are different if the fix of one leaves the other; a 
 on all others.
 
 Every result below was computed when this page was made, and a test computes it again. When a new
-PyTorch has mended a bug, that test fails and says so.
+PyTorch has fixed a bug, that test fails and says so.
 
 All code begins with these lines:
 

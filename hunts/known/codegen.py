@@ -98,7 +98,7 @@ class Model(nn.Module):
     ),
     Bug(
         name="parameter-named-inf",
-        title="a parameter called `inf` or `nan` takes the place of the number",
+        title="a parameter called `inf` or `nan` replaces the number",
         suspects=CODE,
         code="""
 class Model(nn.Module):
@@ -138,12 +138,12 @@ class Model(nn.Module):
 """,
         inputs="x = torch.tensor([-1.0, 2.0])",
         change="gm",
-        why="Names of attributes are written behind a dot if they are identifiers. A keyword is "
+        why="Names of attributes are written after a dot if they are identifiers. A keyword is "
         "one, too, as far as `str.isidentifier` says: the code has `self.class(x)`.",
         file="fx/graph.py",
         line="if not e.isidentifier():",
         issues=(188538,),
-        instead="Choose a name that is no keyword of Python.",
+        instead="Choose a name that is not a keyword of Python.",
         raises=True,
         mend=_keywords,
     ),
@@ -167,7 +167,7 @@ gm = fx.GraphModule(nn.Module(), graph)
         "An `Interpreter` calls the function, and is right.",
         file="fx/graph.py",
         line='"iadd": "{} += {}",',
-        instead="Record `operator.add` for what is no tensor.",
+        instead="Record `operator.add` for values that are not tensors.",
         mend=_calls_in_place,
     ),
 )
