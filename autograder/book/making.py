@@ -26,7 +26,7 @@ from autograder.core.exercise import Exercise
 
 BOOK = BUILD / "book"
 WITHOUT_CHAPTERS = BOOK / "pages"
-_NEEDS = ("sphinx", "myst_nb", "pydata_sphinx_theme", "babel")
+_NEEDS = ("sphinx", "myst_nb", "pydata_sphinx_theme", "babel", "pytest", "networkx")
 
 
 Raises = dict[int, list[tuple[str, str]]]
