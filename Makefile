@@ -34,7 +34,8 @@ help:
 	@echo "make doctor      check this machine, and say how to mend it"
 	@echo "make build       generate course/*.ipynb from solutions/*.py"
 	@echo "make solutions   execute all chapters in solved form, into build/solutions/"
-	@echo "make book        all chapters with their outputs as pages, in build/book/html/"
+	@echo "make book        all chapters with their outputs as pages, in build/book/html/;"
+	@echo "                   BOOK_ARGS=--pages: all other pages, without executing chapters (a minute)"
 	@echo "make bench       figures (hours); BENCH_ARGS=checks, random or grading for one part,"
 	@echo "                   BENCH_ARGS=commits for grading beside another commit (BENCH_COMMIT)"
 	@echo "make hunt        what PyTorch's own passes get wrong, by random models (minutes);"
@@ -57,7 +58,7 @@ solutions: .venv/.installed
 	@$(PY) -m autograder.cli solutions
 
 book: .venv/.installed-book
-	@echo "==> Making the book (the first time every chapter is executed, which takes a quarter of an hour)"
+	@echo "==> Making the book (executing every chapter takes a quarter of an hour the first time)"
 	@$(PY) -m autograder.cli book $(BOOK_ARGS)
 
 bench: .venv/.installed-test

@@ -123,31 +123,41 @@ def book(
     catalogues: Annotated[
         bool, typer.Option("--catalogues", help="Write gettext catalogues for a translation, too.")
     ] = False,
+    pages: Annotated[
+        bool,
+        typer.Option(
+            "--pages",
+            help="Execute nothing: chapters have headings alone. It takes less than a minute, and "
+            "the first page is build/book/pages/html/index.html.",
+        ),
+    ] = False,
 ) -> None:
     """Make the book: all chapters with their outputs as pages, in build/book/html/."""
     from autograder.book import making
-    from autograder.builder.paths import choose, shown
+    from autograder.builder.paths import COURSE, choose, shown
     from autograder.builder.solved_chapter import SOLVED, SolvingFailed, is_current, write_solved
 
     try:
         chosen = choose(names or [])
         making.demand_tools()
         start = time.perf_counter()
-        for path in chosen:
-            if not is_current(path):
-                out.print(f"{path.stem}: running every cell ...")
-                write_solved(path)
-        raised = making.what_questions_raise()
-        out.print(f"Executing took {time.perf_counter() - start:.0f} s.")
-        start = time.perf_counter()
-        solved = [SOLVED / f"{path.stem}.ipynb" for path in chosen]
-        first = making.make(solved, raised, jobs=os.cpu_count() or 1)
+        home, form, raised = making.WITHOUT_CHAPTERS, COURSE, None
+        if not pages:
+            for path in chosen:
+                if not is_current(path):
+                    out.print(f"{path.stem}: running every cell ...")
+                    write_solved(path)
+            home, form, raised = making.BOOK, SOLVED, making.what_questions_raise()
+            out.print(f"Executing took {time.perf_counter() - start:.0f} s.")
+            start = time.perf_counter()
+        notebooks = [form / f"{path.stem}.ipynb" for path in chosen]
+        first = making.make(notebooks, raised, home, jobs=os.cpu_count() or 1)
         out.print(f"Making the pages took {time.perf_counter() - start:.0f} s.")
         if catalogues:
             from autograder.book import catalogue
 
-            count = catalogue.write_all(making.BOOK)
-            out.print(f"{count} messages in {escape(shown(making.BOOK / 'gettext'))}")
+            count = catalogue.write_all(home)
+            out.print(f"{count} messages in {escape(shown(home / 'gettext'))}")
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     except (FileNotFoundError, SolvingFailed, making.CannotMake) as error:
