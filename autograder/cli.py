@@ -40,7 +40,7 @@ STATUSES = {
     0: "The command did its work.",
     1: "Your input is wrong, or the result is. The message says what to do.",
     2: "The command line is wrong, or names something that cannot be used.",
-    CRASHED: "fxcourse has a fault. The message says where to report it.",
+    CRASHED: "The program has a fault. The message says where to report it.",
     STOPPED: "You stopped the command with Ctrl-C.",
 }
 """The exit status of every command; ``fxcourse lab`` ends with JupyterLab's own."""
@@ -780,7 +780,7 @@ def _leave_at_once() -> NoReturn:
 def _print_crash(error: BaseException) -> None:
     """Print that the program has a fault, where to report it, and the text for the report."""
     err.print(
-        "[red]fxcourse has crashed.[/red] This is a fault of the program, not yours. "
+        "[red]This command crashed.[/red] It is a fault of the program, not yours. "
         f"Please report it at {escape(issues_page())}, with the command that you ran and all "
         "of the text below. Remove private names from it first.",
     )

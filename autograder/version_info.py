@@ -27,5 +27,5 @@ def issues_page() -> str:
         addresses = metadata.metadata(DISTRIBUTION).get_all("Project-URL") or []
     except metadata.PackageNotFoundError:
         addresses = []
-    by_label = dict(line.split(", ", 1) for line in addresses)
+    by_label: dict[str, str] = dict(line.split(", ", 1) for line in addresses)
     return by_label.get("Issues", "the project's page of issues")

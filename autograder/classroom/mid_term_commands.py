@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from autograder.classroom.desk_commands import Folder, out, said
+from autograder.classroom.desk_commands import Folder, said
+from autograder.terminal import out
 
 if TYPE_CHECKING:
     from autograder.classroom.mid_term import Changed
