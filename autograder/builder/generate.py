@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -20,11 +20,14 @@ from autograder.builder.pins import environment_yml
 from autograder.builder.problems import BuildRefused, CourseRefused
 
 
-def generate(names: Sequence[str] = ()) -> dict[Path, str]:
-    """What the generated files must hold, by their paths. Nothing is written.
+def generate(
+    names: Sequence[str] = (), over: Callable[[list[Path]], Iterable[Path]] = iter
+) -> dict[Path, str]:
+    """The texts of the generated files, by their paths. Nothing is written.
 
     Args:
         names: chapters such as ``03_manipulation``; for none, all chapters and ``environment.yml``.
+        over: goes through the chapters, and may show progress.
 
     Raises:
         CourseRefused: some chapters or exercises break the rules.
@@ -35,7 +38,7 @@ def generate(names: Sequence[str] = ()) -> dict[Path, str]:
     refusals = exercise_folders.examine([chapter.stem for chapter in chosen] if names else [])
     if refusals:
         raise CourseRefused(refusals)
-    for chapter in chosen:
+    for chapter in over(chosen):
         try:
             files[COURSE / f"{chapter.stem}.ipynb"] = as_text(build(chapter))
             files[LESSONS / f"{chapter.stem}.json"] = lesson_text(chapter)

@@ -219,8 +219,8 @@ class Hunt:
         self.drawn += 1
         try:
             failure = attempt(model.subject(self.question), self.question)
-        except Useless as reason:
-            self.useless[str(reason).partition(":")[0]] += 1
+        except Useless as useless:
+            self.useless[useless.reason] += 1
             return
         if failure is None:
             return

@@ -94,7 +94,12 @@ class Failure:
 
 
 class Useless(Exception):
-    """A model that says nothing about a pass: it raises, or cannot be traced, or not rightly."""
+    """A model that cannot test a pass: it raises, or its trace does not do what it does."""
+
+    @property
+    def reason(self) -> str:
+        """The reason in a few words, without the details of one model."""
+        return str(self).partition(":")[0].replace("`", "")
 
 
 class Misused(Exception):
@@ -141,7 +146,7 @@ def subject(make: Callable[[], Trial], question: Question) -> Subject:
     try:
         trial, traced = make(), make()
     except Exception as error:
-        raise Useless(f"it cannot be made: {first_line(error)}") from None
+        raise Useless(f"the model cannot be made: {first_line(error)}") from None
     model, another = trial.model, traced.model
     if model is None or another is None:
         raise Useless("there is no model")
@@ -155,7 +160,9 @@ def subject(make: Callable[[], Trial], question: Question) -> Subject:
     with quiet():
         want = behaviour(copy.deepcopy(model), calls)
         if want.error or not calls:
-            raise Useless(want.error or "no inputs")
+            raise Useless(
+                f"the model raises {want.error}" if want.error else "the model has no inputs"
+            )
         given = _given(another, trial.inputs, question.given)
         if isinstance(given, fx.GraphModule):
             _demand_sound(given, calls, want, question)
@@ -178,7 +185,7 @@ def attempt(subject: Subject, question: Question) -> Failure | None:
                 changed = question.change(subject.own(), subject.inputs)
                 got = behaviour(changed, subject.calls, question.aspects)
         except TooLong:
-            return Failure(ENDLESS, "the pass does not come to an end, or takes seconds")
+            return Failure(ENDLESS, "the pass does not end, or takes seconds")
         except Misused:
             raise
         except Exception as error:
@@ -200,7 +207,7 @@ def _said_by(oracle: Oracle, subject: Subject, question: Question) -> Behaviour:
         raise Useless(f"the oracle raises: {first_line(error)}") from None
     want = behaviour(right, subject.calls, question.aspects)
     if want.error:
-        raise Useless(f"what the oracle gives raises: {want.error}")
+        raise Useless(f"the result of the oracle raises: {want.error}")
     return want
 
 
@@ -218,7 +225,7 @@ def _given(model: nn.Module, inputs: tuple[tuple[Any, ...], ...], given: Given) 
 
         return make_fx(model)(*copy.deepcopy(inputs[0]))
     except Exception as error:
-        raise Useless(f"it cannot be captured: {first_line(error)}") from None
+        raise Useless(f"the model cannot be captured: {first_line(error)}") from None
 
 
 def _demand_sound(given: fx.GraphModule, calls: list[Call], want: Behaviour, q: Question) -> None:
@@ -230,7 +237,7 @@ def _demand_sound(given: fx.GraphModule, calls: list[Call], want: Behaviour, q: 
         calls = [each for each in calls if not each.kwargs]
     found = unlike(behaviour(call, calls, aspects), want, aspects)
     if found:
-        raise Useless(f"the graph is another model: {found[1]}")
+        raise Useless(f"the graph computes something else: {found[1]}")
 
 
 def first_line(error: BaseException) -> str:

@@ -182,7 +182,7 @@ def test_student_is_erased_everywhere_and_the_others_stay(room: Path) -> None:
     assert scores(room) == {"ann": before}
     assert not any(row.in_this_run for row in grade_class(room).results)
     (room / "grades.csv").unlink()
-    assert f"nothing to erase of {MISS}" in asked("forget", str(room), MISS)[1]
+    assert f"nothing to erase about {MISS}" in asked("forget", str(room), MISS)[1]
 
 
 @pytest.mark.parametrize("name", ["..", "a/b", ""])

@@ -129,17 +129,20 @@ def test_a_counterexample_is_written_as_page_and_as_test(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["my_passes"], "is written MODULE:FUNCTION"),
+        (["my_passes"], "Write MODULE:FUNCTION"),
         (["my_passes:frezze"], "Did you mean 'freeze'"),
         (["nowhere:freeze"], "There is no module 'nowhere' for the pass"),
         (["nowhere.py:freeze"], "There is no file 'nowhere.py' for the pass"),
         (["broken:freeze"], "No module named 'nowhere_at_all'"),
-        (["my_passes:two"], "takes the model alone"),
+        (["my_passes:two"], "takes only the model"),
         (["my_passes:Pass"], "is a class"),
         (["my_passes:number", "-n", "3"], "returned an object of type int"),
         (["my_passes:nothing", "--kinds", "birds"], "There is no kind of models 'birds'"),
-        (["my_passes:nothing", "--ignore", "dtypes"], "what a pass may change 'dtypes'"),
-        (["my_passes:nothing", "--given", "code"], "cannot be given 'code'"),
+        (
+            ["my_passes:nothing", "--ignore", "dtypes"],
+            "There is no word for a change to ignore 'dtypes'",
+        ),
+        (["my_passes:nothing", "--given", "code"], "--given cannot be 'code'"),
         (["my_passes:nothing", "--html", "no/card.html"], "There is no folder 'no'"),
         (["my_passes:nothing", "--oracle", "my_passes:number", "-n", "3"], "Your oracle returned"),
     ],
@@ -152,10 +155,18 @@ def test_bad_input_gets_an_error_that_says_what_to_do(
     assert says in " ".join(output.split())
 
 
-def test_the_kinds_are_listed() -> None:
-    code, output = _run("any:thing", "--kinds", "help")
+@pytest.mark.parametrize("words", [["--kinds", "help"], ["any:thing", "--kinds", "help"]])
+def test_the_kinds_are_listed_without_a_pass_too(words: list[str]) -> None:
+    code, output = _run(*words)
     assert code == 0
     assert "convolutions" in output
+
+
+def test_models_that_cannot_be_used_have_a_readable_reason(folder: Path) -> None:
+    code, output = _run("my_passes:nothing", "-n", "40", "--kinds", "literals")
+    assert code == command.HOLDS
+    assert "right on all" in output
+    assert "could not be used: " in output and output.count("`") == 0
 
 
 def test_a_function_is_found_by_its_dotted_name() -> None:
