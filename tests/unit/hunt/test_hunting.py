@@ -19,7 +19,7 @@ from autograder.hunt.loading import CannotLoad, as_change, loaded
 from autograder.hunt.search import Hunt, operations
 from autograder.hunt.trying import ENDLESS, RAISES, Question
 
-DOCS = (ROOT / "docs" / "hunting.md").read_text(encoding="utf-8")
+DOCS = (ROOT / "docs" / "engineers" / "hunting.md").read_text(encoding="utf-8")
 
 UNFIT = """
 def two(gm, other): ...
