@@ -37,7 +37,9 @@ LOOSE = {
 }
 """What a pass may change if one says so, by the word for it."""
 
-DEFAULT = ("arithmetic", "literals", "layers", "convolutions", "constants", "sizes", "names")
+DEFAULT = (
+    "arithmetic", "literals", "layers", "convolutions", "constants", "sizes", "names", "identities",
+)  # fmt: skip
 """The kinds that are tried by default: those without effects and random numbers."""
 
 

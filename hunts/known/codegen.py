@@ -162,9 +162,9 @@ gm = fx.GraphModule(nn.Module(), graph)
         inputs="x = torch.zeros(2)",
         change="gm",
         right_is="fx.Interpreter(gm).run",
-        why="The code of `operator.iadd(size, 10)` is `size += 10`. That changes a tensor in place. "
-        "It does not change a number: the name `size` gets a new value, which later nodes read. "
-        "An `Interpreter` calls the function, and is right.",
+        why="The code of `operator.iadd(size, 10)` is `size += 10`. That changes a tensor in "
+        "place. It does not change a number: the name `size` gets a new value, which later nodes "
+        "read. An `Interpreter` calls the function, and is right.",
         file="fx/graph.py",
         line='"iadd": "{} += {}",',
         instead="Record `operator.add` for values that are not tensors.",
