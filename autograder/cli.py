@@ -51,12 +51,15 @@ def build(
     ] = False,
 ) -> None:
     """Generate course/*.ipynb from solutions/*.py, and environment.yml from pyproject.toml."""
+    from autograder.book import commands_page
     from autograder.builder import generate
     from autograder.builder.paths import shown
     from autograder.builder.problems import CourseRefused
 
     try:
         files = generate.generate(names or [])
+        if not names:
+            files[commands_page.PAGE] = commands_page.commands_page(all_apps())
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     except FileNotFoundError as error:
@@ -540,6 +543,13 @@ def _pass_on(name: str, module: str, help: str) -> None:
 
 if (Path(__file__).parent / "classroom" / "commands.py").exists():
     _pass_on("classroom", "autograder.classroom.commands", "Make and run an nbgrader classroom.")
+
+
+def all_apps() -> dict[str, typer.Typer]:
+    """The apps of this command line, by the words that call them."""
+    from autograder.classroom import commands
+
+    return {"fxcourse": app, "fxcourse classroom": commands.app}
 
 
 def _stopped(error: Exception) -> typer.Exit:
