@@ -91,6 +91,7 @@ def build(
     ] = False,
 ) -> None:
     """Generate course/*.ipynb from solutions/*.py, and environment.yml from pyproject.toml."""
+    from autograder.book import commands_page
     from autograder.builder import generate
     from autograder.builder.paths import shown
     from autograder.builder.problems import CourseRefused
@@ -98,6 +99,8 @@ def build(
     try:
         with Progress("Generating") as progress:
             files = generate.generate(names or [], over=progress.over)
+        if not names:
+            files[commands_page.PAGE] = commands_page.commands_page(all_apps())
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     except FileNotFoundError as error:
@@ -676,6 +679,13 @@ PANELS: Panels = {
 """The order of the commands in `fxcourse --help`, and an example for each."""
 
 arrange(app, PANELS)
+
+
+def all_apps() -> dict[str, typer.Typer]:
+    """The apps of this command line, by the words that call them."""
+    from autograder.classroom import commands
+
+    return {"fxcourse": app, "fxcourse classroom": commands.app}
 
 
 def _stopped(error: Exception) -> typer.Exit:

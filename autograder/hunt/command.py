@@ -38,7 +38,9 @@ LOOSE = {
 }
 """The aspects that the command line can ignore, by its word for them."""
 
-DEFAULT = ("arithmetic", "literals", "layers", "convolutions", "constants", "sizes", "names")
+DEFAULT = (
+    "arithmetic", "literals", "layers", "convolutions", "constants", "sizes", "names", "identities",
+)  # fmt: skip
 """The default kinds: those without effects and random numbers."""
 
 

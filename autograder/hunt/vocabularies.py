@@ -303,6 +303,33 @@ CONVOLUTIONS = Vocabulary(
     most=6,
 )
 
+IDENTITIES = Vocabulary(
+    ops(
+        "{a} + 0",
+        "0 + {a}",
+        "torch.add({a}, 0)",
+        "{a} - 0",
+        "{a} * 1",
+        "{a}.mul(1)",
+        "{a} / 1",
+        "{a} ** 1",
+        "torch.neg(-{a})",
+        "({a} > 0) + 0",
+        "({a} > 0) * 1",
+        "({a} * 4).long() + 0.0",
+        "({a} * 4).long() * 1.0",
+        "({a} * 4).long() / 1",
+        "torch.add(({a} * 4).long(), 0.0)",
+        "-(-({a} * 4).long())",
+    )
+    + PLAIN,
+    shapes=((2, 3), (3,)),
+    dtypes=DOUBLE,
+    inputs=("", "tensor", "default"),
+    most=5,
+)
+"""Calls that look as if they did nothing. On tensors of bool or int they change the dtype."""
+
 ARITHMETIC = Vocabulary(COMMON, dtypes=DOUBLE, namesakes=("max", "add_1"), most=6)
 
 
@@ -322,6 +349,7 @@ KINDS: dict[str, Vocabulary] = as_models(
         "effects": EFFECTS,
         "random": RANDOM,
         "names": names("inf"),
+        "identities": IDENTITIES,
     }
 )
 """The kinds of models that can be asked for, by name."""
@@ -336,5 +364,6 @@ SAYS: dict[str, str] = {
     "effects": "operations in place, views, `out=`, BatchNorms in training mode",
     "random": "random numbers and dropout",
     "names": "parameters and attributes with names that mislead",
+    "identities": "`x + 0`, `x * 1` and the like, on floats, integers and bools",
 }
 """What each kind is, in a few words."""

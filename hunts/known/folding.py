@@ -98,7 +98,7 @@ class Model(nn.Module):
         show="f(x, k=5.0)",
         imports=FOLD,
         why="`FoldedGraphModule.__call__` takes `**kwargs`, and does not pass them on. If there "
-        "is a default, it is used in silence.",
+        "is a default, it is used without a message.",
         file="fx/experimental/const_fold.py",
         line="return super().__call__(*args)",
         instead="Call it with positional arguments alone.",
