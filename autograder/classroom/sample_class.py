@@ -12,8 +12,8 @@ from nbformat.v4 import new_code_cell
 
 from autograder.builder.solution_regions import without_markers
 from autograder.classroom.create import choose, create
-from autograder.classroom.sample_hand_ins import CHAPTER, HAND_INS, POINTS, RIGHT, HandIn
 from autograder.classroom.private import private
+from autograder.classroom.sample_hand_ins import CHAPTER, HAND_INS, POINTS, RIGHT, HandIn
 from autograder.submission.source_cells import CHECK, grade_id
 
 
