@@ -57,6 +57,10 @@ def build(
 
     try:
         files = generate.generate(names or [])
+        if not names:
+            from autograder.classroom import settings_page
+
+            files |= settings_page.pages()
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     except FileNotFoundError as error:
