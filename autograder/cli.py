@@ -101,6 +101,9 @@ def build(
             files = generate.generate(names or [], over=progress.over)
         if not names:
             files[commands_page.PAGE] = commands_page.commands_page(all_apps())
+            from autograder.classroom import settings_page
+
+            files |= settings_page.pages()
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     except FileNotFoundError as error:

@@ -51,6 +51,23 @@ def create(
 
 
 @app.command()
+def demo(folder: Annotated[Path, typer.Argument(help="A new folder for the class.")]) -> None:
+    """Make a sample class to try grading on: a chapter and six hand-ins with known points."""
+    from autograder.classroom import sample_class
+    from autograder.classroom.create import CannotCreate
+
+    try:
+        sample_class.make(folder, say=lambda text: out.print(escape(text)))
+    except CannotCreate as error:
+        err.print(f"[red]No class was made.[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+    out.print(f"The sample class is in {escape(str(folder))}. These students have handed in:")
+    for line in sample_class.lines():
+        out.print(f"  {line}")
+    out.print(f"Now grade it: fxcourse grade {escape(str(folder))}")
+
+
+@app.command()
 def undo(
     folder: Folder,
     force: Annotated[

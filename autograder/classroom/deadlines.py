@@ -19,23 +19,23 @@ from autograder.classroom.chapter_names import is_called
 FILE = "deadlines.toml"
 
 TEMPLATE = """\
-# When work is late, and what that costs. Due dates are set in Formgrader, under Manage Assignments.
-# This file is read at each run of `fxcourse grade`; nothing is graded again for it.
-# `fxcourse classroom lateness .` shows who would get what.
+# When work is late, and what that costs. Set due dates in Formgrader, under Manage Assignments.
+# Each run of `fxcourse grade` reads this file, and grades nothing again because of it.
+# `fxcourse classroom lateness .` shows who would lose what.
 
-# Of times that name no time zone; due dates are shown in it. For example "Europe/Berlin".
+# The time zone of times that name none. Due dates are shown in it. For example "Europe/Berlin".
 timezone = "UTC"
 
-# So many minutes after the due date cost nothing.
+# This many minutes after the due date cost nothing.
 grace_minutes = 0
 
-# What each day that has begun after that costs, in per cent of the points earned.
+# The cost of each day that has begun after that, in percent of the points earned.
 percent_a_day = 0
 
-# So many late days of each student are free. They go to the chapters that are due first.
+# Each student has this many free late days. They go to the chapters that were due first.
 late_days = 0
 
-# Of one student: other late days, and extensions in days, by chapter or for "all" chapters.
+# For one student: other late days, and extensions in days, by chapter or for "all" chapters.
 # [students.ann]
 # late_days = 5
 # extensions = { "03" = 2, all = 0.5 }
