@@ -7,8 +7,8 @@ Four things differ in the book:
 * A ``<picture>`` follows the reader's system. Its two images follow the switch of the theme.
 * A link to a file outside ``docs/`` would lead out of the book. It becomes a link to the repository
   if ``pyproject.toml`` says where that is (``Repository`` in ``[project.urls]``, with an owner
-  instead of ``OWNER``), and plain text otherwise. Links to notebooks are left to `Links`, which knows
-  the chapters of the book.
+  instead of ``OWNER``), and plain text otherwise. `Links` changes links to notebooks, because it
+  knows the chapters of the book.
 * ``docs/sample/`` has a chapter with its outputs, for readers without an installation. The book has
   the chapter itself, so it leaves out the sample, and links to it lead to the chapter.
 """

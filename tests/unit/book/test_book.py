@@ -86,6 +86,8 @@ def test_each_heading_has_a_label_of_its_own() -> None:
         ("[on](03b_effects.ipynb#3b.1-Probes:-watch-(19-minutes))", None),
         ("[on](03b_effects.ipynb#Recap)", "[on](#03b_effects-recap)"),
         ("[out](https://pytorch.org/chapter) 3", "[out](https://pytorch.org/chapter) 3"),
+        ("[chapter 3](../tracks.md#chapter-3)", "[chapter 3](../tracks.md#chapter-3)"),
+        ("1. Run\n\n   ```\n   chapter 3\n   ```", "1. Run\n\n   ```\n   chapter 3\n   ```"),
         ("[lost](99_nothing.ipynb)", "lost"),
     ],
 )
