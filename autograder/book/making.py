@@ -68,7 +68,7 @@ def write_source(
 
     Args:
         chapters: in course order.
-        folder: what is in it is removed first.
+        folder: its content is removed first.
         raised: what the questions raise, by number. With None, nothing was executed: chapters
             have only their headings, and the list of error messages is left out.
     """

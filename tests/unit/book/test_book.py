@@ -86,6 +86,8 @@ def test_each_heading_has_a_label_of_its_own() -> None:
         ("[on](03b_effects.ipynb#3b.1-Probes:-watch-(19-minutes))", None),
         ("[on](03b_effects.ipynb#Recap)", "[on](#03b_effects-recap)"),
         ("[out](https://pytorch.org/chapter) 3", "[out](https://pytorch.org/chapter) 3"),
+        ("[chapter 3](../tracks.md#chapter-3)", "[chapter 3](../tracks.md#chapter-3)"),
+        ("1. Run\n\n   ```\n   chapter 3\n   ```", "1. Run\n\n   ```\n   chapter 3\n   ```"),
         ("[lost](99_nothing.ipynb)", "lost"),
     ],
 )
@@ -204,7 +206,7 @@ def test_without_chapters_nothing_is_executed_and_pages_say_so(others: Path) -> 
 
 
 def test_every_page_of_the_documentation_is_in_the_book(others: Path) -> None:
-    written = {path.relative_to(making.DOCS) for path in making.DOCS.rglob("*.md")}
+    written = [path.relative_to(docs_pages.DOCS) for path in docs_pages.pages()]
     assert [path for path in written if not (others / path.with_suffix(".html")).is_file()] == []
 
 
@@ -242,6 +244,8 @@ def test_a_title_alone_has_no_effort(text: str, alone: str) -> None:
         ("[a](other.md#b) [b](#c)", None),
         ("[a](https://example.org/README.md)", None),
         ("[3](../../course/03_manipulation.ipynb)", None),
+        ("[a](../reference/kinds/)", "[a](../reference/kinds/index.md)"),
+        ("[a](../sample/03_manipulation.md#b)", "[a](03_manipulation.ipynb)"),
         ("![a](../_static/x.png)", None),
         ("`[a](../../README.md)`", None),
         ("1. Run\n\n   ```\n   [a](../../README.md)\n   ```", None),
@@ -267,8 +271,8 @@ def test_a_picture_follows_the_theme() -> None:
         '<img alt="A card." width="600" src="../l.png">\n</picture>'
     )
     assert docs_pages.for_the_book("page.md", picture, {}) == (
-        '<p><img class="only-light" alt="A card." width="600" src="../l.png">\n'
-        '<img class="only-dark" alt="A card." width="600" src="../d.png"></p>'
+        '<img class="only-light" alt="A card." width="600" src="../l.png">'
+        '<img class="only-dark" alt="A card." width="600" src="../d.png">'
     )
     assert docs_pages.for_the_book("page.md", f"```\n{picture}\n```", {}).count("<picture>") == 1
 
@@ -337,7 +341,7 @@ def test_errors_are_read_from_outputs() -> None:
 
 
 def test_every_kind_of_exercise_has_a_page() -> None:
-    folder = making.DOCS / "reference" / "kinds"
+    folder = docs_pages.DOCS / "reference" / "kinds"
     listed = (folder / "index.md").read_text(encoding="utf-8")
     names = {name.replace(" ", "_") for name in PROCEDURES}
     assert {path.stem for path in folder.glob("*.md")} == names | {"index"}
@@ -352,7 +356,7 @@ def test_the_glossary_names_sections_that_are_there() -> None:
         for path in paths.COURSE.glob("*.ipynb")
         for heading in headings(path.stem, nbformat.read(path, as_version=4))
     }
-    text = (making.DOCS / "reference" / "glossary.md").read_text(encoding="utf-8")
+    text = (docs_pages.DOCS / "reference" / "glossary.md").read_text(encoding="utf-8")
     named = re.findall(r"section (\d+[b-z]?\.\d+)", text)
     assert len(named) >= 50 and set(named) <= numbers
 

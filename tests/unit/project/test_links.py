@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from autograder.book import docs_pages
+from autograder.book.docs_pages import DOCS
 from autograder.builder.paths import ROOT
 from tests.support import github_pages
 
-DOCS = ROOT / "docs"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
-FOLDERS = sorted({path.parent for path in DOCS.rglob("*.md")})
+FOLDERS = sorted({path.parent for path in docs_pages.pages()})
 
 
 def name(path: Path) -> str:
