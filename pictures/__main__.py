@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 
-from pictures import learners_index, shots_of_cards, small_class
+from pictures import learners_index, sample_chapter, shots_of_cards, small_class
 from pictures.browser import CannotPicture
 
 PARTS = {
     "cards": shots_of_cards.take,
+    "chapter": sample_chapter.take,
     "index": learners_index.take,
     "class": small_class.take,
 }
