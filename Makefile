@@ -9,6 +9,7 @@ BENCH_ARGS ?=
 BOOK_ARGS ?=
 HUNT_ARGS ?=
 ATTACKS_ARGS ?=
+PICTURES_ARGS ?=
 PYTEST_ARGS ?=
 ONLY ?=
 IN ?=
@@ -20,7 +21,7 @@ FIND_PYTHON = for p in "$(PYTHON)" python3.11 python3.12 python3.13 python3 pyth
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
 		2>/dev/null && echo "$$p" && break; done
 
-.PHONY: help lab test test-all test-rest test-browser test-long build solutions book grade-demo attacks bench hunt doctor
+.PHONY: help lab test test-all test-rest test-browser test-long build solutions book pictures grade-demo attacks bench hunt doctor
 .DEFAULT_GOAL := help
 
 help:
@@ -36,6 +37,8 @@ help:
 	@echo "make solutions   execute all chapters in solved form, into build/solutions/"
 	@echo "make book        all chapters with their outputs as pages, in build/book/html/;"
 	@echo "                   BOOK_ARGS=--pages: all other pages, without executing chapters (a minute)"
+	@echo "make pictures    pictures and sample chapter of README and docs/ (5 minutes, needs Chromium);"
+	@echo "                   PICTURES_ARGS=cards, chapter, index or class for one part"
 	@echo "make bench       figures (hours); BENCH_ARGS=checks, random or grading for one part,"
 	@echo "                   BENCH_ARGS=commits for grading beside another commit (BENCH_COMMIT)"
 	@echo "make hunt        what PyTorch's own passes get wrong, by random models (minutes);"
@@ -60,6 +63,10 @@ solutions: .venv/.installed
 book: .venv/.installed-book
 	@echo "==> Making the book (executing every chapter takes a quarter of an hour the first time)"
 	@$(PY) -m autograder.cli book $(BOOK_ARGS)
+
+pictures: .venv/.installed-test
+	@echo "==> Making the pictures"
+	@OMP_NUM_THREADS=1 $(PY) -m pictures $(PICTURES_ARGS)
 
 bench: .venv/.installed-test
 	@OMP_NUM_THREADS=1 $(PY) -m benchmarks $(BENCH_ARGS)

@@ -69,7 +69,7 @@ def imported(folder: str) -> dict[str, str]:
                 continue
             for module in modules:
                 found.setdefault(module.partition(".")[0], str(path.relative_to(ROOT)))
-    own = {"autograder", "tests", "benchmarks", "hunts"}
+    own = {"autograder", "tests", "benchmarks", "hunts", "pictures"}
     return {name: at for name, at in found.items() if name not in own | sys.stdlib_module_names}
 
 
@@ -102,6 +102,7 @@ def test_what_the_tests_import_is_declared() -> None:
     assert undeclared("tests", {*RUNTIME, *OPTIONAL["test"]}) == []
     assert undeclared("benchmarks", {*RUNTIME, *OPTIONAL["test"]}) == []
     assert undeclared("hunts", {*RUNTIME, *OPTIONAL["test"]}) == []
+    assert undeclared("pictures", {*RUNTIME, *OPTIONAL["test"]}) == []
 
 
 def test_the_tests_can_try_every_extra() -> None:
@@ -110,7 +111,7 @@ def test_the_tests_can_try_every_extra() -> None:
 
 
 def test_a_pin_that_nobody_imports_has_a_reason() -> None:
-    folders = ("autograder", "benchmarks", "hunts", "solutions", "tests")
+    folders = ("autograder", "benchmarks", "hunts", "pictures", "solutions", "tests")
     used = {
         name for folder in folders for brings in distributions(folder).values() for name in brings
     }
