@@ -1,4 +1,4 @@
-"""From ``MODULE:NAME`` on a command line to a function, and from what a pass returns to a model."""
+"""Functions that are named ``MODULE:NAME``, as passes and oracles for a hunt."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from autograder.hunt.trying import Change, Misused, Oracle, first_line
 
 
 class CannotLoad(Exception):
-    """There is no such function, or it cannot be used; the message says what to do."""
+    """The function does not exist or cannot be used; the message says what to do."""
 
 
 def loaded(words: str, what: str) -> Callable[..., Any]:
@@ -116,10 +116,10 @@ def _demand_one_argument(function: Callable[..., Any], words: str) -> None:
 
 
 def as_change(function: Callable[[Any], Any]) -> Change:
-    """A pass as somebody wrote it, as a hunt calls it.
+    """A reader's pass, in the form in which a hunt calls it.
 
-    It may change what it is given and return nothing, or return a module, a `PassResult`, a graph,
-    or a pair of a module and something else.
+    It may change its input and return nothing, or return a module, a `PassResult`, a graph, or a
+    pair of a module and something else.
     """
 
     def change(given: Any, inputs: Any) -> Callable[..., Any]:
@@ -143,7 +143,7 @@ def as_change(function: Callable[[Any], Any]) -> Change:
 
 
 def as_oracle(function: Callable[[nn.Module], Any]) -> Oracle:
-    """An oracle as somebody wrote it; it returns what can be called in place of the model."""
+    """A reader's oracle, in the form in which a hunt calls it."""
 
     def oracle(model: nn.Module) -> Callable[..., Any]:
         right = function(model)

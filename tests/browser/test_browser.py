@@ -66,7 +66,7 @@ def test_a_pass_is_written_checked_and_remembered(page: Any, lab: Lab) -> None:
     assert "not attempted yet" in notebook.output(check).lower()
     before = notebook.run(progress)
     debrief = notebook.cell(only('debrief("add_to_mul")'))
-    assert "opens after your own pass" in notebook.output(debrief)
+    assert "opens after you have passed it" in notebook.output(debrief)
 
     predict = notebook.cell('predict("03.1", "?")')
     assert "Pick first" in notebook.output(predict)

@@ -78,7 +78,7 @@ def go_through(chapter: str, page: Any, lab: Lab) -> None:
         desk.notebook.run(desk.notebook.first, shows=False)
         desk.notebook.run(desk.solve, shows=False)
         assert "Not attempted yet" in desk.notebook.run(desk.check)
-        assert "opens after your own pass" in desk.notebook.run(desk.debrief)
+        assert "opens after you have passed it" in desk.notebook.run(desk.debrief)
         assert re.search(r"Hint 1 of \d", desk.notebook.run(desk.hint))
         wrong = desk.try_(stub.replace(STUB, "return None"))
         assert "Not right yet" in wrong and f'hint("{desk.name}")' in wrong

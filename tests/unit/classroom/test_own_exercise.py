@@ -80,12 +80,12 @@ def test_answers_that_are_not_judged_as_meant_are_named(room: Path) -> None:
     ("file", "old", "new", "said"),
     [
         ("cases.py", 'name="relu_to_tanh"', 'name="other"', "EXERCISE.name is 'other'"),
-        ("cases.py", '"one call", "calls"', '"one call", "x"', "of the aspect 'x': unknown"),
+        ("cases.py", '"one call", "calls"', '"one call", "x"', "has an unknown aspect: 'x'"),
         ("cases.py", "import models", "import nothing", "cases.py cannot be imported: ImportErr"),
-        ("rubric.py", ", exchanging(TanhForRelu)", "", "does not say what must come of 'one call'"),
+        ("rubric.py", ", exchanging(TanhForRelu)", "", "has no expected result for 'one call'"),
         ("rubric.py", "is torch.relu else", "is torch.relu_ else (", "rubric.py: SyntaxError"),
         ("rubric.py", "KEY =", "NO =", "KEY cannot be imported from rubric.py"),
-        ("models.py", "import torch", "import torch, autograder.judge", "leads to .*der.judge"),
+        ("models.py", "import torch", "import torch, autograder.judge", "imports .*der.judge"),
         ("models.py", "import torch", "import own_exercises.relu_to_tanh.rubric", "imported alone"),
         ("cases.py", "models.OneCall,", "lambda: models.OneCall(),", "'one call' cannot be sent"),
         ("answers.py", "RIGHT =", "NONE =", "needs a list RIGHT"),
@@ -102,7 +102,11 @@ def test_what_does_not_work_is_said(
 
 
 def test_names_that_cannot_be(room: Path) -> None:
-    for name, said in (("a-b", "cannot be the name"), ("class", "name"), ("retarget", "has an")):
+    for name, said in (
+        ("a-b", "cannot be the name"),
+        ("class", "name"),
+        ("retarget", "already has an"),
+    ):
         with pytest.raises(CannotWrite, match=said):
             write(room, name)
     with pytest.raises(CannotWrite, match="is not a classroom"):
