@@ -13,20 +13,30 @@ PICTURES_ARGS ?=
 PYTEST_ARGS ?=
 ONLY ?=
 IN ?=
+TORCH =
+TORCH_CPU = https://download.pytorch.org/whl/cpu
 
 PYTEST = $(PY) -m pytest -n auto --dist loadgroup$(if $(PYTEST_ARGS), $(PYTEST_ARGS))
+
+# Installs exactly the versions that were tested. TORCH=cpu takes PyTorch's builds without CUDA.
+ifneq ($(filter-out cpu,$(TORCH)),)
+$(error There is no TORCH=$(TORCH). Leave it out, or write TORCH=cpu)
+endif
+INSTALL = $(PY) -m pip install --disable-pip-version-check --constraint constraints.txt$(if \
+	$(TORCH), --extra-index-url $(TORCH_CPU)) --editable
 
 # The first of these that the course supports and that can make an environment.
 FIND_PYTHON = for p in "$(PYTHON)" python3.11 python3.12 python3.13 python3 python; do \
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
 		2>/dev/null && echo "$$p" && break; done
 
-.PHONY: help lab test test-all test-rest test-browser test-long build solutions book pictures grade-demo attacks bench hunt doctor
+.PHONY: help lab test test-all test-rest test-browser test-long build solutions book pictures grade-demo attacks bench hunt doctor lock
 .DEFAULT_GOAL := help
 
 help:
 	@echo "Learn"
 	@echo "make lab           install what is missing, and open JupyterLab (the first time: minutes)"
+	@echo "                   TORCH=cpu: PyTorch without CUDA, which is much smaller on Linux"
 	@echo "make doctor        check this machine, and explain how to fix problems (half a minute)"
 	@echo ""
 	@echo "Check a change"
@@ -55,12 +65,18 @@ help:
 	@echo "                   BENCH_ARGS=commits: grading, compared with the commit BENCH_COMMIT"
 	@echo "make hunt          search for bugs in PyTorch's own passes with random models (5 minutes)"
 	@echo "                   HUNT_ARGS=\"--minutes 30 --seed 7\": longer, and other models"
+	@echo ""
+	@echo "Release"
+	@echo "make lock          write the versions that are installed here to constraints.txt (seconds)"
 
 lab: .venv/.installed
 	@$(PY) -m autograder.cli lab $(LAB_ARGS)
 
 doctor: .venv/.installed
 	@$(PY) -m autograder.cli doctor
+
+lock: .venv/.installed-test
+	@$(PY) -m autograder.builder.lock
 
 build: .venv/.installed
 	@echo "==> Generating the notebooks"
@@ -139,19 +155,19 @@ test-long: .venv/.installed-test
 	"$$python" -m venv .venv
 
 # The course is compiled here, as pip compiles packages: otherwise each of the first processes does it.
-.venv/.installed: pyproject.toml | .venv/bin/python
-	@echo "==> Installing the course and the packages it pins (several minutes the first time)"
-	@$(PY) -m pip install --disable-pip-version-check -e .
+.venv/.installed: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "==> Installing the course and the packages that it was tested with (several minutes the first time)"
+	@$(INSTALL) '.[learn,teach]'
 	@$(PY) -m compileall -q autograder
 	@touch $@
 
-.venv/.installed-test: pyproject.toml | .venv/.installed
+.venv/.installed-test: pyproject.toml constraints.txt | .venv/.installed
 	@echo "==> Installing what the tests need"
-	@$(PY) -m pip install --disable-pip-version-check -e '.[test]'
+	@$(INSTALL) '.[test]'
 	@$(PY) -m compileall -q tests benchmarks hunts
 	@touch $@
 
-.venv/.installed-book: pyproject.toml | .venv/.installed
+.venv/.installed-book: pyproject.toml constraints.txt | .venv/.installed
 	@echo "==> Installing what the book needs"
-	@$(PY) -m pip install --disable-pip-version-check -e '.[book]'
+	@$(INSTALL) '.[book]'
 	@touch $@

@@ -34,4 +34,9 @@ def __getattr__(name: str) -> Any:
     # what is wrong with a broken one; grading does not wait for matplotlib.
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    home = import_module(_HOME[name])
+    if name == "check" and getattr(home, "__file__", None):  # where a class is graded, it has none
+        from autograder.core.tried_versions import name_other_torch
+
+        name_other_torch()
+    return getattr(home, name)

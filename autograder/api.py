@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from autograder import learners_record, workspace_root
 from autograder.cell_truth import cell_problem
+from autograder.core import extras
 from autograder.core.exercise import Case, Exercise
-from autograder.core.verdict import Finding, Verdict
+from autograder.core.verdict import MISSING_PACKAGE, Finding, Verdict
 from autograder.debriefing import has_debrief, show_debrief
 from autograder.exercises import EXERCISES
 from autograder.failed_case import FailedCase, failed_case
@@ -80,8 +81,13 @@ def _judged(
     exercise: Exercise, answer: Any, *, hidden: bool, seed: int = 0
 ) -> tuple[Verdict, list[Case]]:
     """The verdict, and the cases that were tried, random models among them."""
-    with quickly(exercise.procedure):
-        return _judged_now(exercise, answer, hidden=hidden, seed=seed)
+    try:
+        with quickly(exercise.procedure):
+            return _judged_now(exercise, answer, hidden=hidden, seed=seed)
+    except ModuleNotFoundError as error:  # a case needs it: what an answer raises is in its verdict
+        if not (needs := extras.advice(error)):
+            raise
+        return Verdict(exercise.name, "not judged", 0.0, (Finding(MISSING_PACKAGE, needs),)), []
 
 
 def _judged_now(
@@ -115,7 +121,8 @@ def check(answer: Any, *, hidden: bool = False, points: float | None = None) -> 
     """
     exercise = exercise_called(_name_of(answer))
     verdict = _checked(exercise, answer, hidden=hidden)
-    learners_record.note_verdict(exercise.name, verdict.status)
+    if not verdict.is_unchecked:
+        learners_record.note_verdict(exercise.name, verdict.status)
     from autograder.cards.card import Card
     from autograder.cards.display import show
 
@@ -124,7 +131,7 @@ def check(answer: Any, *, hidden: bool = False, points: float | None = None) -> 
     show(card)
     if verdict.status == "not attempted" and not (hidden or learners_record.is_grading()):
         return
-    if verdict.status not in ("passed", "not judged"):
+    if verdict.is_unchecked or verdict.status not in ("passed", "not judged"):
         raise CheckFailed(_short(verdict))
 
 
@@ -240,4 +247,6 @@ def _short(verdict: Verdict) -> str:
     if verdict.status == "not attempted":
         return f"`{verdict.exercise}` is not attempted yet."
     first = verdict.findings[0].message if verdict.findings else ""
+    if verdict.is_unchecked:
+        return f"`{verdict.exercise}` was not checked. {first}"
     return f"`{verdict.exercise}` does not pass yet. {first}"

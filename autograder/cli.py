@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 from rich.markup import escape
 
+from autograder.core import extras
 from autograder.core.quick_imports import quick_imports
 from autograder.help_panels import Panels, arrange
 from autograder.terminal import Progress, accept_every_character, err, out
@@ -52,6 +53,9 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+MISSING = 2
+"""The exit status of a command that lacks an optional package."""
+
 
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -90,7 +94,8 @@ def build(
         bool, typer.Option("--check", help="Write nothing; fail if a generated file differs.")
     ] = False,
 ) -> None:
-    """Generate course/*.ipynb from solutions/*.py, and environment.yml from pyproject.toml."""
+    """Generate course/*.ipynb from solutions/*.py, and the pages that are made from code."""
+    extras.require("nbgrader")
     from autograder.book import commands_page
     from autograder.builder import generate
     from autograder.builder.paths import shown
@@ -137,6 +142,7 @@ def solutions(
     names: Names = None,
 ) -> None:
     """Execute every chapter in solved form, and write the notebooks to build/solutions/."""
+    extras.require("nbgrader")
     from autograder.builder import solved_chapter
     from autograder.builder.paths import choose, shown
 
@@ -181,6 +187,7 @@ def book(
     ] = False,
 ) -> None:
     """Make the book: all chapters with their outputs as pages, in build/book/html/."""
+    extras.require("sphinx")
     from autograder.book import making
     from autograder.builder.paths import COURSE, choose, shown
     from autograder.builder.solved_chapter import SOLVED, SolvingFailed, is_current, write_solved
@@ -223,6 +230,7 @@ def references(
     ] = False,
 ) -> None:
     """Make the reference outputs that answers are compared with, from solutions/*.py."""
+    extras.require("nbgrader")
     from autograder.builder.generate_references import write_all
     from autograder.builder.problems import CourseRefused
     from autograder.judge.references import MissingReference
@@ -260,6 +268,7 @@ def lab(
     ] = None,
 ) -> None:
     """Open JupyterLab on your workspace. The first time, this makes the workspace."""
+    extras.require("jupyterlab")
     from autograder.workspace import index, update
     from autograder.workspace import lab as jupyter
     from autograder.workspace.given import INDEX, NoNotebooks
@@ -492,7 +501,7 @@ def grade(
             with quick_imports():
                 from autograder.classroom import grade_class, progress_report
     except ImportError as error:
-        err.print(f"[red]Nothing was graded.[/red] {escape(str(error))}")
+        err.print(f"[red]Nothing was graded.[/red] {escape(extras.advice(error) or str(error))}")
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         err.print("Stopped. Nothing was graded.")
@@ -618,6 +627,7 @@ def new_exercise(
     ],
 ) -> None:
     """Write an exercise of your own into a classroom, or test the one that is there."""
+    extras.require("nbgrader")
     os.environ.update(_with_scripts_on_path())
     from autograder.new_exercise import trying, write
 
@@ -649,7 +659,11 @@ def _pass_on(name: str, module: str, help: str) -> None:
 
     def command(context: typer.Context) -> None:
         os.environ.update(_with_scripts_on_path())
-        importlib.import_module(module).app(context.args, prog_name=f"fxcourse {name}")
+        try:
+            importlib.import_module(module).app(context.args, prog_name=f"fxcourse {name}")
+        except ModuleNotFoundError:
+            extras.require("nbgrader")  # name the extra for classes, not that of a part of it
+            raise
 
     app.command(name, help=help, add_help_option=False, context_settings=_PASS_ON)(command)
 
@@ -782,6 +796,11 @@ def main() -> None:
     accept_every_character(sys.stdout, sys.stderr)
     try:
         app(prog_name="fxcourse")
+    except ModuleNotFoundError as error:
+        if not (advice := extras.advice(error)):
+            raise
+        err.print(advice, markup=False)
+        sys.exit(MISSING)
     except SystemExit as end:
         if end.code == STOPPED:
             _leave_at_once()

@@ -13,11 +13,18 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
 from autograder import workspace_root
+from autograder.core import extras
+from autograder.core.tried_versions import remark_on_torch
 
 DISTRIBUTION = "fxcourse"
 REINSTALL = (
-    "In the course's environment, run 'python -m pip install -e .' in the project's folder. "
+    "In the project's folder, in the course's environment, run: python -m pip install "
+    '--constraint constraints.txt --editable ".[learn,teach]". '
     "With make: remove the folder .venv, then run 'make lab'."
 )
 
@@ -39,15 +46,33 @@ class Diagnosis:
     mend: str = ""
 
 
-def pins() -> dict[str, str]:
-    """The pinned version of each package that the course needs.
+def wanted() -> list[Requirement]:
+    """Return what the base requires, and what the extras require of packages that are installed.
 
     Raises:
         importlib.metadata.PackageNotFoundError: the course is not installed.
     """
-    required = [line.split(";") for line in metadata.requires(DISTRIBUTION) or ()]
-    plain = [line[0] for line in required if len(line) == 1]
-    return dict(line.strip().split("==") for line in plain if "==" in line)
+    required = [Requirement(line) for line in metadata.requires(DISTRIBUTION) or ()]
+    return [
+        each
+        for each in required
+        if canonicalize_name(each.name) != DISTRIBUTION
+        and (each.marker is None or (_is_here(each.name) and _may_apply(each.marker)))
+    ]
+
+
+def _is_here(package: str) -> bool:
+    """Whether a package is installed."""
+    try:
+        metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _may_apply(marker: Marker) -> bool:
+    """Whether a condition holds for this Python, with any of the course's extras."""
+    return any(marker.evaluate({"extra": extra}) for extra in extras.EXTRAS)
 
 
 def python(version: tuple[int, int] = sys.version_info[:2]) -> Diagnosis:
@@ -60,27 +85,40 @@ def python(version: tuple[int, int] = sys.version_info[:2]) -> Diagnosis:
 
 
 def packages() -> Diagnosis:
-    """Whether every pinned package is installed in its pinned version."""
+    """Whether every installed package has a version that works."""
     name = "Packages"
     try:
-        wanted = pins()
+        required = wanted()
     except metadata.PackageNotFoundError:
         says = "The course is not installed in this Python."
         return Diagnosis(name, "broken", says, REINSTALL)
-    wrong = [text for package, pin in wanted.items() if (text := _differs(package, pin))]
+    wrong = [text for each in required if (text := _differs(each))]
     if wrong:
         return Diagnosis(name, "broken", "; ".join(wrong) + ".", REINSTALL)
-    torch = f"torch {wanted['torch']} with torchvision {wanted['torchvision']}"
-    return Diagnosis(name, "ok", f"all {len(wanted)} have the pinned version; {torch}.")
+    return Diagnosis(name, "ok", f"{len(required)} are installed, in versions that work.")
 
 
-def _differs(package: str, pin: str) -> str:
-    """How the installed version differs from the pin; builds such as +cpu are the same version."""
+def _differs(requirement: Requirement) -> str:
+    """How the installed version differs from what is required; "" if it does not."""
     try:
-        version = metadata.version(package)
+        version = metadata.version(requirement.name)
     except metadata.PackageNotFoundError:
-        return f"{package} is not installed"
-    return "" if version.split("+")[0] == pin else f"{package} is {version} and must be {pin}"
+        return f"{requirement.name} is not installed"
+    if requirement.specifier.contains(version, prereleases=True):
+        return ""
+    return f"{requirement.name} is {version} and must be {requirement.specifier}"
+
+
+def tried_pytorch() -> Diagnosis:
+    """Whether the course was tried with this version of PyTorch."""
+    name = "PyTorch"
+    try:
+        version = metadata.version("torch")
+    except metadata.PackageNotFoundError:
+        return Diagnosis(name, "broken", "It is not installed.", REINSTALL)
+    if remark := remark_on_torch(version):
+        return Diagnosis(name, "info", remark)
+    return Diagnosis(name, "ok", f"The course was tested with this version, {version}.")
 
 
 def torch_and_torchvision() -> Diagnosis:
@@ -88,9 +126,11 @@ def torch_and_torchvision() -> Diagnosis:
     # In a process of its own, because a broken build can end the process that imports it.
     code = "import torch, torchvision; torchvision.ops.nms; print(torch.__version__)"
     name = "torch and torchvision"
+    if not extras.is_installed("torchvision"):
+        return Diagnosis(name, "info", f"Some exercises use it: {_how_to('torchvision')}")
     failed = _fails(code)
     if failed:
-        mend = "Install both again, in one command, with the versions in pyproject.toml."
+        mend = f"Install both again, in one command. {REINSTALL}"
         return Diagnosis(name, "broken", f"They cannot be imported together: {failed}", mend)
     return Diagnosis(name, "ok", "They can be imported together.")
 
@@ -98,6 +138,8 @@ def torch_and_torchvision() -> Diagnosis:
 def matplotlib() -> Diagnosis:
     """Whether pictures can be drawn."""
     code = "import matplotlib; matplotlib.use('agg'); import matplotlib.pyplot as p; p.figure()"
+    if not extras.is_installed("matplotlib"):
+        return Diagnosis("matplotlib", "info", f"Pictures use it: {_how_to('matplotlib')}")
     failed = _fails(code)
     if failed:
         return Diagnosis("matplotlib", "broken", f"It cannot draw pictures: {failed}", REINSTALL)
@@ -117,6 +159,8 @@ def kernel() -> Diagnosis:
         "sys.exit(''.join(shown).strip() != sys.prefix and 'The kernel runs another Python: '"
         " + ''.join(shown).strip())"
     )
+    if not (extras.is_installed("jupyterlab") and extras.is_installed("ipykernel")):
+        return Diagnosis("Jupyter kernel", "info", f"Notebooks use it: {_how_to('jupyterlab')}")
     failed = _fails(code)
     if failed:
         return Diagnosis("Jupyter kernel", "broken", f"It does not run: {failed}", REINSTALL)
@@ -125,6 +169,8 @@ def kernel() -> Diagnosis:
 
 def nbgrader() -> Diagnosis:
     """Whether the commands nbgrader and alembic are on the PATH; nbgrader calls alembic."""
+    if not extras.is_installed("nbgrader"):
+        return Diagnosis("nbgrader", "info", f"Only instructors use it: {_how_to('nbgrader')}")
     for command in ("nbgrader", "alembic"):
         found = shutil.which(command)
         if not found:
@@ -180,6 +226,12 @@ def chromium() -> Diagnosis:
     )
 
 
+def _how_to(module: str) -> str:
+    """How to install the extra that brings a module, after a colon."""
+    _, _, command = extras.how_to_install(module).partition(": ")
+    return command
+
+
 def _fails(code: str, seconds: float = 180) -> str:
     """The last line of the error when this code ran in a new Python; ``""`` if it succeeded."""
     try:
@@ -198,6 +250,7 @@ def _fails(code: str, seconds: float = 180) -> str:
 CHECKS: tuple[Callable[[], Diagnosis], ...] = (
     python,
     packages,
+    tried_pytorch,
     torch_and_torchvision,
     matplotlib,
     kernel,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shutil
@@ -22,12 +21,11 @@ from autograder.book.links import Links
 from autograder.book.pages import ChapterOfBook
 from autograder.book.questions import Question, questions
 from autograder.builder.paths import BUILD, ROOT
+from autograder.core import extras
 from autograder.core.exercise import Exercise
 
 BOOK = BUILD / "book"
 WITHOUT_CHAPTERS = BOOK / "pages"
-_NEEDS = ("sphinx", "myst_nb", "pydata_sphinx_theme", "babel", "pytest", "networkx")
-
 
 Raises = dict[int, list[tuple[str, str]]]
 """For each question, by number, the exceptions that it shows: type and message."""
@@ -43,11 +41,9 @@ def demand_tools() -> None:
     Raises:
         CannotMake: it is not installed.
     """
-    lacking = [name for name in _NEEDS if importlib.util.find_spec(name) is None]
-    if lacking:
-        raise CannotMake(
-            f"The book needs {', '.join(lacking)}. Run: python -m pip install -e '.[book]'"
-        )
+    for module in extras.EXTRAS["book"]:
+        if not extras.is_installed(module):
+            raise CannotMake(extras.how_to_install(module))
 
 
 def chapter_of_book(path: Path) -> ChapterOfBook:

@@ -16,22 +16,12 @@ from nbgrader.preprocessors import CheckCellMetadata, ClearOutput
 
 from autograder.builder.card_headings import heading
 from autograder.builder.cell_ids import digest_of
-from autograder.builder.metadata import check_metadata, solve_metadata
+from autograder.builder.metadata import NOTEBOOK, check_metadata, solve_metadata
 from autograder.builder.solution_regions import BEGIN_HIDDEN, END_HIDDEN
 from autograder.builder.source import DERIVED
 
 Resources = dict[str, Any]
 Converted = tuple[NotebookNode, Resources]
-
-NOTEBOOK = {
-    "kernelspec": {
-        "display_name": "Python 3 (ipykernel)",
-        "language": "python",
-        "name": "python3",
-    },
-    "language_info": {"name": "python"},
-}
-"""All the metadata a notebook has. A pairing left in it could bring the answers back."""
 
 
 class PlainMetadata(Preprocessor):

@@ -1,4 +1,4 @@
-"""The project's generated files: notebooks, what lessons tell afterwards, ``environment.yml``."""
+"""The project's generated files: notebooks, and what lessons tell afterwards."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from autograder.builder.card_headings import found_exercises
 from autograder.builder.debriefs import lacking
 from autograder.builder.lesson_data import lesson_text
 from autograder.builder.notebook_forms import as_text, build
-from autograder.builder.paths import BUILD, COURSE, LESSONS, ROOT, chapters, choose
-from autograder.builder.pins import environment_yml
+from autograder.builder.paths import BUILD, COURSE, LESSONS, chapters, choose
 from autograder.builder.problems import BuildRefused, CourseRefused
 
 
@@ -26,14 +25,14 @@ def generate(
     """The texts of the generated files, by their paths. Nothing is written.
 
     Args:
-        names: chapters such as ``03_manipulation``; for none, all chapters and ``environment.yml``.
+        names: chapters such as ``03_manipulation``; for none, all chapters.
         over: goes through the chapters, and may show progress.
 
     Raises:
         CourseRefused: some chapters or exercises break the rules.
         ValueError: there is no chapter of some name.
     """
-    files = {} if names else {ROOT / "environment.yml": environment_yml()}
+    files: dict[Path, str] = {}
     chosen = choose(names)
     refusals = exercise_folders.examine([chapter.stem for chapter in chosen] if names else [])
     if refusals:

@@ -163,7 +163,7 @@ def _picture(example: Example, nodes: tuple[str, ...]) -> dict[str, Any] | None:
         if drawn.note:
             text = Markup(html.block(drawn.text, lines=80))
             title = f"{picture_title(example)}, as text"
-            return {"title": title, "note": "", "drawn": text, "text": ""}
+            return {"title": title, "note": drawn.missing, "drawn": text, "text": ""}
         shown = Markup(drawn.inline())
     except Exception:  # a broken graph must not cost the learner the card
         return None

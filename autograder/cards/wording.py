@@ -100,6 +100,8 @@ def next_step(
     verdict: Verdict, exercise: Exercise, *, debrief: bool = False, place: Place = NOTEBOOK
 ) -> str:
     """The sentence at the end of a card."""
+    if verdict.is_unchecked:
+        return "Then restart the kernel, and run this check again."
     if verdict.status == "not judged":
         return (
             "This is neither right nor wrong so far. When your work is graded, a person looks at "

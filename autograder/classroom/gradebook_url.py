@@ -8,6 +8,8 @@ from urllib.parse import quote, quote_plus, unquote
 from sqlalchemy import URL, create_engine, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
+from autograder.core.extras import advice
+
 PATIENCE = 15
 """Seconds in which a server must answer."""
 
@@ -53,11 +55,8 @@ def try_out(address: str) -> None:
     except NoSuchModuleError:
         raise NoGradebook(f"No kind of database is called {url.drivername!r}.") from None
     except ImportError as error:
-        raise NoGradebook(
-            f"The driver for {url.drivername} is not installed ({error.name or 'no library'}). "
-            'Install it with: python -m pip install "fxcourse[postgres]", or in a clone of the '
-            'course: python -m pip install -e ".[postgres]"'
-        ) from None
+        lacks = f"The driver for {url.drivername} is not installed ({error.name or 'no library'})."
+        raise NoGradebook(f"{lacks} {advice(error)}".rstrip()) from None
     except SQLAlchemyError as error:
         why = what_failed(error, address)
         raise NoGradebook(f"The gradebook {shown(address)} does not answer: {why}") from None

@@ -19,7 +19,7 @@ from pathlib import Path
 import nbformat
 
 import autograder
-from autograder.classroom.lock_file import lock_file
+from autograder.builder import lock
 from autograder.classroom.nbgrader_api import api
 from autograder.classroom.visible_cases import REDRAW, NotRemovable, without_hidden_cases
 from autograder.core import own_exercises
@@ -82,7 +82,7 @@ def pack(room: Path, path: Path) -> list[str]:
     _look_through(notebooks, secret)
     wheel, data = make_wheel(notebooks, own_exercises.texts_in(room / own_exercises.FOLDER))
     try:
-        pins = lock_file(NAME)
+        pins = lock.requirements("learn")
     except metadata.PackageNotFoundError:
         raise CannotPack(f"The course is not installed in this Python as {NAME}.") from None
     names = [name.removesuffix(".ipynb") for name in notebooks]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 ABSENT = object()
@@ -62,6 +65,17 @@ def change_of(owner: Any, name: Any, after: Any) -> Change:
     if before is ABSENT and not isinstance(owner, dict):
         raise AttributeError(f"{owner!r} has no {name!r} of its own")
     return Change(owner, name, before, after)
+
+
+def source_digest(modules: Sequence[ModuleType]) -> str:
+    """Return a digest of the text of modules, the same for any line ends; ``""`` without a text."""
+    digest = hashlib.sha256()
+    try:
+        for module in modules:
+            digest.update(Path(str(module.__file__)).read_text(encoding="utf-8").encode())
+    except OSError:
+        return ""
+    return digest.hexdigest()
 
 
 @contextmanager

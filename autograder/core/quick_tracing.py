@@ -35,12 +35,28 @@ from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 from torch import nn
-from torch.fx import Graph, Node, Proxy, _symbolic_trace, graph, graph_module, interpreter, proxy
+from torch.fx import (
+    Graph,
+    Node,
+    Proxy,
+    _symbolic_trace,
+    graph,
+    graph_module,
+    interpreter,
+    node,
+    proxy,
+)
 from torch.fx.immutable_collections import immutable_dict, immutable_list
 from torch.nn.modules import module as module_file
 
-from autograder.core.changes import Change, change_of
+from autograder.core.changes import Change, change_of, source_digest
 from autograder.core.quick_code import quick_code
+
+REPLACED = _symbolic_trace, graph, graph_module, interpreter, node, proxy, module_file
+"""The modules of PyTorch in which something is replaced, or written in another way."""
+
+WRITTEN_FOR = "6cd404e4b049a9222e5040b240ec5703085ed430fb2e9a91b19fe8e6162f309e"
+"""The digest of their text in PyTorch 2.14.1. With any other text, nothing is replaced."""
 
 _METHODS = ("__call__", "__getattr__")
 
@@ -93,7 +109,9 @@ def install() -> None:
 
 @lru_cache(maxsize=1)
 def changes() -> tuple[Change, ...]:
-    """What is changed, in which order."""
+    """What is changed, in which order; nothing in a PyTorch that this was not written for."""
+    if source_digest(REPLACED) != WRITTEN_FOR:
+        return ()
     standing_in = {name: _method_that_stands_in(name) for name in _METHODS}
     wrapper_of = _kept(_symbolic_trace._create_wrapped_func)
     wrapped = _wrapping_together(_symbolic_trace._patch_wrapped_functions, wrapper_of)

@@ -8,6 +8,9 @@ from typing import Literal
 
 Status = Literal["passed", "failed", "crashed", "not attempted", "not judged"]
 
+MISSING_PACKAGE = "missing-package"
+"""The code of the finding that says which package a check needs."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -137,6 +140,11 @@ class Verdict:
     def passed(self) -> bool:
         """Whether every case held."""
         return self.status == "passed"
+
+    @property
+    def is_unchecked(self) -> bool:
+        """Whether nothing was tried, because a package is missing that the check needs."""
+        return any(finding.code == MISSING_PACKAGE for finding in self.findings)
 
     def further(self) -> list[Finding]:
         """The findings beyond the first, each text once; a new kind before another of a kind."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from torch import fx
 
+from autograder.core import extras
 from autograder.core.verdict import Box
 from autograder.drawing.diff import compare
 from autograder.drawing.diff_text import diff_alt, diff_text
@@ -24,6 +25,7 @@ NOTE = (
     "as in draw(gm, around='add_1'), or draw one of the model's submodules."
 )
 SAME = "Nothing differs: node by node, both graphs compute the same. Names may differ."
+DRAWS = "matplotlib"
 WIDEST, TALLEST = 2_600, 9_000  # points
 
 
@@ -78,8 +80,15 @@ class Picture:
         return self._said_of_each(alt_text)
 
     @cached_property
+    def missing(self) -> str:
+        """The line that says what to install, or ``""`` if pictures can be drawn."""
+        return "" if extras.is_installed(DRAWS) else extras.how_to_install(DRAWS)
+
+    @cached_property
     def note(self) -> str:
         """Why there is no picture, or ``""`` if there is one."""
+        if self.missing:
+            return self.missing
         if self._is_the_same_twice:
             return SAME
         large = self._large or self.page.width > WIDEST or self.page.height > TALLEST
@@ -101,6 +110,7 @@ class Picture:
     @cached_property
     def page(self) -> Any:
         """The laid out picture."""
+        extras.require(DRAWS)
         from autograder.drawing.page_layout import page_of
 
         return page_of(self.graphs, self.title, self.focus, self.around, self.compared)

@@ -13,9 +13,10 @@ COMPILED = frozenset({"driven", "lowering"})
 
 def _changes() -> tuple[Change, ...]:
     try:
-        return (*quick_tracing.changes(), *quick_copies.changes())
-    except (AttributeError, KeyError):  # another version of PyTorch, at its own pace
+        tracing = quick_tracing.changes()
+    except (AttributeError, KeyError):  # somebody has taken away what would be replaced
         return ()
+    return (*tracing, *quick_copies.changes()) if tracing else ()
 
 
 _CHANGES = _changes()

@@ -11,6 +11,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
+from autograder.core import extras
 from autograder.workspace.cells import Notebooks
 from autograder.workspace_root import CLONE
 
@@ -80,7 +81,9 @@ def _untouched(path: Path) -> NotebookNode:
 
 
 def _can_build() -> bool:
-    return (CLONE / "solutions").is_dir()
+    """Whether chapters can be built here: from their sources, with an instructor's packages."""
+    needed = ("nbgrader", "jupytext")
+    return (CLONE / "solutions").is_dir() and all(map(extras.is_installed, needed))
 
 
 def title_of(notebook: NotebookNode) -> str:

@@ -8,7 +8,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from autograder.builder.expand import NOTEBOOK
+from autograder.builder.metadata import NOTEBOOK
 from autograder.workspace.given import INDEX, title_of
 from autograder.workspace_root import STATE
 

@@ -23,6 +23,7 @@ from autograder.classroom.dask.worker import (
     show,
 )
 from autograder.classroom.grade_class import CannotGrade
+from autograder.core.extras import how_to_install
 from autograder.submission.contract import GradingConfig, Submission, failed_result
 from autograder.submission.result import GradedNotebook, Result
 
@@ -38,10 +39,7 @@ LOOK = 5.0
 AHEAD = 2
 """Submissions under way for each grader: one that it works on, and one that waits for it."""
 
-_MISSING = (
-    'Grading on a cluster needs Dask. Install it with: python -m pip install "fxcourse[cluster]", '
-    'or in a clone of the course: python -m pip install -e ".[cluster]"'
-)
+_MISSING = f"Dask is not installed. {how_to_install('distributed')}"
 _KEPT = "What is graded is kept; the same command goes on from here."
 _LOST = (
     "The machines that graded this notebook were lost, time and again. It earns nothing so far; "

@@ -12,9 +12,8 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.nbgraderformat import MetadataValidator
 
 from autograder import builder
-from autograder.builder import generate, pins
+from autograder.builder import generate
 from autograder.builder.card_headings import heading
-from autograder.builder.paths import ROOT
 from tests.support import build_fixture
 from tests.support.build_fixture import CARDS
 
@@ -263,10 +262,3 @@ def test_one_chapter_can_be_built_alone() -> None:
     assert list(generate.generate([name])) == [generate.COURSE / f"{name}.ipynb", lesson]
     with pytest.raises(ValueError, match="There is no chapter '99_nothing'"):
         generate.generate(["99_nothing"])
-
-
-def test_the_environment_file_is_among_the_generated_files(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(generate, "choose", lambda names: [])
-    assert generate.generate()[ROOT / "environment.yml"] == pins.environment_yml()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 from typer.testing import CliRunner
 
 from autograder import cli, doctor
@@ -23,27 +25,58 @@ def test_python(version: tuple[int, int], state: str) -> None:
     assert bool(finding.mend) == (state == "broken")
 
 
-def test_pins_are_those_of_the_project() -> None:
-    assert doctor.pins()["torch"] == "2.14.1"
-    assert "pytest" not in doctor.pins()
+def test_what_is_wanted_is_what_the_project_requires() -> None:
+    wanted = {requirement.name: str(requirement.specifier) for requirement in doctor.wanted()}
+    assert wanted["torch"] == ">=2.13"
+    assert {"numpy", "torchvision", "nbgrader"} <= wanted.keys()
+    assert "pytest" not in wanted and "fxcourse" not in wanted
 
 
 def test_a_package_in_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "pins", lambda: {"torch": "1.0.0", "torchvision": "0.1.0"})
+    monkeypatch.setattr(doctor, "wanted", lambda: [Requirement("torch>=99.1")])
     finding = doctor.packages()
     assert finding.state == "broken"
-    assert re.search(r"torch is \S+ and must be 1\.0\.0", finding.says)
+    assert re.search(r"torch is \S+ and must be >=99\.1", finding.says)
     assert "pip install" in finding.mend
 
 
 def test_a_package_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "pins", lambda: {"no-such-package-here": "1.0"})
+    monkeypatch.setattr(doctor, "wanted", lambda: [Requirement("no-such-package-here>=1.0")])
     assert "no-such-package-here is not installed" in doctor.packages().says
 
 
-def test_a_build_for_the_cpu_is_the_pinned_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metadata, "version", lambda name: "2.14.1+cpu")
-    assert doctor._differs("torch", "2.14.1") == ""
+@pytest.mark.parametrize("version", ["2.14.1+cpu", "2.15.0", "2.15.0.dev20261101+cu130"])
+def test_builds_and_newer_versions_will_do(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    monkeypatch.setattr(metadata, "version", lambda name: version)
+    assert doctor._differs(Requirement("torch>=2.13")) == ""
+
+
+@pytest.mark.parametrize(
+    ("version", "state", "said"),
+    [
+        ("2.14.1+cpu", "ok", "tested with this version"),
+        ("2.13.0", "info", "With 2.13.0, only one check"),
+        ("2.99.0", "info", "not with 2.99.0"),
+    ],
+)
+def test_a_pytorch_that_was_not_tried_is_no_fault(
+    monkeypatch: pytest.MonkeyPatch, version: str, state: str, said: str
+) -> None:
+    monkeypatch.setattr(metadata, "version", lambda name: version)
+    finding = doctor.tried_pytorch()
+    assert finding.state == state and said in finding.says
+
+
+@pytest.mark.parametrize(
+    "check", [doctor.torch_and_torchvision, doctor.matplotlib, doctor.kernel, doctor.nbgrader]
+)
+def test_what_an_extra_brings_is_not_broken_without_it(
+    monkeypatch: pytest.MonkeyPatch, check: Callable[[], doctor.Diagnosis]
+) -> None:
+    monkeypatch.setattr(doctor.extras, "is_installed", lambda module: False)
+    finding = check()
+    assert finding.state == "info"
+    assert re.search(r': pip install "fxcourse\[(learn|teach)\]"$', finding.says)
 
 
 def test_a_course_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import yaml
 from bs4 import BeautifulSoup
+from packaging.requirements import Requirement
 
 from autograder.builder.paths import ROOT
+from autograder.core import extras, tried_versions
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = PYPROJECT["project"]
@@ -25,7 +27,7 @@ NOT_IMPORTED = {
     "jupyterlab": "`fxcourse lab` starts it as a command",
     "jupyter-server": "JupyterLab and nbgrader run on it; 2.20 or later, for security",
     "ipykernel": "notebooks run in its kernel",
-    "soupsieve": "nbconvert makes pages with it, and what is newest fails on an older Python 3.11",
+    "soupsieve": "nbconvert makes pages with it, and a newer one fails on an older Python 3.11",
     "tabulate": "`Graph.print_tabular` imports it",
     "psycopg-binary": "psycopg imports it: PostgreSQL's client library, compiled",
     "pytest-xdist": "`make test` runs pytest with -n",
@@ -37,7 +39,7 @@ NOT_IMPORTED = {
     "myst-nb": "Sphinx loads it: docs/conf.py",
     "pydata-sphinx-theme": "Sphinx loads it: docs/conf.py",
 }  # fmt: skip
-"""The pins that no file imports, each with what it is there for."""
+"""The requirements that no file imports, each with its purpose."""
 
 
 def normal(name: str) -> str:
@@ -45,14 +47,21 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def pins(lines: list[str]) -> dict[str, str]:
-    """Name and version of each pin."""
-    return {normal(name): version for name, _, version in (line.partition("==") for line in lines)}
+def needs(lines: list[str]) -> set[str]:
+    """The names of what these lines require; an extra of the course stands for its own lines."""
+    found: set[str] = set()
+    for requirement in map(Requirement, lines):
+        if requirement.name != PROJECT["name"]:
+            found.add(normal(requirement.name))
+        for extra in requirement.extras if requirement.name == PROJECT["name"] else ():
+            found |= needs(EXTRAS[extra])
+    return found
 
 
-RUNTIME = pins(PROJECT["dependencies"])
-OPTIONAL = {name: pins(lines) for name, lines in EXTRAS.items()}
-EVERY_PIN = {**RUNTIME, **{k: v for extra in OPTIONAL.values() for k, v in extra.items()}}
+BASE = needs(PROJECT["dependencies"])
+OPTIONAL = {name: needs(lines) for name, lines in EXTRAS.items()}
+EVERY = BASE.union(*OPTIONAL.values())
+LEARN, TEACH = BASE | OPTIONAL["learn"], BASE | OPTIONAL["teach"]
 
 
 @cache
@@ -87,49 +96,65 @@ def distributions(folder: str) -> dict[str, set[str]]:
 
 
 def undeclared(folder: str, declared: set[str]) -> list[str]:
-    """What a folder imports and these pins do not bring, with a file that imports it."""
+    """What a folder imports and these packages do not bring, with a file that imports it."""
     wanted = distributions(folder)
     return [f"{n}: {imported(folder)[n]}" for n, brings in wanted.items() if not brings & declared]
 
 
 def test_what_the_course_imports_is_declared() -> None:
     without_tests = {name for extra in OPTIONAL if extra != "test" for name in OPTIONAL[extra]}
-    assert undeclared("autograder", {*RUNTIME, *without_tests}) == []
-    assert undeclared("solutions", {*RUNTIME}) == []
+    assert undeclared("autograder", BASE | without_tests) == []
+    assert undeclared("solutions", LEARN) == []
 
 
 def test_what_the_tests_import_is_declared() -> None:
-    assert undeclared("tests", {*RUNTIME, *OPTIONAL["test"]}) == []
-    assert undeclared("benchmarks", {*RUNTIME, *OPTIONAL["test"]}) == []
-    assert undeclared("hunts", {*RUNTIME, *OPTIONAL["test"]}) == []
-    assert undeclared("pictures", {*RUNTIME, *OPTIONAL["test"]}) == []
+    for folder in ("tests", "benchmarks", "hunts", "pictures"):
+        assert undeclared(folder, BASE | OPTIONAL["test"]) == []
 
 
 def test_the_tests_can_try_every_extra() -> None:
-    for extra, needs in OPTIONAL.items():
-        assert needs.items() <= OPTIONAL["test"].items(), extra
+    for extra, names in OPTIONAL.items():
+        assert names <= OPTIONAL["test"], extra
+    assert OPTIONAL["learn"] < OPTIONAL["teach"]
+    assert OPTIONAL["postgres"] == OPTIONAL["postgresql"]
 
 
-def test_a_pin_that_nobody_imports_has_a_reason() -> None:
+def test_a_requirement_that_no_file_imports_has_a_reason() -> None:
     folders = ("autograder", "benchmarks", "hunts", "pictures", "solutions", "tests")
     used = {
         name for folder in folders for brings in distributions(folder).values() for name in brings
     }
-    assert set(EVERY_PIN) - used == set(NOT_IMPORTED)  # fmt: skip
+    assert EVERY - used == set(NOT_IMPORTED)
 
 
 def test_what_only_the_tests_import_is_not_installed_for_learners() -> None:
     used = {*distributions("autograder"), *distributions("solutions")}
     used = {normal(name) for package in used for name in packages().get(package, ())}
-    assert set(RUNTIME) - used - set(NOT_IMPORTED) == set()
+    assert TEACH - used - set(NOT_IMPORTED) == set()
+
+
+def test_the_message_about_an_extra_names_the_one_that_brings_the_module() -> None:
+    """`core.extras` is asked when a package is missing, so that it cannot look at the package."""
+    own = {
+        extra: needs([line for line in lines if not line.startswith(PROJECT["name"])])
+        for extra, lines in EXTRAS.items()
+        if extra not in ("test", "postgres")
+    }
+    spelt = {"PIL": "pillow"}
+    told = {
+        extra: {normal(spelt.get(module, module)) for module in modules}
+        for extra, modules in extras.EXTRAS.items()
+    }
+    assert told == own
 
 
 def test_the_jupyter_server_is_one_without_known_holes() -> None:
-    assert tuple(map(int, RUNTIME["jupyter-server"].split("."))) >= (2, 20)
+    (line,) = [line for line in EXTRAS["learn"] if line.startswith("jupyter-server")]
+    assert line == "jupyter-server>=2.20"
 
 
 def test_pages_can_be_made_of_notebooks_with_this_python() -> None:
-    """Nbconvert looks for pictures without a text in this way; see the pin of soupsieve."""
+    """Nbconvert looks for pictures without a text in this way; see soupsieve in pyproject.toml."""
     page = BeautifulSoup("<img><img alt='a graph'>", "html.parser")
     assert len(page.select("img:not([alt])")) == 1
 
@@ -156,15 +181,15 @@ def test_the_changelog_speaks_of_this_version() -> None:
     assert re.search(rf"^## \[?{re.escape(PROJECT['version'])}\b", text, flags=re.MULTILINE)
 
 
-def test_hooks_before_a_commit_use_the_pins_of_the_project() -> None:
+def test_hooks_before_a_commit_use_the_locked_versions() -> None:
     config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
     hooks = [hook for repo in config["repos"] for hook in repo["hooks"]]
-    needed = [line for hook in hooks for line in hook.get("additional_dependencies", ())]
+    needed = {line for hook in hooks for line in hook.get("additional_dependencies", ())}
     assert all("==" in line for line in needed)
-    both = {(name, version) for line in needed for name, version in pins([line]).items()}
-    both = {(name, version) for name, version in both if name in EVERY_PIN}
-    assert "ruff" in dict(both)
-    assert both <= EVERY_PIN.items()
+    locked = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    ours = {line for line in needed if normal(line.partition("==")[0]) in EVERY}
+    assert {line.partition("==")[0] for line in ours} == {"ruff"}
+    assert ours <= set(locked)
 
 
 def test_the_workflow_tries_every_python_that_is_supported() -> None:
@@ -173,3 +198,4 @@ def test_the_workflow_tries_every_python_that_is_supported() -> None:
     said = [c.rpartition(" ")[2] for c in PROJECT["classifiers"] if " :: Python :: 3." in c]
     assert jobs["linux"]["strategy"]["matrix"]["python"] == said
     assert PROJECT["requires-python"] == f">={said[0]},<3.{int(said[-1].partition('.')[2]) + 1}"
+    assert list(tried_versions.tried("python")) == said

@@ -9,39 +9,101 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
-from autograder.builder import pins
+from autograder.builder import lock
 from autograder.builder.paths import ROOT
+from autograder.core import tried_versions
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def test_the_conda_environment_has_the_pins_of_the_project() -> None:
+EXTRAS = PROJECT["optional-dependencies"]
+LOCK = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+LOCKED = dict(line.split("==") for line in LOCK.splitlines() if re.match(r"[a-z]", line))
+FOLLOW = "--constraint constraints.txt"
+
+
+def test_the_conda_environment_follows_the_lock() -> None:
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     python, pip, by_pip = environment["dependencies"]
     assert python == f"python{PROJECT['requires-python']}"
     assert pip == "pip"
-    assert by_pip == {"pip": [*PROJECT["dependencies"], "-e ."]}
+    assert by_pip == {"pip": [FOLLOW, "--editable .[learn,teach]"]}
 
 
-def test_the_conda_environment_is_the_generated_one() -> None:
-    assert (ROOT / "environment.yml").read_text(encoding="utf-8") == pins.environment_yml()
+def test_every_requirement_has_a_locked_version_that_satisfies_it() -> None:
+    lines = [*PROJECT["dependencies"], *(line for extra in EXTRAS.values() for line in extra)]
+    for requirement in map(Requirement, lines):
+        if requirement.name != PROJECT["name"]:
+            version = LOCKED[canonicalize_name(requirement.name)]
+            assert requirement.specifier.contains(version), requirement
 
 
-def test_every_package_is_pinned() -> None:
-    extras = PROJECT["optional-dependencies"].values()
-    for line in [*PROJECT["dependencies"], *(line for extra in extras for line in extra)]:
-        assert re.fullmatch(r"[a-z0-9_-]+==\d+(\.\d+)+", line), line
+def test_an_upper_bound_has_a_reason() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    before = ""
+    for line in text[text.index("dependencies = [") : text.index("[project.scripts]")].splitlines():
+        if re.search(r'"[a-z_-]+\S*[<=~]\d', line.replace(">=", ">")):
+            assert before.lstrip().startswith("#"), line
+        before = line
+
+
+def test_the_lock_is_what_is_installed_here() -> None:
+    """The tests ran with it; on other systems and Pythons some packages are not needed."""
+    here = {name: package.version for name, package in lock.installed_packages("test").items()}
+    assert {name: v for name, v in here.items() if LOCKED.get(name, v) != v} == {}
+    if sys.platform == "linux" and sys.version_info[:2] == (3, 11):
+        assert set(LOCKED) - {"triton"} <= set(here)
+        assert {n for n in set(here) - set(LOCKED) if not n.startswith(lock.OF_CUDA)} == set()
+
+
+def test_make_lock_writes_the_lock_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    locked = {name: lock.Locked(version) for name, version in LOCKED.items()}
+    cuda = {"nvidia-cublas": lock.Locked("13.1"), "cuda-toolkit": lock.Locked("13.0")}
+    monkeypatch.setattr(lock, "installed_packages", lambda *extras: locked | cuda)
+    assert lock.constraints() == LOCK
+
+
+def test_extras_of_what_is_needed_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs = {
+        "course": ("1", ['a[fast]; extra == "learn"', 'b; extra == "other"', "fxcourse"]),
+        "a": ("2.0+cpu", ['c; extra == "fast"', 'd; sys_platform != "none"', "gone"]),
+        "b": ("3", []),
+        "c": ("4", []),
+        "d": ("5", ["c; python_version > '3'"]),
+        "fxcourse": ("6", []),
+    }
+
+    def found(name: str) -> SimpleNamespace:
+        if name not in needs:
+            raise metadata.PackageNotFoundError(name)
+        return SimpleNamespace(version=needs[name][0], requires=needs[name][1])
+
+    monkeypatch.setattr(lock.metadata, "distribution", found)
+    packages = lock.installed_packages("learn", distribution="course")
+    assert packages == {
+        "a": lock.Locked("2.0", {""}),
+        "c": lock.Locked("4", {"", 'python_version > "3"'}),
+        "d": lock.Locked("5", {'sys_platform != "none"'}),
+        "fxcourse": lock.Locked("6", {""}),
+    }
 
 
 def test_torch_and_torchvision_are_the_pair_the_course_was_written_for() -> None:
-    assert {"torch==2.14.1", "torchvision==0.29.1", "nbgrader==0.9.6"} <= set(
-        PROJECT["dependencies"]
-    )
+    assert {name: LOCKED[name] for name in ("torch", "torchvision", "nbgrader")} == {
+        "torch": "2.14.1",
+        "torchvision": "0.29.1",
+        "nbgrader": "0.9.6",
+    }
+    assert tried_versions.tried("torch")[LOCKED["torch"]] == tried_versions.FULLY
 
 
 # The Makefile, with a Python that only notes what it is asked to do
@@ -66,7 +128,7 @@ class Clone:
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "my clone's copy"
         self.folder.mkdir()
-        for name in ("Makefile", "pyproject.toml"):
+        for name in ("Makefile", "pyproject.toml", "constraints.txt"):
             shutil.copy(ROOT / name, self.folder)
         self.python = folder / "python3.11"
         self.python.write_text(FAKE_PYTHON)
@@ -93,7 +155,8 @@ def clone(tmp_path: Path) -> Clone:
     return Clone(tmp_path)
 
 
-INSTALL = "-m pip install --disable-pip-version-check -e"
+PIP = f"-m pip install --disable-pip-version-check {FOLLOW}"
+INSTALL = f"{PIP} --editable"
 COMPILE = "-m compileall -q autograder"
 COMPILE_TESTS = "-m compileall -q tests benchmarks hunts"
 
@@ -102,7 +165,7 @@ COMPILE_TESTS = "-m compileall -q tests benchmarks hunts"
 def test_make_lab_sets_up_a_fresh_clone_and_opens_it(clone: Clone) -> None:
     done, asked = clone.make("lab")
     assert done.returncode == 0, done.stderr
-    assert asked == ["venv .venv", f"{INSTALL} .", COMPILE, "-m autograder.cli lab"]
+    assert asked == ["venv .venv", f"{INSTALL} .[learn,teach]", COMPILE, "-m autograder.cli lab"]
     assert "Creating .venv with Python 3.11.0" in done.stdout
     assert "Installing the course" in done.stdout
 
@@ -116,12 +179,43 @@ def test_make_lab_is_quick_the_second_time(clone: Clone) -> None:
 
 
 @needs_make
-def test_new_pins_are_installed(clone: Clone) -> None:
+@pytest.mark.parametrize("changed", ["pyproject.toml", "constraints.txt"])
+def test_new_versions_are_installed(clone: Clone, changed: str) -> None:
     clone.make("test")
     later = (clone.folder / ".venv" / ".installed-test").stat().st_mtime + 10
-    os.utime(clone.folder / "pyproject.toml", (later, later))
+    os.utime(clone.folder / changed, (later, later))
     _, asked = clone.make("doctor")
-    assert asked == [f"{INSTALL} .", COMPILE, "-m autograder.cli doctor"]
+    assert asked == [f"{INSTALL} .[learn,teach]", COMPILE, "-m autograder.cli doctor"]
+
+
+@needs_make
+def test_make_lab_takes_pytorch_for_the_cpu(clone: Clone) -> None:
+    done, asked = clone.make("lab", "TORCH=cpu", "LAB_ARGS=--no-browser")
+    assert done.returncode == 0, done.stderr
+    source = "--extra-index-url https://download.pytorch.org/whl/cpu"
+    assert asked == [
+        "venv .venv",
+        f"{PIP} {source} --editable .[learn,teach]",
+        COMPILE,
+        "-m autograder.cli lab --no-browser",
+    ]
+    _, asked = clone.make("test", "TORCH=cpu")
+    assert asked[0] == f"{PIP} {source} --editable .[test]"
+
+
+@needs_make
+def test_make_names_a_pytorch_that_it_does_not_know(clone: Clone) -> None:
+    done, asked = clone.make("lab", "TORCH=gpu")
+    assert done.returncode != 0 and asked == []
+    assert "There is no TORCH=gpu" in done.stderr
+    _, asked = clone.make("lab", TORCH="/home/ada/torch")  # the environment's own is another thing
+    assert f"{INSTALL} .[learn,teach]" in asked
+
+
+@needs_make
+def test_make_lock_needs_what_was_tested(clone: Clone) -> None:
+    _, asked = clone.make("lock")
+    assert asked[-3:] == [f"{INSTALL} .[test]", COMPILE_TESTS, "-m autograder.builder.lock"]
 
 
 @needs_make
@@ -130,7 +224,7 @@ def test_an_installation_that_failed_is_tried_again(clone: Clone) -> None:
     assert done.returncode != 0
     assert asked[-1].startswith(INSTALL)
     _, asked = clone.make("lab")
-    assert asked == [f"{INSTALL} .", COMPILE, "-m autograder.cli lab"]
+    assert asked == [f"{INSTALL} .[learn,teach]", COMPILE, "-m autograder.cli lab"]
 
 
 def without_left_out(lines: list[str]) -> list[str]:
@@ -163,7 +257,13 @@ def test_make_test_all_repeats_nothing_and_fails_if_anything_does(clone: Clone) 
 def test_make_test_runs_everything_and_fails_if_anything_does(clone: Clone) -> None:
     done, asked = clone.make("test")
     assert done.returncode == 0
-    installing = ["venv .venv", f"{INSTALL} .", COMPILE, f"{INSTALL} .[test]", COMPILE_TESTS]
+    installing = [
+        "venv .venv",
+        f"{INSTALL} .[learn,teach]",
+        COMPILE,
+        f"{INSTALL} .[test]",
+        COMPILE_TESTS,
+    ]
     assert asked[:5] == installing
     checks = [
         "-m ruff check .",
@@ -274,10 +374,29 @@ def test_launchers_install_this_project_for_the_cpu_and_make_a_workspace() -> No
     post = binder / "postBuild"
     address = container["containerEnv"]["PIP_EXTRA_INDEX_URL"]
     assert address.endswith("/cpu") and f"--extra-index-url {address}" in requirements
-    assert "pip install -e ." in installs and "-e ." in requirements
+    assert f"TORCH_CPU = {address}\n" in (ROOT / "Makefile").read_text("utf-8")
+    # A path in a file of requirements begins in the folder of that file.
+    assert requirements[-2:] == ["--constraint ../constraints.txt", "--editable .[learn]"]
+    assert "--constraint /tmp/constraints.txt --editable '.[learn,teach]'" in installs
     assert post.stat().st_mode & 0o111 or os.name == "nt"
     for text in (installs, post.read_text("utf-8")):
         assert "fxcourse update" in text
     lowest = PROJECT["requires-python"].partition(",")[0].removeprefix(">=")
     assert container["image"].endswith(f":{lowest}")
     assert (binder / "runtime.txt").read_text("utf-8").strip() == f"python-{lowest}"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the container runs Linux")
+def test_the_container_for_vscode_takes_an_older_ipykernel(tmp_path: Path) -> None:
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text("utf-8"))
+    edit, _, _ = container["postCreateCommand"].partition(" && ")
+    path = tmp_path / "constraints.txt"
+    subprocess.run(
+        edit.replace("/tmp/constraints.txt", str(path)), shell=True, cwd=ROOT, check=True
+    )
+    lines = [line for line in path.read_text().splitlines() if line and line[0] != "#"]
+    changed = dict(line.split("==") for line in lines)
+    assert len(lines) == len(changed) == len(LOCKED) + 1
+    older = {name: v for name, v in changed.items() if LOCKED.get(name) != v}
+    assert older.keys() == {"ipykernel", "nest-asyncio"}
+    assert older["ipykernel"].startswith("6.")

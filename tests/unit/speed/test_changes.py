@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from autograder.core.changes import ABSENT, Change, change_of, made
+from autograder.core.changes import ABSENT, Change, change_of, made, source_digest
 
 
 class Library:
@@ -85,3 +86,14 @@ def test_a_name_that_is_not_there_is_said() -> None:
     with pytest.raises(AttributeError, match="'play'"):
         change_of(SimpleNamespace(), "play", None)
     assert change_of({}, "play", 1).before is ABSENT
+
+
+def test_line_ends_do_not_change_the_digest_of_a_module(tmp_path: Path) -> None:
+    texts = {"a": b"x = 1\ny = 2\n", "b": b"x = 1\r\ny = 2\r\n", "c": b"x = 1\ny = 3\n"}
+    for name, text in texts.items():
+        (tmp_path / f"{name}.py").write_bytes(text)
+    same, windows, other = (
+        source_digest([SimpleNamespace(__file__=tmp_path / f"{name}.py")]) for name in texts
+    )
+    assert same == windows != other
+    assert source_digest([SimpleNamespace(__file__=tmp_path / "none.py")]) == ""

@@ -50,7 +50,7 @@ _PRINT = """
 import sys
 from torch import fx
 from autograder.core import quick_tracing
-from tests.unit.core.test_quick_tracing import Mixed
+from tests.unit.speed.test_quick_tracing import Mixed
 import torchvision
 if sys.argv[1] == "quick":
     quick_tracing.install()

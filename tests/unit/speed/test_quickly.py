@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from autograder.builder.paths import ROOT
+from autograder.core import quick_tracing
 from autograder.runner.procedures import PROCEDURES
 from autograder.runner.quickly import COMPILED
 
@@ -104,18 +106,53 @@ def test_pytorch_is_changed_while_answers_are_tried_and_not_afterwards(case: str
     assert done.returncode == 0, done.stderr
 
 
-_OTHER_VERSION = """
+_OTHER_TEXT = """
+from autograder.core import quick_tracing
+module = quick_tracing.REPLACED[{index}]
+other = {folder!r} + "/other.py"
+with open(module.__file__, encoding="utf-8") as read, open(other, "w", encoding="utf-8") as write:
+    write.write(read.read() + "# A later version.")
+module.__file__ = other
+"""
+
+_TAKEN_AWAY = """
 from torch.fx import _symbolic_trace
 del _symbolic_trace._autowrap_check
-from autograder.runner.quickly import quickly
-with quickly("transform"):
-    print("at its own pace")
+"""
+
+_NOTHING_REPLACED = """
+import copy, torch
+from torch import fx, nn
+places = [nn.Module, fx.Tracer, fx.Graph, fx.graph, fx.graph_module, fx.interpreter]
+before = [dict(vars(place)) for place in places], dict(copy._deepcopy_dispatch)
+from autograder.core import quick_tracing
+from autograder.runner import quickly
+with quickly.quickly("transform"):
+    assert ([dict(vars(place)) for place in places], dict(copy._deepcopy_dispatch)) == before
+assert quickly._CHANGES == ()
+print("at its own pace")
 """
 
 
-def test_another_version_of_pytorch_has_its_own_pace() -> None:
+def test_the_locked_pytorch_is_the_one_that_is_replaced() -> None:
+    """If PyTorch is new here: compare each function in `changes` with its original, then set the
+    digest."""
+    assert quick_tracing.source_digest(quick_tracing.REPLACED) == quick_tracing.WRITTEN_FOR
+    assert quick_tracing.changes() != ()
+
+
+def test_boxes_replace_nothing_in_another_pytorch(tmp_path: Path) -> None:
+    code = _OTHER_TEXT.format(index=-1, folder=str(tmp_path))
+    code += "assert quick_tracing.changes() == ()\nquick_tracing.install()"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+@pytest.mark.parametrize("other", ["another text", "something was taken away"])
+def test_another_version_of_pytorch_has_its_own_pace(other: str, tmp_path: Path) -> None:
+    text = _OTHER_TEXT.format(index=0, folder=str(tmp_path))
+    code = (text if other == "another text" else _TAKEN_AWAY) + _NOTHING_REPLACED
     done = subprocess.run(
-        [sys.executable, "-c", _OTHER_VERSION],
+        [sys.executable, "-c", code],
         cwd=ROOT,
         text=True,
         capture_output=True,

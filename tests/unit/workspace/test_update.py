@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from autograder import learners_record, workspace_root
-from autograder.builder.expand import NOTEBOOK
+from autograder.builder.metadata import NOTEBOOK
 from autograder.cli import app
 from autograder.workspace import given, index, lab, update
 from autograder.workspace.cells import Notebooks, grade_id

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import torch
 from torch import nn
-from torchvision.models.feature_extraction import DualGraphModule
 
 from autograder.core.exercise import Trial
 from autograder.models import T, networks
 from autograder.models.build import arguments
+from autograder.models.torchvision_parts import DualGraphModule
 
 MADE_BY = "__init__"
 """What is recorded as used when torchvision makes an extractor."""
