@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 project = "torch.fx by doing"
 author = "the fxcourse authors"
 copyright = "2026, the fxcourse authors. Text: CC BY 4.0, code: BSD-3-Clause"
@@ -48,4 +50,4 @@ html_sidebars: dict[str, list[str]] = dict.fromkeys(_LONELY, [])
 gettext_compact = False
 gettext_uuid = False
 gettext_location = True
-locale_dirs = ["locale"]
+locale_dirs = [str(Path(__file__).parent / "locale")]
