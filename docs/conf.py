@@ -43,7 +43,7 @@ html_theme_options = {
 }
 
 # Where there is nothing to the left, the page has the room.
-_LONELY = ("index", "errors", "questions", "cheat_sheets", "glossary")
+_LONELY = ("index", "errors", "questions", "cheat_sheets", "glossary", "bugs_of_today", "hunting")
 html_sidebars: dict[str, list[str]] = dict.fromkeys(_LONELY, [])
 
 # One catalogue a page, for `fxcourse book --catalogues`; translations go into docs/locale.

@@ -16,7 +16,7 @@ from tests.support import small_book
 
 PAGES = (
     "index", "map", "errors", "questions", "cheat_sheets", "glossary", "kinds/index",
-    "kinds/analysis", "engineers/hunting", "chapters/02b_lint",
+    "kinds/analysis", "hunting", "chapters/02b_lint",
 )  # fmt: skip
 
 pytestmark = [
