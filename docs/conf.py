@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from docutils import nodes
 from sphinx.application import Sphinx
 
@@ -53,7 +55,7 @@ html_sidebars: dict[str, list[str]] = {"*": []}
 gettext_compact = False
 gettext_uuid = False
 gettext_location = True
-locale_dirs = ["locale"]
+locale_dirs = [str(Path(__file__).parent / "locale")]
 
 
 def setup(app: Sphinx) -> None:

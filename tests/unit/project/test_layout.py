@@ -1,4 +1,4 @@
-"""The picture of the house in CONTRIBUTING is true: what it names is there, no room is missing."""
+"""The map of the repository is true: what it names exists, and no package is missing."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from pathlib import Path
 
 from autograder.builder.paths import ROOT
 
-PICTURE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("```")[1]
+PAGE = ROOT / "docs" / "contributing" / "architecture.md"
+MAP = PAGE.read_text(encoding="utf-8").split("```")[1]
 _ENTRY = re.compile(r"^( *)([\w./*, -]+?)(?:  +|$)")
 
 
 def _entries() -> list[tuple[int, Path]]:
-    """What the picture names at the beginning of its lines, with how far the line is indented."""
+    """The names at the beginning of the map's lines, each with the indentation of its line."""
     found: list[tuple[int, Path]] = []
     folders: list[tuple[int, Path]] = [(-1, ROOT)]
-    for line in PICTURE.strip("\n").splitlines():
+    for line in MAP.strip("\n").splitlines():
         entry = _ENTRY.match(line)
         if entry is None or len(entry[1]) > 4:
-            continue  # the rest of what was said of the line above
+            continue  # the rest of the description above
         while folders[-1][0] >= len(entry[1]):
             folders.pop()
         for name in entry[2].split(", "):
@@ -32,7 +33,7 @@ def _entries() -> list[tuple[int, Path]]:
     return found
 
 
-def test_what_the_picture_names_is_there() -> None:
+def test_what_the_map_names_exists() -> None:
     entries = _entries()
     assert len(entries) > 50
     missing = [
@@ -43,19 +44,17 @@ def test_what_the_picture_names_is_there() -> None:
     assert missing == []
 
 
-def test_no_room_is_missing_in_the_picture() -> None:
-    rooms = {path.parent for path in (ROOT / "autograder").glob("*/__init__.py")}
+def test_no_package_is_missing_on_the_map() -> None:
+    packages = {path.parent for path in (ROOT / "autograder").glob("*/__init__.py")}
     named = {path for _, path in _entries()}
-    assert {room.name for room in rooms - named} == set()
+    assert {package.name for package in packages - named} == set()
 
 
-def test_tests_lie_in_the_rooms_that_they_are_about() -> None:
+def test_each_folder_of_unit_tests_is_about_a_package() -> None:
     folders = {path.name for path in (ROOT / "tests" / "unit").iterdir() if path.is_dir()}
-    rooms = {path.name for path in (ROOT / "autograder").iterdir() if path.is_dir()}
-    assert folders - rooms - {"__pycache__"} == {
-        "project",
-        "speed",
-    }  # what is around them, or of several
+    packages = {path.name for path in (ROOT / "autograder").iterdir() if path.is_dir()}
+    # "project" is about the repository, "speed" about several packages.
+    assert folders - packages - {"__pycache__"} == {"project", "speed"}
     assert [path.name for path in (ROOT / "tests").glob("test_*.py")] == []
 
 
