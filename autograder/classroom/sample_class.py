@@ -40,7 +40,9 @@ def make(folder: Path, say: Callable[[str], None] = lambda text: None) -> None:
 
 
 def _read(room: Path, step: str) -> NotebookNode:
-    return nbformat.read(room / step / CHAPTER / f"{CHAPTER}.ipynb", as_version=4)
+    path = room / step / CHAPTER / f"{CHAPTER}.ipynb"
+    notebook: NotebookNode = nbformat.read(path, as_version=4)
+    return notebook
 
 
 def _notebook(

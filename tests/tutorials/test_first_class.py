@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from autograder.builder.paths import ROOT
+from autograder.classroom.commands import app
 from autograder.classroom.sample_hand_ins import CHAPTER, HAND_INS, POINTS
 from autograder.exercises import of_chapter
 from autograder.sandbox.probe import why_no_box
@@ -33,6 +35,13 @@ def test_the_first_class_is_graded_as_the_page_says(tmp_path: Path) -> None:
 
 def test_the_sample_class_knows_the_full_marks() -> None:
     assert {one.name: one.points for one in of_chapter(CHAPTER)} == POINTS
+
+
+def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("keep me")
+    done = CliRunner().invoke(app, ["demo", str(tmp_path)])
+    assert done.exit_code == 1 and "No class was made." in done.output
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
 def test_a_line_that_is_not_printed_is_noticed(tmp_path: Path) -> None:
