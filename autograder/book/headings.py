@@ -13,7 +13,9 @@ _HEADING = re.compile(r"^(#{1,4}) +(.+?)\s*$")
 _NUMBER = re.compile(r"^(\d+[b-z]?\.\d+) +")
 _EXERCISE = re.compile(r"^Exercise \S+ `(\w+)`")
 _MINUTES = re.compile(r" \(\d+ minutes?\)$")
-_EFFORT = re.compile(r"(?: · (?:★+|\d+ minutes?|\d+ points?))+$")
+_EFFORT = re.compile(
+    r"(?: · (?:★+|\d+ minutes?|\d+ points?))+$| \([^()]*\b(?:minutes?|seconds?)\)$"
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Heading:
 
 def title_alone(text: str) -> str:
     """The text of a heading without stars, minutes and points, for a list of contents."""
-    return _EFFORT.sub("", _MINUTES.sub("", text))
+    return _EFFORT.sub("", text)
 
 
 def number_of(chapter: str) -> str:

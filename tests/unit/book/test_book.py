@@ -226,6 +226,7 @@ def test_the_contents_of_a_page_are_titles_alone(others: Path) -> None:
     [
         ("3.3 Insert a node (24 minutes)", "3.3 Insert a node"),
         (" · Call another function · ★ · 1 minute · 1 point", " · Call another function"),
+        ("2. Grade it (half a minute)", "2. Grade it"),
         ("Call · of 5 minutes", "Call · of 5 minutes"),
         ("2 points", "2 points"),
     ],
