@@ -42,7 +42,7 @@ _MISSING = (
     'Grading on a cluster needs Dask. Install it with: python -m pip install "fxcourse[cluster]", '
     'or in a clone of the course: python -m pip install -e ".[cluster]"'
 )
-_KEPT = "What is graded is kept; the same command goes on from here."
+_KEPT = "Graded submissions are kept. The same command continues from here."
 _LOST = (
     "The machines that graded this notebook were lost, time and again. It earns nothing so far; "
     "the same command tries again, without --cluster on this machine."
@@ -204,7 +204,7 @@ class _UnderWay:
             what = "does not have this course, or not all of it" if _is_missing(error) else "failed"
             raise CannotGrade(f"A worker {what} ({_short(error)}). {_KEPT}") from None
         if not isinstance(found, GradedNotebook) or not self._is_about(submission, found.result):
-            raise CannotGrade(f"A worker sent back something that is no result. {_KEPT}")
+            raise CannotGrade(f"A worker sent something that is not a result. {_KEPT}")
         return found
 
     def _is_about(self, submission: Submission, result: Result) -> bool:
