@@ -60,7 +60,7 @@ def findings(chapter: Chapter, course: Path | None = None) -> list[Problem]:
     return [
         Problem(
             line,
-            f"Nothing executes what is said of `{span}`.",
+            f"Nothing executes the statement about `{span}`.",
             "Assert it in a cell, or say it of what a cell asserts.",
         )
         for cell in chapter.cells[1:]

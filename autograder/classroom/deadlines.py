@@ -309,7 +309,7 @@ class _Reader:
         try:
             return ZoneInfo(name)
         except (KeyError, ValueError, TypeError, OSError, AttributeError):
-            what = f"{name!r} is no time zone that this machine knows"
+            what = f"{name!r} is not a time zone that this machine knows"
             raise self._bad("timezone", 'timezone = "Europe/Berlin", or "UTC"', what) from None
 
     def _number(
@@ -318,14 +318,14 @@ class _Reader:
         value = rows.get(name, 0)
         sound = isinstance(value, int | float) and not isinstance(value, bool)
         if not sound or not 0 <= value <= most:
-            what = f"{value!r} is no number from 0 to {most:g}"
+            what = f"{value!r} is not a number from 0 to {most:g}"
             raise self._bad(key or name, f"{name} = {example}", what)
         return float(value)
 
     def _whole(self, rows: dict[str, Any], name: str, key: str) -> int:
         value = rows.get(name, 0)
         if type(value) is not int or not 0 <= value <= 3650:
-            raise self._bad(key, f"{name} = 3", f"{value!r} is no whole number from 0 to 3650")
+            raise self._bad(key, f"{name} = 3", f"{value!r} is not a whole number from 0 to 3650")
         return value
 
     def _only(self, rows: dict[str, Any], known: Sequence[str], before: str) -> None:

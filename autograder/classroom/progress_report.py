@@ -131,7 +131,7 @@ def print_changes(summary: Summary, console: Console) -> None:
             table.add_row(student, one.chapter, now, f"{one.after:.4g}", why)
         console.print(table)
     count = len(summary.changes)
-    whose = f"{count} would change." if count else "Nobody's score would change."
+    whose = f"{count} would change." if count else "No score would change."
     console.print(f"{whose} Nothing was written.")
 
 

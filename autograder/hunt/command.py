@@ -158,7 +158,7 @@ def _report(hunt: Hunt, wanted: Wanted, out: Console, err: Console) -> int:
     best = hunt.smallest
     if best is None:
         out.print(f"[green]✓[/green] {escape(wanted.words)}: right on all {hunt.tried} models.")
-        _print_figures(hunt, left, err)
+        _print_figures(hunt, err)
         return HOLDS
     many = "model" if hunt.failed == 1 else "models"
     title = f"{wanted.words}: wrong on {hunt.failed} {many} of {hunt.tried}"

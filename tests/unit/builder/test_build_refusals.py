@@ -43,7 +43,7 @@ CHANGES = {
         AGAIN,
         '# %% solve="after"  # copy\ndef after(): ...\n' + AGAIN,
         "# copy",
-        "which is no tag",
+        "which is not a tag",
     ),
     "no check": ('# %% check="again"\ncheck(again)\n', "", 'card="again"', "has no check cell"),
     "no solution": (
@@ -62,7 +62,7 @@ CHANGES = {
         "no exercise 'agian' in 07_numbers. Did you mean 'again'?",
     ),
     "an unknown tag": ('hint="after"', 'clue="after"', 'clue="after"', "says 'clue', which is"),
-    "a bare word": ('hint="after"', "hint", "# %% hint", "says 'hint', which is no tag"),
+    "a bare word": ('hint="after"', "hint", "# %% hint", "says 'hint', which is not a tag"),
     "no quotes": ('hint="after"', "hint=after", "# %% hint=after", "says 'hint=after', which is"),
     "a number": ('hint="after"', "hint=7", "# %% hint=7", "'hint' does not give a name"),
     "two tags": (
@@ -108,7 +108,7 @@ CHANGES = {
         'picture = "1 -> 2"',
         "### BEGIN SOLUTION  # here",
         "# here",
-        "in a cell that is no solve cell",
+        "in a cell that is not a solve cell",
     ),
     "a heading in code": (
         'picture = "1 -> 2"',
@@ -132,7 +132,7 @@ CHANGES = {
         "    return after(number)\n    ### END SOLUTION\n",
         "    return after(number)\n    ### END SOLUTION\n\n\nagain(1)\n",
         'solve="again"',
-        "goes on below it",
+        "continues below it",
     ),
     "a signature in the solution": (
         'def again(number: int) -> int:\n    """The same as before."""\n    ### BEGIN SOLUTION',

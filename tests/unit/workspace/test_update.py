@@ -236,7 +236,7 @@ def test_the_commands_say_what_they_did(mine: Path, source: Path) -> None:
     give_out(source, new)
     done = CliRunner().invoke(app, ["update", str(mine)])
     assert done.exit_code == 0, done.output
-    assert "01_first" in done.output and "As they were before:" in done.output
+    assert "01_first" in done.output and "Copies of the earlier notebooks:" in done.output
     done = CliRunner().invoke(app, ["reset", "01", "two", "--workspace", str(mine)])
     assert "The answer cell of two is empty again." in done.output
     done = CliRunner().invoke(app, ["reset", "01", "six", "--workspace", str(mine)])
