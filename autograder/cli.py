@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import platform
@@ -271,7 +272,7 @@ def lab(
     extras.require("jupyterlab")
     from autograder.workspace import index, update
     from autograder.workspace import lab as jupyter
-    from autograder.workspace.given import INDEX, NoNotebooks
+    from autograder.workspace.given import NoNotebooks
 
     passed_on = list(options or ())
     if folder is not None and folder.startswith("-"):  # it is an option of JupyterLab
@@ -294,13 +295,9 @@ def lab(
     out.print(f"Opening JupyterLab on {escape(str(place))}")
     out.print("To stop it, press Ctrl-C in this window, twice.")
     os.environ.update(jupyter.environment(place, _with_scripts_on_path()))
-    if not (place / f"{INDEX}.ipynb").exists():
+    with contextlib.suppress(OSError):  # the index stays the one of the last time
         index.refresh(place)
     server = subprocess.Popen(jupyter.command(place, passed_on))
-    try:
-        index.refresh(place)  # while the server starts
-    except (OSError, KeyboardInterrupt):
-        pass  # the index stays the one of the last time
     while True:
         try:
             raise typer.Exit(server.wait())
@@ -364,14 +361,15 @@ def reset(
 
 @app.command()
 def progress(workspace: Workspace = None) -> None:
-    """Show which exercises you have passed, and which one is next."""
+    """Show where to go on, how far you are on each track, and which exercises you have passed."""
     from autograder import workspace_root
+    from autograder.cards.overview import exercises_text
+    from autograder.overview import overview_so_far
 
     if workspace is not None:
         os.environ[workspace_root.ENV] = str(_workspace(workspace))
-    from autograder.api import progress_so_far
-
-    out.print(escape(repr(progress_so_far())))
+    overview = overview_so_far()
+    out.print(escape(f"{overview!r}\n\n{exercises_text(overview.standing)}"))
 
 
 @app.command()

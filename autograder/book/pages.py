@@ -12,6 +12,7 @@ from autograder.book.errors import Raised
 from autograder.book.headings import Heading
 from autograder.book.questions import Question
 from autograder.core.exercise import Exercise
+from autograder.lessons.course_map import is_deep_dive
 
 _ROW = re.compile(r"^\| \*\*(?P<name>[^*]+)\*\* \| (?P<text>.*) \|$", re.M)
 _PROMISE = re.compile(r"^\*\*(.+)\*\*$", re.M)
@@ -45,7 +46,7 @@ class ChapterOfBook:
 
     @property
     def title(self) -> str:
-        """Its title, such as ``3b · Nodes that nobody reads``."""
+        """Its title, such as ``3b · Probes, dead code and side effects``."""
         return self.headings[0].text
 
     @property
@@ -54,9 +55,9 @@ class ChapterOfBook:
         return self.headings[0].label
 
     @property
-    def optional(self) -> bool:
-        """Whether it is an optional part of another chapter."""
-        return not self.name[2:].startswith("_")
+    def is_deep_dive(self) -> bool:
+        """Whether it is a deep dive into another chapter."""
+        return is_deep_dive(self.name)
 
     def section(self, bare: str) -> Heading | None:
         """The section of that heading, which has no number and no minutes here."""
@@ -71,11 +72,11 @@ def map_page(chapters: Sequence[ChapterOfBook]) -> str:
         rows = dict(_ROW.findall(first))
         promise = _PROMISE.search(first)
         minutes = _MINUTES.search(rows.get("Time", ""))
-        below = each.optional and any(not one.optional for one in chapters)
+        below = each.is_deep_dive and any(not one.is_deep_dive for one in chapters)
         head = f"{'###' if below else '##'} [{each.title}](#{each.label})"
         facts = [
             f"*{minutes[1]} minutes*" if minutes else "",
-            "*an optional part*" if each.optional else "",
+            "*a deep dive*" if each.is_deep_dive else "",
         ]
         needs = f"You need {rows['You need']}." if rows.get("You need") else ""
         asked = [f"* {_link(one)} {'★' * one.stars} {one.title}" for one in each.exercises]
@@ -85,8 +86,8 @@ def map_page(chapters: Sequence[ChapterOfBook]) -> str:
 
 
 def _glance(chapters: Sequence[ChapterOfBook]) -> str:
-    """All chapters in a table, each with its optional parts."""
-    rows = ["| chapter | minutes | exercises | optional parts |", "|---|---|---|---|"]
+    """All chapters in a table, each with its deep dives."""
+    rows = ["| chapter | minutes | exercises | deep dives |", "|---|---|---|---|"]
     for each in chapters:
         family = [one for one in chapters if one.name[:2] == each.name[:2]]
         if each is not family[0]:
@@ -101,10 +102,10 @@ def _glance(chapters: Sequence[ChapterOfBook]) -> str:
 
 def _totals(chapters: Sequence[ChapterOfBook]) -> str:
     exercises = [one for each in chapters for one in each.exercises]
-    main = sum(not each.optional for each in chapters)
+    main = sum(not each.is_deep_dive for each in chapters)
     return (
-        f"{main} chapters build on each other from top to bottom. {len(chapters) - main} optional "
-        f"parts go deeper into one of them. There are {len(exercises)} exercises, with "
+        f"{main} chapters build on each other from top to bottom. {len(chapters) - main} deep "
+        f"dives go further into one of them. There are {len(exercises)} exercises, with "
         f"{sum(one.points for one in exercises)} points. One star is a warm-up, four are "
         "open-ended. In a notebook, `progress()` shows how far you are."
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from autograder.builder.predictions import predictions_are_sound
 from autograder.builder.problems import Problem
 from autograder.builder.release import released
-from autograder.builder.solution_regions import BEGIN, END, markers
+from autograder.builder.solution_regions import BEGIN, END, OWN_STUB, markers
 from autograder.builder.source import TAGS, Cell
 
 Rule = Callable[[Cell], Iterator[Problem]]
@@ -70,6 +70,17 @@ def solution_is_marked(cell: Cell) -> Iterator[Problem]:
         yield Problem(cell.line, f"The solve cell of '{cell.value}' continues below it.", mend)
 
 
+def own_stub_is_in_a_region(cell: Cell) -> Iterator[Problem]:
+    """A line ``### STUB`` is in a solution region: elsewhere nothing would remove it."""
+    inside = False
+    for place, line in enumerate(cell.source.splitlines(), 1):
+        if BEGIN in line or END in line:
+            inside = BEGIN in line
+        elif line.lstrip().startswith(OWN_STUB.strip()) and not inside:
+            mend = f"Move it between '### {BEGIN}' and '### {END}'."
+            yield Problem(cell.line + place, "This stub is in no solution.", mend)
+
+
 def stub_defines_the_answer(cell: Cell) -> Iterator[Problem]:
     """What a learner gets runs, and defines the name that the check asks for."""
     if cell.tag != "solve" or _unbalanced(cell):
@@ -120,6 +131,7 @@ RULES: tuple[Rule, ...] = (
     tags_are_known,
     markers_are_balanced,
     solution_is_marked,
+    own_stub_is_in_a_region,
     stub_defines_the_answer,
     calls_are_exact,
     code_holds_no_heading,

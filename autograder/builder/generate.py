@@ -1,4 +1,4 @@
-"""The project's generated files: notebooks, and what lessons tell afterwards."""
+"""The generated files: notebooks, lessons, the course's map and its page."""
 
 from __future__ import annotations
 
@@ -12,11 +12,17 @@ from nbgrader.utils import compute_checksum, is_solution
 
 from autograder.builder import exercise_folders
 from autograder.builder.card_headings import found_exercises
+from autograder.builder.course_map import map_text
 from autograder.builder.debriefs import lacking
 from autograder.builder.lesson_data import lesson_text
 from autograder.builder.notebook_forms import as_text, build
-from autograder.builder.paths import BUILD, COURSE, LESSONS, chapters, choose
+from autograder.builder.paths import BUILD, COURSE, LESSONS, ROOT, chapters, choose
 from autograder.builder.problems import BuildRefused, CourseRefused
+from autograder.builder.tracks_page import tracks_text
+from autograder.lessons.course_map import FILE as MAP
+from autograder.lessons.course_map import map_from
+
+TRACKS_PAGE = ROOT / "docs" / "tracks.md"
 
 
 def generate(
@@ -25,7 +31,8 @@ def generate(
     """The texts of the generated files, by their paths. Nothing is written.
 
     Args:
-        names: chapters such as ``03_manipulation``; for none, all chapters.
+        names: chapters such as ``03_manipulation``; for none, all chapters, the course's map and
+            its page.
         over: goes through the chapters, and may show progress.
 
     Raises:
@@ -45,7 +52,16 @@ def generate(
             refusals.append(refusal)
     if refusals:
         raise CourseRefused(refusals)
-    return files
+    return files if names else files | _map_files()
+
+
+def _map_files() -> dict[Path, str]:
+    """The course's map, and the page that shows it."""
+    try:
+        text = map_text()
+    except BuildRefused as refusal:
+        raise CourseRefused([refusal]) from None
+    return {MAP: text, TRACKS_PAGE: tracks_text(map_from(text))}
 
 
 def without_debrief(names: Sequence[str] = ()) -> list[str]:
@@ -67,7 +83,7 @@ def differing(files: dict[Path, str]) -> list[Path]:
     """The generated files that are missing, differ, or come from a chapter that is gone."""
     changed = [path for path, text in files.items() if _text(path) != text]
     sources = {chapter.stem for chapter in chapters()}
-    found = [*COURSE.glob("*.ipynb"), *LESSONS.glob("*.json")]
+    found = [*COURSE.glob("*.ipynb"), *LESSONS.glob("[0-9]*.json")]
     return changed + sorted(path for path in found if path.stem not in sources)
 
 

@@ -31,6 +31,9 @@ def create(
     chapters: Annotated[
         str | None, typer.Option(help="Chapters, such as 01,03. Default: all.")
     ] = None,
+    track: Annotated[
+        str | None, typer.Option(help="The chapters of a track, such as core: see docs/tracks.md.")
+    ] = None,
     db: Annotated[
         str | None,
         typer.Option(
@@ -42,7 +45,7 @@ def create(
     from autograder.classroom import create as making
 
     try:
-        chosen = making.choose(chapters)
+        chosen = making.choose(chapters, track)
         making.create(folder, chosen, say=lambda text: out.print(escape(text)), db_url=db)
     except making.CannotCreate as error:
         err.print(f"[red]No classroom was made.[/red] {escape(str(error))}")

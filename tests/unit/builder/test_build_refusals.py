@@ -166,6 +166,36 @@ CHANGES = {
         'Write hint("after") and nothing else',
     ),
     "no title": ("# # Numbers", "# Numbers", "# Numbers", "does not begin with its title", -1),
+    "a section within a cell": (
+        "# A chapter in miniature.\n",
+        "# A chapter in miniature.\n#\n# ## 7.1 Here\n",
+        "# ## 7.1 Here",
+        "Section 7.1 begins in the middle of a cell",
+    ),
+    "a section that names its minutes": (
+        '# %% [markdown] card="again"',
+        '# %% [markdown]\n# ## 7.1 Here (5 minutes)\n\n# %% [markdown] card="again"',
+        "# ## 7.1 Here (5 minutes)",
+        "names its minutes. Remove them",
+    ),
+    "another time": (
+        "# A chapter in miniature.\n",
+        "# | **Time** | about 30 minutes, 15 of them for the exercises |\n",
+        "# | **Time** | about 30 minutes",
+        "takes 20 minutes, and not 30",
+    ),
+    "another time for the exercises": (
+        "# A chapter in miniature.\n",
+        "# | **Time** | about 20 minutes, 15 of them for the exercises |\n",
+        "# | **Time** | about 20 minutes",
+        "exercises take 16 minutes, and not 15",
+    ),
+    "a stub outside of the solution": (
+        "    return after(number)\n    ### END SOLUTION\n",
+        "    return after(number)\n    ### END SOLUTION\n    ### STUB return 1\n",
+        "    ### STUB return 1",
+        "This stub is in no solution",
+    ),
     "code above the first header": (
         "# %% [markdown]\n# # Numbers",
         "import os\n# %% [markdown]\n# # Numbers",

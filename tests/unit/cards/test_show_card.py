@@ -98,7 +98,7 @@ def read(html: str) -> Reader:
     reader.close()
     assert not reader.open
     allowed = {"div", "span", "strong", "code", "pre", "details", "summary", "table", "tbody",
-               "tr", "td", "ul", "ol", "li", "br", "em",
+               "tr", "td", "ul", "ol", "li", "br", "em", "a", "u",
                "svg", "path", "polyline", "text"}  # fmt: skip
     assert set(reader.tags) <= allowed
     names = {name for name, _ in reader.attributes}
