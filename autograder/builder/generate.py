@@ -18,6 +18,7 @@ from autograder.builder.lesson_data import lesson_text
 from autograder.builder.notebook_forms import as_text, build
 from autograder.builder.paths import BUILD, COURSE, LESSONS, ROOT, chapters, choose
 from autograder.builder.problems import BuildRefused, CourseRefused
+from autograder.builder.readme_tables import README, readme_text
 from autograder.builder.tracks_page import tracks_text
 from autograder.lessons.course_map import FILE as MAP
 from autograder.lessons.course_map import map_from
@@ -56,12 +57,13 @@ def generate(
 
 
 def _map_files() -> dict[Path, str]:
-    """The course's map, and the page that shows it."""
+    """The course's map, and the pages that show it."""
     try:
         text = map_text()
     except BuildRefused as refusal:
         raise CourseRefused([refusal]) from None
-    return {MAP: text, TRACKS_PAGE: tracks_text(map_from(text))}
+    course = map_from(text)
+    return {MAP: text, TRACKS_PAGE: tracks_text(course), README: readme_text(course)}
 
 
 def without_debrief(names: Sequence[str] = ()) -> list[str]:
