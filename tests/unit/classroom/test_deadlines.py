@@ -99,7 +99,10 @@ def test_file_is_read(tmp_path: Path) -> None:
             "students.ann.extensions: not what it must be. Write ex",
         ),
         ("[students.ann.extensions]\n05 = 2", "students.ann.extensions.05: no chapter. Write one"),
-        ("[students.ann.extensions]\n01 = -2", "students.ann.extensions.01: -2 is not a number from"),
+        (
+            "[students.ann.extensions]\n01 = -2",
+            "students.ann.extensions.01: -2 is not a number from",
+        ),
         ("grace_minutes: 3", "is not TOML: "),
     ],
 )
