@@ -22,7 +22,7 @@ from rich.markup import escape
 
 from autograder.core import extras
 from autograder.core.quick_imports import quick_imports
-from autograder.help_panels import Panels, arrange
+from autograder.help_panels import Panels, arrange, name_of
 from autograder.terminal import Progress, accept_every_character, err, out
 from autograder.version_info import issues_page, version_line
 
@@ -401,8 +401,10 @@ def _print_rows(rows: Sequence[Row], *, only_work: bool = False) -> None:
     """Print the changes to the notebooks of a workspace, and the place of earlier ones."""
     from rich.table import Table
 
-    table = Table("chapter", "", box=None, padding=(0, 2, 0, 0))
-    for heading in ("new cells", "removed cells", "your answers", "your cells"):
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("chapter", no_wrap=True)
+    table.add_column("")
+    for heading in ("new cells", "removed", "your answers", "your cells"):
         table.add_column(heading, justify="right")
     shown = [r for r in rows if r.answers or r.own or r.kept] if only_work else rows
     for r in shown:
@@ -666,8 +668,7 @@ def _pass_on(name: str, module: str, help: str) -> None:
     app.command(name, help=help, add_help_option=False, context_settings=_PASS_ON)(command)
 
 
-if (Path(__file__).parent / "classroom" / "commands.py").exists():
-    _pass_on("classroom", "autograder.classroom.commands", "Make and run a class.")
+_pass_on("classroom", "autograder.classroom.commands", "Make and run a class.")
 
 PANELS: Panels = {
     "Learn": {
@@ -693,6 +694,19 @@ PANELS: Panels = {
 }
 """The order of the commands in `fxcourse --help`, and an example for each."""
 
+_PACKAGES = {
+    "classroom": "classroom", "grade": "classroom", "hunt": "hunt", "new-exercise": "new_exercise"
+}  # fmt: skip
+"""The package of each command that `fxcourse classroom pack` leaves out for students."""
+
+
+def _is_available(name: str) -> bool:
+    """Whether this copy of the course has what a command needs."""
+    package = _PACKAGES.get(name)
+    return package is None or (Path(__file__).parent / package).is_dir()
+
+
+app.registered_commands = [one for one in app.registered_commands if _is_available(name_of(one))]
 arrange(app, PANELS)
 
 

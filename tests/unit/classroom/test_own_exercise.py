@@ -146,3 +146,6 @@ def test_it_goes_with_what_students_are_given(room: Path, tmp_path: Path) -> Non
         [sys.executable, "-P", "try.py"], cwd=tmp_path, env=places, text=True, capture_output=True
     )
     assert done.stdout.split() == ["passed"], done.stderr[-2000:]
+    command = [sys.executable, "-P", "-m", "autograder.cli", "--help"]
+    shown = subprocess.run(command, cwd=tmp_path, env=places, encoding="utf-8", capture_output=True)
+    assert "JupyterLab" in shown.stdout and "Teach" not in shown.stdout, shown.stderr
