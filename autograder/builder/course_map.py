@@ -13,7 +13,12 @@ from autograder.builder.card_headings import Card, found_exercises
 from autograder.builder.cell_ids import id_of_text
 from autograder.builder.minutes import effort
 from autograder.builder.paths import LESSONS, chapters
-from autograder.builder.predictions import is_prediction, parts_of, prediction
+from autograder.builder.predictions import (
+    is_prediction,
+    parts_of,
+    prediction,
+    question_source,
+)
 from autograder.builder.problems import BuildRefused, Problem
 from autograder.builder.sections import Section, opening, sections
 from autograder.builder.source import Chapter, read
@@ -105,10 +110,19 @@ def _section(section: Section, cards: Sequence[Card], marks: dict[int, str]) -> 
         "number": section.number,
         "title": section.title,
         "minutes": section.minutes,
-        "cell": id_of_text("markdown", section.part.cells[0].source),
+        "cell": id_of_text("markdown", _as_given(section.part)),
         "exercises": [c.value for c in section.part.tagged("card") if c.value in names],
         "predictions": [marks[c.line] for c in section.part.cells if c.line in marks],
     }
+
+
+def _as_given(part: Chapter) -> str:
+    """The text of a section's first cell in the notebook, without the minutes."""
+    first = part.cells[0]
+    if not is_prediction(first):
+        return first.source
+    parts = parts_of(first)
+    return question_source(parts, prediction(parts, part.name, 0))
 
 
 def _track(row: dict[str, Any], known: dict[str, _Counted], unknown: Any) -> dict[str, Any]:

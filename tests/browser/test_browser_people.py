@@ -196,9 +196,7 @@ def test_links_of_a_card_lead_to_their_cells(page: Any, lab: Lab) -> None:
 
 
 def test_a_link_to_another_chapter_leads_to_its_cell(page: Any, lab: Lab) -> None:
-    set_settings(
-        lab, WINDOWING, {}
-    )  # only what is in the window is in the page, as learners have it
+    set_settings(lab, WINDOWING, {})  # as learners have it: the page holds what is in the window
     try:
         page.goto(lab.url("index.ipynb"))
         shown = page.locator(".jp-RenderedHTMLCommon")

@@ -24,7 +24,6 @@ from tests.browser.desk import (
     Notebook,
     only,
     set_settings,
-    wait_until_in_view,
 )
 
 pytestmark = [
@@ -125,9 +124,7 @@ def test_the_index_leads_to_the_headings_of_sections(page: Any, lab: Lab) -> Non
         subprocess.run([sys.executable, "-c", REFRESH, str(lab.folder)], check=True)
     finally:
         record.write_text(before, encoding="utf-8")
-    set_settings(
-        lab, WINDOWING, {}
-    )  # only what is in the window is in the page, as learners have it
+    set_settings(lab, WINDOWING, {})  # as learners have it: the page holds what is in the window
     try:
         chapter = next(each for each in chapters() if each.name == "01_tracing")
         for section in chapter.sections[1], chapter.sections[-1]:  # one has code in its title
@@ -137,6 +134,8 @@ def test_the_index_leads_to_the_headings_of_sections(page: Any, lab: Lab) -> Non
             shown.get_by_role("link", name=name).last.click(timeout=EXECUTION_MS)
             panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
             heading = page.locator("h2", has_text=name)
-            wait_until_in_view(panel.locator(".jp-MarkdownCell", has=heading))
+            # JupyterLab selects the cell. A busy one may scroll before all cells have a height.
+            cell = panel.locator(".jp-MarkdownCell.jp-mod-selected", has=heading)
+            cell.wait_for(state="attached", timeout=EXECUTION_MS)
     finally:
         set_settings(lab, WINDOWING, {"windowingMode": "none"})

@@ -230,7 +230,8 @@ def test_the_index_leads_on_and_keeps_own_cells(mine: Path) -> None:
 
 def test_an_index_of_an_earlier_version_is_replaced(mine: Path) -> None:
     source = "from autograder import progress\n\nprogress()"
-    old = [text("# A list of links", "map"), nbformat.v4.new_code_cell(source, id="progress")]
+    links = nbformat.v4.new_markdown_cell("# A list of links", id="map")
+    old = [links, nbformat.v4.new_code_cell(source, id="progress")]
     nbformat.write(nbformat.v4.new_notebook(cells=old), mine / "index.ipynb")
     notebook = nbformat.read(index.refresh(mine), as_version=4)
     assert [cell.source for cell in notebook.cells] == [index.TITLE, index.SOURCE]
