@@ -9,6 +9,7 @@ BENCH_ARGS ?=
 BOOK_ARGS ?=
 HUNT_ARGS ?=
 ATTACKS_ARGS ?=
+PICTURES_ARGS ?=
 PYTEST_ARGS ?=
 ONLY ?=
 IN ?=
@@ -29,29 +30,44 @@ FIND_PYTHON = for p in "$(PYTHON)" python3.11 python3.12 python3.13 python3 pyth
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
 		2>/dev/null && echo "$$p" && break; done
 
-.PHONY: help lab test test-all test-rest test-browser test-long build solutions book grade-demo attacks bench hunt doctor lock
+.PHONY: help lab test test-all test-rest test-browser test-long build solutions book pictures grade-demo attacks bench hunt doctor lock
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make lab         set up what is missing, and open JupyterLab on the course;"
+	@echo "Learn"
+	@echo "make lab           install what is missing, and open JupyterLab (the first time: minutes)"
 	@echo "                   TORCH=cpu: PyTorch without CUDA, which is much smaller on Linux"
-	@echo "make test        set up what is missing, check style, types and imports, run the quick tests"
-	@echo "                   (4 minutes); ONLY=add_to_mul or ONLY=03: one exercise or chapter"
-	@echo "make test-all    the same and all other tests without a browser (15 minutes)"
-	@echo "make test-rest   what test-all adds to test; IN=tests/checks: only what is in a folder"
-	@echo "make test-browser  learners in JupyterLab, driven in Chromium: every chapter"
-	@echo "make test-long   the tests that take minutes: attackers, servers of PostgreSQL and Dask"
-	@echo "make doctor      check this machine, and say how to mend it"
-	@echo "make build       generate course/*.ipynb from solutions/*.py"
-	@echo "make solutions   execute all chapters in solved form, into build/solutions/"
-	@echo "make book        all chapters with their outputs as pages, in build/book/html/"
-	@echo "make bench       figures (hours); BENCH_ARGS=checks, random or grading for one part,"
-	@echo "                   BENCH_ARGS=commits for grading beside another commit (BENCH_COMMIT)"
-	@echo "make hunt        what PyTorch's own passes get wrong, by random models (minutes);"
-	@echo "                   HUNT_ARGS=\"--minutes 30 --seed 7\""
-	@echo "make grade-demo  grade a class, and compare every score with what it must be"
-	@echo "make attacks     grade attackers, and odd but honest work; ATTACKS_ARGS=\"--only claiming\" tries some"
-	@echo "make lock        write the versions that are installed here to constraints.txt"
+	@echo "make doctor        check this machine, and explain how to fix problems (half a minute)"
+	@echo ""
+	@echo "Check a change"
+	@echo "make test          check style, types and imports, and run the quick tests (4 minutes)"
+	@echo "                   ONLY=add_to_mul or ONLY=03: one exercise or chapter (half a minute)"
+	@echo "make test-all      the same, and all other tests without a browser (15 minutes)"
+	@echo "make test-rest     the tests that test-all adds to test (11 minutes)"
+	@echo "                   IN=tests/checks: only the tests of a folder"
+	@echo "make test-browser  learners in JupyterLab, driven in Chromium: every chapter (7 minutes)"
+	@echo "make test-long     attackers, servers of PostgreSQL and Dask, and other slow tests (an hour)"
+	@echo "make attacks       grade attackers, and odd but honest work (40 minutes)"
+	@echo "                   ATTACKS_ARGS=\"--only claiming\": some of them"
+	@echo "make grade-demo    grade a class, and compare each score with the expected one (minutes)"
+	@echo ""
+	@echo "Write"
+	@echo "make build         generate course/*.ipynb from solutions/*.py (half a minute)"
+	@echo "make solutions     execute all chapters, solved, into build/solutions/ (15 minutes)"
+	@echo "make book          all chapters with outputs, in build/book/html/ (15 minutes, then 2)"
+	@echo "                   BOOK_ARGS=--pages: all other pages, no chapter is executed (a minute)"
+	@echo "make pictures      pictures and sample chapter of README and docs/ (5 minutes, in Chromium)"
+	@echo "                   PICTURES_ARGS=cards, chapter, index or class: one part"
+	@echo ""
+	@echo "Measure"
+	@echo "make bench         time checks and grading, and count false alarms (hours)"
+	@echo "                   BENCH_ARGS=checks, random or grading: one part"
+	@echo "                   BENCH_ARGS=commits: grading, compared with the commit BENCH_COMMIT"
+	@echo "make hunt          search for bugs in PyTorch's own passes with random models (5 minutes)"
+	@echo "                   HUNT_ARGS=\"--minutes 30 --seed 7\": longer, and other models"
+	@echo ""
+	@echo "Release"
+	@echo "make lock          write the versions that are installed here to constraints.txt (seconds)"
 
 lab: .venv/.installed
 	@$(PY) -m autograder.cli lab $(LAB_ARGS)
@@ -71,8 +87,12 @@ solutions: .venv/.installed
 	@$(PY) -m autograder.cli solutions
 
 book: .venv/.installed-book
-	@echo "==> Making the book (the first time every chapter is executed, which takes a quarter of an hour)"
+	@echo "==> Making the book (executing every chapter takes a quarter of an hour the first time)"
 	@$(PY) -m autograder.cli book $(BOOK_ARGS)
+
+pictures: .venv/.installed-test
+	@echo "==> Making the pictures"
+	@OMP_NUM_THREADS=1 $(PY) -m pictures $(PICTURES_ARGS)
 
 bench: .venv/.installed-test
 	@OMP_NUM_THREADS=1 $(PY) -m benchmarks $(BENCH_ARGS)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from autograder.api import CheckFailed, check, debrief, failed, grade, hint, predict, progress
     from autograder.cards.failing import fails
     from autograder.drawing.draw import draw
+    from autograder.overview import overview
 
 __all__ = [
     "CheckFailed",
@@ -19,6 +20,7 @@ __all__ = [
     "fails",
     "grade",
     "hint",
+    "overview",
     "predict",
     "progress",
 ]
@@ -26,6 +28,7 @@ __all__ = [
 _HOME = dict.fromkeys(__all__, "autograder.api") | {
     "draw": "autograder.drawing.draw",
     "fails": "autograder.cards.failing",
+    "overview": "autograder.overview",
 }
 
 

@@ -1,22 +1,30 @@
-"""The command `fxcourse`. Each sub-command imports what it needs when it runs."""
+"""The command `fxcourse`. Each subcommand imports what it needs when it runs.
+
+`STATUSES` lists the exit statuses; ``fxcourse --help`` prints them.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
+import platform
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from autograder.core import extras
 from autograder.core.quick_imports import quick_imports
+from autograder.help_panels import Panels, arrange, name_of
+from autograder.terminal import Progress, accept_every_character, err, out
+from autograder.version_info import issues_page, version_line
 
 if TYPE_CHECKING:
     from autograder.builder.problems import BuildRefused, Problem
@@ -24,27 +32,60 @@ if TYPE_CHECKING:
     from autograder.submission.result import Result
     from autograder.workspace.update import Row
 
+CRASHED = 70
+"""The exit status after an exception that nothing handles: ``EX_SOFTWARE`` of ``sysexits.h``."""
+
+STOPPED = 130
+"""The exit status of a command that was stopped with Ctrl-C."""
+
+STATUSES = {
+    0: "The command did its work.",
+    1: "Your input is wrong, or the result is. The message says what to do.",
+    2: "The command line is wrong, or names something that cannot be used.",
+    CRASHED: "The program has a fault. The message says where to report it.",
+    STOPPED: "You stopped the command with Ctrl-C.",
+}
+"""The exit status of every command; ``fxcourse lab`` ends with JupyterLab's own."""
+
 app = typer.Typer(
-    help="The course about torch.fx: build it, open it, check your machine, grade a class.",
+    help="Learn torch.fx in notebooks, teach a class, test your own passes, maintain the course.",
+    epilog="\n".join(["Exit status:", *(f"{code:5}  {text}" for code, text in STATUSES.items())]),
     no_args_is_help=True,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-STOPPED = 130
-"""The exit status of a command that was stopped with Ctrl-C."""
-
 MISSING = 2
 """The exit status of a command that lacks an optional package."""
 
-out = Console(soft_wrap=True, highlight=False)
-err = Console(soft_wrap=True, highlight=False, stderr=True)
 
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 Names = Annotated[
-    list[str] | None, typer.Argument(help="Chapters such as 03_manipulation; all by default.")
+    list[str] | None,
+    typer.Argument(metavar="CHAPTER", help="Chapters, such as 03_manipulation. Default: all."),
 ]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        out.print(version_line())
+        raise typer.Exit()
+
+
+@app.callback()
+def fxcourse(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Show the versions of fxcourse, Python and torch, and exit.",
+        ),
+    ] = False,
+) -> None:
+    """Hold the options of the command itself."""
 
 
 @app.command()
@@ -54,14 +95,21 @@ def build(
         bool, typer.Option("--check", help="Write nothing; fail if a generated file differs.")
     ] = False,
 ) -> None:
-    """Generate course/*.ipynb from solutions/*.py."""
+    """Generate course/*.ipynb from solutions/*.py, and the pages that are made from code."""
     extras.require("nbgrader")
+    from autograder.book import commands_page
     from autograder.builder import generate
     from autograder.builder.paths import shown
     from autograder.builder.problems import CourseRefused
 
     try:
-        files = generate.generate(names or [])
+        with Progress("Generating") as progress:
+            files = generate.generate(names or [], over=progress.over)
+        if not names:
+            files[commands_page.PAGE] = commands_page.commands_page(all_apps())
+            from autograder.classroom import settings_page
+
+            files |= settings_page.pages()
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     except FileNotFoundError as error:
@@ -86,7 +134,7 @@ def build(
     for path in changed:
         out.print(f"{'wrote' if path.exists() else 'removed'}  {escape(shown(path))}")
     for path in kept:
-        out.print(f"kept a copy of the work in {escape(path.name)}: {escape(shown(path))}")
+        out.print(f"kept a copy of your work in {escape(path.name)}: {escape(shown(path))}")
     out.print(f"{len(files)} generated files, {len(changed)} changed.")
 
 
@@ -106,18 +154,19 @@ def solutions(
     except FileNotFoundError as error:
         raise _stopped(error) from None
     failed = 0
-    for path in chosen:
-        out.print(f"{path.stem}: running every cell ...")
-        start = time.perf_counter()
-        try:
-            written = solved_chapter.write_solved(path)
-        except solved_chapter.SolvingFailed as error:
-            failed += 1
-            err.print(f"[red]failed[/red]  {escape(str(error))}")
-        else:
-            seconds = time.perf_counter() - start
-            place = escape(shown(written))
-            out.print(f"{path.stem}: every cell succeeded in {seconds:.1f} s: {place}")
+    with Progress("Executing") as progress:
+        for path in progress.over(chosen):
+            start = time.perf_counter()
+            try:
+                written = solved_chapter.write_solved(path)
+            except solved_chapter.SolvingFailed as error:
+                failed += 1
+                with progress.paused():
+                    err.print(f"[red]failed[/red]  {escape(str(error))}")
+            else:
+                said = f"every cell succeeded in {time.perf_counter() - start:.1f} s"
+                with progress.paused():
+                    out.print(f"{path.stem}: {said}: {escape(shown(written))}")
     if failed:
         err.print(f"{failed} of {len(chosen)} chapters failed.")
         raise typer.Exit(1)
@@ -127,34 +176,46 @@ def solutions(
 def book(
     names: Names = None,
     catalogues: Annotated[
-        bool, typer.Option("--catalogues", help="Write gettext catalogues for a translation, too.")
+        bool, typer.Option("--catalogues", help="Also write gettext catalogues for a translation.")
+    ] = False,
+    pages: Annotated[
+        bool,
+        typer.Option(
+            "--pages",
+            help="Execute nothing: chapters have headings alone. It takes less than a minute, and "
+            "the first page is build/book/pages/html/index.html.",
+        ),
     ] = False,
 ) -> None:
     """Make the book: all chapters with their outputs as pages, in build/book/html/."""
     extras.require("sphinx")
     from autograder.book import making
-    from autograder.builder.paths import choose, shown
+    from autograder.builder.paths import COURSE, choose, shown
     from autograder.builder.solved_chapter import SOLVED, SolvingFailed, is_current, write_solved
 
     try:
         chosen = choose(names or [])
         making.demand_tools()
         start = time.perf_counter()
-        for path in chosen:
-            if not is_current(path):
-                out.print(f"{path.stem}: running every cell ...")
-                write_solved(path)
-        raised = making.what_questions_raise()
-        out.print(f"Executing took {time.perf_counter() - start:.0f} s.")
-        start = time.perf_counter()
-        solved = [SOLVED / f"{path.stem}.ipynb" for path in chosen]
-        first = making.make(solved, raised, jobs=os.cpu_count() or 1)
+        home, form, raised = making.WITHOUT_CHAPTERS, COURSE, None
+        if not pages:
+            with Progress("Executing") as progress:
+                for path in progress.over(chosen):
+                    if not is_current(path):
+                        write_solved(path)
+            out.print("Executing the questions ...")
+            home, form, raised = making.BOOK, SOLVED, making.what_questions_raise()
+            out.print(f"Executing took {time.perf_counter() - start:.0f} s.")
+            start = time.perf_counter()
+        out.print("Making the pages ...")
+        notebooks = [form / f"{path.stem}.ipynb" for path in chosen]
+        first = making.make(notebooks, raised, home, jobs=os.cpu_count() or 1)
         out.print(f"Making the pages took {time.perf_counter() - start:.0f} s.")
         if catalogues:
             from autograder.book import catalogue
 
-            count = catalogue.write_all(making.BOOK)
-            out.print(f"{count} messages in {escape(shown(making.BOOK / 'gettext'))}")
+            count = catalogue.write_all(home)
+            out.print(f"{count} messages in {escape(shown(home / 'gettext'))}")
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     except (FileNotFoundError, SolvingFailed, making.CannotMake) as error:
@@ -169,14 +230,15 @@ def references(
         bool, typer.Option("--check", help="Write nothing; fail if one differs.")
     ] = False,
 ) -> None:
-    """Make the reference outputs that answers are held against, from solutions/*.py."""
+    """Make the reference outputs that answers are compared with, from solutions/*.py."""
     extras.require("nbgrader")
     from autograder.builder.generate_references import write_all
     from autograder.builder.problems import CourseRefused
     from autograder.judge.references import MissingReference
 
     try:
-        changed = write_all(check_only=check, only=names or ())
+        with Progress("Running the solutions") as progress:
+            changed = write_all(check_only=check, only=names or (), over=progress.over)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     except (FileNotFoundError, MissingReference) as error:
@@ -193,39 +255,49 @@ def references(
 
 
 @app.command(context_settings=_PASS_ON)
-def lab(context: typer.Context) -> None:
-    """Open JupyterLab on your workspace: fxcourse lab [FOLDER] [OPTIONS OF JUPYTERLAB]."""
+def lab(
+    folder: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FOLDER",
+            help="Your workspace. Default: the one you are in, or the usual one.",
+        ),
+    ] = None,
+    options: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="JUPYTERLAB_OPTION", help="Such as --no-browser or --port 9000."),
+    ] = None,
+) -> None:
+    """Open JupyterLab on your workspace. The first time, this makes the workspace."""
     extras.require("jupyterlab")
     from autograder.workspace import index, update
     from autograder.workspace import lab as jupyter
-    from autograder.workspace.given import INDEX, NoNotebooks
+    from autograder.workspace.given import NoNotebooks
 
-    options = list(context.args)
-    named = options.pop(0) if options and not options[0].startswith("-") else None
-    folder = _workspace(named)
+    passed_on = list(options or ())
+    if folder is not None and folder.startswith("-"):  # it is an option of JupyterLab
+        passed_on.insert(0, folder)
+        folder = None
+    place = _workspace(folder)
     try:
-        rows = update.open_workspace(folder)
-        behind = update.is_behind(folder)
+        rows = update.open_workspace(place)
+        behind = update.is_behind(place)
     except (update.CannotUpdate, NoNotebooks) as error:
         raise _stopped(error) from None
     if rows:
-        out.print(f"Put {len(rows)} notebooks into {escape(str(folder))}. Your work stays there.")
+        out.print(f"Put {len(rows)} notebooks into {escape(str(place))}. Your work stays there.")
         _print_rows(rows, only_work=True)
     if behind:
         out.print(
-            "The course has changed since. Run 'fxcourse update': it brings what is new, and "
-            "keeps all that you have done."
+            "The course has changed since your last update. Run 'fxcourse update' to get the "
+            "changes. It keeps all of your work."
         )
-    out.print(f"Opening JupyterLab on {escape(str(folder))}")
+    out.print(f"Opening JupyterLab on {escape(str(place))}")
     out.print("To stop it, press Ctrl-C in this window, twice.")
-    os.environ.update(jupyter.environment(folder, _with_scripts_on_path()))
-    if not (folder / f"{INDEX}.ipynb").exists():
-        index.refresh(folder)
-    server = subprocess.Popen(jupyter.command(folder, options))
-    try:
-        index.refresh(folder)  # while the server starts
-    except (OSError, KeyboardInterrupt):
-        pass  # it shows what it showed the last time
+    os.environ.update(jupyter.environment(place, _with_scripts_on_path()))
+    with contextlib.suppress(OSError):  # the index stays the one of the last time
+        index.refresh(place)
+    server = subprocess.Popen(jupyter.command(place, passed_on))
     while True:
         try:
             raise typer.Exit(server.wait())
@@ -235,7 +307,9 @@ def lab(context: typer.Context) -> None:
 
 Workspace = Annotated[
     str | None,
-    typer.Argument(help="The workspace. By default the one you are in, or the usual one."),
+    typer.Argument(
+        metavar="FOLDER", help="The workspace. Default: the one you are in, or the usual one."
+    ),
 ]
 
 
@@ -244,10 +318,10 @@ def update(
     folder: Workspace = None,
     earlier: Annotated[
         Path | None,
-        typer.Option("--from", help="A folder with your notebooks of an earlier version."),
+        typer.Option("--from", help="A folder with your notebooks from an earlier version."),
     ] = None,
 ) -> None:
-    """Bring your workspace up to date. Your answers and your own cells come along."""
+    """Update the notebooks in your workspace. Your answers and your own cells are kept."""
     from autograder.workspace import index
     from autograder.workspace import update as updating
     from autograder.workspace.given import NoNotebooks
@@ -264,11 +338,13 @@ def update(
 
 @app.command()
 def reset(
-    chapter: Annotated[str, typer.Argument(help="The chapter, such as 03.")],
-    exercise: Annotated[str, typer.Argument(help="The exercise, such as add_to_mul.")],
+    chapter: Annotated[str, typer.Argument(metavar="CHAPTER", help="The chapter, such as 03.")],
+    exercise: Annotated[
+        str, typer.Argument(metavar="EXERCISE", help="The exercise, such as add_to_mul.")
+    ],
     workspace: Annotated[str | None, typer.Option(help="The workspace.")] = None,
 ) -> None:
-    """Bring back the empty answer cell of an exercise. Your answer is kept in a copy."""
+    """Empty the answer cell of an exercise. A copy of the notebook keeps your answer."""
     from autograder.workspace import update as updating
 
     place = _workspace(workspace)
@@ -277,30 +353,31 @@ def reset(
     except updating.CannotUpdate as error:
         raise _stopped(error) from None
     if kept is None:
-        out.print(f"The answer cell of {exercise} is as it was given out.")
+        out.print(f"The answer cell of {exercise} is already empty.")
         return
-    out.print(f"The answer cell of {exercise} is empty again. The notebook as it was: {kept}")
+    out.print(f"The answer cell of {exercise} is empty again. Your answer is in the copy {kept}")
     out.print("If the notebook is open in JupyterLab, reload it: File, Reload Notebook from Disk.")
 
 
 @app.command()
 def progress(workspace: Workspace = None) -> None:
-    """Show which exercises you have passed, and where to go on."""
+    """Show where to go on, how far you are on each track, and which exercises you have passed."""
     from autograder import workspace_root
+    from autograder.cards.overview import exercises_text
+    from autograder.overview import overview_so_far
 
     if workspace is not None:
         os.environ[workspace_root.ENV] = str(_workspace(workspace))
-    from autograder.api import progress_so_far
-
-    out.print(escape(repr(progress_so_far())))
+    overview = overview_so_far()
+    out.print(escape(f"{overview!r}\n\n{exercises_text(overview.standing)}"))
 
 
 @app.command()
 def watch(
-    chapter: Annotated[str, typer.Argument(help="The chapter, such as 03.")],
+    chapter: Annotated[str, typer.Argument(metavar="CHAPTER", help="The chapter, such as 03.")],
     folder: Workspace = None,
 ) -> None:
-    """Work in your editor: a chapter's exercises as Python files, checked on every save."""
+    """Work in your editor: the exercises of a chapter as files, checked on every save."""
     from autograder.watch import command
     from autograder.workspace.given import NoNotebooks
     from autograder.workspace.update import CannotUpdate
@@ -312,7 +389,7 @@ def watch(
 
 
 def _workspace(named: str | None) -> Path:
-    """The workspace that a command is about."""
+    """The workspace that a command uses."""
     from autograder import workspace_root
 
     if named is not None:
@@ -321,11 +398,13 @@ def _workspace(named: str | None) -> Path:
 
 
 def _print_rows(rows: Sequence[Row], *, only_work: bool = False) -> None:
-    """What became of the notebooks of a workspace, and where earlier ones are kept."""
+    """Print the changes to the notebooks of a workspace, and the place of earlier ones."""
     from rich.table import Table
 
-    table = Table("chapter", "", box=None, padding=(0, 2, 0, 0))
-    for heading in ("new cells", "cells gone", "your answers", "your cells"):
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("chapter", no_wrap=True)
+    table.add_column("")
+    for heading in ("new cells", "removed", "your answers", "your cells"):
         table.add_column(heading, justify="right")
     shown = [r for r in rows if r.answers or r.own or r.kept] if only_work else rows
     for r in shown:
@@ -336,29 +415,29 @@ def _print_rows(rows: Sequence[Row], *, only_work: bool = False) -> None:
     for r in rows:
         name = escape(r.name)
         if r.beside:
-            cells = "cell was" if r.beside == 1 else "cells were"
+            cells = "1 cell" if r.beside == 1 else f"{r.beside} cells"
             out.print(
-                f"{name}: {r.beside} {cells} changed by you and by the course. What you wrote "
-                "is below the new text."
+                f"{name}: you and the course both changed {cells}. Your text is below the new one."
             )
         if r.state == "unreadable":
             out.print(
-                f"[yellow]{name} cannot be read as a notebook, and was left as it is.[/yellow] "
+                f"[yellow]{name} cannot be read as a notebook, and was not changed.[/yellow] "
                 "Move the file away and run 'fxcourse lab' to get a new one."
             )
         if r.state == "gone":
-            more = f"it stays, with {r.own} cells of yours" if r.own else "all of it has moved"
-            out.print(f"{name} is no longer a chapter of its own: {more}.")
+            more = f"It stays, with {r.own} cells of yours" if r.own else "All of it has moved"
+            out.print(f"{name} is no longer a chapter of its own. {more}.")
     kept = [r.kept.parent for r in rows if r.kept]
     if kept:
-        out.print(f"As they were before: {escape(str(kept[0]))}")
+        out.print(f"Copies of the earlier notebooks: {escape(str(kept[0]))}")
 
 
 @app.command()
 def doctor() -> None:
-    """Check this machine, and say how to mend what is broken."""
+    """Check this machine, and explain how to fix problems."""
     from autograder.doctor import examine
 
+    out.print(version_line())
     marks = {"ok": "[green]ok    [/green]", "broken": "[red]BROKEN[/red]", "info": "note  "}
     broken = 0
     for finding in examine():
@@ -367,42 +446,51 @@ def doctor() -> None:
             out.print(f"        -> {escape(finding.mend)}")
         broken += finding.state == "broken"
     if broken:
-        out.print(f"\n{broken} of the checks failed. Mend the first one first.")
+        out.print(f"\n{broken} of the checks failed. Fix the first one first.")
         raise typer.Exit(1)
     out.print("\nThis machine is ready for the course.")
 
 
 @app.command()
 def grade(
-    folder: Annotated[Path, typer.Argument(help="The classroom.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The classroom.")],
     chapters: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[CHAPTER]...", help="Such as 01 03; all that were released."),
+        typer.Argument(metavar="CHAPTER", help="Such as 01 03. Default: all that were released."),
     ] = None,
     student: Annotated[
-        list[str] | None, typer.Option(help="Only this student; may be given several times.")
+        list[str] | None, typer.Option(help="Grade only this student. You can repeat it.")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option("-j", "--jobs", min=1, help="Submissions at a time; one a core.")
+        int | None,
+        typer.Option(
+            "-j",
+            "--jobs",
+            min=1,
+            help="Submissions to grade at the same time. Default: one per core.",
+        ),
     ] = None,
     sandbox: Annotated[
         bool,
-        typer.Option(help="Run students' code in a box. Without, it can do what you can do."),
+        typer.Option(
+            help="Run students' code in a sandbox. With --no-sandbox it runs with your permissions."
+        ),
     ] = True,
     force: Annotated[
-        bool, typer.Option("--force", help="Grade again what was graded and has not changed.")
+        bool, typer.Option("--force", help="Also grade again what has not changed.")
     ] = False,
     db: Annotated[
-        str | None, typer.Option(help="Another gradebook, such as postgresql://USER@HOST/NAME.")
+        str | None, typer.Option(help="Use another gradebook: postgresql://USER@HOST/NAME.")
     ] = None,
     cluster: Annotated[
-        str | None, typer.Option(help="A Dask scheduler whose workers grade: tcp://HOST:8786.")
+        str | None,
+        typer.Option(help="Grade on the workers of a Dask scheduler: tcp://HOST:8786."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show whose score would change; write nothing.")
+        bool, typer.Option("--dry-run", help="Show which scores would change. Write nothing.")
     ] = False,
 ) -> None:
-    """Grade what a class has handed in. Stopped at any moment, it goes on where it was."""
+    """Grade the submissions of a class. If you stop it, the same command continues."""
     os.environ.update(_with_scripts_on_path())
     try:
         with out.status("Getting ready"):
@@ -430,7 +518,7 @@ def grade(
         err.print(f"[red]Grading stopped.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
-        err.print("Stopped. What is graded is kept; the same command goes on from here.")
+        err.print("Stopped. Graded submissions are kept. The same command continues from here.")
         raise typer.Exit(STOPPED) from None
     progress_report.print_summary(summary, out)
     if dry_run:
@@ -440,7 +528,7 @@ def grade(
 
 
 def _report_on(folder: Path, db: str | None, results: Sequence[Result]) -> None:
-    """Write the report of a class that was graded, and say how long that took."""
+    """Write the report of a class that was graded, and print how long that took."""
     from autograder.classroom.class_report import make
 
     start = time.perf_counter()
@@ -453,52 +541,77 @@ def _report_on(folder: Path, db: str | None, results: Sequence[Result]) -> None:
     out.print(f"The report, made in {seconds:.1f} s: {escape(str(path))}")
 
 
+def _print_kinds(kinds: str) -> str:
+    """List the kinds of models, even if the command line names no pass."""
+    if kinds == "help":
+        from autograder.hunt import command
+
+        out.print(command.kinds_text(), markup=False)
+        raise typer.Exit()
+    return kinds
+
+
 @app.command()
 def hunt(
-    words: Annotated[
+    function: Annotated[
         str,
-        typer.Argument(metavar="MODULE:PASS", help="Your pass: my_passes:fold, or file.py:fold."),
+        typer.Argument(metavar="MODULE:PASS", help="Your pass: my_passes:fold or file.py:fold."),
     ],
     oracle: Annotated[
-        str, typer.Option(metavar="MODULE:FUNCTION", help="What must come out; the model itself.")
+        str,
+        typer.Option(
+            metavar="MODULE:FUNCTION",
+            help="A function that returns the expected model. Default: the model itself.",
+        ),
     ] = "",
     given: Annotated[
-        str, typer.Option(help="What the pass is given: trace, model, program or aten.")
+        str, typer.Option(help="The input of the pass: trace, model, program or aten.")
     ] = "trace",
-    models: Annotated[int, typer.Option("-n", "--models", min=1, help="How many models.")] = 500,
-    seed: Annotated[int, typer.Option(help="Where to begin.")] = 0,
+    models: Annotated[
+        int, typer.Option("-n", "--models", min=1, help="The number of random models.")
+    ] = 500,
+    seed: Annotated[int, typer.Option(help="The seed of the random models.")] = 0,
     kinds: Annotated[
-        str, typer.Option(help="Kinds of models, with commas between; `all`; `help` lists them.")
+        str,
+        typer.Option(
+            callback=_print_kinds,
+            is_eager=True,
+            help="Kinds of models, with commas between them, or all. To list them: --kinds help",
+        ),
     ] = "",
     ignore: Annotated[
         str,
-        typer.Option(help="What it may change: gradients, arguments, keywords, modes, state."),
+        typer.Option(
+            help="Changes to allow, with commas between them: gradients, arguments, keywords, "
+            "modes, state."
+        ),
     ] = "",
     eval_only: Annotated[
-        bool, typer.Option("--eval", help="No model is in training mode.")
+        bool, typer.Option("--eval", help="Put all models into eval mode.")
     ] = False,
     enough: Annotated[
-        int, typer.Option(min=1, help="Stop after so many different counterexamples.")
+        int, typer.Option(min=1, help="Stop after this many different counterexamples.")
     ] = 3,
     html: Annotated[Path | None, typer.Option(help="Write the card to this file.")] = None,
     save: Annotated[
         Path | None, typer.Option(help="Write the smallest model to this file, as a test.")
     ] = None,
 ) -> None:
-    """Try a pass of yours on random models. Ends with 0 if it held, with 1 if it did not."""
+    """Test your own pass on random models, and show the smallest one on which it is wrong.
+
+    The exit status is 0 if the pass was right on all models, 1 if it was wrong on some, and 2 if
+    it could not be tested.
+    """
     from autograder.hunt import command
 
-    if kinds == "help":
-        out.print(command.kinds_text(), markup=False)
-        return
     try:
         wanted = command.wanted(
-            words, oracle=oracle, given=given, models=models, seed=seed, kinds=kinds,
+            function, oracle=oracle, given=given, models=models, seed=seed, kinds=kinds,
             ignore=ignore, eval_only=eval_only, enough=enough, page=html, save=save,
         )  # fmt: skip
         status = command.run(wanted, out, err)
     except command.UNFIT as error:
-        err.print(f"[red]Nothing was tried.[/red] {escape(str(error))}")
+        err.print(f"[red]Nothing was tested.[/red] {escape(str(error))}")
         raise typer.Exit(command.UNUSABLE) from None
     except KeyboardInterrupt:
         err.print("Stopped.")
@@ -508,10 +621,12 @@ def hunt(
 
 @app.command("new-exercise")
 def new_exercise(
-    folder: Annotated[Path, typer.Argument(help="The classroom.")],
-    name: Annotated[str, typer.Argument(help="What the learner's function is called.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The classroom.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The name of the learner's function.")
+    ],
 ) -> None:
-    """Write an exercise of your own into a classroom, or try the one that is there."""
+    """Write an exercise of your own into a classroom, or test the one that is there."""
     extras.require("nbgrader")
     os.environ.update(_with_scripts_on_path())
     from autograder.new_exercise import trying, write
@@ -520,11 +635,11 @@ def new_exercise(
     try:
         if not write.folder_of(room, name).exists():
             home = write.write(room, name)
-            out.print(f"Wrote {escape(str(home))}: an exercise that works. Make it your own.")
+            out.print(f"Wrote {escape(str(home))}: an exercise that works. Change it to yours.")
         exercise = trying.load(room, name)
         meant = True
         for one in trying.tried(room, exercise):
-            mark = "[green]ok    [/green]" if one.as_meant else "[red]NOT SO[/red]"
+            mark = "[green]ok   [/green]" if one.as_meant else "[red]WRONG[/red]"
             kind = "right" if one.right else "wrong"
             out.print(f"{mark}  {kind}: {escape(one.answer)}: {escape(one.said)}")
             meant &= one.as_meant
@@ -532,14 +647,15 @@ def new_exercise(
     except (write.CannotWrite, trying.DoesNotWork) as error:
         raise _stopped(error) from None
     if not meant:
-        err.print("The check does not say what is meant. Mend the exercise, or answers.py.")
+        err.print("The check judges some answers wrongly. Fix the exercise, or answers.py.")
         raise typer.Exit(1)
-    out.print(f"All answers are judged as meant. The notebook: {escape(str(source))}")
-    out.print(f"To give it out: nbgrader generate_assignment {escape(exercise.chapter)}, in DIR.")
+    out.print(f"The check judges all answers rightly. The notebook: {escape(str(source))}")
+    where = f"nbgrader generate_assignment {escape(exercise.chapter)}"
+    out.print(f"To hand it out, run this in {escape(str(room))}: {where}")
 
 
 def _pass_on(name: str, module: str, help: str) -> None:
-    """Mount a typer app that lives in another module, and import it only when it is called."""
+    """Mount the typer app of another module, and import it only when it is called."""
 
     def command(context: typer.Context) -> None:
         os.environ.update(_with_scripts_on_path())
@@ -552,12 +668,57 @@ def _pass_on(name: str, module: str, help: str) -> None:
     app.command(name, help=help, add_help_option=False, context_settings=_PASS_ON)(command)
 
 
-if (Path(__file__).parent / "classroom" / "commands.py").exists():
-    _pass_on("classroom", "autograder.classroom.commands", "Make and run an nbgrader classroom.")
+_pass_on("classroom", "autograder.classroom.commands", "Make and run a class.")
+
+PANELS: Panels = {
+    "Learn": {
+        "lab": "fxcourse lab",
+        "update": "fxcourse update",
+        "progress": "fxcourse progress",
+        "reset": "fxcourse reset 03 add_to_mul",
+        "watch": "fxcourse watch 03",
+        "doctor": "fxcourse doctor",
+    },
+    "Teach": {
+        "classroom": "fxcourse classroom create my_class --chapters 01,03",
+        "grade": "fxcourse grade my_class 03 --dry-run",
+        "new-exercise": "fxcourse new-exercise my_class count_relus",
+    },
+    "Test passes": {"hunt": "fxcourse hunt my_passes.py:fold --models 1000 --save test_fold.py"},
+    "Maintain": {
+        "build": "fxcourse build 03_manipulation",
+        "solutions": "fxcourse solutions 03_manipulation",
+        "references": "fxcourse references --check",
+        "book": "fxcourse book",
+    },
+}
+"""The order of the commands in `fxcourse --help`, and an example for each."""
+
+_PACKAGES = {
+    "classroom": "classroom", "grade": "classroom", "hunt": "hunt", "new-exercise": "new_exercise"
+}  # fmt: skip
+"""The package of each command that `fxcourse classroom pack` leaves out for students."""
+
+
+def _is_available(name: str) -> bool:
+    """Whether this copy of the course has what a command needs."""
+    package = _PACKAGES.get(name)
+    return package is None or (Path(__file__).parent / package).is_dir()
+
+
+app.registered_commands = [one for one in app.registered_commands if _is_available(name_of(one))]
+arrange(app, PANELS)
+
+
+def all_apps() -> dict[str, typer.Typer]:
+    """The apps of this command line, by the words that call them."""
+    from autograder.classroom import commands
+
+    return {"fxcourse": app, "fxcourse classroom": commands.app}
 
 
 def _stopped(error: Exception) -> typer.Exit:
-    """Say why a command cannot do its work."""
+    """Print why a command cannot do its work."""
     err.print(f"[red]Stopped.[/red] {escape(str(error))}")
     return typer.Exit(1)
 
@@ -571,11 +732,11 @@ def _print_refusals(done: str, refusals: tuple[BuildRefused, ...]) -> None:
             err.print(f"[bold]{escape(place)}[/bold] {escape(problem.message)}")
             err.print(f"        -> {escape(problem.mend)}")
     count = sum(len(refusal.problems) for refusal in refusals)
-    err.print(f"\nNothing was {done}: {count} problem{'s' if count > 1 else ''} to mend.")
+    err.print(f"\nNothing was {done}: {count} problem{'s' if count > 1 else ''} to fix.")
 
 
 def _print_what_is_missing(names: list[str]) -> None:
-    """Which exercises have no debrief, and what each of them lacks."""
+    """Print which exercises have no debrief, and what each of them lacks."""
     from autograder.builder.generate import without_debrief
 
     missing = without_debrief(names)
@@ -585,7 +746,7 @@ def _print_what_is_missing(names: list[str]) -> None:
 
 
 def _print_english(names: list[str]) -> None:
-    """Where chapters are not in plain English; a warning for as long as there is any."""
+    """Print the places in chapters that are not in plain English, as warnings."""
     from autograder.builder import plain_english
 
     count = _print_warnings(names, plain_english.findings)
@@ -595,7 +756,7 @@ def _print_english(names: list[str]) -> None:
 
 
 def _print_statements(names: list[str]) -> None:
-    """What chapters say of code that no cell asserts; a warning for as long as there is any."""
+    """Print the statements about code that no cell of a chapter asserts, as warnings."""
     from autograder.builder import statements
 
     count = _print_warnings(names, statements.findings)
@@ -605,7 +766,7 @@ def _print_statements(names: list[str]) -> None:
 
 
 def _print_warnings(names: list[str], findings: Callable[[Chapter], list[Problem]]) -> int:
-    """What a lint finds in chapters; returns how much it is."""
+    """Print the findings of a lint in chapters, and return their number."""
     from autograder.builder.paths import choose, shown
     from autograder.builder.source import read
 
@@ -618,7 +779,7 @@ def _print_warnings(names: list[str], findings: Callable[[Chapter], list[Problem
 
 
 def _print_minutes(names: list[str]) -> None:
-    """How long each chapter takes to read and to do."""
+    """Print the minutes that each chapter takes."""
     from rich.table import Table
 
     from autograder.builder.card_headings import found_exercises
@@ -644,8 +805,9 @@ def _with_scripts_on_path() -> dict[str, str]:
 
 def main() -> None:
     """Run the command. After a Ctrl-C the prompt is back at once."""
+    accept_every_character(sys.stdout, sys.stderr)
     try:
-        app()
+        app(prog_name="fxcourse")
     except ModuleNotFoundError as error:
         if not (advice := extras.advice(error)):
             raise
@@ -653,10 +815,31 @@ def main() -> None:
         sys.exit(MISSING)
     except SystemExit as end:
         if end.code == STOPPED:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(STOPPED)  # tidying up what PyTorch has imported takes seconds
+            _leave_at_once()
         raise
+    except KeyboardInterrupt:
+        _leave_at_once()
+    except BaseException as error:
+        _print_crash(error)
+        sys.exit(CRASHED)
+
+
+def _leave_at_once() -> NoReturn:
+    """End the process without cleaning up all that PyTorch has imported, which takes seconds."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(STOPPED)
+
+
+def _print_crash(error: BaseException) -> None:
+    """Print that the program has a fault, where to report it, and the text for the report."""
+    err.print(
+        "[red]This command crashed.[/red] It is a fault of the program, not yours. "
+        f"Please report it at {escape(issues_page())}, with the command that you ran and all "
+        "of the text below. Remove private names from it first.",
+    )
+    err.print(f"{version_line()}, {platform.platform()}", markup=False)
+    err.print("".join(traceback.format_exception(error)), markup=False)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,6 @@ def show_debrief(exercise: Exercise) -> None:
     if not has_debrief(exercise):
         print(f"There is no debrief of {name} yet.")
     elif learners_record.verdicts().get(name) != "passed":
-        print(f"The debrief of {name} opens after your own pass: run check({name}) first.")
+        print(f"The debrief of {name} opens after you have passed it: run check({name}) first.")
     else:
         show(DebriefCard(name, debriefs()[name], next_links(exercise)))

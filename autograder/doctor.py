@@ -1,4 +1,4 @@
-"""Checks of a machine. Each looks at one thing and says how to mend it."""
+"""Checks of a machine. Each one looks at one thing, and explains how to fix it."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ REINSTALL = (
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What a check found.
+    """The result of a check.
 
     Attributes:
-        name: what was looked at.
+        name: the thing that was checked.
         state: whether the course works with it.
-        says: one sentence about what was found.
-        mend: what to do about it, if something is to be done.
+        says: one sentence about it.
+        mend: the fix, if one is needed.
     """
 
     name: str
@@ -131,8 +131,8 @@ def torch_and_torchvision() -> Diagnosis:
     failed = _fails(code)
     if failed:
         mend = f"Install both again, in one command. {REINSTALL}"
-        return Diagnosis(name, "broken", f"They do not import together: {failed}", mend)
-    return Diagnosis(name, "ok", "They import together.")
+        return Diagnosis(name, "broken", f"They cannot be imported together: {failed}", mend)
+    return Diagnosis(name, "ok", "They can be imported together.")
 
 
 def matplotlib() -> Diagnosis:
@@ -142,8 +142,8 @@ def matplotlib() -> Diagnosis:
         return Diagnosis("matplotlib", "info", f"Pictures use it: {_how_to('matplotlib')}")
     failed = _fails(code)
     if failed:
-        return Diagnosis("matplotlib", "broken", f"It cannot draw: {failed}", REINSTALL)
-    return Diagnosis("matplotlib", "ok", "It draws.")
+        return Diagnosis("matplotlib", "broken", f"It cannot draw pictures: {failed}", REINSTALL)
+    return Diagnosis("matplotlib", "ok", "It can draw pictures.")
 
 
 def kernel() -> Diagnosis:
@@ -156,7 +156,7 @@ def kernel() -> Diagnosis:
         "    output_hook=lambda m: shown.append(m['content'].get('text', '')))\n"
         "manager.shutdown_kernel(now=True)\n"
         "import sys\n"
-        "sys.exit(''.join(shown).strip() != sys.prefix and 'The kernel is another Python: '"
+        "sys.exit(''.join(shown).strip() != sys.prefix and 'The kernel runs another Python: '"
         " + ''.join(shown).strip())"
     )
     if not (extras.is_installed("jupyterlab") and extras.is_installed("ipykernel")):
@@ -164,17 +164,17 @@ def kernel() -> Diagnosis:
     failed = _fails(code)
     if failed:
         return Diagnosis("Jupyter kernel", "broken", f"It does not run: {failed}", REINSTALL)
-    return Diagnosis("Jupyter kernel", "ok", "It starts, and it is this Python.")
+    return Diagnosis("Jupyter kernel", "ok", "It starts, and runs this Python.")
 
 
 def nbgrader() -> Diagnosis:
-    """Whether nbgrader and alembic, which it calls, are commands here."""
+    """Whether the commands nbgrader and alembic are on the PATH; nbgrader calls alembic."""
     if not extras.is_installed("nbgrader"):
         return Diagnosis("nbgrader", "info", f"Only instructors use it: {_how_to('nbgrader')}")
     for command in ("nbgrader", "alembic"):
         found = shutil.which(command)
         if not found:
-            says = f"The command '{command}' is not on your PATH; instructors need it."
+            says = f"The command '{command}' is not on your PATH. Instructors need it."
             return Diagnosis("nbgrader", "broken", says, _activate())
         done = subprocess.run([found, "--version"], capture_output=True)
         if done.returncode:
@@ -184,13 +184,13 @@ def nbgrader() -> Diagnosis:
 
 
 def box() -> Diagnosis:
-    """Whether students' notebooks can be boxed; only instructors need it."""
+    """Whether students' notebooks can run in a sandbox; only instructors need it."""
     from autograder.sandbox.probe import why_no_box
 
     why_not = why_no_box()
     if why_not:
-        return Diagnosis("Box", "info", f"Only for grading a class: {why_not}")
-    return Diagnosis("Box", "ok", "Students' notebooks can be graded in a box.")
+        return Diagnosis("Sandbox", "info", f"Needed only to grade a class: {why_not}")
+    return Diagnosis("Sandbox", "ok", "Students' notebooks can be graded in a sandbox.")
 
 
 def _activate() -> str:
@@ -201,7 +201,7 @@ def _activate() -> str:
 
 
 def write_access(folder: Path | None = None) -> Diagnosis:
-    """Whether notebooks can be saved in the workspace, or where it will be made."""
+    """Whether notebooks can be saved in the workspace, or in the folder of a new one."""
     folder = folder or workspace_root.current() or workspace_root.usual()
     while not folder.exists():
         folder = folder.parent
@@ -209,20 +209,20 @@ def write_access(folder: Path | None = None) -> Diagnosis:
         with tempfile.NamedTemporaryFile(dir=folder):
             pass
     except OSError as error:
-        mend = "Give yourself the right to write there, or name another: fxcourse lab FOLDER."
+        mend = "Allow yourself to write there, or use another folder: fxcourse lab FOLDER."
         says = f"Nothing can be saved in {folder}: {error.strerror}."
         return Diagnosis("Write access", "broken", says, mend)
     return Diagnosis("Write access", "ok", f"Notebooks can be saved in {folder}.")
 
 
 def chromium() -> Diagnosis:
-    """Whether the browser test can run; learners and instructors do without."""
+    """Whether the browser tests can run; learners and instructors do not need them."""
     names = ("chromium", "chromium-browser", "google-chrome")
     found = next((path for name in names if (path := shutil.which(name))), None)
     if found:
-        return Diagnosis("Chromium", "info", f"The browser test of 'make test' uses {found}.")
+        return Diagnosis("Chromium", "info", f"The tests of 'make test-browser' use {found}.")
     return Diagnosis(
-        "Chromium", "info", "There is none. Only the browser test of 'make test' uses it."
+        "Chromium", "info", "Not installed. Only the tests of 'make test-browser' use it."
     )
 
 
@@ -233,11 +233,12 @@ def _how_to(module: str) -> str:
 
 
 def _fails(code: str, seconds: float = 180) -> str:
-    """The last line of what went wrong when this code ran in a new Python, or ``""``."""
+    """The last line of the error when this code ran in a new Python; ``""`` if it succeeded."""
     try:
         done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, timeout=seconds
-        )
+            [sys.executable, "-c", code],
+            capture_output=True, text=True, errors="replace", timeout=seconds,
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         return f"it did not end within {seconds:g} seconds."
     if not done.returncode:
@@ -261,6 +262,6 @@ CHECKS: tuple[Callable[[], Diagnosis], ...] = (
 
 
 def examine() -> Iterator[Diagnosis]:
-    """Run every check, one after the other."""
+    """Run all checks, one after the other."""
     for check in CHECKS:
         yield check()

@@ -8,6 +8,7 @@ from autograder.core.exercise import Exercise
 from autograder.core.verdict import Verdict
 from autograder.exercises import EXERCISES
 from autograder.lessons import debriefs
+from autograder.lessons.course_map import is_deep_dive
 
 
 def links_from(verdict: Verdict, exercise: Exercise) -> list[Link]:
@@ -25,15 +26,16 @@ def links_from(verdict: Verdict, exercise: Exercise) -> list[Link]:
 
 
 def next_links(exercise: Exercise) -> list[Link]:
-    """The next exercise in the course that is not passed; none of another optional part."""
+    """The next exercise in the course that is not passed; none of another deep dive."""
     if not _is_linked():
         return []
     done = learners_record.verdicts()
     every = list(EXERCISES.values())
     place = [each.name for each in every].index(exercise.name)
     for each in every[place + 1 :] + every[:place]:
-        optional = each.chapter.partition("_")[0][2:] != ""
-        if done.get(each.name) != "passed" and (each.chapter == exercise.chapter or not optional):
+        if done.get(each.name) == "passed":
+            continue
+        if each.chapter == exercise.chapter or not is_deep_dive(each.chapter):
             return [Link(f"Next exercise: {each.name}", each.chapter, f"card-{each.name}")]
     return []
 

@@ -25,22 +25,26 @@ def is_grading() -> bool:
     return bool(os.environ.get("NBGRADER_EXECUTION"))
 
 
-def path() -> Path:
-    """Where the file is, or would be."""
-    workspace = workspace_root.current()
+def path(workspace: Path | None = None) -> Path:
+    """Where the file is, or would be.
+
+    Args:
+        workspace: the workspace that it belongs to; by default the current one.
+    """
+    workspace = workspace or workspace_root.current()
     if workspace is None:
         return Path.cwd() / NAME
     return workspace / workspace_root.STATE / IN_WORKSPACE
 
 
-def verdicts() -> dict[str, str]:
+def verdicts(workspace: Path | None = None) -> dict[str, str]:
     """How each exercise went that was tried; nothing, where no file can be read."""
-    return {name: status for name, status in _read().items() if isinstance(status, str)}
+    return {name: status for name, status in _read(workspace).items() if isinstance(status, str)}
 
 
-def first_picks() -> dict[str, str]:
+def first_picks(workspace: Path | None = None) -> dict[str, str]:
     """The letter that was picked first, by the prediction's mark."""
-    picks = _read().get(_PICKS)
+    picks = _read(workspace).get(_PICKS)
     picks = picks if isinstance(picks, dict) else {}
     return {mark: letter for mark, letter in picks.items() if isinstance(letter, str)}
 
@@ -61,9 +65,9 @@ def note_pick(mark: str, letter: str) -> str:
     return picks[mark]
 
 
-def _read() -> dict[str, Any]:
+def _read(workspace: Path | None = None) -> dict[str, Any]:
     try:
-        data = json.loads(path().read_text(encoding="utf-8"))
+        data = json.loads(path(workspace).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return data if isinstance(data, dict) else {}

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from autograder.book.headings import title_alone
+
 project = "torch.fx by doing"
 author = "the fxcourse authors"
 copyright = "2026, the fxcourse authors. Text: CC BY 4.0, code: BSD-3-Clause"
@@ -13,8 +20,9 @@ exclude_patterns: list[str] = []
 # Chapters are executed before: `fxcourse solutions` does it, and stops at a cell that fails.
 nb_execution_mode = "off"
 nb_merge_streams = True
-myst_enable_extensions = ["colon_fence"]  # no formulas: no page loads a library for them
-myst_heading_anchors = 3
+# Alerts are GitHub's boxes, such as `> [!NOTE]`. No formulas: no page loads a library for them.
+myst_enable_extensions = ["colon_fence", "alert"]
+myst_heading_anchors = 4
 
 suppress_warnings = [
     "mystnb.mime_priority",  # a catalogue has no place for outputs, which are HTML
@@ -30,7 +38,7 @@ html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "navbar_align": "left",
-    "header_links_before_dropdown": 5,
+    "header_links_before_dropdown": 7,
     "navbar_end": ["theme-switcher"],
     "show_toc_level": 2,
     "navigation_with_keys": False,
@@ -40,12 +48,22 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 
-# Where there is nothing to the left, the page has the room.
-_LONELY = ("index", "errors", "questions", "cheat_sheets", "glossary", "bugs_of_today", "hunting")
-html_sidebars: dict[str, list[str]] = dict.fromkeys(_LONELY, [])
+# A page that is in no folder has no contents of its folder to show.
+html_sidebars: dict[str, list[str]] = {"*": []}
 
 # One catalogue a page, for `fxcourse book --catalogues`; translations go into docs/locale.
 gettext_compact = False
 gettext_uuid = False
 gettext_location = True
-locale_dirs = ["locale"]
+locale_dirs = [str(Path(__file__).parent / "locale")]
+
+
+def setup(app: Sphinx) -> None:
+    """Show titles alone in a page's list of contents; Sphinx has collected it at priority 500."""
+    app.connect("doctree-read", _leave_out_effort, priority=900)
+
+
+def _leave_out_effort(app: Sphinx, doctree: nodes.document) -> None:
+    """Remove stars, minutes and points from the contents of the page that was read."""
+    for text in list(app.env.tocs[app.env.docname].findall(nodes.Text)):
+        text.parent.replace(text, nodes.Text(title_alone(text)))

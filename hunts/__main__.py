@@ -115,7 +115,7 @@ def report(hunt: UpstreamHunt, console: Console) -> None:
         console.print(f"({finding.model.vocabulary}) {finding.failure.says}", markup=False)
         console.print(finding.model.source, markup=False)
     useless = ", ".join(f"{count} {words}" for words, count in hunt.useless.most_common(4))
-    console.print(f"models that say nothing: {sum(hunt.useless.values())} ({useless})")
+    console.print(f"models that could not be used: {sum(hunt.useless.values())} ({useless})")
     console.print(
         f"shrinking: {hunt.shrinking.tried} smaller models in {hunt.shrinking.seconds:.1f} s"
     )

@@ -1,4 +1,6 @@
-"""Writes ``docs/bugs_of_today.md`` from what is known: ``python -m hunts.page``; ``--check`` looks.
+"""Writes ``docs/engineers/bugs_of_today.md`` from the known bugs: ``python -m hunts.page``.
+
+``--check`` only compares.
 
 Each result on the page is computed when the page is made, and a test computes it again.
 """
@@ -16,7 +18,7 @@ from autograder.builder.paths import ROOT
 from hunts.bug import PRELUDE, Bug
 from hunts.known import BUGS
 
-PAGE = ROOT / "docs" / "bugs_of_today.md"
+PAGE = ROOT / "docs" / "engineers" / "bugs_of_today.md"
 
 HEADINGS = (
     ("codegen", "Generated code"),
@@ -31,13 +33,16 @@ HEADINGS = (
 
 INTRODUCTION = """# Bugs of today
 
-What PyTorch {version} gets wrong about graphs, found with random models by `make hunt`: {count}
-bugs, each with a model of at most six lines. {silent} of them are silent: something is wrong, and
-nothing is raised. Two bugs are different if the fix of one leaves the other; a test tries each fix
-on all others.
+Which of PyTorch's own passes give wrong results today, and what can you do instead?
 
-Every result below was computed when this page was made, and a test computes it again. When a new
-PyTorch has mended a bug, that test fails and says so.
+This page lists {count} bugs of PyTorch {version}. `make hunt` found them with random models. Each
+has a model of at most six lines. {silent} of them are silent: the result is wrong, and nothing is
+raised. Two bugs are different if the fix of one leaves the other. A test tries each fix on all
+others.
+
+Every result below was computed when this page was made, and a test computes it again. If a new
+PyTorch has fixed a bug, that test fails and says so. [Hunting](hunting.md) shows how to test your
+own passes in the same way.
 
 All code begins with these lines:
 

@@ -122,8 +122,8 @@ class UpstreamHunt:
             own = list(group)
             try:
                 subject = model.subject(own[0].question)
-            except Useless as reason:
-                self.useless[str(reason).partition(":")[0]] += 1
+            except Useless as useless:
+                self.useless[useless.reason] += 1
                 continue
             for suspect in own:
                 self._try(suspect, model, subject)

@@ -1,20 +1,97 @@
 # %% [markdown]
 # # 0 · Start here
 #
-# **After this chapter you know what torch.fx is for, where it is used in PyTorch today, and how the exercises of this course answer you.**
+# **After this chapter you can run a check, read the card that answers you, and say where PyTorch uses torch.fx today.**
 #
 # | | |
 # |---|---|
 # | **You need** | Python, and enough PyTorch to write an `nn.Module` with a `forward` |
-# | **Time** | about 50 minutes: 45 to read and run, 5 for the exercise |
+# | **Time** | about 50 minutes, 5 of them for the exercise |
+
+# %% [markdown]
+# ## 0.1 Your first green card
 #
-# **When you are done, you can**
+# Click the next cell. Press **Shift+Enter** to run it, and once more to run the cell below it.
+
+# %%
+import torch
+from torch import fx, nn
+
+from autograder import check, draw, hint
+
+
+# %% raises="CheckFailed"
+def node_names(model: nn.Module) -> list[str]:
+    gm = fx.symbolic_trace(model)
+    return [node.op for node in gm.graph.nodes]
+
+
+check(node_names)
+
+# %% [markdown]
+# The colored box above is a **card**. It shows a model, the result that was expected, and the result that the function returned.
+# The function returned `node.op`, the *kind* of each node, but the task asks for the names. A node's name is `node.name`.
 #
-# 1. name the three parts of FX and say what each of them gives to the next;
-# 2. trace a model, and read its graph and its code;
-# 3. say which of `symbolic_trace`, `torch.compile` and `torch.export` fits a given need;
-# 4. name four common statements about FX that are not true, and the test that shows it;
-# 5. run a check cell, tell its four outcomes apart, and use a failing card to find the fault.
+# **In the next code cell, change one word.** Then press Shift+Enter twice: once for your function, and once for its check.
+
+# %% [markdown] card="node_names"
+# **Given** a model, **return** the names of all nodes of its trace, as a list of strings in the order of the graph.
+#
+# **Do not** leave anything out: the inputs and the output are nodes too.
+
+
+# %% solve="node_names"
+def node_names(model: nn.Module) -> list[str]:
+    """Return the names of all nodes of a model's trace, in the order of the graph."""
+    gm = fx.symbolic_trace(model)
+    ### BEGIN SOLUTION
+    return [node.name for node in gm.graph.nodes]
+    ### STUB return [node.op for node in gm.graph.nodes]
+    ### END SOLUTION
+
+
+# %% check="node_names"
+check(node_names)
+
+# %% hint="node_names"
+hint("node_names")
+
+# %% [markdown]
+# A green card means that your function gave the right names for every model that the check tried.
+# The hint shows you what to look at when a card stays red.
+
+# %% [markdown]
+# ### What just happened
+#
+# `fx.symbolic_trace` turned each model into a **graph**: a list of **nodes**, one for each step of `forward`.
+# Each node has a **name**, and your function lists these names.
+# Here is a model, the names in its graph, and the graph as a picture:
+
+
+# %%
+class TwoTanh(nn.Module):
+    def forward(self, input):
+        return torch.tanh(input) + torch.tanh(input * 2)
+
+
+wanted = ["input_1", "tanh", "mul", "tanh_1", "add", "output"]
+print(wanted)
+draw(fx.symbolic_trace(TwoTanh()))
+
+# %% [markdown]
+# The names in a graph are unique, and FX makes them so.
+# The parameter `input` became `input_1` because `input` is a builtin of Python.
+# The second `tanh` became `tanh_1` because `tanh` was taken.
+
+# %%
+assert [node.name for node in fx.symbolic_trace(TwoTanh()).graph.nodes] == wanted
+assert wanted == ["input_1", "tanh", "mul", "tanh_1", "add", "output"]
+both = fx.symbolic_trace(lambda input, value: input + value)  # `value` is no builtin
+assert [node.name for node in both.graph.nodes] == ["input_1", "value", "add", "output"]
+
+# %% [markdown]
+# Each chapter begins with a cell of imports. When you come back on another day, run that cell first.
+# Every output in this course comes from PyTorch 2.14.1.
 
 # %% [markdown]
 # ## A story
@@ -30,112 +107,17 @@
 # To write one, you need the model in a form that a program can read and edit.
 # torch.fx gives you that form, and this course teaches you to write passes that you can trust.
 # At the end of this chapter you see such a pass work on the other team's network.
-
-# %%
-import importlib.util
-import inspect
-import io
-import logging
-import warnings
-from contextlib import redirect_stderr, redirect_stdout
-from pathlib import Path
-from unittest.mock import patch
-
-import torch
-import torch.nn.functional as F
-from torch import fx, nn
-
-from autograder import check, draw, grade, hint, progress
-
-torch.manual_seed(0)
-print(torch.__version__)
+#
+# **When you are done with the rest of this chapter, you can**
+#
+# 1. name the three parts of FX and say what each of them gives to the next;
+# 2. trace a model, and read its graph and its code;
+# 3. say which of `symbolic_trace`, `torch.compile` and `torch.export` fits a given need;
+# 4. name four common statements about FX that are not true, and the test that shows it;
+# 5. tell the four outcomes of a check apart, and use a failing card to find the fault.
 
 # %% [markdown]
-# Each chapter begins with a cell like this one.
-# Run it first. Every output in this course comes from PyTorch 2.14.1.
-#
-# ## 0.1 Your first green card (7 minutes)
-#
-# `fx.symbolic_trace` turns a model into a **graph**: a list of **nodes**, one for each step of `forward`.
-# Each node has a **name**.
-# The exercise below asks for these names. Here is a first try, with a mistake in it.
-# Run both cells and look at the card that appears.
-
-
-# %%
-def node_names(model: nn.Module) -> list[str]:
-    gm = fx.symbolic_trace(model)
-    return [node.op for node in gm.graph.nodes]
-
-
-# %% raises="CheckFailed"
-check(node_names)
-
-# %% [markdown]
-# The card shows a model, the result that was expected, and the result that the function gave.
-# The function has listed `node.op`, the *kind* of each node. The names are in `node.name`.
-# Now it is your turn: one word must change.
-
-# %% [markdown] card="node_names"
-# **Given** a model, **return** the names of all nodes of its trace, as a list of strings in the order of the graph.
-#
-# **Do not** leave anything out: the inputs and the output are nodes too.
-#
-# The first try above returned the kinds of the nodes. This time, names are asked for.
-
-# %% [markdown]
-# A model, the names that are asked for, and its graph as a picture:
-
-
-# %%
-class TwoTanh(nn.Module):
-    def forward(self, input):
-        return torch.tanh(input) + torch.tanh(input * 2)
-
-
-wanted = ["input_1", "tanh", "mul", "tanh_1", "add", "output"]
-print(wanted)
-draw(fx.symbolic_trace(TwoTanh()))
-
-
-# %% solve="node_names"
-def node_names(model: nn.Module) -> list[str]:
-    """The names of all nodes of a model's trace.
-
-    Args:
-        model: any module that can be traced.
-
-    Returns:
-        One name for each node, placeholders and output too, in the order of the graph.
-    """
-    ### BEGIN SOLUTION
-    gm = fx.symbolic_trace(model)
-    return [node.name for node in gm.graph.nodes]
-    ### END SOLUTION
-
-
-# %% check="node_names"
-check(node_names)
-
-# %% hint="node_names"
-hint("node_names")
-
-# %% [markdown]
-# A green card: your function gave the right names for every model that the check tried.
-# The rest of this chapter explains what you have just used.
-#
-# The names in a graph are unique, and FX makes them so.
-# The parameter `input` became `input_1` because `input` is a builtin of Python.
-# The second `tanh` became `tanh_1` because `tanh` was taken.
-
-# %%
-assert [node.name for node in fx.symbolic_trace(TwoTanh()).graph.nodes] == wanted
-assert wanted == ["input_1", "tanh", "mul", "tanh_1", "add", "output"]
-both = fx.symbolic_trace(lambda input, value: input + value)  # `value` is no builtin
-assert [node.name for node in both.graph.nodes] == ["input_1", "value", "add", "output"]
-
-# %% [markdown]
-# ## 0.2 The three parts of FX (7 minutes)
+# ## 0.2 The three parts of FX
 #
 # FX is a toolkit inside PyTorch.
 # It has three parts, and each one hands its result to the next.
@@ -147,8 +129,13 @@ assert [node.name for node in both.graph.nodes] == ["input_1", "value", "add", "
 # Python goes in and Python comes out.
 # That is why you can inspect the result, train it, save it, or trace it again, like any other model.
 
-
 # %%
+import torch.nn.functional as F
+
+torch.manual_seed(0)
+print(torch.__version__)
+
+
 class Gate(nn.Module):
     def __init__(self):
         super().__init__()
@@ -209,6 +196,8 @@ torch.testing.assert_close(gm(x), x * F.gelu(model.linear(x)))
 assert F.gelu is torch._C._nn.gelu
 
 # %% [markdown]
+# Now a question to you. Choose an option: write its letter in place of the `?` in the next cell, and run that cell.
+#
 # **Predict the graph.**
 # Which of these are nodes of `gm.graph`?
 #
@@ -267,7 +256,7 @@ print(built.code)
 torch.testing.assert_close(built(x), (-x.tanh()).exp())
 
 # %% [markdown]
-# ## 0.3 What FX is used for (2 minutes)
+# ## 0.3 What FX is used for
 #
 # A tool that must *see* or *change* a model that somebody else wrote can be built on FX.
 # PyTorch and torchvision do it in these places, among others:
@@ -285,6 +274,9 @@ torch.testing.assert_close(built(x), (-x.tanh()).exp())
 # The next cell looks at their source files: each of them works with `torch.fx`.
 
 # %%
+import importlib.util
+from pathlib import Path
+
 for place in (
     "torchvision.models.feature_extraction",
     "torch.fx.experimental.optimization",
@@ -298,7 +290,7 @@ for place in (
     assert "torch.fx" in source.read_text(encoding="utf-8"), place
 
 # %% [markdown]
-# ## 0.4 FX in PyTorch today (16 minutes)
+# ## 0.4 FX in PyTorch today
 #
 # `torch.fx` appeared in 2021, before `torch.compile` existed.
 # In 2026 its parts have different roles.
@@ -362,6 +354,8 @@ assert inputs == {"symbolic_trace": 1, "torch.compile": 3, "torch.export": 3}
 # Here `keep` takes the place of Inductor, behind AOTAutograd:
 
 # %%
+import inspect
+
 from torch._dynamo.backends.common import aot_autograd
 
 stages = {}
@@ -403,8 +397,13 @@ assert '"inductor" is the default backend' in inspect.getdoc(torch.compile)
 #
 # The rows about branches, layers and assumptions, that about results, and the statement about deprecation, tested:
 
-
 # %%
+import io
+import logging
+import warnings
+from contextlib import redirect_stderr, redirect_stdout
+
+
 class Flip(nn.Module):
     def forward(self, x):
         return x if x.sum() > 0 else -x
@@ -588,15 +587,16 @@ with redirect_stdout(io.StringIO()):
 assert len(eval_trace.graph.nodes) == 2
 
 # %% [markdown]
-# ## 0.5 How the exercises answer you (6 minutes)
+# ## 0.5 How the exercises answer you
 #
-# Each exercise has the same five cells.
+# From now on, each exercise has the same six cells.
 #
-# 1. a **card**: what is given, what to return, what not to do, and how much time it may take;
-# 2. a **picture** of what is asked;
+# 1. the **task**: what is given, what to return, what not to do, and how much time it may take;
+# 2. a **picture** of what your function must do;
 # 3. your **function**, with a line `raise NotImplementedError` where your code goes;
 # 4. a **check**, such as `check(node_names)`;
-# 5. a **hint** cell. Its hints stay folded until you open them, one after the other.
+# 5. a **hint** cell. Its hints stay folded until you open them, one after the other;
+# 6. a **debrief**, which shows other right answers after your own pass.
 #
 # The check runs your function on many small models that were made to be awkward.
 # It looks at more than the result: at the graph, at the generated code, and at whether your function left the given model alone.
@@ -618,8 +618,10 @@ assert len(eval_trace.graph.nodes) == 2
 # Here are all four outcomes.
 # `grade` does the same as `check` but draws no card: it returns the verdict as a value.
 
-
 # %%
+from autograder import grade, progress
+
+
 def untouched(model: nn.Module) -> list[str]:
     raise NotImplementedError
 
@@ -699,7 +701,7 @@ draw.diff(before, after)
 progress()
 
 # %% [markdown]
-# ## 0.6 The other team's network (4 minutes)
+# ## 0.6 The other team's network
 #
 # Back to the story.
 # The network is **GoogLeNet**, as torchvision builds it. It will be with us through the whole course.
@@ -708,6 +710,8 @@ progress()
 # Your function from section 0.1 reads it as it reads any model:
 
 # %% uses="node_names"
+from unittest.mock import patch
+
 from torchvision.models import googlenet
 
 torch.manual_seed(0)

@@ -102,7 +102,7 @@ torch.export.save(torch.export.export(nn.Linear(2, 2), (torch.ones(1, 2),)), fil
 assert file.getbuffer().nbytes > 0
 
 # %% [markdown]
-# ## 1.1 How a trace is made (6 minutes)
+# ## 1.1 How a trace is made
 #
 # Python decides at run time what `x + 1` means: it asks `x`.
 # So an object that is not a tensor can take part in `forward` and write down what is asked of it.
@@ -225,7 +225,7 @@ x_node, mul, _ = fx.symbolic_trace(product).graph.nodes
 assert mul.args == (x_node, 12)
 
 # %% [markdown]
-# ## 1.2 What comes back: the `GraphModule` (18 minutes)
+# ## 1.2 What comes back: the `GraphModule`
 #
 # `gm.graph` is the record, and `gm.code` is Python generated from it.
 # `gm(x)` runs that code.
@@ -405,7 +405,7 @@ check(node_table)
 hint("node_table")
 
 # %% [markdown]
-# ## 1.3 Which modules are entered (6 minutes)
+# ## 1.3 Which modules are entered
 #
 # `forward` calls submodules.
 # For each of them the tracer decides: record one `call_module` node, or run its `forward` with Proxies and record what happens inside.
@@ -519,7 +519,7 @@ assert [node.name for node in calls] == ["act", "act_1"]
 assert [node.target for node in calls] == ["act", "act"]
 
 # %% [markdown]
-# ## 1.4 Against `torch.jit.trace` (3 minutes)
+# ## 1.4 Against `torch.jit.trace`
 #
 # `torch.jit.trace` is older, and it is deprecated.
 # It is worth a look, because it shows another way to record, with another kind of mistake.
@@ -574,7 +574,7 @@ fx.symbolic_trace(flip)
 # An `if` asks it "are you true?", and it cannot answer, because there is no tensor yet.
 
 # %% [markdown]
-# ## 1.5 What a trace cannot see (50 minutes)
+# ## 1.5 What a trace cannot see
 #
 # A trace is one run of `forward` with stand-ins.
 # Where Python needs a value *now*, to choose a branch or to count a loop, tracing fails.
@@ -1123,7 +1123,7 @@ hint("is_faithful")
 # Choose inputs that take different paths: with and without optional arguments, other shapes, other signs, other dtypes.
 
 # %% [markdown]
-# ## 1.6 Ways out (20 minutes)
+# ## 1.6 Ways out
 #
 # ### Say it with tensors
 #
@@ -1339,7 +1339,7 @@ else:
 # Leaf modules do the same for whole modules: chapter 8.
 
 # %% [markdown]
-# ## 1.7 Fix a parameter: `concrete_args` (3 minutes)
+# ## 1.7 Fix a parameter: `concrete_args`
 #
 # Some parameters of `forward` are not tensors at all: flags, sizes, modes, an optional `None`.
 # Branches on them are fine in Python, and impossible for a Proxy.
@@ -1381,10 +1381,10 @@ assert list(inspect.signature(gm.forward).parameters) == ["x", "weights_1", "lar
 
 # %% [markdown]
 # To get rid of the leftovers, somebody must delete nodes: the assertions, what only they read, and the placeholders.
-# The optional part `03b_effects` does that, after chapter 3 has taught how to delete a node. Its exercise is a function that fixes parameters for good.
+# The deep dive `03b_effects` does that, after chapter 3 has taught how to delete a node. Its exercise is a function that fixes parameters for good.
 
 # %% [markdown]
-# ## 1.8 The other team's network (3 minutes)
+# ## 1.8 The other team's network
 #
 # GoogLeNet has branches, a list of inception blocks, dropout, and two auxiliary heads that it uses only in training mode.
 # Its trace has no error. May it be trusted? Your functions from this chapter answer that.
@@ -1525,7 +1525,7 @@ assert [node.op for node in fx.symbolic_trace(halve).graph.nodes] == ["placehold
 # | a branch between tensors | `torch.where(condition, a, b)` |
 # | to compare results | `torch.testing.assert_close(a, b, equal_nan=True)` |
 #
-# **Not taught here:** the six opcodes in detail (chapter 2), editing graphs (chapter 3), removing what `concrete_args` leaves (the optional part `03b_effects`), tracers of your own, leaves, and dropout that listens (chapter 8), `make_fx`, `torch.export` and `torch.compile` (chapter 11).
+# **Not taught here:** the six opcodes in detail (chapter 2), editing graphs (chapter 3), removing what `concrete_args` leaves (the deep dive `03b_effects`), tracers of your own, leaves, and dropout that listens (chapter 8), `make_fx`, `torch.export` and `torch.compile` (chapter 11).
 #
 # **Sources and further reading**
 #

@@ -98,7 +98,7 @@ _, exp, add, output = fx.symbolic_trace(with_unused).graph.nodes
 assert exp.target is torch.exp and not exp.users and output.all_input_nodes == [add]
 
 # %% [markdown]
-# ## 2.1 A graph is a list of nodes (15 minutes)
+# ## 2.1 A graph is a list of nodes
 #
 # The **IR** (intermediate representation) of FX is small.
 # A `Graph` is a list of `Node`s in execution order.
@@ -310,7 +310,7 @@ check(count_ops)
 hint("count_ops")
 
 # %% [markdown]
-# ## 2.2 What a node reads, and who reads it (21 minutes)
+# ## 2.2 What a node reads, and who reads it
 #
 # `node.args` is a tuple and `node.kwargs` is a dictionary, as in a Python call.
 # Their items are ordinary Python values: numbers, strings, dtypes, `None`, and **nodes**.
@@ -483,7 +483,7 @@ check(inputs_of)
 hint("inputs_of")
 
 # %% [markdown]
-# ## 2.3 The ends of a graph: placeholders, attributes, output (5 minutes)
+# ## 2.3 The ends of a graph: placeholders, attributes, output
 #
 # ### Placeholders are the signature
 #
@@ -593,7 +593,7 @@ x, topk, getitem, output = largest.graph.nodes
 assert (getitem.target, getitem.args) == (operator.getitem, (topk, 0))
 
 # %% [markdown]
-# ## 2.4 Building a graph by hand (24 minutes)
+# ## 2.4 Building a graph by hand
 #
 # `Graph` has a method for each kind of node.
 # Each method makes one node, puts it at the **insertion point**, and returns it.
@@ -787,7 +787,7 @@ check(build_by_hand)
 hint("build_by_hand")
 
 # %% [markdown]
-# ## 2.5 Following values through a graph (15 minutes)
+# ## 2.5 Following values through a graph
 #
 # Nodes are in execution order: a node reads only nodes that come before it.
 # Therefore one pass over the list is enough to follow values.
@@ -898,7 +898,7 @@ check(dead_nodes)
 hint("dead_nodes")
 
 # %% [markdown]
-# ## 2.6 Graph and code are two things (4 minutes)
+# ## 2.6 Graph and code are two things
 #
 # A `GraphModule` runs its **code**, not its graph.
 # The code is generated once, when the module is made.
@@ -979,7 +979,7 @@ assert "used before it has been defined" in lint_says(edited)
 relu.args = (x,)
 
 # %% [markdown]
-# ## 2.7 Her module (4 minutes)
+# ## 2.7 Her module
 #
 # Back to the story. The colleague's module is GoogLeNet, and here is what she did to it.
 # First, what you know about the sound network, with the functions of this chapter.
@@ -1036,7 +1036,7 @@ with torch.no_grad():
     torch.testing.assert_close(hers(image), by_hand(image))
 
 # %% [markdown]
-# Other faults are neither in the code nor seen by `lint`. The optional part, notebook `02b_lint`, is about them.
+# Other faults are neither in the code nor seen by `lint`. The deep dive `02b_lint` is about them.
 
 # %% [markdown]
 # ## Common mistakes
@@ -1184,10 +1184,10 @@ assert len(pair(torch.ones(1))) == 2
 # 4. The placeholders are the signature, the one output holds the whole result, `get_attr` reads tensors by path.
 # 5. A module runs its code: recompile after every edit. `lint` is a first test and not a proof.
 #
-# **Not taught here.** Replacing, inserting and erasing nodes: chapter 3. When a node without readers must stay: the optional part `03b_effects`.
+# **Not taught here.** Replacing, inserting and erasing nodes: chapter 3. When a node without readers must stay: the deep dive `03b_effects`.
 # Copying nodes between graphs: chapter 5. Running a graph node by node: chapter 6.
 # `node.meta`, which carries shapes and stack traces: chapter 6.
-# What `lint` misses: the optional part `02b_lint`.
+# What `lint` misses: the deep dive `02b_lint`.
 # `graph.find_nodes` and `graph.output_node` exist, but PyTorch does not promise to keep them.
 #
 # ### Cheat sheet
@@ -1202,7 +1202,7 @@ assert len(pair(torch.ones(1))) == 2
 # | a module around it | `fx.GraphModule({"path": module_or_tensor}, graph)` |
 # | new code after an edit | `gm.recompile()` |
 # | to see whether code and graph agree | `gm.code == gm.graph.python_code("self").src` |
-# | a first test | `gm.graph.lint()`, and `wellformed(gm)` of the optional part |
+# | a first test | `gm.graph.lint()`, and `wellformed(gm)` of the deep dive `02b_lint` |
 #
 # **Sources and further reading**
 #

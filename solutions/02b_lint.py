@@ -1,13 +1,13 @@
 # %% [markdown]
 # # 2b · What `lint` does not see
 #
-# **After this part you can say everything that is wrong with a broken graph module, also where `lint` says nothing.**
+# **After this part you can find every fault of a broken graph module, even faults that `lint` misses.**
 #
 # | | |
 # |---|---|
 # | **You need** | chapters 1 and 2: traces, the six kinds of node, graph and code |
 # | **Time** | about 55 minutes with *Common mistakes*, 30 of them for the exercise; the minutes of a section include its exercise |
-# | **Optional** | You can go on to chapter 3 without it |
+# | **Deep dive** | You can go on to chapter 3 without it |
 #
 # **When you are done, you can**
 #
@@ -80,7 +80,7 @@ list(gm.graph.nodes)[1].target = torch.neg
 assert "neg" not in gm.code and "neg" in gm.graph.python_code("self").src
 
 # %% [markdown]
-# ## 2b.1 What `lint` finds (5 minutes)
+# ## 2b.1 What `lint` finds
 #
 # `graph.lint()` raises an exception if it finds a fault.
 # It checks, in short: each node belongs to this graph; what a node reads comes before it; names are unique; targets exist.
@@ -167,7 +167,7 @@ parts(gm)["add"].args = (parts(gm)["layers_1"], parts(gm)["offset"])
 assert lint_says(gm) == ""  # two outputs, and no complaint
 
 # %% [markdown]
-# ## 2b.2 What `lint` misses (10 minutes)
+# ## 2b.2 What `lint` misses
 #
 # ### Missed: the wrong number of outputs
 #
@@ -320,7 +320,7 @@ for path, module in sound.named_modules():
     print(f"{path or '(root)':10} children {children}  buffers {buffers}")
 
 # %% [markdown]
-# ## 2b.3 A checker of your own (32 minutes)
+# ## 2b.3 A checker of your own
 #
 # ### Worked example: a checker for one more fault
 #
@@ -448,7 +448,7 @@ check(wellformed)
 hint("wellformed")
 
 # %% [markdown]
-# ## 2b.4 Her module (2 minutes)
+# ## 2b.4 Her module
 #
 # This is what the colleague did. (Run these cells again when your check has passed.)
 

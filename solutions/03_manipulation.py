@@ -7,7 +7,7 @@
 # |---|---|
 # | **You need** | chapters 1 and 2: you can trace a model and read its graph |
 # | **Time** | about 120 minutes, 54 of them for the exercises; the minutes of a section include its exercises. Take two sittings, with a break after 3.3 |
-# | **After it** | the optional part `03b_effects`: probes, dead code, parameters that are fixed for good, passes in a row, and a duel |
+# | **After it** | the deep dive `03b_effects`: probes, dead code, parameters that are fixed for good, passes in a row, and a duel |
 #
 # **When you are done, you can**
 #
@@ -110,7 +110,7 @@ gm = fx.symbolic_trace(Drops().train()).eval()
 assert (gm(torch.ones(100)) == 0).any()
 
 # %% [markdown]
-# ## 3.1 Trace, edit, recompile (12 minutes)
+# ## 3.1 Trace, edit, recompile
 #
 # The easiest edit changes what a node calls.
 # For a `call_function` node, `node.target` is the function itself.
@@ -210,7 +210,7 @@ assert torch.sin.__name__ == math.sin.__name__ and torch.sin is not math.sin
 # Why trace when the model may be a `GraphModule` already?
 # Because its graph belongs to somebody else.
 # `symbolic_trace` makes a new graph of it, and you edit that one.
-# This has a price, too: section 3b.4, in the optional part, shows what a second trace loses, and another way to get a graph of your own.
+# This has a price, too: section 3b.4, in the deep dive `03b_effects`, shows what a second trace loses, and another way to get a graph of your own.
 
 # %%
 theirs = fx.symbolic_trace(Wave())
@@ -313,7 +313,7 @@ check(retarget)
 hint("retarget")
 
 # %% [markdown]
-# ## 3.2 One operation, many spellings (22 minutes)
+# ## 3.2 One operation, many spellings
 #
 # People write a subtraction in many ways.
 # FX records what they wrote, not what they meant.
@@ -560,7 +560,7 @@ check(add_to_mul)
 hint("add_to_mul")
 
 # %% [markdown]
-# ## 3.3 Insert a node (24 minutes)
+# ## 3.3 Insert a node
 #
 # An insertion is three decisions: **where** the node goes, **what** it reads, and **who** reads it.
 #
@@ -823,7 +823,7 @@ check(relu_after_add)
 hint("relu_after_add")
 
 # %% [markdown]
-# ## 3.4 Modules: replace the call, not the module (25 minutes)
+# ## 3.4 Modules: replace the call, not the module
 #
 # A `call_module` node holds a *path*, not a module.
 # `gm.get_submodule(node.target)` gives the module at that path.
@@ -1053,7 +1053,7 @@ check(relu_to_gelu)
 hint("relu_to_gelu")
 
 # %% [markdown]
-# ## 3.5 Delete a node (18 minutes)
+# ## 3.5 Delete a node
 #
 # `graph.erase_node(node)` deletes a node. It refuses while another node reads it:
 
@@ -1258,7 +1258,7 @@ check(remove_dropout)
 hint("remove_dropout")
 
 # %% [markdown]
-# ## 3.6 The other team's network (6 minutes)
+# ## 3.6 The other team's network
 #
 # Now the two tasks of the story, with the passes that you wrote.
 # (If a cell here raises `NotImplementedError`, the exercise it uses is still open.)
@@ -1537,7 +1537,7 @@ progress()
 #
 # | topic | where |
 # |---|---|
-# | probes, dead code and side effects, fixed parameters, what a second trace loses | the optional part, notebook `03b_effects` |
+# | probes, dead code and side effects, fixed parameters, what a second trace loses | the deep dive `03b_effects` |
 # | rewriting several nodes at once, by a pattern | chapter 4 |
 # | writing the new nodes as ordinary Python code | chapter 5 |
 # | passes as an `Interpreter` or a `Transformer` | chapter 6 |

@@ -1,13 +1,15 @@
 # %% [markdown]
-# # 3b · Nodes that nobody reads
+# # 3b · Probes, dead code and side effects
 #
-# **After this part you can deal with nodes that no other node reads: insert them to watch a model, say which of them may go, and remove what a fixed parameter leaves behind.**
+# *Nodes that nobody reads*
+#
+# **After this part you can deal with nodes that no other node reads: insert them to watch a model, say which of them may go, and remove the nodes that a fixed parameter makes useless.**
 #
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, and passes that insert and erase nodes |
 # | **Time** | about 120 minutes, 60 of them for the exercises; the minutes of a section include its exercise. Take two sittings, with a break after 3b.2 |
-# | **Optional** | You can go on to chapter 4 without it. Chapters 7 to 9 come back to section 3b.2, about dead code |
+# | **Deep dive** | You can go on to chapter 4 without it. Section 3b.2, about dead code, is needed: chapter 15 uses it, and chapters 7 to 9 come back to it |
 #
 # **When you are done, you can**
 #
@@ -122,7 +124,7 @@ else:
     raise AssertionError("the branch was traced")
 
 # %% [markdown]
-# ## 3b.1 Probes: watch without touching (19 minutes)
+# ## 3b.1 Probes: watch without touching
 #
 # You want to see values while a network runs.
 # A **probe** is a call that reads a value and whose own value is not read.
@@ -321,7 +323,7 @@ check(probe_values)
 hint("probe_values")
 
 # %% [markdown]
-# ## 3b.2 Dead code and side effects (33 minutes)
+# ## 3b.2 Dead code and side effects
 #
 # A node without readers is **dead**. FX has a method that deletes dead nodes:
 # `graph.eliminate_dead_code()`. For functions in the mathematical sense it does what you want:
@@ -626,7 +628,7 @@ check(sound_dce)
 hint("sound_dce")
 
 # %% [markdown]
-# ## 3b.3 Fix a parameter for good (33 minutes)
+# ## 3b.3 Fix a parameter for good
 #
 # Flags and optional parameters are no tensors, and branches on them cannot be traced.
 # Section 1.7 fixed such parameters with `concrete_args`, and something was left over:
@@ -835,7 +837,7 @@ check(specialize)
 hint("specialize")
 
 # %% [markdown]
-# ## 3b.4 Passes in a row (9 minutes)
+# ## 3b.4 Passes in a row
 #
 # A real job needs several passes, and the result of one is the model of the next.
 # Each pass of chapter 3 and of this part begins with `symbolic_trace`, so the second pass traces the *generated code* of the first.
@@ -1028,7 +1030,7 @@ assert sin_to_cos_in_place(given) is given and "torch.cos" in given.code
 assert node_called(given, "sin").meta["note"] == "looked at"
 
 # %% [markdown]
-# ## 3b.5 The other team's wishes (7 minutes)
+# ## 3b.5 The other team's wishes
 #
 # Now the wishes of the story, with the functions that you wrote.
 # (If a cell here raises `NotImplementedError`, the exercise it uses is still open.)
@@ -1147,7 +1149,7 @@ assert list(inspect.signature(served.forward).parameters) == ["x"]
 assert torch.equal(served(x), pool(x, None, True))
 
 # %% [markdown]
-# ## 3b.6 Break it: a page of PyTorch's documentation (7 minutes)
+# ## 3b.6 Break it: a page of PyTorch's documentation
 #
 # So far the cards told you on which model your pass is wrong. Now it is your turn: here is a pass that is wrong, and you write the model.
 # It is about inserting a node (section 3.3).
@@ -1201,7 +1203,7 @@ check(WitnessSelfLoop)
 hint("WitnessSelfLoop")
 
 # %% [markdown]
-# Seven more suspects wait in the optional part `09b_duels`.
+# Seven more suspects wait in the deep dive `09b_duels`.
 
 # %% [markdown]
 # ## Common mistakes
@@ -1293,7 +1295,7 @@ progress()
 # | watching values without a new graph: an `Interpreter` | chapter 6 |
 # | which node writes into which value | chapter 7 |
 # | tracers of your own, and flags that freeze | chapter 8 |
-# | more suspects | the optional part `09b_duels` |
+# | more suspects | the deep dive `09b_duels` |
 #
 # In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), the reference of `Graph.eliminate_dead_code` and of `Tracer.trace`.
 #

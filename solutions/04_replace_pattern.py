@@ -7,7 +7,7 @@
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, reading a graph, editing single nodes |
 # | **Time** | about 105 minutes, 25 of them for the exercises; the minutes of a section include its exercises. Sections 4.1 to 4.3 are a good first sitting |
-# | **After it** | the optional part `04b_matchers`: matchers of your own, for what patterns cannot reach |
+# | **After it** | the deep dive `04b_matchers`: matchers of your own, for what patterns cannot reach |
 #
 # **When you are done, you can**
 #
@@ -117,7 +117,7 @@ kinds = [
 assert kinds == ["call_function", "call_method", "call_module"]
 
 # %% [markdown]
-# ## 4.1 Find and replace (14 minutes)
+# ## 4.1 Find and replace
 #
 # `fx.replace_pattern(gm, pattern, replacement)` takes three things:
 #
@@ -316,7 +316,7 @@ check(count_matches)
 hint("count_matches")
 
 # %% [markdown]
-# ## 4.2 The rules of matching (15 minutes)
+# ## 4.2 The rules of matching
 #
 # A pattern that does not match is silent. So you must know the rules.
 # There are nine. The first eight say what matches, and each of them gets a picture. The ninth says when a match is a trap.
@@ -691,7 +691,7 @@ draw(gm, title="softplus reads x too late")
 # a graph shows who reads whom, and not who overwrites what.
 
 # %% [markdown]
-# ## 4.3 One computation, several patterns (16 minutes)
+# ## 4.3 One computation, several patterns
 #
 # A pattern says one thing exactly. If people write a computation in four ways, write four patterns.
 # They are ordinary functions, so you can make them in a loop.
@@ -828,7 +828,7 @@ check(to_hardswish)
 hint("to_hardswish")
 
 # %% [markdown]
-# ## 4.4 Until nothing matches (16 minutes)
+# ## 4.4 Until nothing matches
 #
 # One call makes one **round**. After a round there can be new matches,
 # because rule 8 dropped places that overlap, or because a replacement is now part of a match.
@@ -967,7 +967,7 @@ check(replace_until_done)
 hint("replace_until_done")
 
 # %% [markdown]
-# ## 4.5 What a pattern cannot say (12 minutes)
+# ## 4.5 What a pattern cannot say
 #
 # A wildcard matches anything. Here is where that hurts.
 # `torch.hypot(a, b)` computes `sqrt(a*a + b*b)` without overflow in between. It wants two tensors.
@@ -1198,7 +1198,7 @@ x = torch.randn(2, 3)
 torch.testing.assert_close(gm(x), f(x))
 
 # %% [markdown]
-# ## 4.6 Modules: names instead of types (8 minutes)
+# ## 4.6 Modules: names instead of types
 #
 # A pattern may be a module, and then it may call submodules. What does such a node match?
 # The target of a `call_module` node is a *name*. So the matcher compares names, and no types.
@@ -1342,7 +1342,7 @@ assert torch.equal(gm.fused.weight, other.fused.weight) and gm.fused is not othe
 assert not torch.equal(gm.fused.weight, model.conv.weight)
 
 # %% [markdown]
-# ## 4.7 One pass after the other (8 minutes)
+# ## 4.7 One pass after the other
 #
 # Each pass of this chapter begins with `fx.symbolic_trace(model)`. For one pass, that is a copy that you may edit.
 # For the second pass, it is a **new trace of the first pass's result**. What does a new trace lose?
@@ -1433,7 +1433,7 @@ assert drop[1].training
 # ### The other teams' models
 #
 # Back to the story. Here is a MobileNetV3 whose hard swishes are written out, as in its first ports.
-# (GoogLeNet has no place for the passes of this chapter, except its ReLUs. The encoder is in the optional part, section 4b.3.)
+# (GoogLeNet has no place for the passes of this chapter, except its ReLUs. The encoder is in section 4b.3, in the deep dive.)
 
 
 # %%
@@ -1703,7 +1703,7 @@ assert len(new) == 2 and all("mine" not in node.meta for node in new)
 # 3. Parameters are wildcards for anything, but for different nodes. Inner values must not escape. The first of overlapping places wins.
 #    The matcher does not see writes in place.
 # 4. One round may leave new matches. Repeat to a fixpoint, with a limit.
-# 5. Modules match by attribute name. For types, numbers and many spellings, normalise the graph or write a loop (the optional part `04b_matchers`),
+# 5. Modules match by attribute name. For types, numbers and many spellings, normalise the graph or write a loop (the deep dive `04b_matchers`),
 #    and test on weights that are not fresh. Between two passes, copy the graph instead of tracing again.
 #
 # ## Cheat sheet
@@ -1728,7 +1728,7 @@ progress()
 #
 # | topic | where |
 # |---|---|
-# | matchers of your own: types of modules, many spellings, numbers | the optional part, notebook `04b_matchers` |
+# | matchers of your own: types of modules, many spellings, numbers | the deep dive `04b_matchers` |
 # | writing rewrite rules as Python that runs on Proxies | chapter 5 |
 # | finding out which nodes hold tensors by running the graph | chapter 6 |
 # | testing a pass so that you can trust it | chapter 9 |

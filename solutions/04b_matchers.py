@@ -7,7 +7,7 @@
 # |---|---|
 # | **You need** | chapters 1 to 4, above all sections 3.4 (modules), 3.5 (erasing) and 4.5 (what a pattern cannot say) |
 # | **Time** | about 70 minutes, 40 of them for the exercises; the minutes of a section include its exercise. A good place for a break is after 4b.1 |
-# | **Optional** | You can go on to chapter 5 without it. Chapter 10 uses the way in which section 4b.2 finds modules |
+# | **Deep dive** | You can go on to chapter 5 without it. Chapter 10 needs section 4b.2, which finds modules by their type |
 #
 # **When you are done, you can**
 #
@@ -102,7 +102,7 @@ _, product, _, _ = fx.symbolic_trace(twice).graph.nodes
 assert len(product.users) == 1
 
 # %% [markdown]
-# ## 4b.1 Spellings, sides and numbers (30 minutes)
+# ## 4b.1 Spellings, sides and numbers
 #
 # ### Where numbers come from
 #
@@ -349,7 +349,7 @@ check(fuse_addcmul)
 hint("fuse_addcmul")
 
 # %% [markdown]
-# ## 4b.2 Modules by their type (28 minutes)
+# ## 4b.2 Modules by their type
 #
 # A pattern finds a module by its name (section 4.6). A loop can ask for its type. The recipe is that of section 4b.1, with two changes:
 # look at `type` or `isinstance` of `gm.get_submodule(node.target)`, and
@@ -522,7 +522,7 @@ check(fuse_linear_relu)
 hint("fuse_linear_relu")
 
 # %% [markdown]
-# ## 4b.3 The encoder (4 minutes)
+# ## 4b.3 The encoder
 #
 # Here are the transformer blocks of the story. Each of them has two sums with a product, and a linear layer with a ReLU.
 

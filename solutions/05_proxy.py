@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, reading a graph, copying and inserting nodes; chapter 4 helps, but you can do without it |
-# | **Time** | about 105 minutes with *Common mistakes*, 43 of them for the exercises; the minutes of a section include its exercises. `05b_programs` is an optional part with a notebook of its own |
+# | **Time** | about 105 minutes with *Common mistakes*, 43 of them for the exercises; the minutes of a section include its exercises. The deep dive `05b_programs` has a notebook of its own |
 #
 # **When you are done, you can**
 #
@@ -99,7 +99,7 @@ gm = fx.symbolic_trace(lambda a, b: a + b)
 assert not fx.replace_pattern(gm, lambda a, b: torch.add(a, b), lambda a, b: torch.mul(a, b))
 
 # %% [markdown]
-# ## 5.1 A graph from Proxies (13 minutes)
+# ## 5.1 A graph from Proxies
 #
 # A **Proxy** represents a node. Each operation on a Proxy adds a node to a graph and returns a Proxy for that node.
 # To which graph? A Proxy asks its **tracer**, and the tracer knows the graph.
@@ -225,7 +225,7 @@ check(build_with_proxies)
 hint("build_with_proxies")
 
 # %% [markdown]
-# ## 5.2 A model from a configuration (5 minutes)
+# ## 5.2 A model from a configuration
 #
 # While the graph is made, you can use all of Python: loops, branches, dictionaries.
 # So you can build a model from a list that you read from a file.
@@ -308,7 +308,7 @@ assert len(longer.graph.nodes) == len(gm.graph.nodes) + 1  # one more round, one
 assert len(gm.graph.nodes) == 1 + 2 + 2 + 1 + 2 + 1
 
 # %% [markdown]
-# ## 5.3 Retracing: a rule in place of a node (35 minutes)
+# ## 5.3 Retracing: a rule in place of a node
 #
 # Now the compiler's task. You have a graph, and some of its calls must become other operations.
 # The idea is called **retracing**:
@@ -639,7 +639,7 @@ assert notes["mul_1"] == "a note on relu" and named(noted)["relu"]  # the given 
 # Which one is better? A new graph cannot be left half done, so it is easier to get right. Editing in place loses less.
 
 # %% [markdown]
-# ## 5.4 Rules that are right for every number (31 minutes)
+# ## 5.4 Rules that are right for every number
 #
 # Is `(x > 0) * x` the same as ReLU? Try the infinities and NaN as well:
 
@@ -1241,7 +1241,7 @@ progress()
 #
 # | topic | where |
 # |---|---|
-# | pasting one graph into another, and derivatives as graphs | the optional part, notebook `05b_programs`; no later chapter needs it |
+# | pasting one graph into another, and derivatives as graphs | the deep dive `05b_programs`; no later chapter needs it |
 # | retracing as a class: `fx.Transformer` runs a graph on Proxies | chapter 6 |
 # | tracers of your own | chapter 8 |
 # | testing a pass so that you can trust it | chapter 9 |

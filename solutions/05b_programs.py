@@ -7,7 +7,7 @@
 # |---|---|
 # | **You need** | chapter 5, sections 5.1 to 5.3: Proxies, `node_copy`, `map_arg` |
 # | **Time** | about 115 minutes with *Common mistakes*, 70 of them for the exercises; the minutes of a section include its exercises |
-# | **Optional** | No later chapter needs this part. It is for those who want to see how far a graph of Proxies goes |
+# | **Deep dive** | No later chapter needs this part. It is for those who want to see how far a graph of Proxies goes |
 #
 # **When you are done, you can**
 #
@@ -117,7 +117,7 @@ if x.shape[0] > 1:
     print("more than one row")
 
 # %% [markdown]
-# ## 5b.1 Paste one graph into another (43 minutes)
+# ## 5b.1 Paste one graph into another
 #
 # A rule of `decompose`, the exercise of chapter 5, is Python code that records new nodes.
 # Often the new nodes are there already, in another graph.
@@ -445,7 +445,7 @@ check(inline)
 hint("inline")
 
 # %% [markdown]
-# ## 5b.2 Two values for each node (51 minutes)
+# ## 5b.2 Two values for each node
 #
 # So far, one node of the old graph became one value in the new one.
 # You can keep more than one. Then the new graph computes something *about* the old one, beside it.
@@ -760,7 +760,7 @@ check(derivative)
 hint("derivative")
 
 # %% [markdown]
-# ## 5b.3 Two requests, answered (5 minutes)
+# ## 5b.3 Two requests, answered
 #
 # The first request was to open two layers of GoogLeNet: `fc`, and the first convolution.
 # In the trace, each of them is one node, and there are no weights.
@@ -1013,7 +1013,7 @@ progress()
 # | topic | where |
 # |---|---|
 # | retracing as a class: `fx.Transformer` runs a graph on Proxies | chapter 6 |
-# | the opposite of pasting: cutting a model in two | the optional part, notebook `07b_cutting` |
+# | the opposite of pasting: cutting a model in two | the deep dive `07b_cutting` |
 # | tracers of your own | chapter 8 |
 # | derivatives in PyTorch's own graphs: forward and backward of `torch.compile` | chapter 11 |
 #

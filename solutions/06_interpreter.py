@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, passes; chapter 5 for section 6.6 |
-# | **Time** | about 120 minutes with *Common mistakes*, 45 of them for the exercises; sections 6.1 to 6.4 are a good first sitting (55 minutes). `06b_measuring` is an optional part with a notebook of its own |
+# | **Time** | about 120 minutes with *Common mistakes*, 45 of them for the exercises; sections 6.1 to 6.4 are a good first sitting (55 minutes). The deep dive `06b_measuring` has a notebook of its own |
 #
 # **When you are done, you can**
 #
@@ -27,7 +27,7 @@
 #
 # A graph has every operation in it.
 # In this chapter you run the graph, one node after the other, and look at each value as it passes.
-# Section 6.7 answers the first complaint, and the optional part `06b_measuring` the second.
+# Section 6.7 answers the first complaint, and the deep dive `06b_measuring` the second.
 
 # %%
 import math
@@ -107,7 +107,7 @@ assert isinstance(torch.relu(p), fx.Proxy)
 assert [n.op for n in graph.nodes] == ["placeholder", "call_function"]
 
 # %% [markdown]
-# ## 6.1 A graph can be run (5 minutes)
+# ## 6.1 A graph can be run
 #
 # A graph is a list of steps in the order of execution.
 # So a loop over its nodes can run it.
@@ -199,7 +199,7 @@ assert gm(zero).item() == 0.0
 assert fx.Interpreter(gm).run(zero).item() == 1.0
 
 # %% [markdown]
-# ## 6.2 Six handlers (11 minutes)
+# ## 6.2 Six handlers
 #
 # An Interpreter has one method for each opcode.
 # Each receives the node's target and its arguments, in which every node is already replaced by its **value**.
@@ -350,7 +350,7 @@ check(NegSigmSwap)
 hint("NegSigmSwap")
 
 # %% [markdown]
-# ## 6.3 `run`, `run_node` and `env` (9 minutes)
+# ## 6.3 `run`, `run_node` and `env`
 #
 # Handlers see a target, but not the node. One method sees the node itself:
 #
@@ -530,7 +530,7 @@ ran.run(x, initial_env={relu: torch.zeros(2, 3)})
 assert "proj" in ran.names and "relu" not in ran.names
 
 # %% [markdown]
-# ## 6.4 Shapes (29 minutes)
+# ## 6.4 Shapes
 #
 # A trace has no shapes: it is right for inputs of many shapes. One run with a sample input tells you the shapes of that run.
 # This is **shape propagation**. The first releases of `torch.fx` had the following class for it, in
@@ -817,7 +817,7 @@ FakeTensorProp(gm).propagate(batch)  # Please convert all Tensors to FakeTensors
 # (`torch.export` and `torch.compile` use fake tensors as well, but already while they trace.)
 
 # %% [markdown]
-# ## 6.5 Where a NaN begins (20 minutes)
+# ## 6.5 Where a NaN begins
 #
 # A NaN spreads: nearly everything that is computed from it is NaN as well. At the end everything is NaN, and nothing tells you
 # where it began. Often it does not begin as a NaN either:
@@ -1027,7 +1027,7 @@ print(text[text.index("While executing") :][:300])
 assert "in forward" in text and "Original traceback:\nNone" not in text
 
 # %% [markdown]
-# ## 6.6 Transformer (30 minutes)
+# ## 6.6 Transformer
 #
 # What happens if an Interpreter runs a graph on **Proxies** instead of tensors?
 # Each operation then records a node, as in chapter 5, and at the end there is a new graph.
@@ -1362,7 +1362,7 @@ hint("AddToMul")
 # | a new module, several nodes at once | a pass: chapters 3 and 4 |
 
 # %% [markdown]
-# ## 6.7 The NaN, answered (5 minutes)
+# ## 6.7 The NaN, answered
 #
 # Here is the other team's service: GoogLeNet, and a `forward` that turns its scores into probabilities.
 # (The weights are random. The statistics of its BatchNorms come from some images with pixels between 0 and 1.)
@@ -1435,7 +1435,7 @@ assert len(mended.graph.nodes) == len(located.graph.nodes) + 2
 
 # %% [markdown]
 # Both clients get probabilities again. Why the model is slow for one of them is a question about time and about the amount of work.
-# The optional part, notebook `06b_measuring`, measures the one and counts the other.
+# The deep dive `06b_measuring` measures the time and counts the operations.
 
 # %% [markdown]
 # ## Common mistakes
@@ -1631,7 +1631,7 @@ progress()
 #
 # | topic | where |
 # |---|---|
-# | the time of each node, and floating-point operations: why is the model slow? | the optional part, notebook `06b_measuring` |
+# | the time of each node, and floating-point operations: why is the model slow? | the deep dive `06b_measuring` |
 # | features from inside a model | chapter 7 |
 # | why a trace may be wrong before you run it | chapters 1 and 8 |
 # | debugging a pass, comparing two models | chapter 9 |

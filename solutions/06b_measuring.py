@@ -1,5 +1,7 @@
 # %% [markdown]
-# # 6b · What a model costs
+# # 6b · Timing and counting operations
+#
+# *What a model costs*
 #
 # **After this part you can say where a model spends its time, and how many operations it has to do.**
 #
@@ -7,7 +9,7 @@
 # |---|---|
 # | **You need** | chapters 1 to 3: traces and the six kinds of node; chapter 6 up to section 6.3: handlers, `run_node` |
 # | **Time** | about 65 minutes with *Common mistakes*, 35 of them for the exercises; the minutes of a section include its exercise |
-# | **Optional** | You can go on to chapter 7 without it |
+# | **Deep dive** | You can go on to chapter 7 without it |
 #
 # **When you are done, you can**
 #
@@ -100,7 +102,7 @@ _, _, outer, _ = fx.symbolic_trace(lambda x, y: x.outer(y)).graph.nodes
 assert (outer.op, outer.target) == ("call_method", "outer")
 
 # %% [markdown]
-# ## 6b.1 Time (23 minutes)
+# ## 6b.1 Time
 #
 # Where does a model spend its time?
 # Read a clock before and after each node. `time.perf_counter()` is the clock for that.
@@ -275,7 +277,7 @@ check(OpTimer)
 hint("OpTimer")
 
 # %% [markdown]
-# ## 6b.2 Floating-point operations (30 minutes)
+# ## 6b.2 Floating-point operations
 #
 # Time depends on the machine. The number of **floating-point operations** (FLOPs) does not.
 # It is counted from shapes, with one convention: a multiplication and the addition that follows are *two* operations.
@@ -506,7 +508,7 @@ print(counter.get_table(depth=1))
 assert 3.6e9 < counter.get_total_flops() < 3.7e9
 
 # %% [markdown]
-# ## 6b.3 The slow model (4 minutes)
+# ## 6b.3 The slow model
 #
 # Here is the other team's service: GoogLeNet, and a `forward` that turns its scores into probabilities. (The weights are random.)
 

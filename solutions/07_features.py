@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph |
-# | **Time** | about 115 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercises. `07b_cutting` is an optional part with a notebook of its own, and chapter 13 refers to it |
+# | **Time** | about 115 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercises. The deep dive `07b_cutting` has a notebook of its own, and chapter 13 refers to it |
 #
 # **When you are done, you can**
 #
@@ -119,7 +119,7 @@ for walk, left in ((list, ["relu", "neg"]), (reversed, ["relu"])):
     assert [n.name for n in gm.graph.nodes if n.op == "call_function"] == left
 
 # %% [markdown]
-# ## 7.1 Hooks, and what they cost (6 minutes)
+# ## 7.1 Hooks, and what they cost
 #
 # There is a way without any graph. `module.register_forward_hook(f)` makes PyTorch call `f(module, args, result)`
 # after each call of the module. What `f` stores is a feature:
@@ -216,7 +216,7 @@ twice = with_hooks(net, ["layer1.0.relu", "layer1.0"], image)
 torch.testing.assert_close(twice["layer1.0.relu"], twice["layer1.0"])
 
 # %% [markdown]
-# ## 7.2 torchvision's extractor (17 minutes)
+# ## 7.2 torchvision's extractor
 #
 # `create_feature_extractor(model, return_nodes)` traces the model and makes a graph module of the part you want.
 # `return_nodes` maps names inside the model to keys of your choice. (The keys come out in the order of the graph,
@@ -449,7 +449,7 @@ check(backbone_c4_c5)
 hint("backbone_c4_c5")
 
 # %% [markdown]
-# ## 7.3 Names and modes (14 minutes)
+# ## 7.3 Names and modes
 #
 # How do you find out which names there are? `get_graph_node_names(model)` lists them, in the order in which they run.
 # It gives two lists: one for training mode, and one for eval mode.
@@ -607,7 +607,7 @@ print(paths)
 assert "second.sigmoid" in paths and "second.sigmoid_1" not in paths
 
 # %% [markdown]
-# The optional part `07b_cutting` goes on from here: there you note this place for each node, and cut a model in two.
+# The deep dive `07b_cutting` continues from here: there you note this place for each node, and cut a model in two.
 
 # %% [markdown]
 # ### Other networks, other leaves
@@ -696,7 +696,7 @@ noisy_twice = dual.train()(x)["noisy"], dual(x)["noisy"]
 assert not torch.equal(*noisy_twice)
 
 # %% [markdown]
-# ## 7.4 An extractor of your own (61 minutes)
+# ## 7.4 An extractor of your own
 #
 # You have seen what torchvision's extractor does. Now you write one, and yours will be right where torchvision's is not.
 #
@@ -828,7 +828,7 @@ assert negatives(both["norm"]) == negatives(hooked) == 0
 #
 # ### A call without a reader
 #
-# Section 3b.2, in the optional part of chapter 3, shows the other half: dead code elimination deletes calls in place if no other node reads their result.
+# Section 3b.2, in the deep dive `03b_effects`, shows the other half: dead code elimination deletes calls in place if no other node reads their result.
 
 
 # %%
@@ -1445,7 +1445,7 @@ progress()
 #
 # | topic | where |
 # |---|---|
-# | in whose `forward` each node was made; cutting a model in two | the optional part, notebook `07b_cutting` |
+# | in whose `forward` each node was made; cutting a model in two | the deep dive `07b_cutting` |
 # | modules that cannot be traced, and leaves of your own choice | chapter 8 |
 # | comparing two models so that you can trust it | chapter 9 |
 # | measuring two models against each other | chapter 10 |

@@ -7,7 +7,7 @@
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph; section 7.3, a Tracer that logs; section 3b.2 (writes in place) and chapter 5 (`node_copy`) help, but you can do without them |
 # | **Time** | about 85 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercise |
-# | **Optional** | You can go on to chapter 8 without it. Chapter 13, about parts of a graph for several devices, refers to it |
+# | **Deep dive** | You can go on to chapter 8 without it. Chapter 13, about parts of a graph for several devices, refers to it |
 #
 # **When you are done, you can**
 #
@@ -111,7 +111,7 @@ calls = [n.target for n in fx.symbolic_trace(stacked).graph.nodes if n.op == "ca
 assert calls == ["0.0", "0.1"]
 
 # %% [markdown]
-# ## 7b.1 A tracer that knows where it is (25 minutes)
+# ## 7b.1 A tracer that knows where it is
 #
 # The target of a layer's call is a path. It says where the layer *lives*, and the call of a function such as `add` has no path at all.
 # In whose `forward` was it called? The Tracer of section 7.3 knows. Here it is again, and it says which calls are of leaves.
@@ -358,7 +358,7 @@ check(node_paths)
 hint("node_paths")
 
 # %% [markdown]
-# ## 7b.2 Cut a model in two (33 minutes)
+# ## 7b.2 Cut a model in two
 #
 # You need two modules: a **head** and a **tail**. The tail goes on with what the head returns.
 #
@@ -554,7 +554,7 @@ check(split_at)
 hint("split_at")
 
 # %% [markdown]
-# ## 7b.3 Where to cut GoogLeNet (6 minutes)
+# ## 7b.3 Where to cut GoogLeNet
 #
 # The phone computes the head, and the line to the server is slow. So the best place is where the fewest numbers cross.
 # `ShapeProp` of chapter 6 would tell the sizes; here a small Interpreter does it.
@@ -845,7 +845,7 @@ progress()
 # | the line of source code that made a node | chapter 9 |
 # | parts of one graph for several devices, and what must not be cut | chapter 13 |
 # | sizes and types of values without running a model: `ShapeProp`, `FakeTensorProp` | chapter 6 |
-# | the opposite: pasting one graph into another | the optional part, notebook `05b_programs` |
+# | the opposite: pasting one graph into another | the deep dive `05b_programs` |
 #
 # In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), the references of `torch.fx.Tracer` and `torch.fx.Graph`;
 # [torch.save](https://docs.pytorch.org/docs/stable/notes/serialization.html), the note on how shared memory is saved; and

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 8 · The limits of tracing, and tracers of your own
 #
-# **After this chapter you can trace a model that refuses to be traced, and you know what you leave out when you do.**
+# **After this chapter you can trace a model that refuses to be traced, and say what you leave out when you do.**
 #
 # | | |
 # |---|---|
@@ -510,7 +510,7 @@ with fails(AssertionError):
     gm(torch.ones(3, 3))
 
 # %% [markdown]
-# Nobody reads the value of `torch._assert`. So a pass that removes dead code must know that this node has to stay: `sound_dce` of the optional part `03b_effects` does.
+# Nobody reads the value of `torch._assert`. So a pass that removes dead code must know that this node has to stay: `sound_dce` of the deep dive `03b_effects` does.
 #
 # **A function with a derivative of its own.** The next one is silent, and it is the worst.
 #
@@ -595,7 +595,7 @@ assert gradient_of(kept) == [1.0, 1.0]
 # | `is_leaf_module(m, module_qualified_name)` | for each call of a module | choose leaves |
 # | `call_module(m, forward, args, kwargs)` | for each call of a module, leaf or not | do something around the call |
 # | `create_proxy(kind, target, args, kwargs)` | for each operation | see or exchange operations |
-# | `create_node(kind, target, args, kwargs)` | for each node | note something (optional part 9c) |
+# | `create_node(kind, target, args, kwargs)` | for each node | note something (deep dive 9c) |
 # | `getattr(attr, attr_val, parameter_proxy_cache)` | for each submodule, parameter or buffer that is read | choose what becomes a Proxy |
 #
 # `is_leaf_module` is the one that is used most. The name that it is given is the *whole* path, such as `body.0.gate`.
@@ -1381,8 +1381,8 @@ progress()
 # | topic | where |
 # |---|---|
 # | `concrete_args`, and the nine silent cases | chapter 1 |
-# | a tracer that answers questions about shapes | the optional part, notebook `08b_shapes` |
-# | recording where a node comes from | the optional part of chapter 7, `07b_cutting`: `node_paths` |
+# | a tracer that answers questions about shapes | the deep dive `08b_shapes` |
+# | recording where a node comes from | the deep dive `07b_cutting`: `node_paths` |
 # | capture with real shapes, graph breaks, `torch.cond` | chapter 11 |
 # | passes that keep the graph module they are given | chapter 12 |
 #

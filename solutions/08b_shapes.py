@@ -5,8 +5,9 @@
 #
 # | | |
 # |---|---|
-# | **You need** | chapters 1 and 8; this part is optional, and no later chapter needs it |
+# | **You need** | chapters 1 and 8 |
 # | **Time** | about 85 minutes, 50 of them for the exercise; a good place for a break is before 8b.6 |
+# | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**
 #
@@ -272,7 +273,8 @@ with fails(TraceError):
 
 # %% [markdown]
 # The fifth way: decide the question while tracing, for the shapes that you have. Then the graph is right for these shapes, and you must remember which they are.
-#
+
+# %% [markdown]
 # ## 8b.3 Shapes without data
 #
 # A tensor on the device `meta` has a shape, a dtype and strides, and no data. Operations on it compute only those:

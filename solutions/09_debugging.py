@@ -94,7 +94,7 @@ print(torch.__version__)
 # </details>
 
 # %% [markdown]
-# ## 9.1 Read what runs (11 minutes)
+# ## 9.1 Read what runs
 #
 # A graph module is a class that FX wrote. The text of its `forward` is in `gm.code`:
 
@@ -162,7 +162,7 @@ print(comment.strip()[-90:])
 assert "proxy.py" in comment
 
 # %% [markdown]
-# Do it yourself, then: take the last line of `stack_trace` that is not in torch. (The optional part 9c has an exercise about that.)
+# Do it yourself, then: take the last line of `stack_trace` that is not in torch. (The deep dive 9c has an exercise about that.)
 #
 # ### An error in generated code
 #
@@ -314,7 +314,7 @@ with fails(NameError):  # limit 3
     Halved()(x)
 
 # %% [markdown]
-# ## 9.2 Save and load (11 minutes)
+# ## 9.2 Save and load
 #
 # A graph module lives in memory. How do you keep it? There are three ways, and people ask about each of them
 # (among others in issues [54573](https://github.com/pytorch/pytorch/issues/54573), [121191](https://github.com/pytorch/pytorch/issues/121191) and
@@ -423,7 +423,7 @@ assert torch.equal(fresh(x), gm(x))
 # **The program.** For deployment, `torch.export` has a file format of its own (chapter 11).
 
 # %% [markdown]
-# ## 9.3 Weights that hide nothing (18 minutes)
+# ## 9.3 Weights that hide nothing
 #
 # You have a pass, a model and its result. Do they do the same? First question: on which weights?
 
@@ -598,7 +598,7 @@ print(f"without its norm: {distance(without_norms(model)(x), model(x)):.0%}")
 assert distance(without_norms(model)(x), model(x)) > 0.05
 
 # %% [markdown]
-# ## 9.4 The same? (32 minutes)
+# ## 9.4 The same?
 #
 # Second question: what must be equal? For one output of one call there is `torch.testing.assert_close`.
 # It knows the tolerances of each dtype, and it compares dtype and shape, too. Three of its habits matter here:
@@ -814,7 +814,7 @@ assert not equivalent(model, After(), pair_of_rows)
 assert round(0.9**8, 2) == 0.43
 
 # %% [markdown]
-# ## 9.5 Which pass? (16 minutes)
+# ## 9.5 Which pass?
 #
 # A real pipeline has many passes. (Inductor, the compiler behind `torch.compile`, runs dozens.) If the end is wrong, which of them was it?
 # Compare after *each* pass with the model at the beginning. Three traps:
@@ -948,7 +948,7 @@ assert first_bad_pass(Before(), [relu_to_clamp, clamp_to_abs], pair_of_rows) == 
 assert first_bad_pass(Before(), [clamp_to_abs, relu_to_clamp], pair_of_rows) is None
 
 # %% [markdown]
-# ## 9.6 What did it change? (15 minutes)
+# ## 9.6 What did it change?
 #
 # You know the pass. Now you want to see *what it did*. `draw.diff` shows it for small graphs. For a large one, names are better.
 #
@@ -1076,7 +1076,7 @@ print(graph_diff(before, with_sine))
 assert graph_diff(before, after) == {"added": [], "removed": [], "changed": ["relu"]}
 
 # %% [markdown]
-# ## 9.7 Bugs that FX has today (7 minutes)
+# ## 9.7 Bugs that FX has today
 #
 # Not every mistake is yours. Each of these four is in PyTorch 2.14.1, and this section runs it. If one of these cells fails in your version, be glad.
 #
@@ -1170,10 +1170,10 @@ by_code, by_graph, by_copy = three_ways(limited, torch.tensor([1.0, 5.0]), three
 assert by_code.tolist() == by_copy.tolist() == [4.0, 6.0] != by_graph.tolist()
 
 # %% [markdown]
-# In the optional part 9b you look for such mistakes yourself: you get wrong passes, and write the models that show it.
+# In the deep dive 9b you look for such mistakes yourself: you get wrong passes, and write the models that show it.
 
 # %% [markdown]
-# ## 9.8 Four passes, one mistake (6 minutes)
+# ## 9.8 Four passes, one mistake
 #
 # Here are GoogLeNet and the other team's four passes. (In `float64`, so that rounding is no excuse.)
 
@@ -1417,8 +1417,8 @@ progress()
 #
 # | topic | where |
 # |---|---|
-# | models that show what is wrong with a pass | the optional part 9b |
-# | from each node to the line of source code that wrote it | the optional part 9c |
+# | models that show what is wrong with a pass | the deep dive 9b |
+# | from each node to the line of source code that wrote it | the deep dive 9c |
 # | BatchNorm folding with all its edge cases, and whether it is worth it | chapter 10 |
 # | `torch.export`, `TORCH_LOGS`, and the minifier of `torch.compile` | chapter 11 |
 # | pipelines of passes, checked after each | chapter 12 |

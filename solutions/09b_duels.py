@@ -5,8 +5,9 @@
 #
 # | | |
 # |---|---|
-# | **You need** | chapters 1 to 4: traces, nodes, passes, patterns. Chapter 9 helps: this is its optional part |
+# | **You need** | chapters 1 to 4: traces, nodes, passes, patterns. Chapter 9 helps |
 # | **Time** | about 105 minutes, 56 of them for seven duels; each duel is a sitting of its own |
+# | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**
 #
@@ -952,7 +953,7 @@ for witness, own in zip(witnesses, keeping, strict=True):
 # The diagonal is full. Elsewhere, a witness may convict a second suspect: two faults may have one cause.
 # Keep witnesses in your test suite, one line each. They cost milliseconds, and they say by their names what a pass must not forget.
 #
-# Here is the loop that makes a witness smaller. It takes out one call after the other, as `minimize` of the optional part 9c does, and keeps what still convicts:
+# Here is the loop that makes a witness smaller. It takes out one call after the other, as `minimize` of the deep dive 9c does, and keeps what still convicts:
 
 
 # %%
@@ -1134,7 +1135,7 @@ progress()
 #
 # | topic | where |
 # |---|---|
-# | a duel with a snippet of PyTorch's documentation | the optional part `03b_effects`, section 3b.6 |
+# | a duel with a snippet of PyTorch's documentation | the deep dive `03b_effects`, section 3b.6 |
 # | comparing two models, and finding the first bad pass | chapter 9 |
 # | a fusion that asks all readers | chapters 10 and 15 |
 # | passes on graphs in which nothing is in place | chapters 11 and 12 |

@@ -1,12 +1,15 @@
 # %% [markdown]
-# # 9c · The line that wrote a node
+# # 9c · From a node back to source code
 #
-# **After this part you can say, for each operation of a graph, in which file and line it was written; and you can make a graph on which something fails so small that a person sees why.**
+# *The line that wrote a node*
+#
+# **After this part you can say, for each operation of a graph, in which file and line it was written, and make a graph on which something fails so small that a person sees why.**
 #
 # | | |
 # |---|---|
-# | **You need** | chapters 1, 3 and 6; this part is optional, and no later chapter needs it |
+# | **You need** | chapters 1, 3 and 6 |
 # | **Time** | about 75 minutes, 40 of them for the exercises |
+# | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**
 #
@@ -106,7 +109,7 @@ gm.graph.erase_node(exp)
 assert add.all_input_nodes == [x]
 
 # %% [markdown]
-# ## 9c.1 Who is running? (8 minutes)
+# ## 9c.1 Who is running?
 #
 # While a function runs, Python keeps a *frame* for it: its code, its line, its variables, and `f_back`, the frame of its caller.
 # All of them together are the call stack. A traceback is a printed call stack.
@@ -197,7 +200,7 @@ assert [node.name for node in graph.nodes] == ["x", "layer", "relu", "mul", "out
 # </details>
 
 # %% [markdown]
-# ## 9c.2 Whose line is it? (17 minutes)
+# ## 9c.2 Whose line is it?
 #
 # So the rule is: walk outwards, past torch and past your tool, and take the first frame that is left. Two questions remain.
 #
@@ -320,7 +323,7 @@ check(source_of)
 hint("source_of")
 
 # %% [markdown]
-# ## 9c.3 The answer for the other team (3 minutes)
+# ## 9c.3 The answer for the other team
 #
 # All 199 nodes of GoogLeNet come from a few lines:
 
@@ -348,7 +351,7 @@ display(draw(conv, title="BasicConv2d"))
 assert [node.name for node in fx.symbolic_trace(conv).graph.nodes][1:3] == ["conv", "bn"]
 
 # %% [markdown]
-# ## 9c.4 A small graph that still fails (30 minutes)
+# ## 9c.4 A small graph that still fails
 #
 # You have a graph, and a question with the answer "yes, it is bad": a pass raises on it, the result has a NaN, a number is wrong.
 # You *minimise* the graph when you take out what the failure does not need. The question is asked again after each step, by a program:
@@ -558,7 +561,7 @@ check(minimize)
 hint("minimize")
 
 # %% [markdown]
-# ## 9c.5 Three nodes of GoogLeNet (5 minutes)
+# ## 9c.5 Three nodes of GoogLeNet
 #
 # The other team wants to run convolutions together that read the same value. Their pass begins by moving them next to each other:
 

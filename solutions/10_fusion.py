@@ -1,12 +1,12 @@
 # %% [markdown]
 # # 10 · Fusion, measured
 #
-# **After this chapter you can fold every BatchNorm of a network into the convolution before it, say when that is wrong, and measure what it brings.**
+# **After this chapter you can fold every BatchNorm of a network into the convolution before it, say when that is wrong, and measure what you gain.**
 #
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, editing a graph; section 4b.2 for modules found by type |
-# | **Time** | about 120 minutes, 54 of them for the exercises; sections 10.1 to 10.3 are a good first sitting (80 minutes) |
+# | **Time** | about 115 minutes, 54 of them for the exercises; sections 10.1 to 10.3 are a good first sitting (80 minutes) |
 #
 # **When you are done, you can**
 #
@@ -94,7 +94,7 @@ assert plain(one).item() == 2 * before
 # </details>
 
 # %% [markdown]
-# ## 10.1 The algebra (12 minutes)
+# ## 10.1 The algebra
 #
 # In eval mode, a BatchNorm uses the statistics that it has collected. For channel `c` it computes
 #
@@ -320,7 +320,7 @@ check(fold_bn)
 hint("fold_bn")
 
 # %% [markdown]
-# ## 10.2 Twenty-one ways to be wrong (10 minutes)
+# ## 10.2 Twenty-one ways to be wrong
 #
 # The algebra is the small part. This function is on several web pages, with a test on one flat model, on which it is right:
 
@@ -576,7 +576,7 @@ with torch.no_grad():
 # The folded convolution was never used. The result is the old convolution without its BatchNorm, and no message says so.
 
 # %% [markdown]
-# ## 10.3 A pass that asks (8 minutes)
+# ## 10.3 A pass that asks
 #
 # The pass is a loop over the BatchNorms. For each it asks:
 #
@@ -786,7 +786,7 @@ for name, result in yours.items():
 assert set(yours.values()) == {"right"}
 
 # %% [markdown]
-# ## 10.4 Measure honestly (9 minutes)
+# ## 10.4 Measure honestly
 #
 # Is the fused model faster? The obvious way to find out:
 
@@ -942,7 +942,7 @@ check(compare_latency)
 hint("compare_latency")
 
 # %% [markdown]
-# ## 10.5 What the paper says, and what you measure (6 minutes)
+# ## 10.5 What the paper says, and what you measure
 #
 # The paper about FX ([Reed and others, 2022](https://arxiv.org/abs/2112.08429)) has two results about this chapter's subject:
 #
@@ -1039,7 +1039,7 @@ assert len(gain) == len(noise) == rounds
 # So: measure on the machine on which the model runs, with its batch size, and with its number of threads. Report the noise beside the gain.
 
 # %% [markdown]
-# ## 10.6 The service, fused (4 minutes)
+# ## 10.6 The service, fused
 #
 # Back to the story: the other team's GoogLeNet, with random weights, and statistics of random images.
 
@@ -1213,7 +1213,7 @@ progress()
 #
 # | topic | where |
 # |---|---|
-# | linear layers side by side, which become one | the optional part 10b |
+# | linear layers side by side, which become one | the deep dive 10b |
 # | fusion by `torch.compile`, which writes new kernels | chapter 11 |
 # | passes in a row, and what each of them needs of the one before | chapter 12 |
 # | quantization, which needs folded convolutions | chapter 14 |

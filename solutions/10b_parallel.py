@@ -1,12 +1,15 @@
 # %% [markdown]
-# # 10b · Layers side by side
+# # 10b · Merging parallel linear layers
+#
+# *Layers side by side*
 #
 # **After this part you can merge linear layers that read the same value, and say when that is wrong.**
 #
 # | | |
 # |---|---|
-# | **You need** | chapters 1 to 3, and section 10.3 about modules that a pass adds; this part is optional, and no later chapter needs it |
+# | **You need** | chapters 1 to 3, and section 10.3 about modules that a pass adds |
 # | **Time** | about 60 minutes, 30 of them for the exercise |
+# | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**
 #
@@ -108,7 +111,7 @@ assert gm.add_submodule("merged", layer) is True
 assert gm.merged is layer and gm(torch.ones(1, 8)).shape == (1, 4)
 
 # %% [markdown]
-# ## 10b.1 One layer instead of three (6 minutes)
+# ## 10b.1 One layer instead of three
 #
 # For each input, a linear layer computes one number for each row of its weight. So put the rows of all layers into one weight:
 #
@@ -182,7 +185,7 @@ for part in (by_split[1], by_slices[1], by_places[1]):
     assert part.untyped_storage().data_ptr() == whole.untyped_storage().data_ptr()
 
 # %% [markdown]
-# ## 10b.2 First collect, then rewrite (8 minutes)
+# ## 10b.2 First collect, then rewrite
 #
 # A pattern of chapter 4 has a fixed number of nodes. Here, the number of layers that read a value differs from place to place, and other nodes may be between them.
 # So the pass has two steps. The first step changes nothing: it goes through the graph once, and collects groups. The second step rewrites one group after the other.
@@ -322,8 +325,9 @@ assert count["add"] == 3
 #
 # No. Only <code>q</code> reads <code>y</code>, so there is nothing to merge it with.
 # </details>
-#
-# ## 10b.3 The pass (31 minutes)
+
+# %% [markdown]
+# ## 10b.3 The pass
 #
 # You have all parts now: one layer in place of many, groups with a key, and the place for the new node. The name of the new layer must be free, as in section 10.3.
 
@@ -431,7 +435,7 @@ check(merge_parallel_linears)
 hint("merge_parallel_linears")
 
 # %% [markdown]
-# ## 10b.4 Writes that hide (4 minutes)
+# ## 10b.4 Writes that hide
 #
 # Your pass finds three kinds of write: methods such as `mul_`, modules with `inplace=True`, and calls with the keyword `inplace=True`. These are the ones that the exercise tries.
 # The trap is a write through a **view**. The node that is written is the view, and the numbers of the *other* value change:
@@ -497,7 +501,7 @@ assert all(writes_into(gm, node) is None for node in gm.graph.nodes)
 # * *Have no writes*: capture the model with `torch.export` and run its decompositions. Chapter 11 shows graphs without writes. There, a linear layer is a function that gets its weight as an argument, so the pass looks different.
 
 # %% [markdown]
-# ## 10b.5 The attention block, merged (3 minutes)
+# ## 10b.5 The attention block, merged
 #
 # The attention block of the story has three layers that read `x`, and one that reads something else.
 

@@ -106,7 +106,7 @@ traced = fx.symbolic_trace(conv)
 assert [node.op for node in traced.graph.nodes].count("call_module") == 2
 
 # %% [markdown]
-# ## 11.1 Four producers, one IR (5 minutes)
+# ## 11.1 Four producers, one IR
 #
 # FX is one format for graphs. Four parts of PyTorch fill it, and each writes something else into it.
 #
@@ -191,7 +191,7 @@ assert found == {"aten.add.Tensor"}
 assert len({str(fx.symbolic_trace(each).graph) for each in spellings}) == 3
 
 # %% [markdown]
-# ## 11.2 A backend in five lines (20 minutes)
+# ## 11.2 A backend in five lines
 #
 # `torch.compile` has two halves. **Dynamo** reads your Python code and makes graphs. A **backend** turns each graph into something that runs.
 # The usual backend is Inductor, which needs a compiler. But a backend is only a callable:
@@ -387,7 +387,7 @@ check(CountingBackend)
 hint("CountingBackend")
 
 # %% [markdown]
-# ## 11.3 Change what was captured (28 minutes)
+# ## 11.3 Change what was captured
 #
 # A backend may change the graph before it returns it. All that you know from chapter 3 holds. Three things are new.
 #
@@ -584,7 +584,7 @@ check(relu_to_gelu_backend)
 hint("relu_to_gelu_backend")
 
 # %% [markdown]
-# ## 11.4 `torch.export`: a program (16 minutes)
+# ## 11.4 `torch.export`: a program
 #
 # `torch.compile` may leave parts to Python. `torch.export` may not: it makes **one** graph for the whole model, or it raises.
 # The result is an `ExportedProgram`. It can be saved, and loaded where your source code does not exist.
@@ -724,7 +724,7 @@ check(export_ops)
 hint("export_ops")
 
 # %% [markdown]
-# ## 11.5 The signature (13 minutes)
+# ## 11.5 The signature
 #
 # Which placeholder is what? The graph does not say it, and names are no proof: an input may be called `p_x`.
 # `program.graph_signature` says it. `input_specs` has one entry for each placeholder, in graph order:
@@ -859,7 +859,7 @@ check(params_of)
 hint("params_of")
 
 # %% [markdown]
-# ## 11.6 Metadata, and what is below (4 minutes)
+# ## 11.6 Metadata, and what is below
 #
 # Every node of an exported graph knows its value, without any run: `node.meta["val"]` is a **fake tensor**. It has a shape, a dtype and a device, and no numbers.
 # `nn_module_stack` says from which module a node came, and `stack_trace` from which line.
@@ -924,7 +924,7 @@ for side, found in sides.items():
 assert set(sides) == {"forward", "backward"} and "aten.mm.default" in sides["backward"]
 
 # %% [markdown]
-# ## 11.7 The end of the story (3 minutes)
+# ## 11.7 The end of the story
 #
 # **The serving team.** Your backend is tried on an Inception block with random weights. First the count, for three batch sizes, then the exchange:
 

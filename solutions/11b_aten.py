@@ -5,8 +5,9 @@
 #
 # | | |
 # |---|---|
-# | **You need** | sections 11.4 to 11.6 of chapter 11; this part is optional, and no later chapter needs it |
+# | **You need** | sections 11.4 to 11.6 of chapter 11 |
 # | **Time** | about 110 minutes, 70 of them for the exercises |
+# | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**
 #
@@ -141,7 +142,7 @@ ep = export(Classifier().eval(), (x,))
 draw(ep.graph_module)
 
 # %% [markdown]
-# ## 11b.1 Four places that speak of outputs (30 minutes)
+# ## 11b.1 Four places that speak of outputs
 #
 # The model returns a dictionary. Where is it in the program? Look at the places one by one.
 #
@@ -377,7 +378,7 @@ check(add_output)
 hint("add_output")
 
 # %% [markdown]
-# ## 11b.2 Views that do nothing (40 minutes)
+# ## 11b.2 Views that do nothing
 #
 # A view gives the same numbers in another shape. Exported programs are full of them, and some do nothing: the shape stays as it is.
 # The node's own arguments do not show that. The shapes are in `meta["val"]`, for the node and for what it reads:
@@ -614,7 +615,7 @@ check(remove_noop_views)
 hint("remove_noop_views")
 
 # %% [markdown]
-# ## 11b.3 The backward is a graph (25 minutes)
+# ## 11b.3 The backward is a graph
 #
 # Section 11.6 showed AOTAutograd by itself. As a backend of `torch.compile` it gets what Dynamo captured, makes two graphs of it, and hands each to a compiler of yours.
 # `make_boxed_func` is a formality: AOTAutograd calls compiled code with one list.
@@ -767,7 +768,7 @@ with fails(RuntimeError):
     result.sum().backward()
 
 # %% [markdown]
-# ## 11b.4 The end of the story (2 minutes)
+# ## 11b.4 The end of the story
 #
 # **The mobile team** gets the value in front of the last layer. It comes with the file:
 

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 4 and 11: traces, editing a graph, replacing, ATen graphs |
-# | **Time** | about 100 minutes with *Common mistakes*; the minutes of a section include its exercise |
+# | **Time** | about 105 minutes with *Common mistakes*, 65 of them for the exercises; the minutes of a section include its exercise |
 #
 # **When you are done, you can**
 #
@@ -117,7 +117,7 @@ calls = [n.target for n in aten.graph.nodes if n.op == "call_function"]
 assert calls == [torch.ops.aten.relu.default] * 4
 
 # %% [markdown]
-# ## 12.1 A pass that says what it did (26 minutes)
+# ## 12.1 A pass that says what it did
 #
 # In the chapters before, a pass was a function. In larger projects it is an object with a fixed shape. `torch.fx` has a class for that: you write `call`, and get the rest.
 
@@ -269,7 +269,7 @@ assert swap(gm).modified and not OpSwap({torch.tanh: torch.exp})(gm).modified
 
 
 # %% [markdown]
-# ## 12.2 Inputs first (39 minutes)
+# ## 12.2 Inputs first
 #
 # A graph is a list of nodes, and each node must come after all that it reads. A pass can break that easily, because a new node is put where the pass happens to be:
 
@@ -471,7 +471,7 @@ check(WitnessSorted)
 hint("WitnessSorted")
 
 # %% [markdown]
-# ## 12.3 One spelling, then the pattern (8 minutes)
+# ## 12.3 One spelling, then the pattern
 #
 # A pattern finds what is written exactly like it (chapter 4). In a trace, one call can be written in many ways. So many pipelines begin with a pass that makes them alike, and match afterwards.
 #
@@ -550,7 +550,7 @@ assert not aten.graph.find_nodes(op="call_function", target=torch.ops.aten.relu.
 # It is worth reading: look into the folder *fx_passes* of Inductor. It is not worth using in a small project, because its import alone takes many seconds.
 
 # %% [markdown]
-# ## 12.4 Many passes (40 minutes)
+# ## 12.4 Many passes
 #
 # `PassManager` runs a list of passes, one after another, as often as `steps` says or until nobody says `modified`. It can also put them in order:
 
@@ -722,7 +722,7 @@ with torch.no_grad():
 # That ends the story: no author was asked to write a better pass, and the compiler is safe from each of them.
 
 # %% [markdown]
-# ## 12.5 Operators of your own, and what can be computed before (6 minutes)
+# ## 12.5 Operators of your own, and what can be computed before
 #
 # A pass that replaces many nodes by one needs a function for that one. If it is a plain Python function, a trace looks into it. A **custom operator** is opaque for all of PyTorch:
 
@@ -897,7 +897,7 @@ progress()
 #
 # | topic | where |
 # |---|---|
-# | what a pass does to the parts of an exported program | the optional part, notebook `11b_aten` |
+# | what a pass does to the parts of an exported program | the deep dive `11b_aten` |
 # | finding out which of many passes is wrong | chapter 9 |
 # | parts of a graph for a backend, and what they cost | chapter 13 |
 #

@@ -7,7 +7,7 @@
 # |---|---|
 # | **You need** | chapters 1 to 4, 6 and 11: traces, editing, Interpreters, ATen graphs; chapter 12 for passes as classes |
 # | **Time** | about 100 minutes with *Common mistakes*, 50 of them for the two exercises; the minutes of a section include its exercise |
-# | **Optional** | No later chapter needs it |
+# | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**
 #
@@ -116,7 +116,7 @@ new.meta["mark"] = 1
 assert old.meta["mark"] == 1 and dict(old.meta) is not old.meta
 
 # %% [markdown]
-# ## 12b.1 What goes stale (5 minutes)
+# ## 12b.1 What goes stale
 #
 # An ATen graph knows its values: whoever records it runs it on fake tensors, and notes in `meta["val"]` what each operator gave. Of files that use FX at work, three in ten read it.
 #
@@ -190,7 +190,7 @@ assert relu.meta["val"].shape[1] == 3
 assert gm(torch.ones(2, 3)).shape[1] == 1
 
 # %% [markdown]
-# ## 12b.2 Tensors without numbers (5 minutes)
+# ## 12b.2 Tensors without numbers
 #
 # To write `val` anew you need fake tensors of your own. All of them belong to a `FakeTensorMode`:
 
@@ -270,7 +270,7 @@ assert copies["detach"].fake_mode is mode and copies["deepcopy"].fake_mode is no
 # `detach()` gives another tensor that shares the memory. Here there is no memory to share, but a shape and strides of its own. `clone()` is what an operator would give that copies. And `copy.deepcopy` copies the mode as well.
 
 # %% [markdown]
-# ## 12b.3 A run that computes nothing (31 minutes)
+# ## 12b.3 A run that computes nothing
 #
 # If you run a whole graph on fake tensors, you know all its values, and it takes a moment. `FakeTensorProp` of section 6.4 is an Interpreter that does that. It has three gaps, and you will write one without them.
 #
@@ -425,7 +425,7 @@ print(kinds(gm))
 assert kinds(gm)["relu"] == ("bool", 2, 3)
 
 # %% [markdown]
-# ## 12b.4 Which node lies? (32 minutes)
+# ## 12b.4 Which node lies?
 #
 # `refresh_meta` needs inputs. And it does not say who was wrong, because afterwards nobody is. To find the pass that forgets its notes, you want names.
 #
@@ -608,7 +608,7 @@ with nodes["relu"].meta["val"].fake_mode:
 assert meta_lies(gm) == ["relu", "tanh"]
 
 # %% [markdown]
-# ## 12b.5 A pass that cannot forget (6 minutes)
+# ## 12b.5 A pass that cannot forget
 #
 # It is better if there is nothing to refresh. Think of the passes in chapter 6: a Transformer makes a new graph by running the old one. If it ran on fake tensors while it records, each new node would know its value from the beginning.
 #
@@ -685,7 +685,7 @@ assert not any("nn_module_stack" in node.meta for node in bare_calls)
 assert all("val" in node.meta for node in bare_calls)
 
 # %% [markdown]
-# ## 12b.6 Where a node comes from (6 minutes)
+# ## 12b.6 Where a node comes from
 #
 # A GELU became five operators. When one of them is slow, you want to know whose it is. Each new node says so in `from_node`:
 
@@ -785,7 +785,7 @@ torch.testing.assert_close(Entering(gm).run(sample), Timed()(sample))
 assert entered == ["head"] * 3  # traced, run by the Interpreter, run by the model itself
 
 # %% [markdown]
-# ## 12b.7 The end of the story (5 minutes)
+# ## 12b.7 The end of the story
 #
 # The planner, and the pass that runs convolutions in half precision. Functionalized, the team's network writes nothing in place:
 
@@ -977,7 +977,7 @@ progress()
 # | topic | where |
 # |---|---|
 # | sizes that depend on data | PyTorch's pages on dynamic shapes, see below |
-# | a tracer that knows shapes while it traces | the optional part, notebook `08b_shapes` |
+# | a tracer that knows shapes while it traces | the deep dive `08b_shapes` |
 # | what a graph keeps in memory at one time | chapter 13 |
 #
 # Fake tensors lie in a module with an underscore, and `torch.fx.traceback` is not promised to stay as it is.

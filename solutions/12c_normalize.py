@@ -7,7 +7,7 @@
 # |---|---|
 # | **You need** | chapters 2 to 4, and sections 12.3 and 12.5 of chapter 12 |
 # | **Time** | about 120 minutes with *Common mistakes*, 70 of them for the exercises; the minutes of a section include its exercise |
-# | **Optional** | No later chapter needs it |
+# | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**
 #
@@ -109,7 +109,7 @@ assert len(fx.replace_pattern(fx.symbolic_trace(pattern), pattern, replacement))
 assert len(fx.replace_pattern(fx.symbolic_trace(returns_both), pattern, replacement)) == 0
 
 # %% [markdown]
-# ## 12c.1 What was this call given? (48 minutes)
+# ## 12c.1 What was this call given?
 #
 # Here is one softmax in four ways. A pass wants to know the dimension:
 
@@ -441,7 +441,7 @@ assert all_arguments(layer, four) == {"input": layer.args[0]}  # `dim` is in the
 assert dims == [-1, -1, -1] and four.layer.dim == -1
 
 # %% [markdown]
-# ## 12c.2 What an ATen graph unites (5 minutes)
+# ## 12c.2 What an ATen graph unites
 #
 # The other way to make spellings alike is to record further down. `make_fx` runs a function, and records the ATen calls below it.
 # Keywords, defaults, methods and modules are gone there. What else is?
@@ -525,7 +525,7 @@ assert len(root.users) == 1
 # Whoever counts readers must know that: record under `torch.no_grad()`, or call `eliminate_dead_code()` first.
 
 # %% [markdown]
-# ## 12c.3 The operator (3 minutes)
+# ## 12c.3 The operator
 #
 # The kernel is an operator of this course. A custom operator (section 12.5) is one node in every graph:
 
@@ -568,7 +568,7 @@ good = torch.library.opcheck(rms_norm, (x, weight, 1e-6), test_utils="test_faket
 assert good == {"test_faketensor": "SUCCESS"}
 
 # %% [markdown]
-# ## 12c.4 One norm, all spellings (46 minutes)
+# ## 12c.4 One norm, all spellings
 #
 # A pattern with five or six steps has dozens of spellings. So do not compare graphs. Walk instead: begin at the step that has only one spelling, and ask at each step what it must be.
 # Here that is the root. Below it are the sum with `eps`, the mean and the square. Above it is the product.
@@ -857,7 +857,7 @@ with torch.no_grad():
 # All five norms are the kernel, and the result is the same, bit by bit: the operator does the same steps in the same order.
 
 # %% [markdown]
-# ## 12c.5 What PyTorch's matchers see (5 minutes)
+# ## 12c.5 What PyTorch's matchers see
 #
 # `replace_pattern_with_filters` and `SubgraphMatcher` can do more than `replace_pattern`. With `ignore_literals=True`, numbers in the pattern are places that match any number:
 
@@ -1046,8 +1046,8 @@ progress()
 # |---|---|
 # | patterns of `replace_pattern`, and their rules | chapter 4 |
 # | passes with an honest result, and many of them in a row | chapter 12 |
-# | sizes that are symbols | the optional part, notebook `11b_aten` |
-# | which parts of a graph a device takes over | the optional part, notebook `13b_lowering` |
+# | sizes that are symbols | the deep dive `11b_aten` |
+# | which parts of a graph a device takes over | the deep dive `13b_lowering` |
 #
 # In PyTorch's documentation: [torch.library](https://docs.pytorch.org/docs/stable/library.html),
 # [Custom operators](https://docs.pytorch.org/tutorials/advanced/python_custom_ops.html), and

@@ -6,7 +6,7 @@
 # | | |
 # |---|---|
 # | **You need** | chapters 1 to 3 and 6: traces, editing a graph, `node.users`, the Interpreter. Chapter 7b, where a model is cut in two, is near to this one, but you can do without it |
-# | **Time** | about 80 minutes with *Common mistakes*, 40 of them for the exercises; the minutes of a section include its exercise |
+# | **Time** | about 90 minutes with *Common mistakes*, 48 of them for the exercises; the minutes of a section include its exercise |
 #
 # **When you are done, you can**
 #
@@ -99,7 +99,7 @@ assert [n.name for n in x_node.users] == ["sin", "cos", "tanh"]
 assert [n.name for n in gm.graph.nodes if n in x_node.users] == ["tanh", "sin", "cos"]
 
 # %% [markdown]
-# ## 13.1 What is alive (35 minutes)
+# ## 13.1 What is alive
 #
 # Read the code that FX writes, and look at the ends of the lines:
 
@@ -330,7 +330,7 @@ assert peak_memory(gm, thousand) == (6 * 4000, "add")
 assert peak_memory(kept, torch.zeros(10)) == (4004, "sin")
 
 # %% [markdown]
-# ## 13.2 Time for memory (30 minutes)
+# ## 13.2 Time for memory
 #
 # In `Backwards`, `exp` waits for the very last sum. But it is only `torch.exp(x)`, and `x` is there anyway.
 # Why keep it? It can be computed a second time, directly before it is needed:
@@ -576,7 +576,7 @@ assert where != widest[0]
 # In training it is different. There the backward pass reads all of them again, last ones first, like `Backwards` does.
 
 # %% [markdown]
-# ## 13.3 What must stay where it is (15 minutes)
+# ## 13.3 What must stay where it is
 #
 # To copy a node, or to compute it elsewhere, is right only if its value depends on nothing but what it reads. Two kinds of nodes break that.
 #
@@ -814,9 +814,9 @@ progress()
 #
 # | topic | where |
 # |---|---|
-# | which parts a backend takes, and one compiled call for each of them | the optional part, notebook `13b_lowering` |
-# | cutting a model in two, and what crosses | the optional part, notebook `07b_cutting` |
-# | dead code, and nodes that write | the optional part, notebook `03b_effects` |
+# | which parts a backend takes, and one compiled call for each of them | the deep dive `13b_lowering` |
+# | cutting a model in two, and what crosses | the deep dive `07b_cutting` |
+# | dead code, and nodes that write | the deep dive `03b_effects` |
 # | exported programs, without writes in place | chapter 11 |
 #
 # In PyTorch's documentation: [torch.utils.checkpoint](https://docs.pytorch.org/docs/stable/checkpoint.html),

@@ -7,7 +7,7 @@
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, the six kinds of node, `users`; chapter 13 for the team's device |
 # | **Time** | about 115 minutes with *Common mistakes*, 65 of them for the exercises; the minutes of a section include its exercise |
-# | **Optional** | No later chapter needs it |
+# | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**
 #
@@ -81,7 +81,7 @@ assert added.args == () and set(added.kwargs) == {"input", "other"}
 assert added.all_input_nodes == [a, b]
 
 # %% [markdown]
-# ## 13b.1 What a backend has (3 minutes)
+# ## 13b.1 What a backend has
 #
 # What compiles and runs a piece is called a **backend**. It has some operations, and others not.
 # The simplest way to say so is a function that takes a node and answers yes or no:
@@ -126,7 +126,7 @@ assert [n.op for n in around.graph.nodes if all_but_sin(n)] == [
 ]
 
 # %% [markdown]
-# ## 13b.2 A set that waits for itself (9 minutes)
+# ## 13b.2 A set that waits for itself
 #
 # The backend has `relu` and `relu_1`. Can both be one piece?
 #
@@ -274,7 +274,7 @@ assert torch.equal(
 # The last line shows that two sets are possible here, but other ones. In neither of them are the nodes connected, and that is allowed: a piece may compute two things that have nothing to do with one another.
 
 # %% [markdown]
-# ## 13b.3 How few? (33 minutes)
+# ## 13b.3 How few?
 #
 # One set for each call always works, because the graph itself has no cycle. It is also the most expensive way. How few can it be?
 #
@@ -455,7 +455,7 @@ for gm, count in ((around, 2), (past, 2), (entangled, 2), (early, 2), (in_turns,
     assert len(sets) == count and works(gm, *sets)
 
 # %% [markdown]
-# ## 13b.4 One call for each set (49 minutes)
+# ## 13b.4 One call for each set
 #
 # ### What goes in and out
 #
@@ -737,7 +737,7 @@ with fails(ValueError):
     lower(entangled, [left, right], lambda sub, examples: sub)
 
 # %% [markdown]
-# ## 13b.5 Two devices (4 minutes)
+# ## 13b.5 Two devices
 #
 # What if a network does not fit on one device? Put the first half on one, and the second half on another. This is called **model parallel**. It is the same task: two sets, and a "compiler" that puts a piece on its device.
 #
@@ -794,7 +794,7 @@ borrowed.to(torch.float64)  # a dtype in place of a device
 assert scaled.scale.dtype == torch.float64
 
 # %% [markdown]
-# ## 13b.6 The team's network (4 minutes)
+# ## 13b.6 The team's network
 #
 # The accelerator has everything but max pooling. How many pieces does GoogLeNet become?
 
@@ -1005,9 +1005,9 @@ progress()
 #
 # | topic | where |
 # |---|---|
-# | cutting a model in two at one value, and what crosses | the optional part, notebook `07b_cutting` |
+# | cutting a model in two at one value, and what crosses | the deep dive `07b_cutting` |
 # | what a graph keeps in memory | chapter 13 |
-# | writes in place, and other effects | the optional part, notebook `03b_effects` |
+# | writes in place, and other effects | the deep dive `03b_effects` |
 # | backends of `torch.compile` | chapter 11 |
 #
 # In PyTorch's documentation: [torch.fx](https://docs.pytorch.org/docs/stable/fx.html), and

@@ -112,7 +112,7 @@ Keeping(fx.symbolic_trace(Later())).run(torch.zeros(2))
 assert kept["relu"].tolist() == [1.0, 1.0]
 
 # %% [markdown]
-# ## 14.1 Eight bits (10 minutes)
+# ## 14.1 Eight bits
 #
 # An `int8` is a whole number from -128 to 127. To write a floating-point number in eight bits, you choose a step, the **scale**. The number becomes a count of steps:
 #
@@ -189,7 +189,7 @@ print([str(warning.message)[:80] for warning in heard])
 assert old.int_repr().tolist() == quantize(x, 0.1).tolist()
 
 # %% [markdown]
-# ## 14.2 A pair behind a node (35 minutes)
+# ## 14.2 A pair behind a node
 #
 # ### A function that is always one node
 #
@@ -377,7 +377,7 @@ check(insert_qdq)
 hint("insert_qdq")
 
 # %% [markdown]
-# ## 14.3 Scales by running (30 minutes)
+# ## 14.3 Scales by running
 #
 # Which scale does a value need? The graph does not say; the numbers do. So you run some typical inputs, and look at each value. This is called **calibration**.
 #
@@ -529,7 +529,7 @@ check(Calibrator)
 hint("Calibrator")
 
 # %% [markdown]
-# ## 14.4 Pairs that cancel (35 minutes)
+# ## 14.4 Pairs that cancel
 #
 # Between two layers a value often goes up to `float32` only to come down again. Section 14.1 showed that this changes nothing if both scales are the same. Then the value can stay in eight bits, which is what the camera team is after.
 #
@@ -702,7 +702,7 @@ check(fold_qdq)
 hint("fold_qdq")
 
 # %% [markdown]
-# ## 14.5 Where eight bits hurt (15 minutes)
+# ## 14.5 Where eight bits hurt
 #
 # The result is off by some percent. Which node does it come from? Run both graphs on the same images, and compare the values by the names of the nodes, because `insert_qdq` keeps names.
 #
@@ -819,7 +819,7 @@ check(worst_node)
 hint("worst_node")
 
 # %% [markdown]
-# ## 14.6 The end of the story (4 minutes)
+# ## 14.6 The end of the story
 #
 # GoogLeNet, with random weights. Four images calibrate it, and then every value goes through eight bits:
 
@@ -862,7 +862,7 @@ with torch.no_grad():
     assert torch.equal(folded(images), got)
 
 # %% [markdown]
-# Nothing has cancelled. A pass that finds nothing is not wrong: it needs a graph in which pairs meet. (The optional part, notebook `14b_sharing`, makes scales equal around `torch.cat` and pools, so that more can go.) Two modules that were put on eight bits one by one, and then called one after the other, are such a graph:
+# Nothing has cancelled. A pass that finds nothing is not wrong: it needs a graph in which pairs meet. (The deep dive `14b_sharing` makes scales equal around `torch.cat` and pools, so that more can go.) Two modules that were put on eight bits one by one, and then called one after the other, are such a graph:
 
 # %% uses="fold_qdq"
 head = fx.symbolic_trace(nn.Sequential(nn.Linear(4, 4), nn.ReLU()))
@@ -1023,9 +1023,9 @@ progress()
 # | topic | where |
 # |---|---|
 # | folding BatchNorms first, which quantized networks need | chapter 10 |
-# | one scale for what is only moved, and what can go then | the optional part, notebook `14b_sharing` |
+# | one scale for what is only moved, and what can go then | the deep dive `14b_sharing` |
 # | kernels that really compute with eight bits | [torchao](https://github.com/pytorch/ao), the library that took the place of `torch.ao.quantization` |
-# | passes that put pairs into a program of `torch.export` | pt2e, a part of torchao; the optional part says what its steps are |
+# | passes that put pairs into a program of `torch.export` | pt2e, a part of torchao; the deep dive `14b_sharing` says what its steps are |
 # | scales for each channel, zero points, training with rounding | torchao, too |
 #
 # In PyTorch's documentation: [Extending PyTorch](https://docs.pytorch.org/docs/stable/notes/extending.html), about `__torch_function__`.

@@ -1,5 +1,7 @@
 # %% [markdown]
-# # 14b · Sharing scales
+# # 14b · Quantization: sharing scales
+#
+# *Sharing scales*
 #
 # **After this part you can make values that are only moved keep their eight bits, and say what that costs.**
 #
@@ -7,7 +9,7 @@
 # |---|---|
 # | **You need** | chapters 1 to 3: traces, `users`, editing a graph; chapter 14 for scales and pairs |
 # | **Time** | about 60 minutes with *Common mistakes*, 25 of them for the exercise; the minutes of a section include its exercise |
-# | **Optional** | No later chapter needs it |
+# | **Deep dive** | No later chapter needs it |
 #
 # **When you are done, you can**
 #
@@ -106,7 +108,7 @@ for user in list(relu.users):
 assert [user.args[1] for user in relu.users] == [2, 2]
 
 # %% [markdown]
-# ## 14b.1 What only moves (3 minutes)
+# ## 14b.1 What only moves
 #
 # `torch.cat` copies numbers from one place to another. `reshape`, `flatten`, `transpose` and `permute` do not even do that. None of them looks at a number. So it makes no difference whether you move numbers and then count their steps, or move the counts:
 
@@ -148,7 +150,7 @@ for scale in (0.05, 0.01):
     assert not torch.allclose(dequantize(mixed, scale), torch.cat([a, b]), atol=scale)
 
 # %% [markdown]
-# ## 14b.2 Which scale (2 minutes)
+# ## 14b.2 Which scale
 #
 # Two branches and their result have three scales. Which one do they share? A scale says how large the steps are, and also how far 127 of them reach:
 
@@ -170,8 +172,9 @@ assert loss(small, coarse) < 0.25 and loss(large, coarse) < 0.02
 
 # %% [markdown]
 # With the small scale the large values are cut off, and more than half of them is lost. With the **largest** scale nothing is cut off, and the small branch has coarser steps. That is the price of sharing.
-#
-# ## 14b.3 What hangs together (32 minutes)
+
+# %% [markdown]
+# ## 14b.3 What hangs together
 #
 # One `torch.cat` makes a few pairs share. But a pair can be around two operations: its value comes out of one, and goes into the next. Then both must have the same scale, and so must all that is around them.
 #
@@ -335,7 +338,7 @@ check(share_scales)
 hint("share_scales")
 
 # %% [markdown]
-# ## 14b.4 Staying in eight bits (4 minutes)
+# ## 14b.4 Staying in eight bits
 #
 # Sharing takes nothing out. It makes it *possible* to take something out. Look at the result of a `torch.cat` after sharing: `quantize` of a moved `dequantize`, with one scale. By what you saw in 14b.1 that is the same as moving the counts.
 # In chapter 14 you folded such places for the four methods. This function does it for `torch.cat` and `F.max_pool2d`:
@@ -382,7 +385,7 @@ shorter = stay_in_eight_bits(share_scales(before))
 assert count(shorter) == (2, 1) and torch.equal(shorter(x), after(x))
 
 # %% [markdown]
-# ## 14b.5 The end of the story (8 minutes)
+# ## 14b.5 The end of the story
 #
 # GoogLeNet, with random weights. Its pools are layers, and a layer is a leaf. A tracer of your own (chapter 8) goes into them, and finds `F.max_pool2d`:
 

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 15 · Capstone: a network, optimized
 #
-# **After this chapter you have one function that cleans up a whole network for inference, you know why it is right, and you have held it against PyTorch's own.**
+# **After this chapter you can clean up a whole network for inference with one function, say why it is right, and compare it with PyTorch's own.**
 #
 # | | |
 # |---|---|
@@ -140,7 +140,7 @@ assert len(calls) == 2
 assert worst(shared, optimization.fuse(shared), plane) > 0.01  # PyTorch's own pass does that
 
 # %% [markdown]
-# ## 15.1 What inference does not need (8 minutes)
+# ## 15.1 What inference does not need
 #
 # A network is written to be trained. Some of it does nothing once training is over:
 #
@@ -248,7 +248,7 @@ removed = inventory(detector)["nodes"] - len(gm.graph.nodes)
 assert removed == 3
 
 # %% [markdown]
-# ## 15.2 Four clean-ups with one shape (6 minutes)
+# ## 15.2 Four clean-ups with one shape
 #
 # Each of the four is a function that takes a `gm`, **changes it, and says whether it did**. That is the `modified` of production code.
 # Here is the one for identities:
@@ -305,7 +305,7 @@ skip_identities(gm)
 assert "stem_1" in gm.code and "stem_1" not in str(gm.graph)
 
 # %% [markdown]
-# ## 15.3 One makes room for the other (9 minutes)
+# ## 15.3 One makes room for the other
 #
 # Now put them in a row. PyTorch has something for three of the four, so the order can be tried without your answers:
 
@@ -710,7 +710,7 @@ check(optimize)
 hint("optimize")
 
 # %% [markdown]
-# ## 15.4 The three networks of the story (4 minutes)
+# ## 15.4 The three networks of the story
 #
 # This cell and the next ones use your answer. Run them again when the check has passed.
 
@@ -731,7 +731,7 @@ for name, network in {"GoogLeNet": service, "searched": searched, "detector": de
 draw.diff(fx.symbolic_trace(detector), optimize(detector))
 
 # %% [markdown]
-# ## 15.5 Held against PyTorch's own (8 minutes)
+# ## 15.5 Held against PyTorch's own
 #
 # `torch.fx.experimental.optimization.fuse` is what most people find first. Where is your function better, and where is it the same?
 # Twelve networks of torchvision, with random weights. This takes about half a minute:
@@ -796,8 +796,9 @@ for model, given in ((shared, plane), (detector, small)):
 
 # %% [markdown]
 # On two of the five, PyTorch's `fuse` returns wrong numbers without a message. On the other three it is right and leaves work behind.
-#
-# ## 15.6 Nodes, parameters, latency (8 minutes)
+
+# %% [markdown]
+# ## 15.6 Nodes, parameters, latency
 #
 # Three bars for each network: what is left of nodes, of parameters, and of the time of a call. All are ratios to the model as it was.
 # Times are medians, measured in turn (chapter 10). Beside it is `torch.compile`, which captures the model anew and fuses by itself.
@@ -1039,7 +1040,7 @@ draw.diff(fx.symbolic_trace(mine_to_try), result)
 # |---|---|
 # | folding, derived and measured | chapter 10 |
 # | what a call may do besides returning a value | section 3b.2 |
-# | linear layers side by side, which become one | the optional part 10b |
+# | linear layers side by side, which become one | the deep dive 10b |
 # | what `torch.compile` captures, and its backends | chapter 11 |
 # | transposed convolutions | the last cell of chapter 10 |
 #

@@ -47,6 +47,7 @@ SUITE_OF = {
     "installed": ALL,
     "questions": ALL,
     "security": ALL,
+    "tutorials": ALL,
     "unit": QUICK,
     "unit/book": ALL,
     "unit/boxed": ALL,
@@ -57,7 +58,7 @@ SUITE_OF = {
 """The suite of each folder; the deepest one that is named here decides. In any folder, `long` is
 the folder of what takes minutes."""
 
-FIRST = ("class_of_three", "chapters", "installed", "unit/sandbox")
+FIRST = ("class_of_three", "chapters", "installed", "tutorials", "unit/sandbox")
 """Folders with single tests that take long. They begin first: a run must not end with one."""
 
 ABOUT_EXERCISES = ("checks", "chapters", "unit/builder", "unit/lessons")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from nbformat.notebooknode import NotebookNode
-from nbformat.v4 import new_output
+from nbformat.v4 import new_markdown_cell, new_notebook, new_output
 
 from autograder.book.headings import Heading
 from autograder.book.links import Links
@@ -18,6 +18,10 @@ from autograder.exercises import EXERCISES
 from autograder.lessons import debriefs, predictions
 
 ANSWER, SOLUTION, DEBRIEF = "The answer, and why", "The solution", "Debrief: a trap and two answers"
+LEFT_OUT = (
+    "*Only the headings of this chapter are here: `fxcourse book --pages` executes nothing. "
+    "`fxcourse book` has the whole chapter.*"
+)
 _GENERATED = re.compile(r"\n+\*This notebook is generated from [^*]+\*\s*$")
 _SEE = re.compile(r"\s+See how far you are:\s*$")
 _CALL = re.compile(r"^(predict|hint|debrief)\(\"([\w.]+)\"")
@@ -47,6 +51,14 @@ def page_of(notebook: NotebookNode, found: Sequence[Heading], links: Links) -> N
         elif cell.cell_type == "code":
             _code(cell, grading, found[0].chapter)
     page.cells = [cell for cell in page.cells if not _left_out(cell)]
+    return page
+
+
+def stub_of(found: Sequence[Heading]) -> NotebookNode:
+    """A chapter of a book without executed chapters: the headings alone, for links to them."""
+    title, *others = (f"({each.label})=\n{'#' * each.level} {each.text}" for each in found)
+    text = "\n\n".join([title, LEFT_OUT, *others])
+    page: NotebookNode = new_notebook(cells=[new_markdown_cell(text)])
     return page
 
 

@@ -13,6 +13,9 @@ _HEADING = re.compile(r"^(#{1,4}) +(.+?)\s*$")
 _NUMBER = re.compile(r"^(\d+[b-z]?\.\d+) +")
 _EXERCISE = re.compile(r"^Exercise \S+ `(\w+)`")
 _MINUTES = re.compile(r" \(\d+ minutes?\)$")
+_EFFORT = re.compile(
+    r"(?: · (?:★+|\d+ minutes?|\d+ points?))+$| \([^()]*\b(?:minutes?|seconds?)\)$"
+)
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,11 @@ class Heading:
     def anchor(self) -> str:
         """What JupyterLab calls the place in a link."""
         return self.text.replace(" ", "-")
+
+
+def title_alone(text: str) -> str:
+    """The text of a heading without stars, minutes and points, for a list of contents."""
+    return _EFFORT.sub("", text)
 
 
 def number_of(chapter: str) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from autograder.book.headings import Heading, number_of
 
-_FENCED = re.compile(r"(^(?:```|~~~).*?^(?:```|~~~)\s*?$)", re.M | re.S)
+_FENCED = re.compile(r"(^[ \t]*(?:```|~~~).*?^[ \t]*(?:```|~~~)\s*?$)", re.M | re.S)
 _LINK = re.compile(r"\[(?P<text>[^\]\[]*)\]\((?P<to>[^)\s]+)\)")
 _NOTEBOOK = re.compile(r"(?<!`)`(\d\d[b-z]?_\w+)`(?!`)")
 _KEPT = re.compile(r"(!?\[[^\]\[]*\]\([^)\s]+\)|`+[^`]+`+|^#.*$|^\(.+\)=$)", re.M)

@@ -7,22 +7,25 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
 
-from autograder.book import errors, pages
-from autograder.book.chapter_page import page_of
+from autograder.book import docs_pages, errors, pages
+from autograder.book.chapter_page import page_of, stub_of
+from autograder.book.contents import with_contents
+from autograder.book.docs_pages import DOCS
 from autograder.book.headings import headings
 from autograder.book.links import Links
 from autograder.book.pages import ChapterOfBook
-from autograder.book.questions import questions
+from autograder.book.questions import Question, questions
 from autograder.builder.paths import BUILD, ROOT
 from autograder.core import extras
+from autograder.core.exercise import Exercise
 
-DOCS = ROOT / "docs"
 BOOK = BUILD / "book"
+WITHOUT_CHAPTERS = BOOK / "pages"
 
 Raises = dict[int, list[tuple[str, str]]]
 """For each question, by number, the exceptions that it shows: type and message."""
@@ -55,56 +58,64 @@ def chapter_of_book(path: Path) -> ChapterOfBook:
 def write_source(
     chapters: Sequence[ChapterOfBook],
     folder: Path,
-    raised: Raises,
+    raised: Raises | None,
 ) -> None:
-    """Write what Sphinx reads.
+    """Write the source that Sphinx reads.
 
     Args:
         chapters: in course order.
-        folder: it is made new.
-        raised: what the questions raise, by number.
+        folder: its content is removed first.
+        raised: what the questions raise, by number. With None, nothing was executed: chapters
+            have only their headings, and the list of error messages is left out.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    for inner in ("chapters", "kinds"):
-        (folder / inner).mkdir(parents=True)
+    shutil.copytree(DOCS / "_static", folder / "_static")
     links = Links([each for chapter in chapters for each in chapter.headings])
-    for each in chapters:
-        page = page_of(each.notebook, each.headings, links)
-        nbformat.write(page, folder / "chapters" / f"{each.name}.ipynb")
-    for name, text in _pages(chapters, raised).items():
-        (folder / name).write_text(links.linked(text), encoding="utf-8", newline="\n")
+    names = [f"chapters/{each.name}.ipynb" for each in chapters]
+    for name, text in with_contents(_pages(chapters, raised), names).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(links.linked(text), encoding="utf-8", newline="\n")
+    for name, each in zip(names, chapters, strict=True):
+        whole = raised is not None
+        page = page_of(each.notebook, each.headings, links) if whole else stub_of(each.headings)
+        nbformat.write(page, folder / name)
 
 
-def _pages(chapters: Sequence[ChapterOfBook], raised: Raises) -> dict[str, str]:
+def _pages(chapters: Sequence[ChapterOfBook], raised: Raises | None) -> dict[str, str]:
     """The pages in markdown, by file."""
     asked = [one for one in questions() if one.chapter in {each.name for each in chapters}]
+    parts = {
+        "cheat_sheets": pages.cheat_sheets(chapters),
+        "errors": pages.LEFT_OUT if raised is None else _errors(asked, chapters, raised),
+        "questions": pages.questions_of(asked, chapters),
+    }
+    address = docs_pages.repository()
+    written = {
+        name: docs_pages.for_the_book(name, text, parts, address)
+        for name, text in docs_pages.read_all().items()
+    }
+    return {**written, **_kinds(chapters, written), "chapters/index.md": pages.map_page(chapters)}
+
+
+def _errors(asked: Sequence[Question], chapters: Sequence[ChapterOfBook], raised: Raises) -> str:
+    """The list of error messages: those of chapters, and those of questions."""
     found = [one for each in chapters for one in errors.of_chapter(each.notebook, each.headings)]
     for one in asked:
         for kind, message in raised.get(one.number, ()):
             line = errors.first_line(message)
             found.append(errors.Raised(kind, line, f"question-{one.number}", one.text))
-    written = {path.name: pages.read(path) + "\n" for path in sorted(DOCS.glob("*.md"))}
-    return {
-        **written,
-        **_kinds(chapters),
-        "map.md": pages.map_page(chapters),
-        "cheat_sheets.md": pages.cheat_sheets_page(chapters),
-        "questions.md": pages.questions_page(asked, chapters),
-        "errors.md": pages.errors_page(found),
-    }
+    return pages.errors_of(found)
 
 
-def _kinds(chapters: Sequence[ChapterOfBook]) -> dict[str, str]:
-    """The pages about kinds of exercises: those of which there is one."""
-    all_of_them = [(one, each) for each in chapters for one in each.exercises]
-    made, listed = {}, {}
-    for procedure in dict.fromkeys(one.procedure for one, _ in all_of_them):
-        name = procedure.replace(" ", "_")
-        text = pages.read(DOCS / "kinds" / f"{name}.md")
-        here = [(one, each) for one, each in all_of_them if one.procedure == procedure]
-        made[f"kinds/{name}.md"] = pages.kind_page(text, here)
-        listed[name] = (text, len(here))
-    return {**made, "kinds/index.md": pages.kinds_page(listed)}
+def _kinds(chapters: Sequence[ChapterOfBook], written: Mapping[str, str]) -> dict[str, str]:
+    """The pages about kinds of exercises, each with the exercises of that kind."""
+    exercises: dict[str, list[tuple[Exercise, ChapterOfBook]]] = {}
+    for each in chapters:
+        for one in each.exercises:
+            name = f"reference/kinds/{one.procedure.replace(' ', '_')}.md"
+            exercises.setdefault(name, []).append((one, each))
+    return {name: pages.kind_page(written[name], here) for name, here in exercises.items()}
 
 
 def what_questions_raise(cache: Path = BUILD / "questions.json") -> Raises:
@@ -155,16 +166,16 @@ def run_sphinx(builder: str, source: Path, out: Path, *, jobs: int = 1) -> None:
 
 def make(
     notebooks: Iterable[Path],
-    raised: Raises,
+    raised: Raises | None,
     home: Path = BOOK,
     *,
     jobs: int = 1,
 ) -> Path:
-    """Make the pages of the book from solved notebooks.
+    """Make the pages of the book.
 
     Args:
-        notebooks: in course order.
-        raised: what the questions raise, by number.
+        notebooks: solved chapters in course order; any form of them if nothing was executed.
+        raised: what the questions raise, by number; None if nothing was executed.
         home: the folder of the book's source and pages.
         jobs: how many processes write pages.
 

@@ -1,11 +1,10 @@
-"""Pages that are made of the chapters: map, cheat sheets, questions, errors, kinds of exercise."""
+"""Pages and parts of pages that are made from the chapters, such as the map and cheat sheets."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from nbformat.notebooknode import NotebookNode
 
@@ -13,11 +12,19 @@ from autograder.book.errors import Raised
 from autograder.book.headings import Heading
 from autograder.book.questions import Question
 from autograder.core.exercise import Exercise
+from autograder.lessons.course_map import is_deep_dive
 
 _ROW = re.compile(r"^\| \*\*(?P<name>[^*]+)\*\* \| (?P<text>.*) \|$", re.M)
 _PROMISE = re.compile(r"^\*\*(.+)\*\*$", re.M)
 _MINUTES = re.compile(r"about (\d+) minutes")
+_FOLDED = (
+    "Nothing is given away: answers of predictions, solutions and debriefs are folded. Open a fold "
+    "when you have an answer of your own."
+)
 _SHEET = "Cheat sheet"
+LEFT_OUT = (
+    "*The list is left out: `fxcourse book --pages` executes nothing. `fxcourse book` has it.*"
+)
 _AFTER_SHEET = re.compile(r"\s*See how far you are:|^\*\*(?:Not taught here|Sources)", re.M)
 
 
@@ -39,7 +46,7 @@ class ChapterOfBook:
 
     @property
     def title(self) -> str:
-        """Its title, such as ``3b · Nodes that nobody reads``."""
+        """Its title, such as ``3b · Probes, dead code and side effects``."""
         return self.headings[0].text
 
     @property
@@ -48,9 +55,9 @@ class ChapterOfBook:
         return self.headings[0].label
 
     @property
-    def optional(self) -> bool:
-        """Whether it is an optional part of another chapter."""
-        return not self.name[2:].startswith("_")
+    def is_deep_dive(self) -> bool:
+        """Whether it is a deep dive into another chapter."""
+        return is_deep_dive(self.name)
 
     def section(self, bare: str) -> Heading | None:
         """The section of that heading, which has no number and no minutes here."""
@@ -58,30 +65,29 @@ class ChapterOfBook:
 
 
 def map_page(chapters: Sequence[ChapterOfBook]) -> str:
-    """The way through the course: what each chapter is good for, and what it needs."""
-    parts = ["(the-map)=\n# The map of the course", _totals(chapters), _glance(chapters)]
+    """The map of the course: the use of each chapter, and what it needs."""
+    parts = ["# The map of the course", _totals(chapters), _FOLDED, _glance(chapters)]
     for each in chapters:
         first = each.notebook.cells[0].source
         rows = dict(_ROW.findall(first))
         promise = _PROMISE.search(first)
         minutes = _MINUTES.search(rows.get("Time", ""))
-        below = each.optional and any(not one.optional for one in chapters)
+        below = each.is_deep_dive and any(not one.is_deep_dive for one in chapters)
         head = f"{'###' if below else '##'} [{each.title}](#{each.label})"
         facts = [
             f"*{minutes[1]} minutes*" if minutes else "",
-            "*an optional part*" if each.optional else "",
+            "*a deep dive*" if each.is_deep_dive else "",
         ]
         needs = f"You need {rows['You need']}." if rows.get("You need") else ""
         asked = [f"* {_link(one)} {'★' * one.stars} {one.title}" for one in each.exercises]
         parts += [head, " · ".join(filter(None, facts)), promise[1] if promise else "", needs]
         parts += ["\n".join(asked)]
-    contents = "\n".join(f"chapters/{each.name}" for each in chapters)
-    return _page([*parts, f"```{{toctree}}\n:hidden:\n\n{contents}\n```"])
+    return _page(parts)
 
 
 def _glance(chapters: Sequence[ChapterOfBook]) -> str:
-    """All chapters in a table, each with its optional parts."""
-    rows = ["| chapter | minutes | exercises | optional parts |", "|---|---|---|---|"]
+    """All chapters in a table, each with its deep dives."""
+    rows = ["| chapter | minutes | exercises | deep dives |", "|---|---|---|---|"]
     for each in chapters:
         family = [one for one in chapters if one.name[:2] == each.name[:2]]
         if each is not family[0]:
@@ -96,21 +102,18 @@ def _glance(chapters: Sequence[ChapterOfBook]) -> str:
 
 def _totals(chapters: Sequence[ChapterOfBook]) -> str:
     exercises = [one for each in chapters for one in each.exercises]
-    main = sum(not each.optional for each in chapters)
+    main = sum(not each.is_deep_dive for each in chapters)
     return (
-        f"{main} chapters build on each other from top to bottom. {len(chapters) - main} optional "
-        f"parts go deeper into one of them. There are {len(exercises)} exercises, with "
+        f"{main} chapters build on each other from top to bottom. {len(chapters) - main} deep "
+        f"dives go further into one of them. There are {len(exercises)} exercises, with "
         f"{sum(one.points for one in exercises)} points. One star is a warm-up, four are "
         "open-ended. In a notebook, `progress()` shows how far you are."
     )
 
 
-def cheat_sheets_page(chapters: Sequence[ChapterOfBook]) -> str:
-    """The cheat sheets of all chapters on one page."""
-    parts = [
-        "(the-cheat-sheets)=\n# Cheat sheets",
-        "What each chapter ends with, on one page. Print it, or search it.",
-    ]
+def cheat_sheets(chapters: Sequence[ChapterOfBook]) -> str:
+    """The cheat sheets of all chapters."""
+    parts = []
     for each in chapters:
         sheet = each.section(_SHEET)
         if sheet:
@@ -127,19 +130,14 @@ def _below(chapter: ChapterOfBook, heading: Heading) -> str:
     return _AFTER_SHEET.split(text)[0].strip()
 
 
-def questions_page(questions: Sequence[Question], chapters: Sequence[ChapterOfBook]) -> str:
-    """What people ask, by chapter, each with the code that shows symptom and cure."""
-    parts = [
-        "(what-people-ask)=\n# What people ask",
-        "Questions of people who use FX, each with the section that answers it. The code shows "
-        "the symptom first and then what helps. The tests of this course run all of it.",
-    ]
+def questions_of(asked: Sequence[Question], chapters: Sequence[ChapterOfBook]) -> str:
+    """Questions by chapter, each with the code that shows symptom and cure."""
+    parts = []
     for each in chapters:
-        here = [one for one in questions if one.chapter == each.name]
+        here = [one for one in asked if one.chapter == each.name]
         if here:
             parts.append(f"## [{each.title}](#{each.label})")
-        for one in here:
-            parts += [_asked(one, each)]
+        parts += [_asked(one, each) for one in here]
     return _page(parts)
 
 
@@ -152,19 +150,14 @@ def _asked(one: Question, chapter: ChapterOfBook) -> str:
     return f"{head}\n\n{answer} Asked at {one.source}.\n\n{code}"
 
 
-def errors_page(raised: Iterable[Raised]) -> str:
-    """Error messages, by the name of the exception, and where each is explained."""
+def errors_of(raised: Iterable[Raised]) -> str:
+    """Error messages, by the name of the exception, and the section that explains each."""
     found: dict[str, dict[str, dict[str, str]]] = {}
     for one in raised:
         if one.message:
             places = found.setdefault(one.type, {}).setdefault(one.message, {})
             places.setdefault(one.label, one.place)
-    parts = [
-        "(error-messages)=\n# Error messages",
-        "Messages that FX users meet, with the section that explains each. All were printed when "
-        "this book was made. Look for yours with the search of your browser: names, numbers and "
-        "paths in it may differ. If it is not here, try [what people ask](#what-people-ask).",
-    ]
+    parts = []
     for name in sorted(found):
         rows = [
             f"| {literal(message)} | {_places(places)} |"
@@ -185,42 +178,11 @@ def kind_page(text: str, exercises: Sequence[tuple[Exercise, ChapterOfBook]]) ->
     return _page([text, "## Exercises of this kind", "\n".join([head, *rows])])
 
 
-def kinds_page(kinds: Mapping[str, tuple[str, int]]) -> str:
-    """The list of all kinds: for each page its text and how many exercises it has."""
-    rows = [
-        f"| [{title_of(text)}]({name}.md) | {_cell(_lead(text))} | {count} |"
-        for name, (text, count) in sorted(kinds.items(), key=lambda item: -item[1][1])
-    ]
-    parts = [
-        "(kinds-of-exercises)=\n# Kinds of exercises",
-        "What you write differs from exercise to exercise: a pass, an analysis, an interpreter, a "
-        "model that breaks somebody's pass. Each kind is tried in its own way. These pages say "
-        "what your answer is given, what it must return, and what is looked at.",
-        "\n".join(["| kind | you write | exercises |", "|---|---|---|", *rows]),
-        "```{toctree}\n:hidden:\n\n" + "\n".join(kinds) + "\n```",
-    ]
-    return _page(parts)
-
-
-def title_of(text: str) -> str:
-    """The title of a page in markdown."""
-    return text.partition("\n")[0].removeprefix("# ")
-
-
 def literal(text: str) -> str:
     """A text as code within a table in markdown."""
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{_cell(text)}{pad}{fence}"
-
-
-def read(path: Path) -> str:
-    """The text of a page that is written by hand."""
-    return path.read_text(encoding="utf-8").strip()
-
-
-def _lead(text: str) -> str:
-    return " ".join(text.split("\n\n")[1].split())
 
 
 def _link(one: Exercise) -> str:

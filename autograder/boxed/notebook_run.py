@@ -469,7 +469,7 @@ class NotebookRun:
         end = Ending(End.EXITED) if self._notebook is None else self._notebook.ended(0.5)
         if end is not None and end.end in _USED_UP:
             lost = ProcessLost(end)
-        self._lose(f"trying {name}", lost)
+        self._lose(f"Trying `{name}`", lost)
         parked.close()
         self._parked[index] = Parked("lost", how=lost.ending.end)
         if self.supply.parks and not end and parked.pid:
@@ -543,7 +543,7 @@ class NotebookRun:
                 self._start()
                 lost_at = self._replay(before)
             except ProcessLost as lost:  # the files beside it
-                self._lose("the notebook's folder", lost)
+                self._lose("The notebook's folder", lost)
                 continue
             if lost_at is None:
                 return
@@ -570,7 +570,7 @@ class NotebookRun:
                 elif self.supply.parks and self._waits(index):
                     self._parked[index] = self._set_aside(exercise)
             except ProcessLost as lost:
-                self._lose(f"cell {index + 1}, run again,", lost)
+                self._lose(f"Cell {index + 1}, run again,", lost)
                 return index
         return None
 

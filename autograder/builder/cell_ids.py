@@ -17,6 +17,11 @@ def digest_of(source: str) -> str:
     return hashlib.sha256(source.strip().encode()).hexdigest()[:10]
 
 
+def id_of_text(kind: str, source: str) -> str:
+    """The id of a cell that is named after its text, if no earlier cell has the same text."""
+    return f"{'text' if kind == 'markdown' else 'code'}-{digest_of(source)}"
+
+
 def is_as_given(cell: NotebookNode) -> bool:
     """Whether a code cell is one of the chapter's own, with the text that it was given out with."""
     if _CALL.fullmatch(cell.source.strip()):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from autograder.builder.predictions import predictions_are_sound
 from autograder.builder.problems import Problem
 from autograder.builder.release import released
-from autograder.builder.solution_regions import BEGIN, END, markers
+from autograder.builder.solution_regions import BEGIN, END, OWN_STUB, markers
 from autograder.builder.source import TAGS, Cell
 
 Rule = Callable[[Cell], Iterator[Problem]]
@@ -22,7 +22,7 @@ def tags_are_known(cell: Cell) -> Iterator[Problem]:
         if key not in TAGS:
             said = value if key in ("incorrectly_encoded_metadata", "title") else key
             mend = f'The tags are {known}; write them as card="name".'
-            yield Problem(cell.line, f"The cell header says '{said}', which is no tag.", mend)
+            yield Problem(cell.line, f"The cell header says '{said}', which is not a tag.", mend)
         elif not isinstance(value, str) or not value.isidentifier():
             mend = f'Write {key}="name".'
             yield Problem(cell.line, f"The tag '{key}' does not give a name.", mend)
@@ -42,7 +42,7 @@ def markers_are_balanced(cell: Cell) -> Iterator[Problem]:
             yield Problem(line, f"'{marker}' is in a chapter.", mend)
         elif cell.tag != "solve":
             mend = "Only solve cells have solution markers."
-            yield Problem(line, f"'{marker}' is in a cell that is no solve cell.", mend)
+            yield Problem(line, f"'{marker}' is in a cell that is not a solve cell.", mend)
         elif marker == BEGIN and is_open:
             mend = f"Close it with '### {END}' before the next one begins."
             yield Problem(is_open, f"This '{BEGIN}' is not closed.", mend)
@@ -67,7 +67,18 @@ def solution_is_marked(cell: Cell) -> Iterator[Problem]:
         yield Problem(cell.line, f"The solve cell of '{cell.value}' marks no solution.", mend)
     elif END in found and END not in cell.source.rstrip().splitlines()[-1]:
         mend = f"Let '### {END}' be the cell's last line."
-        yield Problem(cell.line, f"The solve cell of '{cell.value}' goes on below it.", mend)
+        yield Problem(cell.line, f"The solve cell of '{cell.value}' continues below it.", mend)
+
+
+def own_stub_is_in_a_region(cell: Cell) -> Iterator[Problem]:
+    """A line ``### STUB`` is in a solution region: elsewhere nothing would remove it."""
+    inside = False
+    for place, line in enumerate(cell.source.splitlines(), 1):
+        if BEGIN in line or END in line:
+            inside = BEGIN in line
+        elif line.lstrip().startswith(OWN_STUB.strip()) and not inside:
+            mend = f"Move it between '### {BEGIN}' and '### {END}'."
+            yield Problem(cell.line + place, "This stub is in no solution.", mend)
 
 
 def stub_defines_the_answer(cell: Cell) -> Iterator[Problem]:
@@ -120,6 +131,7 @@ RULES: tuple[Rule, ...] = (
     tags_are_known,
     markers_are_balanced,
     solution_is_marked,
+    own_stub_is_in_a_region,
     stub_defines_the_answer,
     calls_are_exact,
     code_holds_no_heading,

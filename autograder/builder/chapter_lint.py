@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 
 from autograder.builder import cell_lint, plain_english, statements
 from autograder.builder.card_headings import Card
+from autograder.builder.minutes import effort
 from autograder.builder.predictions import is_prediction
 from autograder.builder.problems import BuildRefused, Problem
+from autograder.builder.sections import NUMBERED
 from autograder.builder.source import Cell, Chapter
 from autograder.builder.unfold import OWN_IMPORT
 
 Rule = Callable[[Chapter, Sequence[Card]], Iterator[Problem]]
 
+_TIME = re.compile(r"^\| \*\*Time\*\* \| about (\d+) minutes(?:.*?(\d+) of them for )?", re.M)
+_MINUTES_BY_HAND = re.compile(r" \(\d+ minutes?\)$")
 _PARTS = ("card", "solve", "check")
 _NAMING = ("card", "solve", "check", "hint")
 
@@ -28,6 +33,35 @@ def begins_with_a_title(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Pro
             "The chapter does not begin with its title.",
             "Make the first cell a '# %% [markdown]' cell that begins with '# # '.",
         )
+
+
+def time_is_computed(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """The first cell says the minutes that the builder computes, if it says any."""
+    first = chapter.cells[0]
+    said = _TIME.search(first.source)
+    if not said:
+        return
+    line = first.line + 1 + first.source.count("\n", 0, said.start())
+    whole = effort(chapter, cards)
+    if int(said[1]) != whole.about:
+        message = f"The chapter takes {whole.about} minutes, and not {said[1]}."
+        yield Problem(line, message, f"Write 'about {whole.about} minutes'.")
+    if said[2] and int(said[2]) != whole.exercises:
+        message = f"The exercises take {whole.exercises} minutes, and not {said[2]}."
+        yield Problem(line, message, f"Write '{whole.exercises} of them for'.")
+
+
+def sections_begin_cells(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
+    """The heading of a section is the first line of its cell, and names no minutes."""
+    for cell in chapter.cells:
+        for found in NUMBERED.finditer(cell.source) if cell.kind == "markdown" else ():
+            line = cell.line + 1 + cell.source.count("\n", 0, found.start())
+            if found.start():
+                message = f"Section {found['number']} begins in the middle of a cell."
+                yield Problem(line, message, "Put '# %% [markdown]' above it.")
+            if _MINUTES_BY_HAND.search(found["title"]):
+                message = f"The heading of section {found['number']} names its minutes."
+                yield Problem(line, message, "Remove them: the builder computes and adds them.")
 
 
 def exercises_are_known(chapter: Chapter, cards: Sequence[Card]) -> Iterator[Problem]:
@@ -166,6 +200,8 @@ def _names_in(source: str) -> set[str]:
 
 RULES: tuple[Rule, ...] = (
     begins_with_a_title,
+    time_is_computed,
+    sections_begin_cells,
     exercises_are_known,
     tags_are_unique,
     exercises_are_whole,

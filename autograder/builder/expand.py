@@ -1,7 +1,8 @@
 """From a chapter's short tags to a notebook in source form: small links, each with one job.
 
 Each link reads the tags from the `Chapter` in ``resources["chapter"]``, whose cell ``i`` is
-cell ``i`` of the notebook, and the exercises from ``resources["cards"]``, by name.
+cell ``i`` of the notebook, the exercises from ``resources["cards"]``, by name, and the minutes of
+sections from ``resources["minutes"]``, by number.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import CheckCellMetadata, ClearOutput
 
 from autograder.builder.card_headings import heading
-from autograder.builder.cell_ids import digest_of
+from autograder.builder.cell_ids import id_of_text
 from autograder.builder.metadata import NOTEBOOK, check_metadata, solve_metadata
+from autograder.builder.sections import NUMBERED, with_minutes
 from autograder.builder.solution_regions import BEGIN_HIDDEN, END_HIDDEN
 from autograder.builder.source import DERIVED
 
@@ -66,6 +68,18 @@ class CardHeadings(Preprocessor):
                 above = heading(card, chapter.name, cards.index(card) + 1)
                 node.source = f"{above}\n\n{node.source}"
         return nb, resources
+
+
+class SectionMinutes(Preprocessor):
+    """Adds the estimated minutes to the headings of sections."""
+
+    def preprocess_cell(self, cell: NotebookNode, resources: Resources, index: int) -> Converted:
+        """Add them to one cell."""
+        found = NUMBERED.match(cell.source) if cell.cell_type == "markdown" else None
+        if found:
+            heading = with_minutes(found[0], resources["minutes"][found["number"]])
+            cell.source = heading + cell.source[found.end() :]
+        return cell, resources
 
 
 class GradeMetadata(Preprocessor):
@@ -133,7 +147,7 @@ class StableIds(Preprocessor):
         return cell, resources
 
     def _id_of_text(self, kind: str, source: str) -> str:
-        name = f"{'text' if kind == 'markdown' else 'code'}-{digest_of(source)}"
+        name = id_of_text(kind, source)
         self._came[name] += 1
         return name if self._came[name] == 1 else f"{name}-{self._came[name]}"
 
@@ -142,6 +156,7 @@ CHAIN = (
     PlainMetadata,
     GeneratedFrom,
     CardHeadings,
+    SectionMinutes,
     GradeMetadata,
     HiddenTests,
     ErrorsGoOn,

@@ -1,9 +1,9 @@
-"""The project's generated files: notebooks, and what lessons tell afterwards."""
+"""The generated files: notebooks, lessons, the course's map and its page."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -12,18 +12,29 @@ from nbgrader.utils import compute_checksum, is_solution
 
 from autograder.builder import exercise_folders
 from autograder.builder.card_headings import found_exercises
+from autograder.builder.course_map import map_text
 from autograder.builder.debriefs import lacking
 from autograder.builder.lesson_data import lesson_text
 from autograder.builder.notebook_forms import as_text, build
-from autograder.builder.paths import BUILD, COURSE, LESSONS, chapters, choose
+from autograder.builder.paths import BUILD, COURSE, LESSONS, ROOT, chapters, choose
 from autograder.builder.problems import BuildRefused, CourseRefused
+from autograder.builder.readme_tables import README, readme_text
+from autograder.builder.tracks_page import tracks_text
+from autograder.lessons.course_map import FILE as MAP
+from autograder.lessons.course_map import map_from
+
+TRACKS_PAGE = ROOT / "docs" / "tracks.md"
 
 
-def generate(names: Sequence[str] = ()) -> dict[Path, str]:
-    """What the generated files must hold, by their paths. Nothing is written.
+def generate(
+    names: Sequence[str] = (), over: Callable[[list[Path]], Iterable[Path]] = iter
+) -> dict[Path, str]:
+    """The texts of the generated files, by their paths. Nothing is written.
 
     Args:
-        names: chapters such as ``03_manipulation``; for none, all chapters.
+        names: chapters such as ``03_manipulation``; for none, all chapters, the course's map and
+            its page.
+        over: goes through the chapters, and may show progress.
 
     Raises:
         CourseRefused: some chapters or exercises break the rules.
@@ -34,7 +45,7 @@ def generate(names: Sequence[str] = ()) -> dict[Path, str]:
     refusals = exercise_folders.examine([chapter.stem for chapter in chosen] if names else [])
     if refusals:
         raise CourseRefused(refusals)
-    for chapter in chosen:
+    for chapter in over(chosen):
         try:
             files[COURSE / f"{chapter.stem}.ipynb"] = as_text(build(chapter))
             files[LESSONS / f"{chapter.stem}.json"] = lesson_text(chapter)
@@ -42,7 +53,17 @@ def generate(names: Sequence[str] = ()) -> dict[Path, str]:
             refusals.append(refusal)
     if refusals:
         raise CourseRefused(refusals)
-    return files
+    return files if names else files | _map_files()
+
+
+def _map_files() -> dict[Path, str]:
+    """The course's map, and the pages that show it."""
+    try:
+        text = map_text()
+    except BuildRefused as refusal:
+        raise CourseRefused([refusal]) from None
+    course = map_from(text)
+    return {MAP: text, TRACKS_PAGE: tracks_text(course), README: readme_text(course)}
 
 
 def without_debrief(names: Sequence[str] = ()) -> list[str]:
@@ -64,7 +85,7 @@ def differing(files: dict[Path, str]) -> list[Path]:
     """The generated files that are missing, differ, or come from a chapter that is gone."""
     changed = [path for path, text in files.items() if _text(path) != text]
     sources = {chapter.stem for chapter in chapters()}
-    found = [*COURSE.glob("*.ipynb"), *LESSONS.glob("*.json")]
+    found = [*COURSE.glob("*.ipynb"), *LESSONS.glob("[0-9]*.json")]
     return changed + sorted(path for path in found if path.stem not in sources)
 
 

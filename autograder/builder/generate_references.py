@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any
@@ -118,7 +118,11 @@ def _reference_of(evidence: Evidence) -> Reference:
     return Reference(None, evidence.done("results"), evidence.tensors_from("results"))
 
 
-def write_all(check_only: bool = False, only: Sequence[str] = ()) -> list[str]:
+def write_all(
+    check_only: bool = False,
+    only: Sequence[str] = (),
+    over: Callable[[list[str]], Iterable[str]] = iter,
+) -> list[str]:
     """Bring the reference files up to date.
 
     What an exercise's oracle knows is not stored. A stored reference that is the same within the
@@ -127,6 +131,7 @@ def write_all(check_only: bool = False, only: Sequence[str] = ()) -> list[str]:
     Args:
         check_only: write nothing.
         only: the chapters to look at; all by default.
+        over: goes through the chapters, and may show progress.
 
     Returns:
         The exercises whose file is (or would be) changed.
@@ -140,7 +145,7 @@ def write_all(check_only: bool = False, only: Sequence[str] = ()) -> list[str]:
     if refusals := exercise_folders.examine(chapters if only else []):
         raise CourseRefused(refusals)
     fresh: dict[Path, list[str]] = {}
-    for chapter in chapters:
+    for chapter in over(chapters):
         try:
             fresh |= _files_of(chapter)
         except BuildRefused as refusal:

@@ -1,4 +1,4 @@
-"""How long a chapter takes: its prose and its code are read, its exercises are done."""
+"""How long a chapter or a section takes: its prose and code are read, its exercises are done."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from autograder.builder.source import Chapter
 
 WORDS_A_MINUTE = 150
 LINES_A_MINUTE = 12
+ROUNDED_TO = 5
+"""The minutes of a whole chapter are rounded up to a multiple of this."""
 
 _OF_EXERCISES = ("card", "solve", "check", "hint")
 _FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.M | re.S)
@@ -38,6 +40,11 @@ class Effort:
         """All of it, in minutes; a begun one is counted."""
         reading = self.words / WORDS_A_MINUTE + self.lines / LINES_A_MINUTE
         return math.ceil(reading) + self.exercises
+
+    @property
+    def about(self) -> int:
+        """The minutes as a chapter's first cell says them, rounded up."""
+        return math.ceil(self.minutes / ROUNDED_TO) * ROUNDED_TO
 
 
 def effort(chapter: Chapter, cards: Sequence[Card]) -> Effort:

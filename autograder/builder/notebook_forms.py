@@ -12,6 +12,7 @@ from autograder.builder.card_headings import Card, found_exercises
 from autograder.builder.chapter_lint import examine
 from autograder.builder.expand import expand
 from autograder.builder.release import release
+from autograder.builder.sections import sections
 from autograder.builder.source import read
 from autograder.builder.unfold import Unfolded, unfold
 
@@ -44,7 +45,9 @@ def source_notebook(
     """
     made, cards = unfolded(chapter_path, cards, solved=solved)
     by_name = {card.name: card for card in cards}
-    return expand(made.notebook, {"chapter": made.chapter, "cards": by_name})
+    minutes = {each.number: each.minutes for each in sections(read(chapter_path)[0], cards)}
+    resources = {"chapter": made.chapter, "cards": by_name, "minutes": minutes}
+    return expand(made.notebook, resources)
 
 
 def build(chapter_path: Path, cards: Sequence[Card] | None = None) -> NotebookNode:

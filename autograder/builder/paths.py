@@ -19,7 +19,7 @@ def chapters(folder: Path = SOLUTIONS) -> list[Path]:
 
     Args:
         folder: the folder that holds the ``NN_topic.py`` files, and the ``NNb_topic.py`` files of
-            optional parts, each of which comes right after its chapter.
+            deep dives, each of which comes right after its chapter.
 
     Raises:
         FileNotFoundError: there is no such folder, as in an installation without the sources.

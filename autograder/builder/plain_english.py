@@ -93,6 +93,62 @@ TURNS = (
 )  # fmt: skip
 
 
+PATTERNS = (
+    Turn(
+        re.compile(
+            r"(?<![Tt]here )\b(?:is|are|was|were) no "
+            r"(?!longer\b|more\b|such\b|matter\b|need\b|one\b)[a-z`]"
+        ),
+        "Write 'is not a ...'.",
+    ),
+    Turn(re.compile(r"\balso (?:if|where|when)\b", re.I), "Write 'even if'."),
+    Turn(
+        re.compile(
+            r"(?:^|[.;:] )Where (?:you|a|an|the|it|this|that|they|there|no|nothing|two|others)\b"
+            r"(?![^.]*\?)"
+        ),
+        "Write 'If'.",
+    ),
+    Turn(re.compile(r"\bbut for\b"), "Write 'except'."),
+    Turn(
+        re.compile(r"(?:^|[.:;] )Of (?:a|an|the|each|what|all|those|every)\b"),
+        "Write 'For each ...', or put the noun first.",
+    ),
+    Turn(
+        re.compile(r"\b[Ww]hich [\w` ]{2,24} (?:has|have) (?:the|your|each|it)\b[^.]*\?"),
+        "Ask with 'do': 'Which x does y have?'",
+    ),
+    Turn(
+        re.compile(r"\bwhoever\b|(?:^|[.;:] )Who (?!\w+ ?\?)[^?]*[.;]", re.I),
+        "Name the person or thing.",
+    ),
+    Turn(
+        re.compile(r"\b(?:anew|mend(?:s|ed|ing)?|reckon\w*|for ever)\b", re.I),
+        "Write 'again', 'fix', 'compute', 'forever'.",
+    ),
+    Turn(
+        re.compile(r"\b(?:is|are) (?:told|asked (?:for|of)|said of)\b"),
+        "Say who does what: 'takes', 'return', 'must'.",
+    ),
+    Turn(re.compile(r"\bbehind\b", re.I), "Write 'after'."),
+    Turn(
+        re.compile(r"\bin(?:to)? the place of\b|\btakes? (?:its|their|the) place\b", re.I),
+        "Write 'instead of', or 'replaces'.",
+    ),
+    Turn(re.compile(r"\bbeside\b", re.I), "Write 'next to', or 'in addition to'."),
+    Turn(re.compile(r"\b(?:com(?:es?|ing)|came) out\b", re.I), "Write 'result', 'return' or 'is'."),
+    Turn(re.compile(r"\bwork(?:s|ed|ing)? (?:\w+ )?out\b", re.I), "Write 'compute' or 'find'."),
+)
+"""The patterns: turns of phrase that no page has, and that other texts lose step by step."""
+
+
+def patterns_in(text: str) -> Iterator[tuple[str, str]]:
+    """The patterns in a text, and what to write instead of each."""
+    for turn in PATTERNS:
+        for found in turn.pattern.finditer(text):
+            yield found[0].strip(" ,;.:"), turn.mend
+
+
 def findings(chapter: Chapter) -> list[Problem]:
     """Where a chapter's English is not plain, in the order of its lines."""
     return [

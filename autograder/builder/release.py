@@ -23,13 +23,19 @@ from nbgrader.utils import is_solution
 from traitlets import Dict
 
 from autograder.builder.metadata import solve_metadata
-from autograder.builder.solution_regions import STUB, without_helpers
+from autograder.builder.solution_regions import (
+    STUB,
+    own_stubs,
+    with_own_stubs,
+    without_helpers,
+)
 
 
 class ClearRegions(ClearSolutions):
     """nbgrader's `ClearSolutions`, which here drops a solution's top-level helpers without a stub.
 
-    A stub in their place would raise before the learner's function is defined.
+    A stub in their place would raise before the learner's function is defined. A region may also
+    bring a stub of its own, in lines that begin with ``### STUB``.
     """
 
     code_stub = Dict(ClearSolutions().code_stub | {"python": STUB}).tag(config=True)
@@ -40,10 +46,11 @@ class ClearRegions(ClearSolutions):
         """Clear one cell."""
         if cell.cell_type == "code" and is_solution(cell):
             cell.source = without_helpers(cell.source)
-        cleared: tuple[NotebookNode, dict[str, Any]] = super().preprocess_cell(
-            cell, resources, cell_index
-        )
-        return cleared
+        stubs = own_stubs(cell.source)
+        cleared: NotebookNode
+        cleared, resources = super().preprocess_cell(cell, resources, cell_index)
+        cleared.source = with_own_stubs(cleared.source, stubs)
+        return cleared, resources
 
 
 CHAIN = (

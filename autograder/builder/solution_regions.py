@@ -12,7 +12,10 @@ BEGIN_HIDDEN, END_HIDDEN = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
 MARKERS = (BEGIN, END, BEGIN_HIDDEN, END_HIDDEN)
 
 STUB = "raise NotImplementedError  # Write your code here, in place of this line."
-"""What stands in a released notebook where the solution stood."""
+"""The line that replaces a solution in a released notebook."""
+
+OWN_STUB = "### STUB "
+"""Begins a line in a region: what follows replaces the solution, instead of `STUB`."""
 
 
 def markers(cell: Cell) -> list[tuple[int, str]]:
@@ -44,10 +47,38 @@ def without_helpers(source: str) -> str:
     return _without_gaps("\n".join(kept))
 
 
+def own_stubs(source: str) -> list[list[str]]:
+    """The lines of the own stub of each solution region; none where a region has no own stub."""
+    stubs: list[list[str]] = []
+    for line in source.split("\n"):
+        if BEGIN in line:
+            stubs.append([])
+        elif stubs and line.lstrip().startswith(OWN_STUB):
+            stubs[-1].append(line.lstrip().removeprefix(OWN_STUB))
+    return stubs
+
+
+def with_own_stubs(released: str, stubs: list[list[str]]) -> str:
+    """Replace the common stub of each region by the own one, if the region has one.
+
+    Args:
+        released: a cell in which each region is one line with `STUB`.
+        stubs: what `own_stubs` found in the cell before.
+    """
+    left = iter(stubs)
+    lines: list[str] = []
+    for line in released.split("\n"):
+        own = next(left, []) if line.lstrip() == STUB else []
+        indent = line[: len(line) - len(line.lstrip())]
+        lines += [indent + text for text in own] or [line]
+    return "\n".join(lines)
+
+
 def without_markers(source: str) -> str:
-    """Drop the lines that only mark a region, and keep the regions themselves."""
+    """Drop the lines that only mark a region or are its stub, and keep the solutions."""
+    marks = (*MARKERS, OWN_STUB)
     lines = source.split("\n")
-    return "\n".join(line for line in lines if not any(mark in line for mark in MARKERS))
+    return "\n".join(line for line in lines if not any(mark in line for mark in marks))
 
 
 def _without_gaps(source: str) -> str:

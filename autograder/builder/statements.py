@@ -42,7 +42,7 @@ _SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 _NAME = re.compile(r"\b[A-Za-z_]\w{2,}")  # not the end of a number such as 3e38
 _BEGINNING = re.compile(r"\b([A-Za-z_]\w{2,})…")
 _FENCE = re.compile(r"^```.*?^```", re.M | re.S)
-_ELSEWHERE = re.compile(r"\b(?:chapters? \d|section \d|optional part|earlier|later)", re.I)
+_ELSEWHERE = re.compile(r"\b(?:chapters? \d|section \d|deep dive|earlier|later)", re.I)
 _NOTEBOOK = re.compile(r"\d\d[a-z]?_\w+$")
 _LINK = re.compile(r"\]\(https?:")
 _ASSERTS = {"check", "fails", "assert_close"}
@@ -60,7 +60,7 @@ def findings(chapter: Chapter, course: Path | None = None) -> list[Problem]:
     return [
         Problem(
             line,
-            f"Nothing executes what is said of `{span}`.",
+            f"Nothing executes the statement about `{span}`.",
             "Assert it in a cell, or say it of what a cell asserts.",
         )
         for cell in chapter.cells[1:]

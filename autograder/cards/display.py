@@ -12,7 +12,9 @@ def show(thing: Any) -> None:
 
         display(thing)
     else:
-        print(thing)
+        from autograder.terminal import printable
+
+        print(printable(str(thing)))
 
 
 def _in_notebook() -> bool:

@@ -21,6 +21,7 @@ from autograder.drawing.html import (
     rich,
     tinted,
 )
+from autograder.lessons.course_map import is_deep_dive
 
 BAR = 24  # characters
 
@@ -51,9 +52,9 @@ class Row:
         return self.status == "passed"
 
     @property
-    def is_optional(self) -> bool:
-        """Whether its chapter is an optional part, such as ``03b_effects``."""
-        return self.chapter.partition("_")[0][2:] != ""
+    def is_of_deep_dive(self) -> bool:
+        """Whether its chapter is a deep dive, such as ``03b_effects``."""
+        return is_deep_dive(self.chapter)
 
 
 @dataclass(frozen=True)
@@ -150,9 +151,9 @@ def headline(rows: Sequence[Row]) -> str:
 
 
 def next_row(rows: Sequence[Row]) -> Row | None:
-    """The exercise to go on with: the first that is not done, in a chapter that is not optional."""
+    """The exercise to go on with: the first that is not done, and is in no deep dive."""
     left = [row for row in rows if not row.passed]
-    return next((row for row in left if not row.is_optional), left[0] if left else None)
+    return next((row for row in left if not row.is_of_deep_dive), left[0] if left else None)
 
 
 def go_on(rows: Sequence[Row]) -> str:

@@ -194,7 +194,7 @@ def prove(boxes: Boxes, ready: PreloadSpec) -> None:
     if wrong or result.status is not SubmissionStatus.GRADED:
         said = "; ".join([*wrong[:3], *result.notes[:3]])
         raise NoBox(
-            "Nothing was graded: a notebook whose marks are known does not get them on this "
-            f"machine, in {len(wrong)} of {len(marks)} answers ({result.status}; {said}). Run "
-            "'fxcourse doctor'. If it finds nothing, install the course anew, in a new environment."
+            "Nothing was graded: a notebook with known marks gets other marks on this machine, in "
+            f"{len(wrong)} of {len(marks)} answers ({result.status}; {said}). Run 'fxcourse "
+            "doctor'. If it finds nothing, install the course again, in a new environment."
         )

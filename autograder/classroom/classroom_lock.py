@@ -48,7 +48,7 @@ def _lock(file: Any) -> None:
 def about_files(error: OSError) -> str:
     """What is wrong with the disk, or a folder on it, in a sentence."""
     where = f" ({error.filename})" if error.filename else ""
-    kept = "What is graded is kept; the same command goes on from here."
+    kept = "Graded submissions are kept. The same command continues from here."
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"The disk is full{where}. Make room. {kept}"
     if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):

@@ -144,7 +144,7 @@ def _by_student(
 
 _WHOSE = "Its path does not say whose it is."
 _NO_NOTEBOOK = "It is none of this class's notebooks, by its grade ids and by its name."
-_ALONE = "It is not a notebook, and none of this class's lies beside it."
+_ALONE = "It is not a notebook, and no notebook of this class is next to it."
 
 
 def _place(keeper: Keeper, people: People, files: Sequence[_File], done: Collected) -> None:
@@ -193,7 +193,7 @@ def _files_beside(newest: _File, beside: Sequence[_File], done: Collected) -> di
         if len(name.encode()) > 200 or len(parts) > 8 or parts[0].lower().endswith(".ipynb"):
             done.left_out.append(one.left_out("Its name is too long, or that of a notebook."))
         elif size > left or len(found) >= MAX_FILES:
-            done.left_out.append(one.left_out("There is too much beside a notebook."))
+            done.left_out.append(one.left_out("There are too many files next to a notebook."))
         else:
             left -= size
             found[name] = one.taken.copy

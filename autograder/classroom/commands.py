@@ -6,60 +6,81 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from autograder.classroom import desk_commands, mid_term_commands
+from autograder.classroom.desk_commands import Folder
+from autograder.help_panels import Panels, arrange
+from autograder.terminal import err, out
 
 app = typer.Typer(
-    help="Make an nbgrader classroom from the chapters of this course.",
     no_args_is_help=True,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-out = Console(soft_wrap=True, highlight=False)
-err = Console(soft_wrap=True, highlight=False, stderr=True)
 
 
 @app.callback()
 def classroom() -> None:
-    """Make an nbgrader classroom from the chapters of this course, and look into it."""
+    """Make and run a class. To grade it, run `fxcourse grade`."""
 
 
 @app.command()
 def create(
-    folder: Annotated[Path, typer.Argument(help="A new folder for the classroom.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder for the classroom.")],
     chapters: Annotated[
-        str | None, typer.Option(help="Chapters such as 01,03; all of them by default.")
+        str | None, typer.Option(help="Chapters, such as 01,03. Default: all.")
+    ] = None,
+    track: Annotated[
+        str | None, typer.Option(help="The chapters of a track, such as core: see docs/tracks.md.")
     ] = None,
     db: Annotated[
         str | None,
-        typer.Option(help="The gradebook, such as postgresql://USER@HOST/NAME; a file by default."),
+        typer.Option(
+            help="The gradebook, such as postgresql://USER@HOST/NAME. Default: a file in DIR."
+        ),
     ] = None,
 ) -> None:
-    """Make a classroom: source/, release/, nbgrader_config.py, gradebook.db and README.md."""
+    """Make a classroom for nbgrader: chapters, settings, a gradebook and a README."""
     from autograder.classroom import create as making
 
     try:
-        chosen = making.choose(chapters)
+        chosen = making.choose(chapters, track)
         making.create(folder, chosen, say=lambda text: out.print(escape(text)), db_url=db)
     except making.CannotCreate as error:
         err.print(f"[red]No classroom was made.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None
-    out.print(f"The classroom is in {escape(str(folder))}. Its README.md says how to go on.")
+    out.print(f"The classroom is in {escape(str(folder))}. Its README.md lists the next steps.")
+
+
+@app.command()
+def demo(folder: Annotated[Path, typer.Argument(help="A new folder for the class.")]) -> None:
+    """Make a sample class to try grading on: a chapter and six hand-ins with known points."""
+    from autograder.classroom import sample_class
+    from autograder.classroom.create import CannotCreate
+
+    try:
+        sample_class.make(folder, say=lambda text: out.print(escape(text)))
+    except CannotCreate as error:
+        err.print(f"[red]No class was made.[/red] {escape(str(error))}")
+        raise typer.Exit(1) from None
+    out.print(f"The sample class is in {escape(str(folder))}. These students have handed in:")
+    for line in sample_class.lines():
+        out.print(f"  {line}")
+    out.print(f"Now grade it: fxcourse grade {escape(str(folder))}")
 
 
 @app.command()
 def undo(
-    folder: Annotated[Path, typer.Argument(help="The classroom.")],
+    folder: Folder,
     force: Annotated[
-        bool, typer.Option("--force", help="Also where the gradebook has changed since.")
+        bool, typer.Option("--force", help="Undo even if the gradebook has changed since the run.")
     ] = False,
     db: Annotated[
-        str | None, typer.Option(help="The gradebook, where that run was given another one.")
+        str | None, typer.Option(help="The gradebook of that run, if it was not the default one.")
     ] = None,
 ) -> None:
-    """Undo the last run of `fxcourse grade` that wrote anything: gradebook and notebooks."""
+    """Undo the last run of `fxcourse grade` that changed the gradebook or notebooks."""
     from autograder.classroom import undo_run
 
     try:
@@ -67,13 +88,13 @@ def undo(
     except (*undo_run.UNDOABLE, OSError) as error:
         err.print(f"[red]Not undone.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None
-    notebooks = "1 notebook is" if count == 1 else f"{count} notebooks are"
-    out.print(f"Undone: the run of {escape(began)}. {notebooks} as before, and the gradebook.")
+    notebooks = "1 notebook" if count == 1 else f"{count} notebooks"
+    out.print(f"Undone: the run of {escape(began)}. The gradebook and {notebooks} are restored.")
 
 
 @app.command()
-def waiting(folder: Annotated[Path, typer.Argument(help="The classroom.")]) -> None:
-    """Show what was graded by hand and handed in again: old points, new verdict, both answers."""
+def waiting(folder: Folder) -> None:
+    """Show answers that you graded by hand and that students then submitted again."""
     from autograder.classroom import waiting as looks
 
     try:
@@ -85,25 +106,27 @@ def waiting(folder: Annotated[Path, typer.Argument(help="The classroom.")]) -> N
 
 
 @app.command()
-def pin(folder: Annotated[Path, typer.Argument(help="The classroom.")]) -> None:
-    """Take the versions that are installed here as those of the class."""
+def pin(folder: Folder) -> None:
+    """Record the versions that are installed here as the versions of the class."""
     from autograder.classroom import versions
 
     if not (folder / "nbgrader_config.py").is_file():
         err.print(f"[red]Stopped.[/red] {escape(str(folder))} is not a classroom.")
         raise typer.Exit(1)
-    out.print("The versions of this class are from now on:")
+    out.print("The versions of this class are now:")
     for name, number in versions.pin(folder).items():
         out.print(f"{escape(name)}: {escape(number)}")
 
 
 @app.command()
 def forget(
-    folder: Annotated[Path, typer.Argument(help="The classroom.")],
-    student: Annotated[str, typer.Argument(help="The student's id.")],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    folder: Folder,
+    student: Annotated[str, typer.Argument(metavar="STUDENT", help="The student's id.")],
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Erase the data without asking first.")
+    ] = False,
 ) -> None:
-    """Erase a student's data: from gradebook, folders and journal. Shows first what there is."""
+    """Erase a student's data from the gradebook, folders and journal. It asks first."""
     from autograder.classroom import forget as forgetting
     from autograder.classroom.grade_class import CannotGrade
 
@@ -113,20 +136,21 @@ def forget(
         for line in forgetting.lines_about(held):
             out.print(escape(line))
         if not held:
-            out.print(f"There is nothing to erase of {escape(student)}.")
+            out.print(f"There is nothing to erase about {escape(student)}.")
             return
-        if not yes and not typer.confirm("Erase this for good?"):
+        if not yes and not typer.confirm("Erase this forever?"):
+            err.print("Nothing was erased.")
             raise typer.Exit(1)
         found.erase()
     except (forgetting.CannotForget, CannotGrade, OSError) as error:
         err.print(f"[red]Not erased.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None
-    out.print(f"Erased: {escape(student)}. Copies elsewhere, such as backups, are not known here.")
+    out.print(f"Erased: {escape(student)}. Also erase copies elsewhere, such as backups.")
 
 
 @app.command()
-def lateness(folder: Annotated[Path, typer.Argument(help="The classroom.")]) -> None:
-    """Show who was late and what it costs, by deadlines.toml and the due dates as they are now."""
+def lateness(folder: Folder) -> None:
+    """Show late submissions and their penalties, by deadlines.toml and the current due dates."""
     from autograder.classroom import lateness_preview
 
     try:
@@ -139,11 +163,13 @@ def lateness(folder: Annotated[Path, typer.Argument(help="The classroom.")]) -> 
 
 @app.command()
 def replay(
-    folder: Annotated[Path, typer.Argument(help="The classroom.")],
-    student: Annotated[str, typer.Argument(help="Who handed it in.")],
-    exercise: Annotated[str, typer.Argument(help="The exercise, such as add_to_mul.")],
+    folder: Folder,
+    student: Annotated[str, typer.Argument(metavar="STUDENT", help="The student's id.")],
+    exercise: Annotated[
+        str, typer.Argument(metavar="EXERCISE", help="The exercise, such as add_to_mul.")
+    ],
 ) -> None:
-    """Judge a graded answer again, on the same models: each case, seed, versions, the card."""
+    """Judge a graded answer again on the same models, and show each case and the card."""
     from autograder.classroom import replay as replaying
 
     try:
@@ -160,15 +186,15 @@ mid_term_commands.add_to(app)
 
 @app.command()
 def report(
-    folder: Annotated[Path, typer.Argument(help="The classroom.")],
+    folder: Folder,
     anonymous: Annotated[
-        bool, typer.Option("--anonymous", help="Leave out who is who, to pass the report on.")
+        bool, typer.Option("--anonymous", help="Remove names, so that you can share the report.")
     ] = False,
     db: Annotated[
-        str | None, typer.Option(help="Another gradebook, such as postgresql://USER@HOST/NAME.")
+        str | None, typer.Option(help="Use another gradebook: postgresql://USER@HOST/NAME.")
     ] = None,
 ) -> None:
-    """Write a page and a table: how each submission ended, and how the exercises went."""
+    """Write a page and a table about the submissions and the exercises."""
     from autograder.classroom.class_report import make
 
     try:
@@ -176,8 +202,34 @@ def report(
     except make.CannotReport as error:
         err.print(f"[red]There is no report.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None
-    out.print(f"The report is {escape(str(path))}, and report.csv beside it.")
+    out.print(f"The report is {escape(str(path))}, and the table is report.csv next to it.")
 
 
-if __name__ == "__main__":
-    app()
+PANELS: Panels = {
+    "Begin": {
+        "create": "fxcourse classroom create my_class --chapters 01,03",
+        "pack": "fxcourse classroom pack my_class",
+    },
+    "Hand-ins": {
+        "collect": "fxcourse classroom collect my_class submissions.zip",
+        "roster": "fxcourse classroom roster my_class students.csv",
+    },
+    "After grading": {
+        "waiting": "fxcourse classroom waiting my_class",
+        "report": "fxcourse classroom report my_class --anonymous",
+        "replay": "fxcourse classroom replay my_class ann add_to_mul",
+        "lateness": "fxcourse classroom lateness my_class",
+        "export": "fxcourse classroom export my_class --moodle grades.csv --chapter 03",
+    },
+    "Changes": {
+        "add": "fxcourse classroom add my_class 04 05",
+        "update": "fxcourse classroom update my_class",
+        "remove": "fxcourse classroom remove my_class 05",
+        "undo": "fxcourse classroom undo my_class",
+        "pin": "fxcourse classroom pin my_class",
+        "forget": "fxcourse classroom forget my_class ann",
+    },
+}
+"""The order of the commands in the help, which is the order of a term, and an example for each."""
+
+arrange(app, PANELS)

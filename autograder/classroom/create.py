@@ -29,6 +29,7 @@ from autograder.classroom.gradebook_url import (
 )
 from autograder.classroom.nbgrader_api import api
 from autograder.classroom.private import private
+from autograder.lessons.course_map import NoTrack, track_called
 
 CONFIG = '''\
 """How nbgrader grades this class. Settings of your own go below the last line."""
@@ -68,20 +69,25 @@ class CannotCreate(Exception):
     """The classroom was not made; the message says why."""
 
 
-def choose(wanted: str | None) -> dict[str, NotebookNode]:
+def choose(wanted: str | None = None, track: str | None = None) -> dict[str, NotebookNode]:
     """The chapters to take: notebooks in source form by their names, in course order.
 
     Args:
         wanted: numbers or names, separated by commas, such as ``01,03``; all for ``None``.
+        track: the name of a track, whose chapters are taken instead, such as ``core``.
 
     Raises:
-        CannotCreate: there is no such chapter, or it breaks a rule of the builder.
+        CannotCreate: there is no such chapter or track, a chapter breaks a rule of the builder, or
+            both chapters and a track are named.
     """
     try:
         known = chapters()
     except FileNotFoundError as error:
         raise CannotCreate(str(error)) from None
-    words = [path.stem for path in known] if wanted is None else wanted.split(",")
+    if track is not None:
+        words = _chapters_of(track, wanted)
+    else:
+        words = [path.stem for path in known] if wanted is None else wanted.split(",")
     chosen = set()
     for word in filter(None, map(str.strip, words)):
         found = [path for path in known if is_called(path.stem, word)]
@@ -93,6 +99,16 @@ def choose(wanted: str | None) -> dict[str, NotebookNode]:
         return {path.stem: source_notebook(path) for path in sorted(chosen)}
     except BuildRefused as refused:
         raise CannotCreate(str(refused)) from None
+
+
+def _chapters_of(track: str, wanted: str | None) -> tuple[str, ...]:
+    """The chapters of a track; it is the only choice of chapters."""
+    if wanted is not None:
+        raise CannotCreate("Name chapters or a track, and not both.")
+    try:
+        return track_called(track).chapters
+    except NoTrack as error:
+        raise CannotCreate(str(error)) from None
 
 
 def create(

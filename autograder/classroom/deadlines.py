@@ -19,23 +19,23 @@ from autograder.classroom.chapter_names import is_called
 FILE = "deadlines.toml"
 
 TEMPLATE = """\
-# When work is late, and what that costs. Due dates are set in Formgrader, under Manage Assignments.
-# This file is read at each run of `fxcourse grade`; nothing is graded again for it.
-# `fxcourse classroom lateness .` shows who would get what.
+# When work is late, and what that costs. Set due dates in Formgrader, under Manage Assignments.
+# Each run of `fxcourse grade` reads this file, and grades nothing again because of it.
+# `fxcourse classroom lateness .` shows who would lose what.
 
-# Of times that name no time zone; due dates are shown in it. For example "Europe/Berlin".
+# The time zone of times that name none. Due dates are shown in it. For example "Europe/Berlin".
 timezone = "UTC"
 
-# So many minutes after the due date cost nothing.
+# This many minutes after the due date cost nothing.
 grace_minutes = 0
 
-# What each day that has begun after that costs, in per cent of the points earned.
+# The cost of each day that has begun after that, in percent of the points earned.
 percent_a_day = 0
 
-# So many late days of each student are free. They go to the chapters that are due first.
+# Each student has this many free late days. They go to the chapters that were due first.
 late_days = 0
 
-# Of one student: other late days, and extensions in days, by chapter or for "all" chapters.
+# For one student: other late days, and extensions in days, by chapter or for "all" chapters.
 # [students.ann]
 # late_days = 5
 # extensions = { "03" = 2, all = 0.5 }
@@ -309,7 +309,7 @@ class _Reader:
         try:
             return ZoneInfo(name)
         except (KeyError, ValueError, TypeError, OSError, AttributeError):
-            what = f"{name!r} is no time zone that this machine knows"
+            what = f"{name!r} is not a time zone that this machine knows"
             raise self._bad("timezone", 'timezone = "Europe/Berlin", or "UTC"', what) from None
 
     def _number(
@@ -318,14 +318,14 @@ class _Reader:
         value = rows.get(name, 0)
         sound = isinstance(value, int | float) and not isinstance(value, bool)
         if not sound or not 0 <= value <= most:
-            what = f"{value!r} is no number from 0 to {most:g}"
+            what = f"{value!r} is not a number from 0 to {most:g}"
             raise self._bad(key or name, f"{name} = {example}", what)
         return float(value)
 
     def _whole(self, rows: dict[str, Any], name: str, key: str) -> int:
         value = rows.get(name, 0)
         if type(value) is not int or not 0 <= value <= 3650:
-            raise self._bad(key, f"{name} = 3", f"{value!r} is no whole number from 0 to 3650")
+            raise self._bad(key, f"{name} = 3", f"{value!r} is not a whole number from 0 to 3650")
         return value
 
     def _only(self, rows: dict[str, Any], known: Sequence[str], before: str) -> None:

@@ -1,4 +1,4 @@
-"""The commands under ``fxcourse classroom`` for what comes in, and what goes out."""
+"""The commands under ``fxcourse classroom`` for hand-ins, students, grades and handing out."""
 
 from __future__ import annotations
 
@@ -10,37 +10,38 @@ from typing import TYPE_CHECKING, Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+
+from autograder.terminal import err, out
 
 if TYPE_CHECKING:
     from autograder.classroom.collect import Collected
     from autograder.classroom.platform_export import Filled
 
-out = Console(soft_wrap=True, highlight=False)
-err = Console(soft_wrap=True, highlight=False, stderr=True)
-
-Folder = Annotated[Path, typer.Argument(help="The classroom.")]
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The classroom.")]
 Zone = Annotated[
     str | None,
-    typer.Option("--timezone", help="Of times that name none, such as Europe/Berlin; yours."),
+    typer.Option(
+        "--timezone",
+        help="Time zone of times that have none, such as Europe/Berlin. Default: yours.",
+    ),
 ]
 
 
 def collect(
     folder: Folder,
-    source: Annotated[Path, typer.Argument(help="A zip of Moodle or Canvas, or a folder.")],
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A zip from Moodle or Canvas, or a folder.")
+    ],
     worksheet: Annotated[
         Path | None,
-        typer.Option(help="Moodle's grading worksheet: who is who, and when each handed in."),
+        typer.Option(help="Moodle's grading worksheet, with names and submission times."),
     ] = None,
     timezone: Zone = None,
-    dates: Annotated[
-        bool, typer.Option(help="Take files' dates for when they were handed in.")
-    ] = True,
+    dates: Annotated[bool, typer.Option(help="Use the dates of files as submission times.")] = True,
 ) -> None:
-    """Take in what a class has handed in on a learning platform, into submitted/."""
+    """Copy the submissions from a learning platform into submitted/."""
     from autograder.classroom import collect as collecting
     from autograder.classroom.desk import opened
     from autograder.classroom.people import People, participants
@@ -75,14 +76,17 @@ def roster(
     folder: Folder,
     table: Annotated[
         Path,
-        typer.Argument(help="CSV of nbgrader, Moodle's participants, or Canvas's gradebook."),
+        typer.Argument(
+            metavar="FILE",
+            help="A CSV file: nbgrader's, Moodle's participants, or Canvas's gradebook.",
+        ),
     ],
 ) -> None:
-    """Put the students of a list into the gradebook: ids, names, addresses, Canvas's numbers."""
+    """Add the students of a list to the gradebook: ids, names, addresses, Canvas's numbers."""
     from autograder.classroom.desk import opened
     from autograder.classroom.roster import add_to_gradebook, read_roster
 
-    with said("The gradebook is as it was."), opened(folder) as desk:
+    with said("The gradebook was not changed."), opened(folder) as desk:
         people = read_roster(table)
         new, changed = add_to_gradebook(desk.gradebook, people)
     out.print(f"{len(people)} students in {escape(table.name)}: {new} new, {changed} changed.")
@@ -95,16 +99,18 @@ def export(
     ] = None,
     canvas: Annotated[Path | None, typer.Option(help="Canvas's gradebook, as CSV.")] = None,
     chapter: Annotated[
-        str | None, typer.Option(help="The chapter that Moodle's worksheet is of.")
+        str | None, typer.Option(help="The chapter that Moodle's worksheet belongs to.")
     ] = None,
     column: Annotated[
         list[str] | None,
-        typer.Option(help="Canvas's column of a chapter: '01=TITLE'. By default, by its title."),
+        typer.Option(help="The column of a chapter in Canvas: 01=TITLE. Default: by its title."),
     ] = None,
     waiting: Annotated[
-        bool, typer.Option("--waiting", help="Fill in, too, what waits for points of yours.")
+        bool, typer.Option("--waiting", help="Also fill in grades that still wait for your points.")
     ] = False,
-    to: Annotated[Path | None, typer.Option(help="A folder; DIR/exported by default.")] = None,
+    to: Annotated[
+        Path | None, typer.Option(help="The folder to write to. Default: DIR/exported.")
+    ] = None,
 ) -> None:
     """Fill grades into Moodle's worksheet or Canvas's gradebook, and pack the feedback."""
     from autograder.classroom import platform_export as exporting
@@ -117,12 +123,12 @@ def export(
     def chosen(word: str | None, known: list[str]) -> str:
         found = known if word is None else [name for name in known if is_called(name, word)]
         if len(found) != 1:
-            raise ValueError(f"Say which chapter, with --chapter: {', '.join(known)}.")
+            raise ValueError(f"Name the chapter with --chapter: {', '.join(known)}.")
         return found[0]
 
     with said("Nothing was written."), opened(folder) as desk:
         if moodle is None and canvas is None:
-            raise ValueError("Say which file to fill in: --moodle WORKSHEET or --canvas GRADEBOOK.")
+            raise ValueError("Name a file to fill in: --moodle WORKSHEET or --canvas GRADEBOOK.")
         known = sorted(one.name for one in desk.gradebook.assignments)
         names = exporting.Names(students(desk.gradebook), records(desk.room))
         place = (to or desk.room / "exported").expanduser()
@@ -150,10 +156,11 @@ def export(
 def pack(
     folder: Folder,
     to: Annotated[
-        Path | None, typer.Option(help="The zip; DIR/exported/NAME-for-students.zip by default.")
+        Path | None,
+        typer.Option(help="The zip to write. Default: DIR/exported/NAME-for-students.zip."),
     ] = None,
 ) -> None:
-    """Pack what students are given: the course without solutions, notebooks, what to install."""
+    """Pack one zip for students: notebooks, the course without solutions, instructions."""
     from autograder.classroom.desk import opened
     from autograder.classroom.pack import pack as packing
 
@@ -163,11 +170,13 @@ def pack(
         place.parent.mkdir(parents=True, exist_ok=True)
         names = packing(desk.room, place)
     out.print(f"{escape(str(place))}: {', '.join(names)}, with the course as a wheel.")
-    out.print("Pack again when you release or change a chapter; its README.md says how to install.")
+    out.print(
+        "Its README.md explains the installation. After you add or change chapters, pack again."
+    )
 
 
 def _write(path: Path, source: Path, data: bytes) -> Path:
-    """Write a file that was filled in; the platform's own stays as it is."""
+    """Write a file that was filled in, and leave the platform's own unchanged."""
     if path.resolve() == source.expanduser().resolve():
         path = path.with_name(f"{path.stem}_filled{path.suffix}")
     path.write_bytes(data)
@@ -181,15 +190,15 @@ def _print_filled(path: Path, done: Filled) -> None:
 
 
 def _print_collected(done: Collected, timezone: str | None) -> None:
-    """What came in, what did not and why, and what is known of times."""
+    """Print the submissions that were collected, those that were not and why, and their times."""
     for one in done.left_out:
         out.print(f"[yellow]left out[/yellow]  {escape(one.path)}: {escape(one.why)}")
     late = [one for one in done.placed if one.late]
     for placed in late:
         who = escape(f"{placed.student}, {placed.assignment}")
-        out.print(f"late      {who}: Canvas says so.")
+        out.print(f"late      {who}: according to Canvas.")
     if done.placed:
-        table = Table("assignment", "students", "new", "later", "there", "earlier", box=None)
+        table = Table("assignment", "students", "new", "newer", "same", "older", box=None)
         for name in sorted({one.assignment for one in done.placed}):
             own = [one for one in done.placed if one.assignment == name]
             counts = Counter(one.what.name for one in own)
@@ -199,15 +208,15 @@ def _print_collected(done: Collected, timezone: str | None) -> None:
     older = sum(one.others for one in done.placed)
     older += sum(one.what.name in ("REPLACED", "EARLIER") for one in done.placed)
     if older:
-        out.print(f"{older} earlier ones are kept in .fxcourse/older.")
+        out.print(f"{older} older submissions are in .fxcourse/older.")
     untimed = sum(one.when is None for one in done.placed)
     if done.dated:
         if untimed:
             out.print(done.dated)
     elif any(one.when for one in done.placed):
-        out.print(f"Times in a zip were read as those of {timezone or 'this machine'}'s time zone.")
+        out.print(f"Time zone of the times in a zip: {timezone or 'that of this machine'}.")
     if untimed:
-        out.print(f"{untimed} of {len(done.placed)} have no time, and so count as not late.")
+        out.print(f"{untimed} of {len(done.placed)} have no time, and count as on time.")
 
 
 def _zone(name: str | None) -> ZoneInfo | None:
@@ -217,12 +226,12 @@ def _zone(name: str | None) -> ZoneInfo | None:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError(f"There is no time zone {name!r}; one is Europe/Berlin.") from None
+        raise ValueError(f"There is no time zone {name!r}. An example: Europe/Berlin.") from None
 
 
 @contextlib.contextmanager
 def said(what: str) -> Iterator[None]:
-    """Where a command cannot do its work, say why in a sentence, and end it."""
+    """Print why a command cannot do its work, and end it."""
     from autograder.classroom.create import CannotCreate
     from autograder.classroom.desk import CannotOpen
     from autograder.classroom.grade_class import CannotGrade

@@ -52,32 +52,33 @@ class ExecuteChecks(NbGraderPreprocessor):
     display_data_priority = GetGrades.display_data_priority
     """As in `ForStudents`, which makes one of these where a page is made."""
 
-    syllabus = Unicode("autograder.exercises", help="The module whose EXERCISES are graded.").tag(
+    syllabus = Unicode("autograder.exercises", help="The module whose `EXERCISES` are graded.").tag(
         config=True
     )
-    secret = Unicode("", help="What the seeds of the students' random models come from.").tag(
+    secret = Unicode("", help="The seeds of all random models come from it. Keep it secret.").tag(
         config=True
     )
     sandbox = Bool(
-        True, help="Whether notebooks run in a box. Without, they can do what you can do."
+        True, help="Run notebooks in a sandbox. If it is off, they run with all your permissions."
     ).tag(config=True)
     proof = Bool(
-        True, help="Whether a notebook with known marks goes through the boxes first."
+        True, help="Grade a notebook with known marks first, and stop if one of them differs."
     ).tag(config=True)
     seed = Integer(None, allow_none=True, help="The seed; without one, that of the student.")
     only = Unicode("", help="The one exercise that is tried; without one, all are.")
-    cell_cpu = Float(30.0, help="Processor seconds for a cell.").tag(config=True)
-    cell_wall = Float(60.0, help="Seconds for a cell.").tag(config=True)
-    case_cpu = Float(10.0, help="Processor seconds for an answer on one case.").tag(config=True)
-    case_wall = Float(60.0, help="Seconds for an answer on one case.").tag(config=True)
+    cell_cpu = Float(30.0, help="Processor seconds of a cell.").tag(config=True)
+    cell_wall = Float(60.0, help="Seconds of waiting for a cell.").tag(config=True)
+    case_cpu = Float(10.0, help="Processor seconds of an answer on one case.").tag(config=True)
+    case_wall = Float(60.0, help="Seconds of waiting for an answer on one case.").tag(config=True)
     trial = Float(
-        240.0, help="Seconds for an answer on all cases; it is ended then, and earns nothing."
+        240.0,
+        help="Seconds of waiting for an answer on all cases. After that it earns nothing.",
     ).tag(config=True)
     notebook = Float(
-        1800.0, help="Seconds that one notebook may take; cells after that are not run."
+        1800.0, help="Seconds of waiting for a notebook. Cells after that do not run."
     ).tag(config=True)
     restarts = Integer(10, help="Processes that one notebook may use up.").tag(config=True)
-    memory = Integer(2048, help="MiB that one notebook may use.").tag(config=True)
+    memory = Integer(2048, help="MiB of memory that one notebook may use.").tag(config=True)
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]

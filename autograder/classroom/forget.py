@@ -69,7 +69,7 @@ class Forgetting:
         if not (self.room / "nbgrader_config.py").is_file():
             raise CannotForget(f"{self.room} is not a classroom: it has no nbgrader_config.py.")
         if not student or student in (".", "..") or "/" in student or "\\" in student:
-            raise CannotForget(f"'{student}' is no student's name.")
+            raise CannotForget(f"'{student}' is not a student's name.")
         self._course = CourseDirectory(config=api(self.room).config)
 
     def held(self) -> Held:
@@ -175,7 +175,7 @@ def lines_about(held: Held) -> Iterator[str]:
     for path in held.reports if held else ():
         yield f"The report in {path}; fxcourse classroom report writes one without the student."
     for path in held.others:
-        yield f"Left as it is, and has the name in it: {path}"
+        yield f"Not changed, although the name is in it: {path}"
 
 
 def _holds(path: Path, name: bytes) -> bool:

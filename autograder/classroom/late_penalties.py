@@ -178,7 +178,7 @@ class Penalties:
         except Exception as error:  # it is the class's own code
             raise BadDeadlines(
                 f"The class's own plugin for late work, {type(plugin).__name__}, failed for "
-                f"{student}: {type(error).__name__}: {error}. Mend it, or take it out of "
+                f"{student}: {type(error).__name__}: {error}. Fix it, or remove it from "
                 "nbgrader_config.py."
             ) from None
 

@@ -79,7 +79,7 @@ def _parts(
     if not has_due:
         parts.append(Text("No chapter has a due date. Set them in Formgrader: Manage Assignments."))
     elif not late:
-        parts.append(Text("Nobody was late."))
+        parts.append(Text("No submission was late."))
     if changes:
         parts.append(Text(f"Other than in the gradebook: {changes}. 'fxcourse grade' writes it."))
     if waiting:

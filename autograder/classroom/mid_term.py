@@ -57,7 +57,7 @@ def add(desk: Desk, notebooks: Mapping[str, NotebookNode], say: Say) -> list[Cha
     there = [name for name in notebooks if (desk.room / "source" / name).exists()]
     if there:
         raise CannotChange(
-            f"{', '.join(there)} is in the class already. To bring its new version: "
+            f"{', '.join(there)} is already in the class. To update it: "
             "fxcourse classroom update DIR CHAPTER"
         )
     done = []

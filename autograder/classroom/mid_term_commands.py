@@ -1,4 +1,4 @@
-"""The commands under ``fxcourse classroom`` that change which chapters a class has."""
+"""The commands under ``fxcourse classroom`` that change the chapters of a class."""
 
 from __future__ import annotations
 
@@ -7,63 +7,65 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from autograder.classroom.desk_commands import Folder, out, said
+from autograder.classroom.desk_commands import Folder, said
+from autograder.terminal import out
 
 if TYPE_CHECKING:
     from autograder.classroom.mid_term import Changed
 
-Chapters = Annotated[list[str], typer.Argument(help="Chapters such as 04 05.")]
+Chapters = Annotated[list[str], typer.Argument(metavar="CHAPTER", help="Such as 04 05.")]
 
 
 def add(folder: Folder, chapters: Chapters) -> None:
-    """Put more chapters into a class."""
+    """Add chapters to a class."""
     from autograder.classroom import mid_term
     from autograder.classroom.create import choose
     from autograder.classroom.desk import opened
 
-    with said("The class is as it was."), opened(folder) as desk:
+    with said("The class was not changed."), opened(folder) as desk:
         _print(mid_term.add(desk, choose(",".join(chapters)), _say), "is in the class now")
 
 
 def update(
     folder: Folder,
     chapters: Annotated[
-        list[str] | None, typer.Argument(help="Chapters such as 04 05; all of the class.")
+        list[str] | None,
+        typer.Argument(metavar="CHAPTER", help="Such as 04 05. Default: all of the class."),
     ] = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Also where you have changed the source.")
+        bool, typer.Option("--replace", help="Replace even a source that you have changed.")
     ] = False,
 ) -> None:
-    """Bring the chapters of a class to this version of the course; grades stay."""
+    """Update the chapters of a class to this version of the course. Grades are kept."""
     from autograder.classroom import mid_term
     from autograder.classroom.create import choose
     from autograder.classroom.desk import opened
 
-    with said("The class is as it was."), opened(folder) as desk:
+    with said("The class was not changed."), opened(folder) as desk:
         known = choose(",".join(chapters) if chapters else None)
         if not chapters:
             known = {
                 name: nb for name, nb in known.items() if (desk.room / "source" / name).exists()
             }
         done = mid_term.update(desk, known, _say, replace=replace)
-    _print(done, "has a new version; give the notebook out again")
+    _print(done, "has a new version. Hand the notebook out again")
     if not done:
-        out.print("All chapters are those of this version of the course.")
+        out.print("All chapters are up to date.")
 
 
 def remove(folder: Folder, chapters: Chapters) -> None:
-    """Leave chapters out of a class; add brings them back, with their grades."""
+    """Remove chapters from a class. The command `add` restores them with their grades."""
     from autograder.classroom import mid_term
     from autograder.classroom.create import is_called
     from autograder.classroom.desk import opened
 
-    with said("The class is as it was."), opened(folder) as desk:
+    with said("The class was not changed."), opened(folder) as desk:
         known = sorted(one.name for one in desk.gradebook.assignments)
         found = {word: [name for name in known if is_called(name, word)] for word in chapters}
         if unknown := [word for word, names in found.items() if not names]:
             raise ValueError(f"There is no chapter {unknown[0]!r}. Chapters: {', '.join(known)}.")
         chosen = dict.fromkeys(name for names in found.values() for name in names)
-        _print(mid_term.remove(desk, chosen), "is left out")
+        _print(mid_term.remove(desk, chosen), "is removed")
 
 
 def _say(text: str) -> None:
@@ -72,15 +74,13 @@ def _say(text: str) -> None:
 
 def _print(done: list[Changed], became: str) -> None:
     for one in done:
-        grades = f" {one.graded} submissions have kept their grades." if one.graded else ""
+        grades = f" {one.graded} submissions keep their grades." if one.graded else ""
         out.print(f"{escape(one.name)} {became}.{grades}")
         if one.kept:
-            out.print(f"  As it was before, with grades: {escape(str(one.kept))}")
+            out.print(f"  Its earlier source and grades: {escape(str(one.kept))}")
         if one.gone:
             gone = ", ".join(one.gone)
-            out.print(
-                f"  [yellow]Not there any more, but kept in that file:[/yellow] {escape(gone)}"
-            )
+            out.print(f"  [yellow]Removed, but still in that file:[/yellow] {escape(gone)}")
 
 
 def add_to(app: typer.Typer) -> None:

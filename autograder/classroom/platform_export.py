@@ -139,7 +139,7 @@ def fill_moodle(
         limit = _number(above)
         if above and limit is None:
             raise CannotExport(
-                f"The worksheet's grades are no numbers: Maximum Grade is {above!r}."
+                f"The worksheet's grades are not numbers: Maximum Grade is {above!r}."
             )
         own = found[student]
         value = _scaled(own, limit, done)

@@ -105,4 +105,4 @@ def _read(path: Path) -> bytes:
 def _links_in(folder: Path, *, below: bool = True) -> list[str]:
     paths = folder.rglob("*") if below else folder.glob("*")
     links = sorted(p.relative_to(folder).as_posix() for p in paths if p.is_symlink())
-    return [f"{name!r} beside the notebook is a link; it was left out." for name in links[:20]]
+    return [f"{name!r} next to the notebook is a link, and was left out." for name in links[:20]]

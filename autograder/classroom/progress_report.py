@@ -8,21 +8,13 @@ from types import TracebackType
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-)
 from rich.table import Table
-from rich.text import Text
 
 from autograder.classroom.grade_class import Summary
 from autograder.classroom.late_penalties import LateRow
 from autograder.submission.result import Result, SubmissionStatus
 from autograder.submission.sanitize import in_a_line
+from autograder.terminal import Progress
 
 MOST_UNREAD = 100
 """Lines about notebooks that were not read."""
@@ -31,55 +23,15 @@ MOST_LATE = 10
 """Lines about late work that the summary has."""
 
 
-class TimeLeft(ProgressColumn):
-    """How fast a run goes, and how long the rest of it will take."""
-
-    def render(self, task: Task) -> Text:
-        """The column's text."""
-        return Text(
-            time_left(
-                task.elapsed or 0.0,
-                task.fields["last"],
-                task.fields["new"],
-                int((task.total or 0) - task.completed),
-            )  # fmt: skip
-        )
-
-
-def time_left(elapsed: float, last: float, new: int, left: int) -> str:
-    """How fast a run goes, and how long the rest will take.
-
-    Args:
-        elapsed: seconds since it began.
-        last: seconds from the beginning to the last submission that was graded.
-        new: how many have been graded; those that had been graded before took no time.
-        left: how many there still are, at most.
-    """
-    if not new or not last:
-        return f"{_clock(elapsed)} so far"
-    rest = max(0.0, left * last / new - (elapsed - last))
-    return f"{60 * new / last:.3g} a minute, {_clock(rest)} left"
-
-
-def _clock(seconds: float) -> str:
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
-
-
 class Watch:
     """Progress with the time that is left, and a line for each submission that needs a look."""
 
     def __init__(self, console: Console) -> None:
-        self._progress = Progress(
-            TextColumn("Grading"), BarColumn(), MofNCompleteColumn(),
-            TimeLeft(),
-            console=console, transient=True,
-        )  # fmt: skip
-        self._task = self._progress.add_task("grading", total=None, new=0, last=0.0)
+        self._console = console
+        self._progress = Progress("Grading")
 
     def __enter__(self) -> Watch:
-        self._progress.start()
+        self._progress.__enter__()
         return self
 
     def __exit__(
@@ -88,25 +40,28 @@ class Watch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._progress.stop()
+        self._progress.__exit__(kind, error, trace)
 
     def tell(self, result: Result, done: int, count: int) -> None:
         """Show that one more submission is done."""
-        task = self._progress.tasks[0]
-        new = task.fields["new"] + result.in_this_run
-        last = (task.elapsed or 0.0) if result.in_this_run else task.fields["last"]
-        self._progress.update(self._task, completed=done, total=count, new=new, last=last)
+        rate = self._progress.per_minute
+        note = f"{rate:.3g} a minute" if rate else ""
+        self._progress.show(done, count, note, took_time=result.in_this_run)
         harmless = result.status is SubmissionStatus.GRADED and not result.notes
         if result.in_this_run and not harmless:
-            self._progress.console.print(line_about(result))
+            self._print(line_about(result))
 
     def expect(self, count: int) -> None:
         """Show how many submissions there are."""
-        self._progress.update(self._task, total=count)
+        self._progress.show(0, count)
 
     def warn(self, sentence: str) -> None:
         """Show something that an instructor should know first."""
-        self._progress.console.print(f"[yellow]{escape(in_a_line(sentence))}[/yellow]")
+        self._print(f"[yellow]{escape(in_a_line(sentence))}[/yellow]")
+
+    def _print(self, line: str) -> None:
+        with self._progress.paused():
+            self._console.print(line)
 
 
 def line_about(result: Result) -> str:
@@ -176,7 +131,7 @@ def print_changes(summary: Summary, console: Console) -> None:
             table.add_row(student, one.chapter, now, f"{one.after:.4g}", why)
         console.print(table)
     count = len(summary.changes)
-    whose = f"{count} would change." if count else "Nobody's score would change."
+    whose = f"{count} would change." if count else "No score would change."
     console.print(f"{whose} Nothing was written.")
 
 

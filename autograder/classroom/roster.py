@@ -93,7 +93,7 @@ def _people(table: Table, path: Path) -> Iterator[Person]:
     canvas = "Student" in table.heads and "ID" in table.heads
     if not any(set(_COLUMNS[what]) & set(table.heads) for what in ("id", "email", "name")):
         raise NoRoster(
-            f"{path.name} has no column that says who somebody is, such as id, "
+            f"{path.name} has no column that identifies students, such as id, "
             f"Email address or Full name. Its columns: {', '.join(table.heads)[:300]}."
         )
     for row in table.rows:

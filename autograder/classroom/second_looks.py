@@ -51,7 +51,7 @@ class SecondLook:
         now = "the new answer waits for you" if self.now is None else (
             f"the new answer earns {self.now:.4g}"
         )  # fmt: skip
-        same = " The answer is as it was." if self.old == self.new else ""
+        same = " The answer is unchanged." if self.old == self.new else ""
         name = self.cell.removeprefix(CHECK)
         return (
             f"{self.student}, {self.chapter}, {name}: {self.by_hand:.4g} of {self.most:.4g} by "

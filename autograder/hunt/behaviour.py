@@ -1,4 +1,4 @@
-"""What a model does, as far as a caller can notice it, and where two models differ in it."""
+"""The behavior of a model that a caller can notice, and the differences between two models."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ MODES = "the modes of the modules"
 EVERYTHING = (
     RESULT, AGAIN, KEYWORDS, ARGUMENTS, STATE, ARGUMENT_GRADIENTS, PARAMETER_GRADIENTS, MODES,
 )  # fmt: skip
-"""The aspects of what a model does. A pass may be allowed to change some, such as `MODES`."""
+"""The aspects of a model's behavior. A pass may be allowed to change some, such as `MODES`."""
 
 Inputs = Sequence[tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call: what is given to it, and which aspect its result belongs to.
+    """One call, and the aspect that its result belongs to.
 
     Attributes:
         aspect: `RESULT`, `AGAIN` or `KEYWORDS`.
@@ -66,10 +66,10 @@ def calls_of(model: nn.Module, inputs: Inputs) -> list[Call]:
 
 @dataclass
 class Behaviour:
-    """What a model did.
+    """The behavior of a model.
 
     Attributes:
-        rows: what came of it, by aspect and number.
+        rows: results and exceptions, by aspect and number.
         tensors: the tensors that `rows` refer to.
         start: parameters and buffers before the first call, by name.
         end: the same after the last one.
@@ -82,7 +82,7 @@ class Behaviour:
 
     @property
     def error(self) -> str:
-        """What the first call raised; ``""`` if it returned."""
+        """The exception of the first call; ``""`` if it returned."""
         first = next(iter(self.rows.values()), None)
         return error_text(first["error"]) if first and "error" in first else ""
 
@@ -107,10 +107,10 @@ def behaviour(
             found.rows[call.aspect, number] = _ran(encoder, partial(model, *args, **kwargs))
         found.rows[ARGUMENTS, number] = {"value": encoder.encode([args, kwargs])}
         if found.error:
-            break  # a model that raises is no example of anything
+            break  # a model that raises cannot test a pass
     if isinstance(model, nn.Module):
         found.end = {name: value.detach().clone() for name, value in _state(model)}
-        # FX makes plain modules to hold others, and nobody asks these for their mode.
+        # FX makes plain modules to hold others. Their mode does not matter.
         parts = [pair for pair in model.named_modules() if type(pair[1]) is not nn.Module]
         modes = {name: part.training for name, part in parts}
         found.rows[MODES, 0] = {"value": modes}
@@ -123,11 +123,11 @@ def behaviour(
 def unlike(
     got: Behaviour, want: Behaviour, aspects: Sequence[str] = EVERYTHING
 ) -> tuple[str, str] | None:
-    """The first thing in which a model differs from the one that says what is right.
+    """The first difference between a model and the expected one.
 
     Returns:
         The aspect and a clause such as ``the result has dtype float32, not float64``;
-        ``None`` if nothing differs. Where the right one raises, anything is right.
+        ``None`` if nothing differs. If the expected one raises, anything is right.
     """
     for (aspect, number), right in want.rows.items():
         if aspect not in aspects or "error" in right:
@@ -136,9 +136,9 @@ def unlike(
         if aspect == MODES:
             found = _modes_differ(mine, right)
         elif mine is None:
-            continue  # what is no module has no parameters
+            continue  # only a module has parameters
         elif "error" in mine:
-            found = f"{aspect} is none: it raises {error_text(mine['error'])}"
+            found = f"{aspect} cannot be computed: the call raises {error_text(mine['error'])}"
         elif aspect == PARAMETER_GRADIENTS:
             found = _gradients_differ(mine, got.tensors, right, want.tensors)
         else:
@@ -166,7 +166,7 @@ def _state(model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def _written_otherwise(got: Behaviour, want: Behaviour) -> Iterator[str]:
-    """Names of tensors that both had, with the same values, until the calls."""
+    """The names of tensors that were equal before the calls and differ after them."""
     for name, was in want.start.items():
         if name in got.start and _same(got.start[name], was):
             if not _same(got.end.get(name, was), want.end[name]):
@@ -188,7 +188,7 @@ def _modes_differ(got: Plain, want: Plain) -> str:
 
 
 def _note_gradients(model: Any, call: Call, encoder: Encoder, found: Behaviour) -> None:
-    """Gradients of a weighted sum of all that comes out, by arguments and by parameters."""
+    """Note the gradients of a weighted sum of all results, by arguments and by parameters."""
     args = copy.deepcopy(call.args)
     inner = [t for t in _tensors(args) if t.is_floating_point()]
     for tensor in inner:
@@ -203,14 +203,14 @@ def _note_gradients(model: Any, call: Call, encoder: Encoder, found: Behaviour) 
         out = [t for t in _tensors(model(*args)) if t.is_floating_point() and t.requires_grad]
         total = sum(((t * _weights(t)).sum() for t in out), torch.zeros(()))
         made = torch.autograd.grad(total, every, allow_unused=True) if out else [None] * len(every)
-        # Whether what does not depend on something has no gradient or a zero one is no matter.
+        # No gradient and a gradient of zero are the same here.
         return [torch.zeros_like(v) if g is None else g for g, v in zip(made, every, strict=True)]
 
     try:
         with torch.enable_grad():
             made = gradients()
     except Exception as error:
-        # Whoever writes to an argument in place cannot be differentiated by it.
+        # A model that writes to an argument in place has no gradient by it.
         record = {"error": error_record(error)}
         found.rows[ARGUMENT_GRADIENTS, 0] = found.rows[PARAMETER_GRADIENTS, 0] = record
         return
@@ -221,14 +221,14 @@ def _note_gradients(model: Any, call: Call, encoder: Encoder, found: Behaviour) 
 
 
 def _weights(tensor: torch.Tensor) -> torch.Tensor:
-    """Weights that no two entries share, so that entries cannot be exchanged unseen."""
+    """Weights that differ for all entries, so that exchanging two entries changes the sum."""
     return torch.arange(1, tensor.numel() + 1, dtype=tensor.dtype).cos().reshape(tensor.shape)
 
 
 def _gradients_differ(
     got: Plain, got_tensors: list[torch.Tensor], want: Plain, want_tensors: list[torch.Tensor]
 ) -> str:
-    """A pass may fold parameters into others; those that are still there are compared."""
+    """Compare the gradients of the parameters that the pass has kept."""
     for name, right in want["value"].items():
         if name in got["value"]:
             words = f"the gradient of `{name}`"

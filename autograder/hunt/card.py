@@ -30,17 +30,17 @@ _RED = "#b3360b"
 
 @dataclass(frozen=True)
 class Card:
-    """What is shown of a counterexample.
+    """The contents of the card of a counterexample.
 
     Attributes:
-        title: what was tried, and on how many models it fails.
-        says: what is wrong, one sentence.
-        hint: where to look, if the kind of mistake is a common one.
-        source: the model.
-        facts: names and values: mode, inputs, what should come out and what does.
-        before: the graph that the pass was given.
-        after: what came out of the pass; empty if that is no graph.
-        code: its code.
+        title: the name of the pass, and the number of models on which it is wrong.
+        says: one sentence about the mistake.
+        hint: where to look, for common mistakes.
+        source: the code of the model.
+        facts: names and values: mode, inputs, the expected result and the obtained one.
+        before: the graph that the pass got.
+        after: the graph that the pass returned; empty if it did not return one.
+        code: the code of this graph.
     """
 
     title: str
@@ -54,7 +54,7 @@ class Card:
 
     @property
     def picture(self) -> Picture | None:
-        """The graphs before and after, what differs marked."""
+        """The graphs before and after, with marks at the differences."""
         if self.before and self.after:
             return pair(self.before, self.after)
         return Picture([("", self.before)]) if self.before else None
@@ -74,7 +74,7 @@ class Card:
             lead = f"{name + ':':<11}"
             yield lead + value.replace("\n", "\n" + " " * len(lead))
         if self.picture is not None:
-            yield "Before and after:" if self.after else "What the pass was given:"
+            yield "Before and after:" if self.after else "The input of the pass:"
             yield textwrap.indent(html.bounded(self.picture.text, 80), "    ")
 
     def page(self) -> str:
@@ -94,10 +94,10 @@ class Card:
             parts += [_label(name), html.block(value, lines=24)]
         picture = self.picture
         if picture is not None:
-            parts.append(_label("Before and after" if self.after else "What the pass was given"))
+            parts.append(_label("Before and after" if self.after else "The input of the pass"))
             parts.append(picture.html())
         if self.code:
-            parts.append(html.folded("The code of what came out", html.block(self.code, 80)))
+            parts.append(html.folded("The code of the result", html.block(self.code, 80)))
         body = html.framed("".join(parts), edge=_RED)
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -114,8 +114,8 @@ def card_of(found: Counterexample, question: Question, title: str) -> Card:
 
     Args:
         found: the counterexample.
-        question: what was asked.
-        title: stands above the card.
+        question: the pass, and how it is tested.
+        title: the first line of the card.
     """
     subject = found.model.subject(question)
     endless = found.failure.aspect == ENDLESS
@@ -146,12 +146,12 @@ def _sentence(clause: str) -> str:
 def _boxes(gm: fx.GraphModule) -> tuple[Box, ...]:
     try:
         return sketch(gm)
-    except Exception:  # a broken graph must not cost anybody the card
+    except Exception:  # there must be a card even for a broken graph
         return ()
 
 
 def _changed(subject: Subject, question: Question) -> tuple[Any, tuple[Box, ...]]:
-    """What comes out of the pass, and its graph."""
+    """The result of the pass, and its graph."""
     try:
         with quiet(), limited(question.seconds):
             changed = question.change(subject.own(), subject.inputs)
@@ -163,7 +163,7 @@ def _changed(subject: Subject, question: Question) -> tuple[Any, tuple[Box, ...]
 def _values(
     subject: Subject, question: Question, changed: Any, failure: Failure
 ) -> tuple[str, str]:
-    """What should come out, and what does, of the first call that shows it."""
+    """The expected and the obtained result of the first call in which they differ."""
     if changed is None or failure.aspect not in (RESULT, AGAIN, KEYWORDS):
         return "", ""
     with quiet():
@@ -184,10 +184,10 @@ def _values(
 
 
 def _hint(changed: Any, failure: Failure) -> str:
-    """Where to look, for mistakes that are made again and again."""
+    """Where to look, for common mistakes."""
     if failure.aspect == ENDLESS:
         return (
-            "a loop over `graph.nodes` that inserts nodes which the loop then meets. Go through "
+            "a loop over `graph.nodes` also visits the nodes that it inserts. Loop over "
             "`list(graph.nodes)`."
         )
     if isinstance(changed, fx.GraphModule) and failure.aspect == RESULT:
@@ -197,11 +197,11 @@ def _hint(changed: Any, failure: Failure) -> str:
             return ""
         if fresh != changed.code:
             return (
-                "the code of what came out is not that of its graph. Call `recompile()` after the "
+                "the code of the result does not match its graph. Call `recompile()` after the "
                 "last change."
             )
     if "Placeholder" in failure.says or "positional argument" in failure.says:
-        return "the parameters of what came out: their names, stars and defaults."
+        return "the parameters of the result: their names, stars and defaults."
     return ""
 
 
@@ -238,14 +238,14 @@ def file_of(
     oracle: str = "",
     aspects: Sequence[str] = EVERYTHING,
 ) -> str:
-    """A file of Python that tries the pass on the counterexample again.
+    """A Python file that tests the pass on the counterexample again.
 
     Args:
         found: the counterexample.
-        question: what was asked.
-        words: what was written for the pass, such as ``my_passes:fold``.
-        oracle: what was written for the oracle, if there was one.
-        aspects: in what the two must not differ.
+        question: the pass, and how it is tested.
+        words: the name of the pass on the command line, such as ``my_passes:fold``.
+        oracle: the name of the oracle, if there is one.
+        aspects: the aspects in which the two must not differ.
     """
     subject = found.model.subject(question)
     source = pasteable([piece_of(subject.model)]).strip()
@@ -281,7 +281,7 @@ def _paths(every: list[str]) -> str:
 
 
 def _imported(words: str, own: str) -> tuple[str, str]:
-    """The import of what was written as ``MODULE:NAME``, and what it is called then."""
+    """The import line for ``MODULE:NAME``, and the name to call after it."""
     place, _, name = words.rpartition(":")
     module = Path(place).stem if place.endswith(".py") else place
     first, *rest = name.split(".")

@@ -1,4 +1,4 @@
-"""``fxcourse hunt``: a reader's own pass against random models."""
+"""``fxcourse hunt``: test a reader's own pass on random models."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ from autograder.hunt.loading import CannotLoad, as_change, as_oracle, loaded
 from autograder.hunt.search import Counterexample, Hunt
 from autograder.hunt.trying import Given, Misused, Question
 from autograder.hunt.vocabularies import KINDS, SAYS
+from autograder.terminal import Progress
 
 HOLDS, FOUND, UNUSABLE = 0, 1, 2
-"""The exit statuses: nothing was found, something was, nothing could be tried."""
+"""The exit statuses: the pass was right on all models, wrong on some, or could not be tested."""
 
 LOOSE = {
     "gradients": (ARGUMENT_GRADIENTS, PARAMETER_GRADIENTS),
@@ -35,28 +36,30 @@ LOOSE = {
     "modes": (MODES,),
     "state": (STATE,),
 }
-"""What a pass may change if one says so, by the word for it."""
+"""The aspects that the command line can ignore, by its word for them."""
 
-DEFAULT = ("arithmetic", "literals", "layers", "convolutions", "constants", "sizes", "names")
-"""The kinds that are tried by default: those without effects and random numbers."""
+DEFAULT = (
+    "arithmetic", "literals", "layers", "convolutions", "constants", "sizes", "names", "identities",
+)  # fmt: skip
+"""The default kinds: those without effects and random numbers."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What was asked for on the command line.
+    """The words and options of the command line.
 
     Attributes:
-        words: the pass.
-        oracle: the oracle; ``""`` if there is none.
-        given: what the pass is given.
-        models: how many models are drawn.
-        seed: where to begin.
-        kinds: what they are made of.
-        ignore: in what they may differ.
-        eval_only: whether no model is in training mode.
-        enough: after how many counterexamples to stop.
-        page: where the card goes; ``None`` for nowhere.
-        save: where the file goes.
+        words: the pass, as ``MODULE:FUNCTION``.
+        oracle: the oracle in the same form; ``""`` if there is none.
+        given: the input of the pass.
+        models: the number of models.
+        seed: the seed of the models.
+        kinds: the kinds of models.
+        ignore: words for the aspects in which a model may differ.
+        eval_only: whether all models are in eval mode.
+        enough: the number of counterexamples after which the hunt stops.
+        page: the file for the card; ``None`` for none.
+        save: the file for the smallest model; ``None`` for none.
     """
 
     words: str
@@ -74,26 +77,26 @@ class Wanted:
 
     def __post_init__(self) -> None:
         _demand_known(self.kinds, KINDS, "kind of models")
-        _demand_known(self.ignore, LOOSE, "word for what a pass may change")
+        _demand_known(self.ignore, LOOSE, "word for a change to ignore")
         dropped = {aspect for word in self.ignore for aspect in LOOSE[word]}
         left = tuple(aspect for aspect in EVERYTHING if aspect not in dropped)
         object.__setattr__(self, "aspects", left)
 
 
 UNFIT = (CannotLoad, Misused)
-"""What is raised where nothing can be tried; the message says what to do."""
+"""The exceptions for a pass that cannot be tested; the message says what to do."""
 
 _GIVEN = ("trace", "model", "program", "aten")
 
 
 def wanted(words: str, *, given: str, kinds: str, ignore: str, **more: Any) -> Wanted:
-    """What was asked for, from the words of a command line.
+    """The options of a command line, checked.
 
     Raises:
-        CannotLoad: something is asked for that there is not.
+        CannotLoad: an option has a value that does not exist.
     """
     if given not in _GIVEN:
-        raise CannotLoad(f"A pass cannot be given {given!r}, only {', '.join(_GIVEN)}.")
+        raise CannotLoad(f"--given cannot be {given!r}. Choose from: {', '.join(_GIVEN)}.")
     chosen = tuple(KINDS) if kinds == "all" else _words(kinds) or DEFAULT
     for name in ("page", "save"):
         path = more[name]
@@ -109,22 +112,22 @@ def _words(text: str) -> tuple[str, ...]:
 def _demand_known(words: tuple[str, ...], known: Mapping[str, object], what: str) -> None:
     for word in words:
         if word not in known:
-            raise CannotLoad(f"There is no {what} {word!r}; there are: {', '.join(known)}.")
+            raise CannotLoad(f"There is no {what} {word!r}. Choose from: {', '.join(known)}.")
 
 
 def kinds_text() -> str:
-    """The kinds of models, a line each."""
+    """The kinds of models, one per line."""
     return "\n".join(f"{name:<13} {says}" for name, says in SAYS.items())
 
 
 def run(wanted: Wanted, out: Console, err: Console) -> int:
-    """Hunt, and print what was found.
+    """Hunt, and print the smallest model on which the pass is wrong.
 
     Returns:
         The exit status.
 
     Raises:
-        CannotLoad: the pass or the oracle cannot be had.
+        CannotLoad: the pass or the oracle cannot be loaded.
         Misused: they cannot be used.
     """
     change = as_change(loaded(wanted.words, "the pass"))
@@ -134,32 +137,28 @@ def run(wanted: Wanted, out: Console, err: Console) -> int:
         first_only=wanted.given in ("program", "aten"),
     )  # fmt: skip
     hunt = Hunt(question, {name: KINDS[name] for name in wanted.kinds}, wanted.seed)
-    with err.status("Hunting ...") as status:
+    with Progress("Hunting") as progress:
+        progress.show(0, wanted.models)
         for _ in hunt.steps(wanted.models, enough=wanted.enough):
-            status.update(_so_far(hunt, wanted))
+            progress.show(hunt.drawn, wanted.models, _so_far(hunt))
     return _report(hunt, wanted, out, err)
 
 
-def _so_far(hunt: Hunt, wanted: Wanted) -> str:
-    speed = hunt.drawn / max(hunt.seconds, 1e-9)
-    return (
-        f"{hunt.drawn} of {wanted.models} models, {speed:.0f} a second; "
-        f"{hunt.failed} failed, {len(hunt.found)} of them different"
-    )
+def _so_far(hunt: Hunt) -> str:
+    wrong = "wrong on 1" if hunt.failed == 1 else f"wrong on {hunt.failed}"
+    return f"{wrong}, {len(hunt.found)} of them different" if hunt.failed else ""
 
 
 def _report(hunt: Hunt, wanted: Wanted, out: Console, err: Console) -> int:
-    useless = hunt.useless.most_common(3)
-    left = ", ".join(f"{count}: {reason}" for reason, count in useless)
     if not hunt.tried:
         raise Misused(
-            f"None of {hunt.drawn} models could be used ({left}). Ask for other kinds with "
-            f"--kinds; there are: {', '.join(KINDS)}."
+            f"None of the {hunt.drawn} models could be used: {_reasons(hunt)}. Choose other kinds "
+            f"with --kinds: {', '.join(KINDS)}."
         )
     best = hunt.smallest
     if best is None:
-        out.print(f"[green]✓[/green] {escape(wanted.words)}: held on {hunt.tried} models.")
-        _print_figures(hunt, left, err)
+        out.print(f"[green]✓[/green] {escape(wanted.words)}: right on all {hunt.tried} models.")
+        _print_figures(hunt, err)
         return HOLDS
     many = "model" if hunt.failed == 1 else "models"
     title = f"{wanted.words}: wrong on {hunt.failed} {many} of {hunt.tried}"
@@ -173,7 +172,7 @@ def _report(hunt: Hunt, wanted: Wanted, out: Console, err: Console) -> int:
         text = file_of(best, hunt.question, wanted.words, wanted.oracle, wanted.aspects)
         wanted.save.write_text(text, encoding="utf-8")
         out.print(f"The model as a test: {wanted.save}", markup=False)
-    _print_figures(hunt, left, err)
+    _print_figures(hunt, err)
     return FOUND
 
 
@@ -187,11 +186,17 @@ def _print_others(hunt: Hunt, best: Counterexample, out: Console) -> None:
         out.print(f"  - {found.failure.says}{where}", markup=False)
 
 
-def _print_figures(hunt: Hunt, left: str, err: Console) -> None:
+def _reasons(hunt: Hunt) -> str:
+    """The most frequent reasons for which models could not be used, with their numbers."""
+    return ", ".join(f"{reason} ({count})" for reason, count in hunt.useless.most_common(3))
+
+
+def _print_figures(hunt: Hunt, err: Console) -> None:
     speed = hunt.drawn / max(hunt.seconds, 1e-9)
-    err.print(
-        f"{hunt.drawn} models drawn, seed {hunt.seed}, {speed:.0f} a second; "
-        f"{hunt.drawn - hunt.tried} said nothing{f' ({left})' if left else ''}; "
-        f"{hunt.shrinking.tried} smaller ones tried in {hunt.shrinking.seconds:.1f} s",
-        markup=False,
-    )
+    sentences = [f"{hunt.drawn} models drawn with seed {hunt.seed}, {speed:.0f} a second."]
+    if left := hunt.drawn - hunt.tried:
+        sentences.append(f"{left} of them could not be used: {_reasons(hunt)}.")
+    if hunt.found:
+        smaller, seconds = hunt.shrinking.tried, hunt.shrinking.seconds
+        sentences.append(f"{smaller} smaller models tried in {seconds:.1f} s.")
+    err.print(" ".join(sentences), markup=False)

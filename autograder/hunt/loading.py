@@ -1,4 +1,4 @@
-"""From ``MODULE:NAME`` on a command line to a function, and from what a pass returns to a model."""
+"""Functions that are named ``MODULE:NAME``, as passes and oracles for a hunt."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from autograder.hunt.trying import Change, Misused, Oracle, first_line
 
 
 class CannotLoad(Exception):
-    """There is no such function, or it cannot be used; the message says what to do."""
+    """The function does not exist or cannot be used; the message says what to do."""
 
 
 def loaded(words: str, what: str) -> Callable[..., Any]:
-    """The function that is meant by ``MODULE:NAME`` or ``FILE.py:NAME``.
+    """The function that is called ``MODULE:NAME`` or ``FILE.py:NAME``.
 
     Args:
-        words: what somebody wrote.
-        what: what it is to be, for messages: ``the pass``, ``the oracle``.
+        words: this name.
+        what: its part in the hunt, for messages: ``the pass`` or ``the oracle``.
 
     Raises:
-        CannotLoad: there is none.
+        CannotLoad: there is no such function.
     """
     place, colon, name = words.rpartition(":")
     if not colon or not place or not name:
         raise CannotLoad(
-            f"{what.capitalize()} is written MODULE:FUNCTION, such as my_passes:fold, or "
-            f"my_passes.py:fold. This is {words!r}."
+            f"{words!r} does not name {what}. Write MODULE:FUNCTION, such as my_passes:fold or "
+            "my_passes.py:fold."
         )
     value: Any = _module(place, what)
     for part in name.split("."):
@@ -45,8 +45,8 @@ def loaded(words: str, what: str) -> Callable[..., Any]:
         value = getattr(value, part)
     if inspect.isclass(value):
         raise CannotLoad(
-            f"{words!r} is a class. Give an object that can be called: in your module, write "
-            f"`run = {value.__name__}(...)`, and ask for {place}:run."
+            f"{words!r} is a class. Name an object that can be called. In your module, write "
+            f"`run = {value.__name__}(...)`, and name {place}:run."
         )
     if not callable(value):
         raise CannotLoad(f"{words!r} cannot be called: it is of type {type(value).__name__}.")
@@ -66,8 +66,8 @@ def _module(place: str, what: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name and (place == error.name or place.startswith(f"{error.name}.")):
             raise CannotLoad(
-                f"There is no module {place!r} for {what}. It is looked for in this folder and "
-                f"among what is installed; a file is written with its ending: {place}.py:NAME."
+                f"There is no module {place!r} for {what}, neither in this folder nor among the "
+                f"installed packages. To name a file, write {place}.py:NAME."
             ) from None
         raise CannotLoad(f"{place!r} cannot be imported: {first_line(error)}.") from error
     except Exception as error:
@@ -81,7 +81,7 @@ def _from_file(path: Path, what: str) -> ModuleType:
         sys.path.insert(0, str(path.parent.resolve()))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise CannotLoad(f"{str(path)!r} is no Python file.")
+        raise CannotLoad(f"{str(path)!r} is not a Python file.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     try:
@@ -111,15 +111,15 @@ def _demand_one_argument(function: Callable[..., Any], words: str) -> None:
     except TypeError:
         raise CannotLoad(
             f"{words!r} cannot be called with one argument: it is {words.rpartition(':')[2]}"
-            f"{signature}. Write a function that takes the model alone and calls it."
+            f"{signature}. Write a function that takes only the model, and calls it."
         ) from None
 
 
 def as_change(function: Callable[[Any], Any]) -> Change:
-    """A pass as somebody wrote it, as a hunt calls it.
+    """A reader's pass, in the form in which a hunt calls it.
 
-    It may change what it is given and return nothing, or return a module, a `PassResult`, a graph,
-    or a pair of a module and something else.
+    It may change its input and return nothing, or return a module, a `PassResult`, a graph, or a
+    pair of a module and something else.
     """
 
     def change(given: Any, inputs: Any) -> Callable[..., Any]:
@@ -133,9 +133,8 @@ def as_change(function: Callable[[Any], Any]) -> Change:
             result = fx.GraphModule(given, result)
         if not callable(result):
             raise Misused(
-                f"Your pass returned an object of type {type(result).__name__}. It may change "
-                "the module it is given and return nothing, or return a module, a PassResult or "
-                "a Graph."
+                f"Your pass returned an object of type {type(result).__name__}. It must return a "
+                "module, a PassResult or a Graph, or change its input and return nothing."
             )
         changed: Callable[..., Any] = result
         return changed
@@ -144,15 +143,15 @@ def as_change(function: Callable[[Any], Any]) -> Change:
 
 
 def as_oracle(function: Callable[[nn.Module], Any]) -> Oracle:
-    """An oracle as somebody wrote it; it returns what can be called in place of the model."""
+    """A reader's oracle, in the form in which a hunt calls it."""
 
     def oracle(model: nn.Module) -> Callable[..., Any]:
         right = function(model)
         if not callable(right):
             raise Misused(
-                f"Your oracle returned an object of type {type(right).__name__}. It is given the "
-                "model, and returns what does the right thing: a module, or a function of the "
-                "model's arguments."
+                f"Your oracle returned an object of type {type(right).__name__}. It must take the "
+                "model and return the expected one: a module, or a function of the model's "
+                "arguments."
             )
         found: Callable[..., Any] = right
         return found

@@ -1,4 +1,4 @@
-"""A counterexample once more: what a file that ``fxcourse hunt`` has written calls."""
+"""The test that a file written by ``fxcourse hunt --save`` calls."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def demand(
     given: Given = "trace",
     aspects: Sequence[str] = EVERYTHING,
 ) -> None:
-    """See that a pass is right about a model.
+    """Demand that a pass is right on a model.
 
     Args:
         change: the pass.
-        model: the model, in the mode in which it is tried.
+        model: the model, in the mode for the test.
         inputs: argument tuples.
-        oracle: from a model to what is right; the model itself if there is none.
-        given: what the pass is given.
-        aspects: in what the two must not differ.
+        oracle: from a model to the expected one; ``None`` expects the model itself.
+        given: the input of the pass.
+        aspects: the aspects in which the two must not differ.
 
     Raises:
-        AssertionError: it is not, and the message says in what.
-        Useless: the model says nothing about passes, because it cannot be run or captured.
+        AssertionError: the pass is wrong; the message names the difference.
+        Useless: the model cannot test a pass, because it cannot be run or captured.
     """
     trial = Trial(args=(), model=model, inputs=tuple(inputs))
     question = Question(

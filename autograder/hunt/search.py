@@ -1,4 +1,4 @@
-"""The search: models are drawn and tried until there is enough; what fails is made small."""
+"""The search: draw models until enough of them fail, and shrink those."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from autograder.hunt.trying import (
 )
 
 BATCH = 25
-"""How many models of one vocabulary are drawn at a time."""
+"""The number of models of one vocabulary that are drawn at a time."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Drawn:
     """A random model.
 
     Attributes:
-        vocabulary: the name of what it is made of.
-        words: what it is made of.
+        vocabulary: the name of its vocabulary.
+        words: its vocabulary.
         recipe: the numbers that it was made from.
         seed: the seed of its batch.
         place: its place there.
@@ -51,7 +51,7 @@ class Drawn:
 
     @property
     def case(self) -> Case:
-        """What builds it."""
+        """The case that builds it."""
         return RandomModels(self.words).case(self.recipe, "a random model")
 
     @property
@@ -61,23 +61,23 @@ class Drawn:
 
     @property
     def lines(self) -> int:
-        """How many lines its code has."""
+        """The number of lines of its code."""
         return sum(bool(line.strip()) for line in self.source.splitlines())
 
     def subject(self, question: Question) -> Subject:
         """The model, ready for passes; see `trying.subject`."""
         make = self.case.make
-        begin = getattr(make, "begin", make)  # without what an exercise needs besides
+        begin = getattr(make, "begin", make)  # without the other needs of an exercise
         return subject(lambda: begin(0), question)
 
 
 @dataclass
 class Shrinking:
-    """What it cost to make a model small.
+    """The cost of shrinking models.
 
     Attributes:
-        tried: how many smaller models were tried.
-        seconds: how long it took.
+        tried: the number of smaller models that were tried.
+        seconds: the time that this took.
     """
 
     tried: int = 0
@@ -85,14 +85,14 @@ class Shrinking:
 
 
 def models(vocabularies: Mapping[str, Vocabulary], seed: int) -> Iterator[Drawn]:
-    """Models without end, from each vocabulary in turn; the same ones for the same seed."""
+    """Yield models forever, from each vocabulary in turn; the same ones for the same seed."""
     for turn in itertools.count():
         for name, words in vocabularies.items():
             number = seed * 1_000_003 + turn
             for place, recipe in enumerate(drawn(words.most, BATCH, number)):
                 yield Drawn(name, words, recipe, number, place)
         drawn.cache_clear()
-        gc.collect()  # every model is a class, and a trace goes through all classes there are
+        gc.collect()  # every model is a class, and a trace goes through all living classes
 
 
 def smallest(
@@ -101,13 +101,13 @@ def smallest(
     cost: Shrinking | None = None,
     most: int = MOST_TRIES,
 ) -> Drawn:
-    """The smallest model that still fails, on the way from one that does.
+    """Shrink a model that fails, as long as the smaller one fails too.
 
     Args:
-        model: one that fails.
-        fails: whether another one does.
-        cost: what this cost is added to it.
-        most: how many others are tried at most.
+        model: the model that fails.
+        fails: whether another model fails.
+        cost: the cost is added to it.
+        most: the largest number of models to try.
     """
     cost = cost or Shrinking()
     start = time.perf_counter()
@@ -118,14 +118,14 @@ def smallest(
 
     recipe = shrunk(model.recipe, still, most)
     inner = replace(recipe, steps=recipe.part, part=())
-    if recipe.part and still(inner):  # what is wrong may be in the part alone
+    if recipe.part and still(inner):  # the mistake may be in the part
         recipe = shrunk(inner, still, most)
     cost.seconds += time.perf_counter() - start
     return Drawn(model.vocabulary, model.words, recipe, model.seed, model.place)
 
 
 def outcome(model: Drawn, question: Question) -> Failure | None:
-    """What comes of a model; nothing where it says nothing about the pass."""
+    """The failure on a model; ``None`` if there is none, or the model cannot test the pass."""
     try:
         return attempt(model.subject(question), question)
     except Useless:
@@ -144,12 +144,12 @@ def operations(source: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A model on which a pass is wrong, made small.
+    """A model on which a pass is wrong, after shrinking.
 
     Attributes:
         model: the model.
-        failure: what comes of it.
-        first: the model on which it was seen first.
+        failure: the failure on it.
+        first: the model on which the failure was first seen.
     """
 
     model: Drawn
@@ -161,19 +161,19 @@ class Counterexample:
 class Hunt:
     """A hunt for counterexamples to one pass.
 
-    Two failing models count as one where the second holds all operations of the first one's
-    smallest form, and fails in the same way: the first explains it.
+    Two failing models count as one if the second has all operations of the first one's smallest
+    form, and fails in the same way: the first explains it.
 
     Attributes:
-        question: what is asked of every model.
-        vocabularies: what models are made of, by name.
-        seed: where to begin.
-        found: the counterexamples, one a cause, as far as that can be told.
-        drawn: how many models were drawn.
-        useless: how many of them said nothing, by reason.
-        failed: how many failed.
-        shrinking: what it cost to make them small.
-        seconds: how long it has taken.
+        question: the pass, and how it is tested.
+        vocabularies: the vocabularies of the models, by name.
+        seed: the seed of the models.
+        found: the counterexamples, one per cause if the causes can be told apart.
+        drawn: the number of models that were drawn.
+        useless: the number of models that could not be used, by reason.
+        failed: the number of models on which the pass is wrong.
+        shrinking: the cost of shrinking them.
+        seconds: the time of the hunt so far.
     """
 
     question: Question
@@ -188,7 +188,7 @@ class Hunt:
 
     @property
     def tried(self) -> int:
-        """How many models the pass was tried on."""
+        """The number of models on which the pass was tested."""
         return self.drawn - sum(self.useless.values())
 
     @property
@@ -197,11 +197,11 @@ class Hunt:
         return min(self.found, key=lambda each: each.model.lines, default=None)
 
     def steps(self, most: int, *, enough: int = 5) -> Iterator[Hunt]:
-        """Go on until so many models are drawn, or so many counterexamples found.
+        """Draw models until there are enough of them, or enough counterexamples.
 
         Args:
-            most: of all models.
-            enough: of counterexamples.
+            most: the number of models.
+            enough: the number of counterexamples.
 
         Yields:
             The hunt itself, after each model. A pass that does not end ends the hunt.
@@ -219,8 +219,8 @@ class Hunt:
         self.drawn += 1
         try:
             failure = attempt(model.subject(self.question), self.question)
-        except Useless as reason:
-            self.useless[str(reason).partition(":")[0]] += 1
+        except Useless as useless:
+            self.useless[useless.reason] += 1
             return
         if failure is None:
             return

@@ -1,4 +1,4 @@
-"""One random model against one pass: what comes of it."""
+"""The test of one pass on one random model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from autograder.hunt.behaviour import (
 )
 
 Given = Literal["trace", "model", "program", "aten"]
-"""What a pass is given: a trace of the model, the model itself, the graph module of its exported
+"""The input of a pass: a trace of the model, the model itself, the graph module of its exported
 program, or its ATen graph as `make_fx` records it."""
 
 RAISES = "the pass raises"
@@ -42,20 +42,20 @@ Oracle = Callable[[nn.Module], Callable[..., Any]]
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of every model: whether a pass does with it what it should.
+    """A pass, and how it is tested on every model.
 
     Attributes:
-        change: the pass. It is given an object of its own, and the inputs; it returns what is
-            run in place of the model.
-        oracle: from a model to what must come out of the pass; the model itself if there is none.
-        given: what the pass is given.
-        aspects: in what the two must not differ.
+        change: the pass. It gets an object of its own and the inputs, and returns a callable that
+            replaces the model.
+        oracle: from a model to the expected one; ``None`` expects the model itself.
+        given: the input of the pass.
+        aspects: the aspects in which the two must not differ.
         eval_only: whether models in training mode are put into eval mode first.
-        sound_by: how a trace is run to see whether tracing alone has changed the model; such a
-            model says nothing about the pass.
-        first_only: whether models are compared on their first arguments alone, where what comes
-            out of the pass is made for these.
-        seconds: how long the pass may take for one model.
+        sound_by: how a trace is run to see whether tracing alone has changed the model. Such a
+            model cannot test the pass.
+        first_only: whether models are compared on their first arguments only, for passes whose
+            input was captured with these.
+        seconds: the time limit of the pass for one model.
     """
 
     change: Change
@@ -69,7 +69,7 @@ class Question:
 
     @property
     def setting(self) -> tuple[object, ...]:
-        """What a subject depends on: questions of one setting can share their subjects."""
+        """The settings of a subject: questions with the same ones can share their subjects."""
         return self.given, self.eval_only, self.sound_by, self.first_only
 
 
@@ -78,9 +78,9 @@ class Failure:
     """A model on which the pass is wrong.
 
     Attributes:
-        aspect: in what, such as `behaviour.RESULT`, or `RAISES`.
+        aspect: the aspect, such as `behaviour.RESULT`, or `RAISES`.
         says: a clause about it.
-        error: the type of the exception, where one was raised.
+        error: the type of the exception, if one was raised.
     """
 
     aspect: str
@@ -89,32 +89,37 @@ class Failure:
 
     @property
     def kind(self) -> tuple[str, str]:
-        """What two failures that may have one cause have in common."""
+        """The key that is the same for two failures that may have one cause."""
         return self.aspect, self.error
 
 
 class Useless(Exception):
-    """A model that says nothing about a pass: it raises, or cannot be traced, or not rightly."""
+    """A model that cannot test a pass: it raises, or its trace does not do what it does."""
+
+    @property
+    def reason(self) -> str:
+        """The reason in a few words, without the details of one model."""
+        return str(self).partition(":")[0].replace("`", "")
 
 
 class Misused(Exception):
-    """The pass was asked in a way that no model is needed to see."""
+    """The pass or the oracle cannot be used, whatever the model is."""
 
 
 class TooLong(BaseException):
-    """A pass takes too long. No pass that catches exceptions catches this one."""
+    """A pass takes too long. It is not an `Exception`, so that no pass catches it."""
 
 
 @dataclass
 class Subject:
-    """A model that is fit to try passes on.
+    """A model that can test passes.
 
     Attributes:
-        model: the model as it was made.
+        model: the model, unchanged.
         inputs: its arguments, a tuple for each call.
         calls: the calls on which models are compared.
-        want: what the model itself does.
-        given: what passes are given; each gets a copy.
+        want: the behavior of the model itself.
+        given: the input of passes; each gets a copy.
     """
 
     model: nn.Module
@@ -124,7 +129,7 @@ class Subject:
     given: Any
 
     def own(self) -> Any:
-        """What a pass is given, for this pass alone."""
+        """A copy of the input, for one pass."""
         return copy.deepcopy(self.given)
 
 
@@ -133,15 +138,15 @@ def subject(make: Callable[[], Trial], question: Question) -> Subject:
 
     Args:
         make: a fresh trial: the model and its inputs.
-        question: how the model is to be given.
+        question: the form in which passes get the model.
 
     Raises:
-        Useless: nothing is to be learnt from this model.
+        Useless: this model cannot test a pass.
     """
     try:
         trial, traced = make(), make()
     except Exception as error:
-        raise Useless(f"it cannot be made: {first_line(error)}") from None
+        raise Useless(f"the model cannot be made: {first_line(error)}") from None
     model, another = trial.model, traced.model
     if model is None or another is None:
         raise Useless("there is no model")
@@ -155,7 +160,9 @@ def subject(make: Callable[[], Trial], question: Question) -> Subject:
     with quiet():
         want = behaviour(copy.deepcopy(model), calls)
         if want.error or not calls:
-            raise Useless(want.error or "no inputs")
+            raise Useless(
+                f"the model raises {want.error}" if want.error else "the model has no inputs"
+            )
         given = _given(another, trial.inputs, question.given)
         if isinstance(given, fx.GraphModule):
             _demand_sound(given, calls, want, question)
@@ -163,10 +170,10 @@ def subject(make: Callable[[], Trial], question: Question) -> Subject:
 
 
 def attempt(subject: Subject, question: Question) -> Failure | None:
-    """Try the pass on a model.
+    """Test the pass on a model.
 
     Raises:
-        Useless: the oracle has no answer here.
+        Useless: the oracle has no answer for this model.
         Misused: the pass or the oracle cannot be used.
     """
     with quiet():
@@ -178,7 +185,7 @@ def attempt(subject: Subject, question: Question) -> Failure | None:
                 changed = question.change(subject.own(), subject.inputs)
                 got = behaviour(changed, subject.calls, question.aspects)
         except TooLong:
-            return Failure(ENDLESS, "the pass does not come to an end, or takes seconds")
+            return Failure(ENDLESS, "the pass does not end, or takes seconds")
         except Misused:
             raise
         except Exception as error:
@@ -200,7 +207,7 @@ def _said_by(oracle: Oracle, subject: Subject, question: Question) -> Behaviour:
         raise Useless(f"the oracle raises: {first_line(error)}") from None
     want = behaviour(right, subject.calls, question.aspects)
     if want.error:
-        raise Useless(f"what the oracle gives raises: {want.error}")
+        raise Useless(f"the result of the oracle raises: {want.error}")
     return want
 
 
@@ -218,11 +225,11 @@ def _given(model: nn.Module, inputs: tuple[tuple[Any, ...], ...], given: Given) 
 
         return make_fx(model)(*copy.deepcopy(inputs[0]))
     except Exception as error:
-        raise Useless(f"it cannot be captured: {first_line(error)}") from None
+        raise Useless(f"the model cannot be captured: {first_line(error)}") from None
 
 
 def _demand_sound(given: fx.GraphModule, calls: list[Call], want: Behaviour, q: Question) -> None:
-    """See that the graph does what the model does before any pass has touched it."""
+    """Check that the graph does the same as the model before any pass changes it."""
     aspects = [aspect for aspect in EVERYTHING if aspect != MODES]
     own = copy.deepcopy(given)
     call = fx.Interpreter(own).run if q.sound_by == "interpreter" else own
@@ -230,20 +237,20 @@ def _demand_sound(given: fx.GraphModule, calls: list[Call], want: Behaviour, q: 
         calls = [each for each in calls if not each.kwargs]
     found = unlike(behaviour(call, calls, aspects), want, aspects)
     if found:
-        raise Useless(f"the graph is another model: {found[1]}")
+        raise Useless(f"the graph computes something else: {found[1]}")
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what an exception says."""
+    """The first line of an exception's message."""
     return next(iter(str(error).strip().splitlines()), "")[:200]
 
 
 @contextlib.contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Stop what uses more processor time, where that is possible: not on Windows, nor in a thread.
+    """Stop a block that uses more processor time; not on Windows, and not in a thread.
 
     Raises:
-        TooLong: it did.
+        TooLong: the block used more.
     """
     main = threading.current_thread() is threading.main_thread()
     if not main or not hasattr(signal, "setitimer"):
@@ -251,11 +258,11 @@ def limited(seconds: float) -> Iterator[None]:
         return
 
     def stop(number: int, frame: FrameType | None) -> None:
-        if frame is None or frame.f_code.co_name != "gc_callback":  # what it raises is ignored
+        if frame is None or frame.f_code.co_name != "gc_callback":  # it ignores exceptions
             raise TooLong
 
     before = signal.signal(signal.SIGVTALRM, stop)
-    # Again and again: one may fall where exceptions are ignored.
+    # Repeatedly: one may come at a place that ignores exceptions.
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 0.1)
     try:
         yield
@@ -266,7 +273,7 @@ def limited(seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Keep from the terminal what passes print, FX about a graph that raises, and all warnings."""
+    """Hide the output of passes, FX's messages about graphs that raise, and all warnings."""
     nowhere = io.StringIO()
     with (
         contextlib.redirect_stdout(nowhere),

@@ -1,4 +1,4 @@
-"""What the models of a hunt are made of: kinds that a reader of one's own pass can choose from."""
+"""The kinds of models in a hunt, from which a reader can choose."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ CONSTANTS = Vocabulary(
 
 
 def hooked(layer: nn.Module) -> nn.Module:
-    """A layer with a hook that changes what comes out of it."""
+    """A layer with a hook that changes its result."""
     layer.register_forward_hook(_doubled)
     return layer
 
@@ -303,11 +303,38 @@ CONVOLUTIONS = Vocabulary(
     most=6,
 )
 
+IDENTITIES = Vocabulary(
+    ops(
+        "{a} + 0",
+        "0 + {a}",
+        "torch.add({a}, 0)",
+        "{a} - 0",
+        "{a} * 1",
+        "{a}.mul(1)",
+        "{a} / 1",
+        "{a} ** 1",
+        "torch.neg(-{a})",
+        "({a} > 0) + 0",
+        "({a} > 0) * 1",
+        "({a} * 4).long() + 0.0",
+        "({a} * 4).long() * 1.0",
+        "({a} * 4).long() / 1",
+        "torch.add(({a} * 4).long(), 0.0)",
+        "-(-({a} * 4).long())",
+    )
+    + PLAIN,
+    shapes=((2, 3), (3,)),
+    dtypes=DOUBLE,
+    inputs=("", "tensor", "default"),
+    most=5,
+)
+"""Calls that look as if they did nothing. On tensors of bool or int they change the dtype."""
+
 ARITHMETIC = Vocabulary(COMMON, dtypes=DOUBLE, namesakes=("max", "add_1"), most=6)
 
 
 def as_models(vocabularies: dict[str, Vocabulary]) -> dict[str, Vocabulary]:
-    """The same without models that are traces: what a trace gets wrong is no fault of a pass."""
+    """The same without models that are traces: a mistake of tracing is not a mistake of a pass."""
     return {name: replace(words, traced=False) for name, words in vocabularies.items()}
 
 
@@ -322,19 +349,21 @@ KINDS: dict[str, Vocabulary] = as_models(
         "effects": EFFECTS,
         "random": RANDOM,
         "names": names("inf"),
+        "identities": IDENTITIES,
     }
 )
-"""The kinds of models that can be asked for, by name."""
+"""The kinds of models, by name."""
 
 SAYS: dict[str, str] = {
     "arithmetic": "operations of every spelling, tuples, dictionaries, default arguments",
     "literals": "numbers of every type and sign, and keyword arguments",
     "layers": "linear layers, norms and convolutions, shared, with hooks, on odd shapes",
-    "convolutions": "networks for pictures: blocks, branches, activations in every spelling",
+    "convolutions": "networks for images: blocks, branches, activations in every spelling",
     "constants": "parameters and buffers that are computed with, and written to",
-    "sizes": "shapes that are read, and tensors that are made from them",
+    "sizes": "sizes of tensors, and tensors that are made from them",
     "effects": "operations in place, views, `out=`, BatchNorms in training mode",
     "random": "random numbers and dropout",
     "names": "parameters and attributes with names that mislead",
+    "identities": "`x + 0`, `x * 1` and the like, on floats, integers and bools",
 }
-"""What each kind is, in a few words."""
+"""A few words about each kind."""

@@ -156,7 +156,7 @@ def _ending(evidence: Evidence) -> list[Finding] | None:
             evidence.finding(
                 "not-attempted",
                 f"{evidence.you} is not written yet.",
-                "Replace the line `raise NotImplementedError()`.",
+                "Replace the line `raise NotImplementedError`.",
             )
         ]
     return None

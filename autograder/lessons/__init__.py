@@ -101,7 +101,7 @@ def _readable(text: str) -> str:
 
 
 def _lessons() -> dict[str, dict[str, Any]]:
-    files = sorted(FOLDER.glob("*.json"))
+    files = sorted(FOLDER.glob("[0-9]*.json"))
     return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in files}
 
 

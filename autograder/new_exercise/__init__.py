@@ -1,4 +1,4 @@
-"""An instructor's own exercise: written from a template that works, and tried.
+"""An instructor's own exercise: written from a template that works, and tested.
 
-`write` copies ``template`` into a classroom, `trying` tries what lies there.
+`write` copies ``template`` into a classroom, `trying` tests the exercise there.
 """

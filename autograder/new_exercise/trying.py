@@ -1,4 +1,4 @@
-"""Tries an own exercise: its answers, and whether a student's process can be without its key."""
+"""Tests an instructor's exercise: its answers, and that students' processes never load its key."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from autograder.judge.references import MissingReference
 
 
 class DoesNotWork(Exception):
-    """The exercise cannot be used as it is; the message says what to mend."""
+    """The exercise cannot be used; the message says what to fix."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What became of one answer.
+    """The verdict on one answer.
 
     Attributes:
         answer: the name of its function.
-        right: whether it is meant to be right.
-        as_meant: whether the check says so, too.
-        said: what the check said.
+        right: whether the answer is right, according to ``answers.py``.
+        as_meant: whether the check agrees.
+        said: the finding of the check.
     """
 
     answer: str
@@ -42,33 +42,35 @@ class Tried:
 
 
 def load(room: Path, name: str) -> Exercise:
-    """An exercise of a classroom, looked through.
+    """An exercise of a classroom, after a check of its parts.
 
     Raises:
-        DoesNotWork: something in it is missing, or cannot be.
+        DoesNotWork: a part is missing or wrong.
     """
     own_exercises.install(own_exercises.texts_in(room / own_exercises.FOLDER))
     forget()
     if name not in own_exercises.names():
-        parts = ", ".join(own_exercises.PARTS)
-        raise DoesNotWork(f"There is no exercise {name} in {room / own_exercises.FOLDER}: {parts}.")
+        where, parts = room / own_exercises.FOLDER, ", ".join(own_exercises.PARTS)
+        raise DoesNotWork(f"The exercise {name} in {where} is not complete. It needs {parts}.")
     try:
         exercise = own_exercises.exercise(name)
-    except Exception as error:  # whatever is wrong in a file that somebody is writing
+    except Exception as error:  # an unfinished file may raise anything
         raise DoesNotWork(f"cases.py cannot be imported: {_told(error)}") from None
     if exercise.name != name:
-        raise DoesNotWork(f"The folder is called {name}, and EXERCISE.name is {exercise.name!r}.")
+        raise DoesNotWork(
+            f"The name of the folder is {name!r}, but EXERCISE.name is {exercise.name!r}."
+        )
     keys = {aspect.key for aspect in exercise.aspects}
     for case in exercise.cases:
         if case.aspect not in keys:
-            raise DoesNotWork(f"The case {case.name!r} is of the aspect {case.aspect!r}: unknown.")
+            raise DoesNotWork(f"The case {case.name!r} has an unknown aspect: {case.aspect!r}.")
     _look_at_models(exercise)
     _ask_the_key(exercise)
     return exercise
 
 
 def _ask_the_key(exercise: Exercise) -> None:
-    """See whether it is known what must come of each case."""
+    """Check that the key knows the expected result of each case."""
     try:
         key = key_of(exercise)
     except Exception as error:
@@ -78,14 +80,14 @@ def _ask_the_key(exercise: Exercise) -> None:
             key.reference(exercise, case)
         except MissingReference:
             raise DoesNotWork(
-                f"KEY in rubric.py does not say what must come of {case.name!r}: give it an oracle."
+                f"KEY in rubric.py has no expected result for {case.name!r}. Give it an oracle."
             ) from None
         except Exception as error:
             raise DoesNotWork(f"The oracle fails on {case.name!r}: {_told(error)}") from None
 
 
 def _look_at_models(exercise: Exercise) -> None:
-    """See what a student's process would hold."""
+    """Check the modules that a student's process would load."""
     drawn: tuple[Case, ...] = exercise.random.cases(0, 3) if exercise.random else ()
     try:
         modules = modules_of([*exercise.cases, *drawn])
@@ -100,12 +102,12 @@ def _look_at_models(exercise: Exercise) -> None:
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["it ended"])[-1]
         raise DoesNotWork(
-            f"models.py cannot be imported alone, as it is where students' code runs: {last}"
+            f"models.py cannot be imported alone, but a student's process imports only that: {last}"
         )
     if held := done.stdout.split():
         raise DoesNotWork(
-            f"models.py leads to {', '.join(held)}. A student's process must not hold that: "
-            "build models of torch, autograder.models and other files called models alone."
+            f"models.py imports {', '.join(held)}, which a student's process must not load. Build "
+            "models only with torch, autograder.models and other files called models.py."
         )
 
 
@@ -122,10 +124,10 @@ print(*sorted(not_allowed(sys.modules)))
 
 
 def tried(room: Path, exercise: Exercise) -> Iterator[Tried]:
-    """Try the right and the wrong answers of ``answers.py``.
+    """Check the right and the wrong answers of ``answers.py``.
 
     Raises:
-        DoesNotWork: there are none.
+        DoesNotWork: there are no answers.
     """
     answers = _answers(room / own_exercises.FOLDER / exercise.name / "answers.py")
     for answer in answers.RIGHT:
@@ -150,14 +152,14 @@ def _first(findings: object) -> str:
 def _answers(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location("answers_to_try", path)
     if not path.is_file() or spec is None or spec.loader is None:
-        raise DoesNotWork(f"There is no {path}: write answers that are right, and some wrong ones.")
+        raise DoesNotWork(f"There is no {path}. Write it, with right answers and wrong ones.")
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except Exception as error:
         raise DoesNotWork(f"answers.py cannot be imported: {_told(error)}") from None
     if not getattr(module, "RIGHT", None) or not getattr(module, "WRONG", None):
-        raise DoesNotWork("answers.py needs a list RIGHT and a table WRONG, both with answers.")
+        raise DoesNotWork("answers.py needs a list RIGHT and a dict WRONG, both with answers.")
     return module
 
 

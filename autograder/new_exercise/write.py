@@ -19,22 +19,22 @@ class CannotWrite(Exception):
 
 
 def folder_of(room: Path, name: str) -> Path:
-    """Where an own exercise lies."""
+    """The folder of an instructor's exercise."""
     return room / FOLDER / name
 
 
 def write(room: Path, name: str) -> Path:
-    """Write an exercise that works, to be changed into one's own.
+    """Write an exercise that works, for an instructor to change.
 
     Raises:
-        CannotWrite: there is one of that name, or no exercise can be called so.
+        CannotWrite: the name is taken, or is not a name for a function.
     """
     if not name.isidentifier() or keyword.iskeyword(name):
         raise CannotWrite(
-            f"{name!r} cannot be the name of a function; take one such as add_to_mul."
+            f"{name!r} cannot be the name of a function. Use a name such as add_to_mul."
         )
     if name in EXERCISES:
-        raise CannotWrite(f"The course has an exercise called {name}.")
+        raise CannotWrite(f"The course already has an exercise called {name}.")
     if not (room / "nbgrader_config.py").is_file():
         raise CannotWrite(f"{room} is not a classroom: it has no nbgrader_config.py.")
     home = folder_of(room, name)
@@ -49,13 +49,13 @@ def write(room: Path, name: str) -> Path:
 
 
 def write_source(room: Path, exercise: Exercise) -> Path:
-    """Make the notebook of an exercise, unless somebody has changed the one that is there.
+    """Make the notebook of an exercise, unless somebody has changed it.
 
     Raises:
         CannotWrite: its source breaks a rule of the builder.
 
     Returns:
-        Where it is.
+        The path of the notebook.
     """
     name = exercise.chapter
     path = room / "source" / name / f"{name}.ipynb"

@@ -77,7 +77,7 @@ def is_learners(filename: str) -> bool:
 
 
 def is_stub(error: BaseException) -> bool:
-    """Whether this is the ``raise NotImplementedError()`` of an untouched stub.
+    """Whether this is the ``raise NotImplementedError`` of an untouched stub.
 
     It is a statement of a function's own body. In a branch, it is an answer's way to refuse what
     it does not know.

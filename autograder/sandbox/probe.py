@@ -12,23 +12,23 @@ if TYPE_CHECKING or sys.platform == "linux":
     from autograder.sandbox import namespaces, seccomp, temp_dirs
 
 _UNBOXED = (
-    "To run students' code without a box, with all that you may do yourself: --no-sandbox, or "
+    "To run students' code without a sandbox, with your own permissions: --no-sandbox, or "
     "c.ExecuteChecks.sandbox = False in nbgrader_config.py."
 )
 _NOT_LINUX = (
-    "Notebooks are run in a box, and the box needs Linux. Use a Linux machine, a virtual one, or "
+    "Notebooks run in a sandbox, which needs Linux. Use a Linux machine, a virtual one, or "
     f"WSL 2 on Windows. {_UNBOXED}"
 )
 _REFUSED = (
-    "This kernel does not let the grader box notebooks ({error}). On Ubuntu: "
+    "This kernel does not allow the sandbox for notebooks ({error}). On Ubuntu: "
     "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0. On other systems: sudo sysctl "
     "-w user.max_user_namespaces=10000. In a container: start it with --cap-add SYS_ADMIN "
     f"--security-opt seccomp=unconfined --security-opt apparmor=unconfined. {_UNBOXED}"
 )
 _UNSEEN = (
-    "Notebooks can be boxed here, but Python does not find its own packages in the box ({error}). "
-    "Make the environment anew with: python -m venv, and install the course there; and please "
-    f"report how this one was made. {_UNBOXED}"
+    "The sandbox works here, but Python does not find its own packages in it ({error}). Make a "
+    "new environment with python -m venv, and install the course there. Please report how you "
+    f"made the old one. {_UNBOXED}"
 )
 _NOT_SEEN = 3
 _READ = ("zipapp", "_ctypes", "typing_extensions")

@@ -148,6 +148,6 @@ def _exactly(wire: socket.socket, size: int, until: float | None) -> bytes:
         except OSError as error:
             raise Broken(str(error)) from None
         if not part:
-            raise Broken("the other side has hung up")
+            raise Broken("its process is gone")
         found += part
     return bytes(found)

@@ -1,4 +1,4 @@
-"""A file with an answer, run and checked; what a terminal shows of it, and a page for a browser."""
+"""The check of a file with an answer: its card for a terminal, and a page for a browser."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from autograder.runner.stopped import stop_record
 from autograder.watch.job import Job, Result
 
 LOADING = Limits(cpu=10.0, wall=60.0)
-"""For what a file does besides defining an answer."""
+"""Limits for the code of a file outside of the answer."""
 
 _NEAR = 0.8
-_COLOURS = """\
+_COLORS = """\
 :root{color-scheme:light dark}
 @media (prefers-color-scheme:dark){:root{--jp-content-font-color1:#e4e8ee;
 --jp-layout-color1:#14171c;--jp-layout-color2:#20252c;--jp-border-color2:#444c57}}
@@ -40,7 +40,7 @@ color:var(--jp-content-font-color1,#1d2430)}"""
 
 
 def do(job: Job) -> str | None:
-    """Check a file, and write what came of it.
+    """Check a file, and write the result.
 
     Returns:
         The page with the picture, or ``None`` if there is nothing to draw.
@@ -67,10 +67,10 @@ def do(job: Job) -> str | None:
 
 
 def _place(file: str, keys: bool) -> Place:
-    """How a card in a terminal speaks of the file."""
+    """The words of a card about the file and the keys."""
     passed, compare, hint = "", "", ""
     if keys:
-        passed = "Press n to go on."
+        passed = "Press n for the next exercise."
         compare = "Press c to compare it with other right answers."
         hint = " If you are stuck, press h for a hint."
     stub = f"`{{name}}` still raises `NotImplementedError`. Write your answer in {file}, and save."
@@ -82,10 +82,10 @@ def _place(file: str, keys: bool) -> Place:
 
 
 def load(file: Path, exercise: Exercise) -> types.ModuleType | Verdict:
-    """Run a file as Python does, and look whether it defines the answer.
+    """Run a file as Python does, and see whether it defines the answer.
 
     Returns:
-        The module; a verdict where there is no answer to check.
+        The module; a verdict if there is no answer to check.
     """
     name = exercise.name
     try:
@@ -96,7 +96,7 @@ def load(file: Path, exercise: Exercise) -> types.ModuleType | Verdict:
     module.__file__ = str(file)
     sys.modules["__main__"] = module  # as in a notebook, so that functions are found by name
     text = source.decode("utf-8", errors="replace")
-    # What is shown of the answer is what runs now, whatever is saved in the meantime.
+    # The card must show the code that runs now, even if the file is saved again meanwhile.
     linecache.cache[str(file)] = (len(text), None, text.splitlines(keepends=True), str(file))
     try:
         code = compile(source, str(file), "exec", dont_inherit=True)
@@ -107,12 +107,12 @@ def load(file: Path, exercise: Exercise) -> types.ModuleType | Verdict:
             exec(code, vars(module))
     except OutOfTime as error:
         return _endless(name, file, error)
-    except BaseException as error:  # whatever it raises, `exit()` too
+    except BaseException as error:  # even `exit()`
         record = stop_record(error)
-        message = f"{file.name} raised {error_text(record)} while it was run.{came_from(record)}"
+        message = f"{file.name} raised {error_text(record)} when it was run.{came_from(record)}"
         look = advice_for(exercise, record, "call") or (
-            "The check calls your answer itself. What is at the margin of the file runs on every "
-            "save, before the check."
+            "The check calls your answer itself. Code without indentation runs on every save, "
+            "before the check."
         )
         return _nothing(name, "crashed", message, look)
     return module if name in vars(module) else _undefined(name, file, text)
@@ -124,15 +124,15 @@ def _no_python(name: str, file: Path, error: Exception) -> Verdict:
         line = (error.text or "").strip()[:200]
         where = f", at line {error.lineno}: `{line}`" if line else f", at line {error.lineno}"
         reason = f" ({error.msg})"
-    message = f"{file.name} is no Python{where}{reason}. Nothing of it was run."
-    return _nothing(name, "crashed", message, "Mend that line, and save.")
+    message = f"{file.name} is not valid Python{where}{reason}. None of it was run."
+    return _nothing(name, "crashed", message, "Fix that line, and save.")
 
 
 def _endless(name: str, file: Path, error: BaseException) -> Verdict:
     record = stop_record(error)
     at = f" It was at line {record['line']}: `{record['text']}`." if record["line"] else ""
-    message = f"{file.name} did not come to its end, before your answer was tried.{at}"
-    return _nothing(name, "crashed", message, "Which loop or call at the margin goes on for ever?")
+    message = f"{file.name} did not end, so your answer was not tested.{at}"
+    return _nothing(name, "crashed", message, "Which loop or call outside of functions never ends?")
 
 
 def _undefined(name: str, file: Path, text: str) -> Verdict:
@@ -141,11 +141,11 @@ def _undefined(name: str, file: Path, text: str) -> Verdict:
     defined = [node.name for node in body if isinstance(node, kinds)]
     near = difflib.get_close_matches(name, defined, 1, _NEAR)
     if near:
-        message = f"{file.name} defines `{near[0]}`, and this exercise is about `{name}`."
+        message = f"{file.name} defines `{near[0]}`, but this exercise asks for `{name}`."
         return _nothing(name, "failed", message, "Compare the two names, letter by letter.")
     return _nothing(
         name, "failed", f"{file.name} does not define `{name}`.",
-        f"Write `{name}` at the margin of the file, not inside of another function or an `if`.",
+        f"Define `{name}` without indentation, not inside another function or an `if`.",
     )  # fmt: skip
 
 
@@ -157,7 +157,7 @@ def _nothing(name: str, status: Status, message: str, look: str) -> Verdict:
 
 
 def page_of(verdict: Verdict, exercise: Exercise) -> str | None:
-    """A page with a picture: what the card is about, or the first model that is tried."""
+    """A page with a picture of the card's case, or of the first model that the check uses."""
     picture = title = None
     nodes = verdict.findings[0].nodes if verdict.findings else ()
     try:
@@ -168,7 +168,7 @@ def page_of(verdict: Verdict, exercise: Exercise) -> str | None:
             if picture is None:
                 model = exercise.visible_cases()[0].make(0).model
                 picture = draw(model) if model is not None else None
-                title = "The first model on which the answer is tried"
+                title = "The first model of the check"
             drawn = picture.html() if picture is not None else ""
     except Exception:  # a model that cannot be drawn must not cost the learner the card
         drawn = ""
@@ -178,13 +178,13 @@ def page_of(verdict: Verdict, exercise: Exercise) -> str | None:
     card = card_html(verdict, exercise) if verdict.status != "not attempted" else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{heading}</title>'
-        f"<style>{_COLOURS}</style></head><body><main><h1>{heading}</h1>{drawn}{card}</main>"
+        f"<style>{_COLORS}</style></head><body><main><h1>{heading}</h1>{drawn}{card}</main>"
         "</body></html>\n"
     )
 
 
 def write_page(page: str, path: Path) -> None:
-    """Write the page; where that is impossible there is none."""
+    """Write the page, or remove the old one if that fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Has files checked in processes that can be stopped. Each is used once; the next one waits."""
+"""Checks of files, each in a process that can be stopped; a spare one waits for the next check."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from pathlib import Path
 from autograder.watch.job import Job, Result
 
 LONGEST = 180.0
-"""Seconds after which a check is stopped. Its own limits end it before, where they can."""
+"""Seconds after which a check is stopped, if its own limits have not ended it before."""
 
 _WARM = {"torch", "torchvision", "matplotlib", "IPython", "functorch"}
 
 
 @dataclass
 class Check:
-    """A check that is under way.
+    """A check that is running.
 
     Attributes:
-        job: what is asked.
-        process: who does it.
-        began: when.
+        job: the file and the exercise.
+        process: the process that runs it.
+        began: the time at which it began.
     """
 
     job: Job
@@ -37,31 +37,30 @@ class Check:
     began: float = field(default_factory=time.monotonic)
 
     def result(self) -> Result | None:
-        """What came of it, as soon as something did."""
+        """The result, as soon as there is one."""
         return Result.read(Path(self.job.result))
 
     @property
     def is_over(self) -> bool:
-        """Whether the process has ended, or has had enough time."""
+        """Whether the process has ended, or has used up its time."""
         return self.process.poll() is not None or time.monotonic() - self.began > LONGEST
 
     def why(self) -> str:
-        """What to say where nothing came of it."""
+        """The message for a check without a result."""
         file = Path(self.job.file).name
         if self.process.poll() is None:
             return (
-                f"! Crashed: {file} was still being checked after {LONGEST:.0f} seconds, and was "
-                "stopped.\nLook for a loop that never ends, with a `try` in it that catches "
-                "everything."
+                f"! Crashed: the check of {file} was stopped after {LONGEST:.0f} seconds.\nLook "
+                "for a loop that never ends, with a `try` in it that catches everything."
             )
         return (
-            f"! Crashed: {file} ended Python itself while it was checked (exit status "
+            f"! Crashed: {file} ended Python itself during the check (exit status "
             f"{self.process.returncode}).\nLook for calls that end the process, such as "
             "`os._exit`, and for endless recursion."
         )
 
     def stop(self) -> None:
-        """Stop it, and what it has started, wherever it is."""
+        """Stop the process and all processes that it started."""
         if self.process.poll() is None:
             with contextlib.suppress(OSError):
                 if sys.platform == "win32":
@@ -75,10 +74,10 @@ class Check:
 
 
 class Checker:
-    """Starts checks. Used with `with`, it leaves no process behind."""
+    """Starts checks. As a context manager, it ends all of its processes."""
 
     def __init__(self, modules: list[str]) -> None:
-        """With the modules that files import, so that nobody waits for them."""
+        """Take the modules that files import, so that the spare process imports them in time."""
         self._modules = modules
         self._place = tempfile.TemporaryDirectory(prefix="fxcourse-", ignore_cleanup_errors=True)
         self._count = 0
@@ -95,14 +94,14 @@ class Checker:
         self._place.cleanup()
 
     def check(self, exercise: str, file: Path, page: Path, *, keys: bool) -> Check:
-        """Begin to check a file. A check that is under way is stopped."""
+        """Start a check of a file. A check that is still running is stopped."""
         self.stop()
         self._count += 1
         result = Path(self._place.name) / f"{self._count}.json"
         job = Job(exercise, str(file), str(result), str(page), keys)
         process = self._spare or self._start()
         self._spare = None
-        if not _ask(process, job):  # the one that waited has ended meanwhile
+        if not _ask(process, job):  # the spare process has ended
             self._stop_spare(process)
             process = self._start()
             _ask(process, job)
@@ -110,12 +109,12 @@ class Checker:
         return self._current
 
     def prepare(self) -> None:
-        """Start the process for the next check, while nobody waits for this one."""
+        """Start the process for the next check."""
         if self._spare is None:
             self._spare = self._start()
 
     def stop(self) -> None:
-        """Stop the check that is under way, if there is one."""
+        """Stop the check that is running, if there is one."""
         if self._current is not None:
             self._current.stop()
             self._current = None
@@ -124,7 +123,7 @@ class Checker:
         Check(Job("", "", "", ""), process).stop()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        # What it prints itself is lost: what a learner's code prints is in the card.
+        # Its own output is dropped: the card has the output of the learner's code.
         command = [sys.executable, "-m", "autograder.watch.child", *self._modules]
         return subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -143,7 +142,7 @@ def _ask(process: subprocess.Popen[bytes], job: Job) -> bool:
 
 
 def heavy_modules(code: str) -> list[str]:
-    """The modules among those that a file imports for which a learner would wait."""
+    """The modules that a file imports and that take long to import."""
     found = []
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):

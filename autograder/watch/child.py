@@ -1,7 +1,7 @@
-"""A process of its own in which a file is checked: ``python -m autograder.watch.child``.
+"""The process that checks a file: ``python -m autograder.watch.child``.
 
-It imports what takes long, and waits for a job as one line of JSON. What came of it is written to
-a file; then the page with the picture. It can be stopped at any moment.
+It imports the slow modules, and waits for a job as one line of JSON. It writes the result to a
+file, and then the page with the picture. It can be stopped at any moment.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ def main(modules: list[str]) -> None:
     """Do one job.
 
     Args:
-        modules: what to import while there is nothing to do.
+        modules: the modules to import while there is no job.
     """
     from autograder.watch import check_file  # it imports PyTorch and the exercises
 
     for module in modules:
-        with contextlib.suppress(Exception):  # the file itself says what is wrong with it
+        with contextlib.suppress(Exception):  # checking the file will show the error
             importlib.import_module(module)
     line = sys.stdin.readline()
     if not line:
-        return  # nobody waits any more
+        return  # the parent process has ended
     job = Job(**json.loads(line))
-    # An answer that asks for input gets an end of file, and does not wait.
+    # An answer that reads input gets an end of file, instead of waiting.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.path.insert(0, str(Path(job.file).parent))
     page = check_file.do(job)

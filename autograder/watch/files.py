@@ -1,4 +1,4 @@
-"""A chapter's exercises as Python files: given out once, and never overwritten afterwards."""
+"""The exercises of a chapter as Python files: written once, and never overwritten afterwards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autograder.workspace.update import GIVEN, CannotUpdate
 from autograder.workspace_root import STATE
 
 FOLDER = "exercises"
-"""The folder in a workspace with the files, one folder a chapter."""
+"""The folder in a workspace with the files, one folder per chapter."""
 
 WIDTH = 96
 _OF_NOTEBOOKS = {"check", "debrief", "hint", "predict", "progress"}
@@ -32,7 +32,7 @@ class ExerciseFile:
         name: the exercise.
         heading: its heading, such as ``Exercise 3.1 `retarget` · Call another function``.
         path: the file in which the learner writes.
-        given: the file as this version of the course gives it out.
+        given: the text of the file in this version of the course.
     """
 
     name: str
@@ -42,7 +42,7 @@ class ExerciseFile:
 
     @property
     def is_untouched(self) -> bool:
-        """Whether the file is as it was given out."""
+        """Whether the learner has not changed the file."""
         return _read(self.path) == self.given
 
 
@@ -59,7 +59,7 @@ def exercises_of(folder: Path, chapter: str) -> list[ExerciseFile]:
     source = folder / STATE / GIVEN / f"{chapter}.ipynb"
     try:
         notebook = nbformat.read(source, as_version=4)
-    except Exception as error:  # whatever has become of the file
+    except Exception as error:  # the file may contain anything
         raise CannotUpdate(f"{source} cannot be read: {error}. Run 'fxcourse update'.") from None
     given = given_code(notebook)
     cards = {str(cell.get("id")): cell.source for cell in notebook.cells}
@@ -75,14 +75,14 @@ def exercises_of(folder: Path, chapter: str) -> list[ExerciseFile]:
 
 
 def give_out(folder: Path, exercises: list[ExerciseFile]) -> list[str]:
-    """Write the files that are not there, and bring those up to date that nobody has touched.
+    """Write files that do not exist, and update files that the learner has not changed.
 
     Args:
         folder: the workspace.
-        exercises: those of a chapter.
+        exercises: the exercises of a chapter.
 
     Returns:
-        What a person must know: a sentence for each file whose task has changed.
+        A sentence for each changed file whose task has changed too.
 
     Raises:
         CannotUpdate: the folder cannot be written to.
@@ -101,20 +101,20 @@ def give_out(folder: Path, exercises: list[ExerciseFile]) -> list[str]:
                 beside = one.path.with_suffix(".new.txt")
                 _write(beside, one.given)
                 news.append(
-                    f"The task of {one.name} has changed. {one.path.name} is as you left it; the "
-                    f"new text is in {beside.name}, beside it."
+                    f"The task of {one.name} has changed. {one.path.name} was not changed. The new "
+                    f"text is in {beside.name}, next to it."
                 )
             _write(was, one.given)
     except OSError as error:
         raise CannotUpdate(
             f"{error.filename or folder} cannot be written ({error.strerror}). No answer was "
-            "changed. Name a folder in which you may write: fxcourse watch 03 FOLDER"
+            "changed. Use a folder in which you can write: fxcourse watch 03 FOLDER"
         ) from None
     return news
 
 
 def _fetch(folder: Path, one: ExerciseFile) -> None:
-    """Bring along the file of an exercise that another chapter had before."""
+    """Move the file of an exercise that belonged to another chapter before."""
     if one.path.exists():
         return
     for other in sorted((folder / FOLDER).glob(f"*/{one.path.name}")):
@@ -127,23 +127,23 @@ def _fetch(folder: Path, one: ExerciseFile) -> None:
 
 
 def heading(card: str) -> str:
-    """The heading of a card, without what Markdown needs."""
+    """The heading of a card, without the marks of Markdown."""
     return card.strip().partition("\n")[0].lstrip("# ")
 
 
 def file_text(card: str, given: str, stub: str) -> str:
-    """A file: the task as comments, what the chapter gives, and what there is to write.
+    """A file: the task as comments, the imports of the chapter, and the empty answer.
 
     Args:
-        card: the text of the card, Markdown.
+        card: the text of the card, in Markdown.
         given: the code that the chapter begins with.
-        stub: the cell to write the answer in.
+        stub: the cell for the answer.
     """
     return f"{as_comments(card)}\n\n{given.strip()}\n\n\n{stub.strip()}\n"
 
 
 def as_comments(card: str) -> str:
-    """Markdown as comments; paragraphs are filled, and code and tables stay as they are."""
+    """Markdown as comments. Paragraphs are filled; code and tables are not changed."""
     lines: list[str] = []
     paragraph = ""
     in_code = False
@@ -179,7 +179,7 @@ def as_comments(card: str) -> str:
 
 
 def given_code(notebook: NotebookNode) -> str:
-    """What a chapter's first cell imports and defines; nothing that prints or draws."""
+    """The imports and definitions of a chapter's first cell, without lines that print or draw."""
     first = next(cell.source for cell in notebook.cells if cell.cell_type == "code")
     lines = first.splitlines()
     for node in reversed(ast.parse(first).body):
@@ -193,7 +193,7 @@ def given_code(notebook: NotebookNode) -> str:
 
 
 def _shows(expression: ast.expr) -> bool:
-    """Whether a line only shows something."""
+    """Whether a line only prints or draws something."""
     name = expression.func if isinstance(expression, ast.Call) else None
     return isinstance(name, ast.Name) and name.id in {"print", "draw", "display"}
 

@@ -1,4 +1,4 @@
-"""What a child is asked to do, and what it says; known to both sides, and nothing heavy in it."""
+"""The job of a child process and its result. Both sides import this; it imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Job:
     Attributes:
         exercise: the exercise.
         file: the file with the answer.
-        result: where to write what came of it.
-        page: where to write the page with the picture.
-        keys: whether there are keys to speak of.
+        result: the file for the result.
+        page: the file for the page with the picture.
+        keys: whether the session reads keys, so that a card can name them.
     """
 
     exercise: str
@@ -29,13 +29,13 @@ class Job:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of checking a file.
+    """The result of checking a file.
 
     Attributes:
-        status: how it went, as a verdict says it.
+        status: the status of the verdict.
         card: the card as text.
         hints: the hints of the exercise as text, in their order.
-        debrief: what there is to compare a right answer with; ``""`` where there is nothing.
+        debrief: other right answers, as text; ``""`` if there are none or they may not be shown.
     """
 
     status: str
@@ -44,14 +44,14 @@ class Result:
     debrief: str = ""
 
     def write(self, path: Path) -> None:
-        """Write it whole or not at all."""
+        """Write the result, whole or not at all."""
         beside = path.with_suffix(".part")
         beside.write_text(json.dumps(asdict(self)), encoding="utf-8")
         os.replace(beside, path)
 
     @classmethod
     def read(cls, path: Path) -> Result | None:
-        """What was written; nothing where nothing was."""
+        """Read a result; ``None`` if none was written."""
         try:
             return cls(**json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 Read = Callable[[], str]
-"""The keys pressed since it was called last, in lower case; ``""`` where there are none."""
+"""The keys pressed since the last call, in lower case; ``""`` if there are none."""
 
 QUIT = "q"
 _SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|O.|.)?", re.S)
@@ -17,9 +17,9 @@ _SEQUENCE = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|O.|.)?", re.S)
 
 @contextlib.contextmanager
 def keys() -> Iterator[Read | None]:
-    """Read keys as they are pressed; yields nothing where there is no terminal to press them in.
+    """Read keys as they are pressed; yields ``None`` without a terminal.
 
-    The terminal is as before afterwards, whatever happens.
+    Afterwards the terminal has its earlier settings, even after an exception.
     """
     if not _is_terminal():
         yield None
@@ -31,7 +31,7 @@ def keys() -> Iterator[Read | None]:
 
 
 def letters(typed: str) -> str:
-    """The letters among what was typed. What a terminal sends for arrows and the like has none."""
+    """The letters in the typed text. The sequences for arrows and other such keys have none."""
     return _SEQUENCE.sub("", typed).lower()
 
 
@@ -72,9 +72,9 @@ else:
         before = termios.tcgetattr(terminal)
 
         def again(_: int, frame: FrameType | None) -> None:
-            tty.setcbreak(terminal)  # after Ctrl-Z and `fg`, a shell has put back its own way
+            tty.setcbreak(terminal)  # after Ctrl-Z and `fg`, the shell has reset the terminal
 
-        tty.setcbreak(terminal)  # Ctrl-C and Ctrl-Z stay what they are
+        tty.setcbreak(terminal)  # Ctrl-C and Ctrl-Z still work
         resumed = signal.signal(signal.SIGCONT, again)
         gone = False
 

@@ -1,4 +1,4 @@
-"""Which files were saved. Editors write in place, or write another file and rename it."""
+"""Saved files. Editors write in place, or write another file and rename it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Literal
 
 Mark = tuple[int, int, int] | None
-"""When a file was written, how long it is and which file it is; nothing where there is none."""
+"""The time, size and inode of a file; ``None`` if there is no file."""
 
 Kind = Literal["saved", "gone"]
 
 
 @dataclass
 class Saves:
-    """Looks at files again and again.
+    """The changes to some files between two looks.
 
     Attributes:
         paths: the files.
@@ -30,10 +30,10 @@ class Saves:
         self._told = dict(self._seen)
 
     def look(self) -> list[tuple[Path, Kind]]:
-        """What has become of files since the last look.
+        """The files that were saved or removed since the last look.
 
-        A change is told of once the file is the same in two looks: until then an editor may be
-        writing, or be about to put a new file in the place of the old one.
+        A change is reported when the file is the same in two looks. Until then an editor may still
+        be writing, or about to replace the old file by a new one.
         """
         found: list[tuple[Path, Kind]] = []
         for path in self.paths:

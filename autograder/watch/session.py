@@ -1,4 +1,4 @@
-"""The terminal: a card on every save, and keys for hints, the next exercise and the picture."""
+"""A session in the terminal: a card on every save, and keys for hints, pictures and more."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autograder.watch.job import Result
 from autograder.watch.keys import QUIT, Read
 from autograder.watch.saves import Saves
 
-KEYS = "h hint · n next exercise · d picture in the browser · c compare, after a pass · q leave"
+KEYS = "h hint · n next exercise · d picture in the browser · c compare after a pass · q quit"
 TICK = 0.1
 PAGE_WAIT = 20.0
 PICTURES = "pictures"
@@ -40,11 +40,11 @@ class Session:
     """One run of the command.
 
     Attributes:
-        exercises: those of the chapter, in their order.
-        console: where to write.
-        checker: has files checked.
-        read: reads keys; nothing where there are none.
-        browse: opens a page; says whether it could.
+        exercises: the exercises of the chapter, in their order.
+        console: the terminal.
+        checker: starts the checks.
+        read: reads keys; ``None`` without a terminal.
+        browse: opens a page, and returns whether that succeeded.
     """
 
     exercises: list[ExerciseFile]
@@ -69,8 +69,9 @@ class Session:
         return self.exercises[self._current]
 
     def run(self) -> None:
-        """Show cards until somebody leaves."""
-        self._say(KEYS if self.read else "Keys are off: this is no terminal. Stop it with Ctrl-C.")
+        """Show cards until the learner quits."""
+        without = "Keys do not work here: this is not a terminal. Stop with Ctrl-C."
+        self._say(KEYS if self.read else without)
         self._begin()
         while not self._left:
             self.step()
@@ -92,7 +93,7 @@ class Session:
     # -------------------------------------------------------------- checks
 
     def _begin(self) -> None:
-        """Have the current exercise checked."""
+        """Start a check of the current exercise."""
         one = self.exercise
         self.console.rule(f"{one.path.name} · {time.strftime('%H:%M:%S')}", style="dim")
         if not one.path.exists():
@@ -124,18 +125,20 @@ class Session:
             self._say(self._how_far())
 
     def _forget(self, path: Path) -> None:
-        """Say that a file is not there."""
+        """Say that a file does not exist any more."""
         self._check = None
         self.checker.stop()
         self._say(
-            f"{path.name} is gone. Save it again to go on with it. To get the empty one back, "
-            "leave, and run the command again."
+            f"{path.name} does not exist any more. Save it again to continue with it. To get an "
+            "empty one, quit, and run the command again."
         )
 
     def _how_far(self) -> str:
         left = [one.name for one in self.exercises if not _passed(one)]
         done = f"{len(self.exercises) - len(left)} of {len(self.exercises)} exercises passed."
-        return f"{done} Left: {', '.join(left)}." if left else f"{done} That was the chapter."
+        return (
+            f"{done} Left: {', '.join(left)}." if left else f"{done} You have finished the chapter."
+        )
 
     # -------------------------------------------------------------- keys
 
@@ -155,23 +158,23 @@ class Session:
                 self._say(KEYS)
 
     def _next(self) -> None:
-        """Go to the next exercise that is not passed; to the next at all if all are."""
+        """Go to the next exercise that is not passed, or to the next one if all are passed."""
         count = len(self.exercises)
         order = [(self._current + step) % count for step in range(1, count + 1)]
         self._current = next((i for i in order if not _passed(self.exercises[i])), order[0])
         self._begin()
 
     def _result(self) -> Result | None:
-        """What is known of the current exercise."""
+        """The result of the current exercise, if there is one."""
         if self._check is not None:
             self._wait(self._check, lambda: self._check is None)
         found = self._results.get(self.exercise.name)
         if found is None:
-            self._say("There is nothing to show before the file could be checked. Save it first.")
+            self._say("There is nothing to show before the first check. Save the file first.")
         return found
 
     def _wait(self, check: Check, done: Callable[[], bool]) -> None:
-        """Wait for a check, but not for ever."""
+        """Wait for a check, for at most `PAGE_WAIT` seconds."""
         end = time.monotonic() + PAGE_WAIT
         while time.monotonic() < end and not done():
             if self._check is check:
@@ -183,7 +186,7 @@ class Session:
         if result is None:
             return
         if not result.hints:
-            self._say(f"{self.exercise.name} has no hints: its task says all there is to say.")
+            self._say(f"{self.exercise.name} has no hints.")
             return
         shown = self._hints.get(self.exercise.name, 0)
         if shown == len(result.hints):
@@ -196,7 +199,7 @@ class Session:
         result = self._result()
         if result is not None:
             name = self.exercise.name
-            self._card(result.debrief or f"The debrief of {name} opens after your own pass.")
+            self._card(result.debrief or f"The debrief of {name} opens after you have passed it.")
 
     def _draw(self) -> None:
         page = self._page_of(self.exercise)
@@ -210,7 +213,7 @@ class Session:
         elif self.browse(page):
             self._say(f"The picture is in the browser: {page}")
         else:
-            self._say(f"No browser could be opened. The picture: {page}")
+            self._say(f"No browser could be opened. The picture is in {page}")
 
     @staticmethod
     def _page_of(one: ExerciseFile) -> Path:
@@ -226,7 +229,7 @@ class Session:
 
 
 def styled(card: str) -> Text:
-    """A card for a terminal: its head in a colour, code and labels set apart."""
+    """A card for a terminal, with colors for its first line, for code and for labels."""
     text = Text(card)
     head = card.partition("\n")[0]
     text.stylize(_STYLES.get(card[:1], "bold"), 0, len(head))
@@ -236,7 +239,7 @@ def styled(card: str) -> Text:
 
 
 def open_page(page: Path) -> bool:
-    """Open a page in a browser of the desktop; never in one that would take over the terminal."""
+    """Open a page in a browser of the desktop, and never in one that runs in the terminal."""
     desktop = sys.platform in ("win32", "darwin") or any(
         os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
     )

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from autograder.overview import overview_so_far
 from autograder.workspace.given import INDEX
 from autograder.workspace_root import ENV
 
@@ -21,11 +22,23 @@ def command(folder: Path, options: Sequence[str] = ()) -> list[str]:
         folder: the workspace.
         options: JupyterLab's own, such as ``--no-browser``.
     """
-    first = f"/lab/tree/{INDEX}.ipynb"
+    first = f"/lab/tree/{first_notebook(folder)}.ipynb"
     return [
         sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={folder}",
         f"--LabApp.default_url={first}", *options,
     ]  # fmt: skip
+
+
+def first_notebook(folder: Path) -> str:
+    """The stem of the notebook that opens: the first chapter, or the index after the first pass.
+
+    Args:
+        folder: the workspace.
+    """
+    standing = overview_so_far(folder).standing
+    first = standing.course.chapters[0].name
+    begins = not standing.is_begun and (folder / f"{first}.ipynb").exists()
+    return first if begins else INDEX
 
 
 def environment(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:

@@ -226,8 +226,8 @@ def _bring(
         return rows + [_let_go(folder, name, carried.get(name), stamp) for name in gone]
     except OSError as error:
         raise CannotUpdate(
-            f"{error.filename or folder} cannot be written ({error.strerror}). What was there is "
-            f"there, or in {folder / KEPT}. Mend this, and run the command again."
+            f"{error.filename or folder} cannot be written ({error.strerror}). Your notebooks "
+            f"are unchanged, or in {folder / KEPT}. Fix this, and run the command again."
         ) from None
 
 

@@ -12,6 +12,11 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const named of document.querySelectorAll("details.hide > summary, .search-button-field")) {
     named.removeAttribute("aria-label");
   }
+  // The arrow that unfolds a folder in the sidebar has no name.
+  for (const arrow of document.querySelectorAll(".bd-sidebar-primary summary")) {
+    const folder = arrow.closest("li").querySelector("a").textContent;
+    arrow.setAttribute("aria-label", `Pages of ${folder}`);
+  }
   // An empty corner of a table is no heading.
   for (const head of document.querySelectorAll("thead th")) {
     if (!head.textContent.trim()) {

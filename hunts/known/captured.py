@@ -157,10 +157,10 @@ class Model(nn.Sequential):
         inputs="x = torch.tensor([[-1.0, 2.0]])",
         change="unflatten(export(gm, (x,)))",
         imports="from torch.export import export, unflatten",
-        why="It builds modules by what nodes say of the module they lie in, from the root down. A "
-        "graph module that was traced says that itself, without the root, and that is what the "
-        "program notes. So no node lies in the root, and the root returns its input, taken "
-        "apart along its first dimension.",
+        why="Each node records the modules that it belongs to, from the root down. `unflatten` "
+        "builds its modules from these records. The nodes of a traced graph module record them "
+        "without the root, and the exported program copies that. So the root has no nodes of "
+        "its own. It returns its input, split along the first dimension.",
         file="export/unflatten.py",
         line="if node_module_stack[:depth] != self.module_stack:",
         cure="unflatten(export(model, (x,)))",

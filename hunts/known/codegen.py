@@ -98,7 +98,7 @@ class Model(nn.Module):
     ),
     Bug(
         name="parameter-named-inf",
-        title="a parameter called `inf` or `nan` takes the place of the number",
+        title="a parameter called `inf` or `nan` replaces the number",
         suspects=CODE,
         code="""
 class Model(nn.Module):
@@ -138,12 +138,12 @@ class Model(nn.Module):
 """,
         inputs="x = torch.tensor([-1.0, 2.0])",
         change="gm",
-        why="Names of attributes are written behind a dot if they are identifiers. A keyword is "
-        "one, too, as far as `str.isidentifier` says: the code has `self.class(x)`.",
+        why="FX writes an attribute's name after a dot if it is an identifier. For "
+        "`str.isidentifier`, a keyword is an identifier too, so the code has `self.class(x)`.",
         file="fx/graph.py",
         line="if not e.isidentifier():",
         issues=(188538,),
-        instead="Choose a name that is no keyword of Python.",
+        instead="Choose a name that is not a Python keyword.",
         raises=True,
         mend=_keywords,
     ),
@@ -162,12 +162,12 @@ gm = fx.GraphModule(nn.Module(), graph)
         inputs="x = torch.zeros(2)",
         change="gm",
         right_is="fx.Interpreter(gm).run",
-        why="The code of `operator.iadd(size, 10)` is `size += 10`. A tensor is changed in place "
-        "by that; a number is not, and the name `size` stands for another one from there on. "
-        "An `Interpreter` calls the function, and is right.",
+        why="The code of `operator.iadd(size, 10)` is `size += 10`. That changes a tensor in "
+        "place. It does not change a number: the name `size` gets a new value, which later nodes "
+        "read. An `Interpreter` calls the function, and is right.",
         file="fx/graph.py",
         line='"iadd": "{} += {}",',
-        instead="Record `operator.add` for what is no tensor.",
+        instead="Record `operator.add` for values that are not tensors.",
         mend=_calls_in_place,
     ),
 )

@@ -97,8 +97,8 @@ class Model(nn.Module):
         change=FOLDED,
         show="f(x, k=5.0)",
         imports=FOLD,
-        why="`FoldedGraphModule.__call__` takes `**kwargs`, and does not pass them on. Where there "
-        "is a default, it is used in silence.",
+        why="`FoldedGraphModule.__call__` takes `**kwargs`, and does not pass them on. If there "
+        "is a default, it is used without a message.",
         file="fx/experimental/const_fold.py",
         line="return super().__call__(*args)",
         instead="Call it with positional arguments alone.",

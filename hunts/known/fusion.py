@@ -160,8 +160,8 @@ class Model(nn.Module):
         change=FUSED,
         show="f(x)[1].item()",
         imports=FUSE,
-        why="The fused layer takes the place of the old one under its name. Whoever calls that "
-        "name elsewhere, or reads its weight, gets the BatchNorm as well.",
+        why="The fused layer replaces the old one under its name. A node that calls that name "
+        "elsewhere, or reads its weight, gets the BatchNorm as well.",
         file="fx/experimental/optimization.py",
         line="replace_node_module(node.args[0], modules, fused_layer)",
         issues=(197539, 104593),
@@ -217,8 +217,8 @@ class Model(nn.Sequential):
         change=FUSED,
         show="f(x).item()",
         imports=FUSE,
-        why="The BatchNorm is gone, and with it a hook that changes what comes out of it. Hooks of "
-        "the first layer are run on what is already the result of both.",
+        why="The BatchNorm is removed, and with it a hook that changes its output. Hooks of "
+        "the first layer now run on the output of both layers.",
         file="fx/experimental/optimization.py",
         line="new_graph.erase_node(node)",
         instead="Remove the hooks first, or leave such layers out.",
@@ -242,8 +242,7 @@ class Model(nn.Sequential):
             ),
         ),
         why="Arguments are compared as Python compares numbers, and there `1`, `1.0` and `True` "
-        "are equal, and so are `0.0` and `-0.0`. What comes out has another dtype, or another "
-        "sign.",
+        "are equal, and so are `0.0` and `-0.0`. The result has another dtype, or another sign.",
         file="fx/passes/dialect/common/cse_pass.py",
         line="if hash_val_in_hash_env and token_map[hash_val] == token:",
         cure="CSEPass({operator.add})(gm).graph_module",

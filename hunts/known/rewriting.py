@@ -93,7 +93,7 @@ def _names_that_are_free() -> Any:
 BUGS = (
     Bug(
         name="replaced-after-a-write",
-        title="`replace_pattern` puts the replacement behind a write",
+        title="`replace_pattern` puts the replacement after a write",
         suspects=("replace_pattern",),
         code="""
 class Model(nn.Module):

@@ -148,7 +148,7 @@ class Model(nn.Module):
         change="split_module.split_module(gm, gm, lambda node: 0)",
         imports="from torch.fx.passes import split_module",
         why="Within a part, the module `act.0` is called `act_0`. If there is a module of that "
-        "name already, one of the two takes the place of the other.",
+        "name already, one of the two replaces the other.",
         file="fx/passes/split_module.py",
         line='target = node.target.replace(".", "_")',
         instead="Rename one of them first.",

@@ -123,9 +123,9 @@ gm = fx.GraphModule(nn.Module(), graph)
         imports="import copy",
         show="(f(x), x)",
         variants=(Variant(change="fx.symbolic_trace(gm)"),),
-        why="A pickle holds the code, and whoever loads it traces that code. A `Proxy` knows no "
-        "operators in place, so that `x += 1` is traced as `operator.add`, and the argument is "
-        "no longer changed. `torch.save`, and `fx.symbolic_trace` of a graph module, do the same.",
+        why="A pickle holds the code, and loading it traces that code. A `Proxy` has no in-place "
+        "operators, so `x += 1` is traced as `operator.add`, and the argument is no longer "
+        "changed. `torch.save`, and `fx.symbolic_trace` of a graph module, do the same.",
         file="fx/graph_module.py",
         line="graph = KeepModules().trace(com, **tracer_extras)",
         issues=(198077,),
@@ -173,10 +173,10 @@ class Model(nn.Sequential):
         change="to_folder(gm, ())",
         show="f(x).detach()",
         imports=FOLDER,
-        why="The code that is written builds a linear layer, a convolution or a BatchNorm anew, "
-        "from its text. A new layer is in training mode, so that this BatchNorm uses the "
-        "statistics of the batch, and changes its own. A new layer is also of float32: weights "
-        "of float64 are rounded when they are loaded.",
+        why="The written code builds a linear layer, a convolution or a BatchNorm again, from its "
+        "text. A new layer is in training mode, so this BatchNorm uses the statistics of the "
+        "batch, and changes its own. A new layer also has dtype float32: weights of float64 "
+        "are rounded when they are loaded.",
         file="fx/graph_module.py",
         line='return f"{module.__repr__()}"',
         cure="to_folder(gm, ()).eval()",

@@ -35,6 +35,10 @@ AXE = "4.14.1"
 """The version of axe-core that looks for what keeps people out."""
 
 
+WINDOWING = "@jupyterlab/notebook-extension:tracker"
+"""Settings that say which cells are in the page. The tests' lab has all of them there."""
+
+
 @dataclass(frozen=True)
 class Lab:
     """A running JupyterLab.
@@ -140,6 +144,24 @@ def _wait_for(url: str, server: subprocess.Popen[bytes]) -> None:
         except OSError:
             time.sleep(0.25)
     pytest.fail("JupyterLab did not answer within three minutes")
+
+
+def set_settings(lab: Lab, plugin: str, settings: dict[str, str]) -> None:
+    """Change what JupyterLab keeps as a person's settings."""
+    request = urllib.request.Request(
+        f"{lab.address}/lab/api/settings/{plugin}",
+        data=json.dumps({"raw": json.dumps(settings)}).encode(),
+        headers={"Authorization": f"token {TOKEN}", "Content-Type": "application/json"},
+        method="PUT",
+    )
+    urllib.request.urlopen(request, timeout=30).close()
+
+
+def wait_until_in_view(cell: Any) -> None:
+    """Wait until a part of a cell is in the window."""
+    from playwright.sync_api import expect
+
+    expect(cell.first).to_be_in_viewport(timeout=EXECUTION_MS)
 
 
 def only(source: str) -> re.Pattern[str]:

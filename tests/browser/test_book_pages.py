@@ -15,8 +15,10 @@ from tests.browser.test_browser import CHROMIUM, SCREENSHOTS
 from tests.support import small_book
 
 PAGES = (
-    "index", "map", "errors", "questions", "cheat_sheets", "glossary", "kinds/index",
-    "kinds/analysis", "hunting", "chapters/02b_lint",
+    "index", "install", "chapters/index", "chapters/02b_lint", "learners/index",
+    "instructors/first-class", "engineers/hunting", "reference/index", "reference/errors",
+    "reference/questions", "reference/cheat-sheets", "reference/glossary", "reference/kinds/index",
+    "reference/kinds/analysis", "reference/commands",
 )  # fmt: skip
 
 pytestmark = [

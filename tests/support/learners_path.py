@@ -32,7 +32,7 @@ class Attempt:
 
 
 ATTEMPTS = (
-    Attempt("the chapter as it comes", "not attempted", codes=("not-attempted",)),
+    Attempt("the chapter as it comes", "failed", codes=("wrong-value",)),
     Attempt(
         "a right answer",
         "passed",
@@ -54,6 +54,7 @@ def node_names(model):
 
 ASK = f"""\
 import json
+from autograder import grade
 verdict = grade("{EXERCISE}", {EXERCISE})
 print(json.dumps([verdict.status, sorted({{finding.code for finding in verdict.findings}})]))
 """

@@ -249,7 +249,7 @@ def _faults(found: Statistics, by_ability: Sequence[Answer]) -> Iterable[tuple[s
     if found.solved < HARD:
         yield "hard", f"Hard: only {solved}."
     if found.solved >= EASY:
-        yield "easy", f"Too easy: {solved}, so that it tells nobody apart."
+        yield "easy", f"Too easy: {solved}, so it does not separate strong students from weak ones."
     yield from _ambiguous(found, by_ability)
     if found.limits >= AT_LIMITS * found.tried:
         yield (

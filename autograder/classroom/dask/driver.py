@@ -40,7 +40,7 @@ AHEAD = 2
 """Submissions under way for each grader: one that it works on, and one that waits for it."""
 
 _MISSING = f"Dask is not installed. {how_to_install('distributed')}"
-_KEPT = "What is graded is kept; the same command goes on from here."
+_KEPT = "Graded submissions are kept. The same command continues from here."
 _LOST = (
     "The machines that graded this notebook were lost, time and again. It earns nothing so far; "
     "the same command tries again, without --cluster on this machine."
@@ -202,7 +202,7 @@ class _UnderWay:
             what = "does not have this course, or not all of it" if _is_missing(error) else "failed"
             raise CannotGrade(f"A worker {what} ({_short(error)}). {_KEPT}") from None
         if not isinstance(found, GradedNotebook) or not self._is_about(submission, found.result):
-            raise CannotGrade(f"A worker sent back something that is no result. {_KEPT}")
+            raise CannotGrade(f"A worker sent something that is not a result. {_KEPT}")
         return found
 
     def _is_about(self, submission: Submission, result: Result) -> bool:

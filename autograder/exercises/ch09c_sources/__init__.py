@@ -1,1 +1,1 @@
-"""Chapter 09c, an optional part: one folder an exercise."""
+"""Chapter 09c, a deep dive: one folder an exercise."""

@@ -1,1 +1,1 @@
-"""The exercise of the optional part of chapter 10."""
+"""The exercise of the deep dive of chapter 10."""

@@ -1,1 +1,1 @@
-"""Optional part of chapter 11: one folder an exercise."""
+"""Deep dive of chapter 11: one folder an exercise."""

@@ -1,1 +1,1 @@
-"""Optional part of chapter 12: one folder an exercise."""
+"""Deep dive of chapter 12: one folder an exercise."""

@@ -1,1 +1,1 @@
-"""The exercises of the optional part 12c: one spelling, then the pattern."""
+"""The exercises of the deep dive 12c: one spelling, then the pattern."""

@@ -1,1 +1,1 @@
-"""The optional part of chapter 13, about parts of a graph for a backend: one folder an exercise."""
+"""The deep dive of chapter 13, about parts of a graph for a backend: one folder an exercise."""

@@ -1,1 +1,1 @@
-"""The optional part of chapter 14, about pairs that share a scale: one folder an exercise."""
+"""The deep dive of chapter 14, about pairs that share a scale: one folder an exercise."""

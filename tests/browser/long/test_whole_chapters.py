@@ -8,7 +8,7 @@ import pytest
 
 from autograder.exercises import EXERCISES
 from tests.browser.desk import CHROMIUM, Lab, Notebook, only
-from tests.browser.test_browser_chapters import CHAPTERS, OPTIONAL, go_through
+from tests.browser.test_browser_chapters import CHAPTERS, DEEP_DIVES, go_through
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 
@@ -28,6 +28,6 @@ def test_a_whole_chapter_runs(chapter: str, page: Any, lab: Lab) -> None:
 
 
 @pytest.mark.xdist_group("browser")
-@pytest.mark.parametrize("chapter", OPTIONAL)
+@pytest.mark.parametrize("chapter", DEEP_DIVES)
 def test_a_learner_goes_through_a_deep_dive(chapter: str, page: Any, lab: Lab) -> None:
     go_through(chapter, page, lab)

@@ -1,4 +1,4 @@
-"""What the class hands in of the optional part 08b."""
+"""What the class hands in of the deep dive 08b."""
 
 from __future__ import annotations
 

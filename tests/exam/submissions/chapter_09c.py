@@ -1,4 +1,4 @@
-"""What the class hands in of the optional part 09c."""
+"""What the class hands in of the deep dive 09c."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the class hands in of the optional part of chapter 10."""
+"""What the class hands in of the deep dive of chapter 10."""
 
 from __future__ import annotations
 

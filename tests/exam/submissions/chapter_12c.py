@@ -1,4 +1,4 @@
-"""What the class hands in of the optional part 12c."""
+"""What the class hands in of the deep dive 12c."""
 
 from __future__ import annotations
 

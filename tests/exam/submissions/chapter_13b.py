@@ -1,4 +1,4 @@
-"""What the class hands in of the optional part of chapter 13."""
+"""What the class hands in of the deep dive of chapter 13."""
 
 from __future__ import annotations
 

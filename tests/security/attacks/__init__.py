@@ -111,8 +111,8 @@ class Attack:
         neighbour: whether an honest student is graded beside it, whose work takes long.
         stock: whether it can be tried against nbgrader alone without harm to a machine.
         doubt: why it may succeed, where no grader of this design can tell.
-        accepted: whether `SECURITY.md` names what it gains among the risks that are left; it is
-            told, and counted in no column.
+        accepted: whether `docs/explanation/sandbox.md` names its gain among the risks that are
+            left; such an attack is printed, and counted in no column.
     """
 
     name: str

@@ -76,7 +76,7 @@ def _tell_accepted(attacks: list[Attack], found: Found) -> None:
     for name in [attack.name for attack in attacks if attack.accepted]:
         for loss in found.attacks.pop(name, []):
             if loss.column == "gained":
-                print(f"a risk that SECURITY.md names: {name}: {loss.says}")
+                print(f"a risk that docs/explanation/sandbox.md names: {name}: {loss.says}")
             else:
                 found.attacks.setdefault(name, []).append(loss)
 

@@ -13,9 +13,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from typer.testing import CliRunner
 
 from autograder import cli
-from autograder.book import catalogue, errors, making, pages
-from autograder.book.chapter_page import ANSWER, DEBRIEF, SOLUTION, page_of
-from autograder.book.headings import headings
+from autograder.book import catalogue, docs_pages, errors, making, pages
+from autograder.book.chapter_page import ANSWER, DEBRIEF, LEFT_OUT, SOLUTION, page_of
+from autograder.book.contents import with_contents
+from autograder.book.headings import headings, title_alone
 from autograder.book.links import Links
 from autograder.book.questions import questions
 from autograder.builder import paths
@@ -85,6 +86,8 @@ def test_each_heading_has_a_label_of_its_own() -> None:
         ("[on](03b_effects.ipynb#3b.1-Probes:-watch-(19-minutes))", None),
         ("[on](03b_effects.ipynb#Recap)", "[on](#03b_effects-recap)"),
         ("[out](https://pytorch.org/chapter) 3", "[out](https://pytorch.org/chapter) 3"),
+        ("[chapter 3](../tracks.md#chapter-3)", "[chapter 3](../tracks.md#chapter-3)"),
+        ("1. Run\n\n   ```\n   chapter 3\n   ```", "1. Run\n\n   ```\n   chapter 3\n   ```"),
         ("[lost](99_nothing.ipynb)", "lost"),
     ],
 )
@@ -179,6 +182,122 @@ def test_the_book_can_be_searched(home: Path) -> None:
     ]
 
 
+# The other pages, without chapters
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages that `fxcourse book --pages` makes."""
+    notebooks = [paths.COURSE / f"{path.stem}.ipynb" for path in paths.chapters()]
+    return making.make(notebooks, None, tmp_path_factory.mktemp("pages")).parent
+
+
+def test_every_link_leads_somewhere_without_chapters(others: Path) -> None:
+    assert list(built_pages.broken(others)) == []
+    assert list(built_pages.from_elsewhere(others)) == []
+
+
+def test_without_chapters_nothing_is_executed_and_pages_say_so(others: Path) -> None:
+    chapter = built_pages.read(others / "chapters" / "03_manipulation.html")
+    assert LEFT_OUT.split("`")[0].strip("*") in chapter.seen
+    assert "section-3-1" in chapter.ids and "import torch" not in chapter.seen
+    messages = built_pages.read(others / "reference" / "errors.html")
+    assert "executes nothing" in messages.seen
+
+
+def test_every_page_of_the_documentation_is_in_the_book(others: Path) -> None:
+    written = [path.relative_to(docs_pages.DOCS) for path in docs_pages.pages()]
+    assert [path for path in written if not (others / path.with_suffix(".html")).is_file()] == []
+
+
+def test_the_contents_of_a_page_are_titles_alone(others: Path) -> None:
+    text = (others / "chapters" / "03_manipulation.html").read_text(encoding="utf-8")
+    found = re.search(r'<nav [^>]*class="page-toc".*?</nav>', text, re.S)
+    assert found
+    contents = re.sub(r"<[^>]+>|\s+", " ", found[0])
+    assert "3.3 Insert a node" in contents and "Delete every dropout" in contents
+    assert not re.search("★|minutes|points", contents)
+    seen = built_pages.read(others / "chapters" / "03_manipulation.html").seen
+    assert "3.3 Insert a node (24 minutes)" in seen and "· ★★ · 12 minutes · 4 points" in seen
+
+
+@pytest.mark.parametrize(
+    ("text", "alone"),
+    [
+        ("3.3 Insert a node (24 minutes)", "3.3 Insert a node"),
+        (" · Call another function · ★ · 1 minute · 1 point", " · Call another function"),
+        ("2. Grade it (half a minute)", "2. Grade it"),
+        ("Call · of 5 minutes", "Call · of 5 minutes"),
+        ("2 points", "2 points"),
+    ],
+)
+def test_a_title_alone_has_no_effort(text: str, alone: str) -> None:
+    assert title_alone(text) == alone
+
+
+# From GitHub's form to the book's
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("[`a` b](../../README.md#c)", "`a` b"),
+        ("[a](other.md#b) [b](#c)", None),
+        ("[a](https://example.org/README.md)", None),
+        ("[3](../../course/03_manipulation.ipynb)", None),
+        ("[a](../reference/kinds/)", "[a](../reference/kinds/index.md)"),
+        ("[a](../sample/03_manipulation.md#b)", "[a](03_manipulation.ipynb)"),
+        ("![a](../_static/x.png)", None),
+        ("`[a](../../README.md)`", None),
+        ("1. Run\n\n   ```\n   [a](../../README.md)\n   ```", None),
+        ("<!-- in the book: x -->\n[a](b.md)\n<!-- end -->", "from chapters"),
+    ],
+)
+def test_a_page_in_the_book_has_no_links_out_of_the_documentation(
+    text: str, made: str | None
+) -> None:
+    parts = {"x": "from chapters"}
+    assert docs_pages.for_the_book("in/page.md", text, parts) == (made or text)
+
+
+def test_a_link_to_another_file_leads_to_the_repository_if_it_is_known() -> None:
+    address = "https://example.org/a/course"
+    text = docs_pages.for_the_book("in/page.md", "[a](../../README.md#b)", {}, address)
+    assert text == f"[a]({address}/blob/main/README.md#b)"
+
+
+def test_a_picture_follows_the_theme() -> None:
+    picture = (
+        '<picture>\n<source media="(prefers-color-scheme: dark)" srcset="../d.png">\n'
+        '<img alt="A card." width="600" src="../l.png">\n</picture>'
+    )
+    assert docs_pages.for_the_book("page.md", picture, {}) == (
+        '<img class="only-light" alt="A card." width="600" src="../l.png">'
+        '<img class="only-dark" alt="A card." width="600" src="../d.png">'
+    )
+    assert docs_pages.for_the_book("page.md", f"```\n{picture}\n```", {}).count("<picture>") == 1
+
+
+def test_pages_are_in_the_order_of_the_links_to_them() -> None:
+    pages = {
+        "index.md": "[b](b.md) [how](how/index.md)",
+        "a.md": "",
+        "b.md": "",
+        "how/index.md": "[z](z.md), then [inner](inner/index.md#x)",
+        "how/a.md": "",
+        "how/z.md": "",
+        "how/inner/index.md": "",
+    }
+    made = with_contents(pages, ["chapters/index.md", "how/inner/x.ipynb"])
+    entries = {
+        name: re.findall(r"^(?:.* <)?/([\w/]+)>?$", text, re.M) for name, text in made.items()
+    }
+    assert entries["index.md"] == ["chapters/index", "b", "how/index", "a"]
+    assert entries["how/index.md"] == ["how/z", "how/inner/index", "how/a"]
+    assert entries["how/inner/index.md"] == ["how/inner/x"]
+    assert made["a.md"] == "" and "Chapters </chapters/index>" in made["index.md"]
+
+
 # Pages made of others
 
 
@@ -201,7 +320,7 @@ def test_each_question_has_its_section() -> None:
 
 
 def test_an_error_message_leads_to_its_section(home: Path) -> None:
-    page = built_pages.read(home / "html" / "errors.html")
+    page = built_pages.read(home / "html" / "reference" / "errors.html")
     assert "No module named 'torch.ao'" in page.seen and "more lines" not in page.seen
     assert "questions.html#question-74" in page.links
 
@@ -219,12 +338,17 @@ def test_errors_are_read_from_outputs() -> None:
         ("TypeError", "at 0x…", "section-1.1"),
         ("ValueError", "a | b", "section-1.1"),
     ]
-    assert r"| `a \| b` | [1.1 A](#section-1.1) |" in pages.errors_page(found)
+    assert r"| `a \| b` | [1.1 A](#section-1.1) |" in pages.errors_of(found)
 
 
 def test_every_kind_of_exercise_has_a_page() -> None:
-    written = {path.stem for path in (making.DOCS / "kinds").glob("*.md")}
-    assert written == {name.replace(" ", "_") for name in PROCEDURES}
+    folder = docs_pages.DOCS / "reference" / "kinds"
+    listed = (folder / "index.md").read_text(encoding="utf-8")
+    names = {name.replace(" ", "_") for name in PROCEDURES}
+    assert {path.stem for path in folder.glob("*.md")} == names | {"index"}
+    for name in names:
+        title, lead = (folder / f"{name}.md").read_text(encoding="utf-8").split("\n\n")[:2]
+        assert f"| [{title.removeprefix('# ')}]({name}.md) | {lead} |\n" in listed
 
 
 def test_the_glossary_names_sections_that_are_there() -> None:
@@ -233,7 +357,7 @@ def test_the_glossary_names_sections_that_are_there() -> None:
         for path in paths.COURSE.glob("*.ipynb")
         for heading in headings(path.stem, nbformat.read(path, as_version=4))
     }
-    text = (making.DOCS / "glossary.md").read_text(encoding="utf-8")
+    text = (docs_pages.DOCS / "reference" / "glossary.md").read_text(encoding="utf-8")
     named = re.findall(r"section (\d+[b-z]?\.\d+)", text)
     assert len(named) >= 50 and set(named) <= numbers
 
@@ -257,14 +381,14 @@ def test_there_are_catalogues_of_pages_exercises_and_cards(
     found = catalogue.read_all(home / "gettext")
     assert {
         "chapters/02b_lint",
-        "glossary",
-        "map",
+        "chapters/index",
+        "reference/glossary",
         "exercises",
         "cards",
         "findings",
     } <= set(found)
     assert len(found["chapters/02b_lint"]) > 100
-    assert "Rewrites of a graph module" in found["kinds/rewrite"]
+    assert "Rewrites of a graph module" in found["reference/kinds/rewrite"]
     total("messages in the catalogues of a book of two chapters", sum(map(len, found.values())))
 
 

@@ -43,7 +43,7 @@ CHANGES = {
         AGAIN,
         '# %% solve="after"  # copy\ndef after(): ...\n' + AGAIN,
         "# copy",
-        "which is no tag",
+        "which is not a tag",
     ),
     "no check": ('# %% check="again"\ncheck(again)\n', "", 'card="again"', "has no check cell"),
     "no solution": (
@@ -62,7 +62,7 @@ CHANGES = {
         "no exercise 'agian' in 07_numbers. Did you mean 'again'?",
     ),
     "an unknown tag": ('hint="after"', 'clue="after"', 'clue="after"', "says 'clue', which is"),
-    "a bare word": ('hint="after"', "hint", "# %% hint", "says 'hint', which is no tag"),
+    "a bare word": ('hint="after"', "hint", "# %% hint", "says 'hint', which is not a tag"),
     "no quotes": ('hint="after"', "hint=after", "# %% hint=after", "says 'hint=after', which is"),
     "a number": ('hint="after"', "hint=7", "# %% hint=7", "'hint' does not give a name"),
     "two tags": (
@@ -108,7 +108,7 @@ CHANGES = {
         'picture = "1 -> 2"',
         "### BEGIN SOLUTION  # here",
         "# here",
-        "in a cell that is no solve cell",
+        "in a cell that is not a solve cell",
     ),
     "a heading in code": (
         'picture = "1 -> 2"',
@@ -132,7 +132,7 @@ CHANGES = {
         "    return after(number)\n    ### END SOLUTION\n",
         "    return after(number)\n    ### END SOLUTION\n\n\nagain(1)\n",
         'solve="again"',
-        "goes on below it",
+        "continues below it",
     ),
     "a signature in the solution": (
         'def again(number: int) -> int:\n    """The same as before."""\n    ### BEGIN SOLUTION',
@@ -166,6 +166,36 @@ CHANGES = {
         'Write hint("after") and nothing else',
     ),
     "no title": ("# # Numbers", "# Numbers", "# Numbers", "does not begin with its title", -1),
+    "a section within a cell": (
+        "# A chapter in miniature.\n",
+        "# A chapter in miniature.\n#\n# ## 7.1 Here\n",
+        "# ## 7.1 Here",
+        "Section 7.1 begins in the middle of a cell",
+    ),
+    "a section that names its minutes": (
+        '# %% [markdown] card="again"',
+        '# %% [markdown]\n# ## 7.1 Here (5 minutes)\n\n# %% [markdown] card="again"',
+        "# ## 7.1 Here (5 minutes)",
+        "names its minutes. Remove them",
+    ),
+    "another time": (
+        "# A chapter in miniature.\n",
+        "# | **Time** | about 30 minutes, 15 of them for the exercises |\n",
+        "# | **Time** | about 30 minutes",
+        "takes 20 minutes, and not 30",
+    ),
+    "another time for the exercises": (
+        "# A chapter in miniature.\n",
+        "# | **Time** | about 20 minutes, 15 of them for the exercises |\n",
+        "# | **Time** | about 20 minutes",
+        "exercises take 16 minutes, and not 15",
+    ),
+    "a stub outside of the solution": (
+        "    return after(number)\n    ### END SOLUTION\n",
+        "    return after(number)\n    ### END SOLUTION\n    ### STUB return 1\n",
+        "    ### STUB return 1",
+        "This stub is in no solution",
+    ),
     "code above the first header": (
         "# %% [markdown]\n# # Numbers",
         "import os\n# %% [markdown]\n# # Numbers",

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from autograder import cli
+from autograder import builder, cli
+from autograder.builder.cell_ids import id_of_text
 from autograder.builder.minutes import Effort, effort, minutes_of
+from autograder.builder.sections import opening, sections
 from autograder.builder.source import Chapter, read
 from tests.support import build_fixture
 from tests.support.build_fixture import CARDS
@@ -53,6 +55,59 @@ def test_a_begun_minute_is_counted(tmp_path: Path) -> None:
     assert Effort(75, 6, 0).minutes == 1
     chapter = chapter_of(tmp_path, build_fixture.CHAPTER)
     assert minutes_of(chapter, CARDS) == effort(chapter, CARDS).minutes
+
+
+SECTIONS = """\
+# %% [markdown]
+# # Title
+#
+# Some words to begin with.
+
+# %% [markdown]
+# ## 7.1 One
+#
+# Words.
+
+# %%
+x = 1
+
+# %% [markdown] card="after"
+# **Given** a number.
+
+# %% [markdown]
+# ## 7.2 Two
+#
+# More words.
+
+# %% [markdown]
+# ## Recap
+#
+# The end.
+"""
+
+
+def test_a_section_takes_what_its_cells_take(tmp_path: Path) -> None:
+    chapter = chapter_of(tmp_path, SECTIONS)
+    one, two = sections(chapter, CARDS)
+    assert (one.number, one.title, one.minutes) == ("7.1", "One", 1 + CARDS[0].minutes)
+    assert (two.number, two.title, two.minutes) == ("7.2", "Two", 1)
+    assert [len(each.part.cells) for each in (one, two)] == [3, 1]
+    assert len(opening(chapter).cells) == 1
+
+
+def test_the_heading_of_a_section_says_its_minutes(tmp_path: Path) -> None:
+    text = build_fixture.CHAPTER.replace(
+        '# %% [markdown] card="again"',
+        '# %% [markdown]\n# ## 7.1 One\n\n# %% [markdown] card="again"',
+    )
+    notebook = builder.build(build_fixture.write(tmp_path, text), CARDS)
+    (cell,) = (cell for cell in notebook.cells if cell.source.startswith("## "))
+    assert cell.source == "## 7.1 One (2 minutes)"
+    assert cell.id == id_of_text("markdown", "## 7.1 One")
+
+
+def test_a_chapter_says_its_minutes_rounded_up() -> None:
+    assert [Effort(150 * n, 0, 0).about for n in (1, 5, 6)] == [5, 5, 10]
 
 
 def test_the_build_prints_a_table() -> None:

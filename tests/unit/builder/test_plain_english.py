@@ -137,7 +137,7 @@ def test_one_is_refused_as_soon_as_none_is_left(
 def test_build_check_lists_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = CHAPTER.replace("# A chapter in miniature.", "# A chapter stands here.")
     path = build_fixture.write(tmp_path, text)
-    monkeypatch.setattr("autograder.builder.generate.generate", lambda names: {})
+    monkeypatch.setattr("autograder.builder.generate.generate", lambda names, over: {})
     monkeypatch.setattr("autograder.builder.generate.differing", lambda files: [])
     monkeypatch.setattr("autograder.builder.generate.without_debrief", lambda names: ["after"])
     # Last: whoever is imported while it is set would keep it.

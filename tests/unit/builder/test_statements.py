@@ -109,14 +109,16 @@ def test_one_is_refused_as_soon_as_none_is_left(
     monkeypatch.setattr(statements, "LEFT", 1)
     builder.build(path, CARDS)
     monkeypatch.setattr(statements, "LEFT", 0)
-    with pytest.raises(builder.BuildRefused, match=r"Nothing executes what is said of `upper\(\)`"):
+    with pytest.raises(
+        builder.BuildRefused, match=r"Nothing executes the statement about `upper\(\)`"
+    ):
         builder.build(path, CARDS)
 
 
 def test_build_check_lists_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = CHAPTER.replace("# %%\npicture", f"{SAYS}\n\n# %%\npicture")
     path = build_fixture.write(tmp_path, text)
-    monkeypatch.setattr("autograder.builder.generate.generate", lambda names: {})
+    monkeypatch.setattr("autograder.builder.generate.generate", lambda names, over: {})
     monkeypatch.setattr("autograder.builder.generate.differing", lambda files: [])
     monkeypatch.setattr("autograder.builder.generate.without_debrief", lambda names: [])
     monkeypatch.setattr(paths, "choose", lambda names: [path])

@@ -7,7 +7,7 @@ from nbformat.v4 import new_code_cell
 
 from autograder.builder.metadata import solve_metadata
 from autograder.builder.release import ClearRegions
-from autograder.builder.solution_regions import STUB
+from autograder.builder.solution_regions import STUB, without_markers
 
 REGION = "### BEGIN SOLUTION\nx = 1\n### END SOLUTION"
 INSIDE = "def f():\n    ### BEGIN SOLUTION\n    return x\n    ### END SOLUTION"
@@ -22,6 +22,14 @@ def released(source: str, *, solution: bool = True) -> str:
 
 def test_code_around_the_only_region_stays() -> None:
     assert released(f"import math\n{REGION}\nprint(x)") == f"import math\n{STUB}\nprint(x)"
+
+
+def test_a_region_may_bring_its_own_stub() -> None:
+    lines = "    ### STUB for one in x:\n    ### STUB     return one\n"
+    inside = INSIDE.replace("    ### END", f"{lines}    ### END")
+    assert released(inside) == "def f():\n    for one in x:\n        return one"
+    assert released(f"{inside}\n\n\n{INSIDE}").endswith(f"def f():\n    {STUB}")
+    assert without_markers(inside) == "def f():\n    return x"
 
 
 def test_helpers_beside_an_answer_are_dropped() -> None:

@@ -61,7 +61,7 @@ def test_the_next_exercise_is_one_that_is_not_passed(workspace: Path) -> None:
     def after(name: str) -> list[str]:
         return [link.cell for link in next_links(exercise_called(name))]
 
-    assert after("remove_dropout") == ["card-count_matches"]  # not into the optional part
+    assert after("remove_dropout") == ["card-count_matches"]  # not into the deep dive
     assert after("probe_values") == ["card-sound_dce"]  # but within it
     pass_all_but(workspace, "node_names", "sound_dce")
     assert after("retarget") == ["card-node_names"]  # what was left behind

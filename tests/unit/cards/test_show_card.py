@@ -98,11 +98,11 @@ def read(html: str) -> Reader:
     reader.close()
     assert not reader.open
     allowed = {"div", "span", "strong", "code", "pre", "details", "summary", "table", "tbody",
-               "tr", "td", "ul", "ol", "li", "br", "em",
+               "tr", "td", "ul", "ol", "li", "br", "em", "a", "u",
                "svg", "path", "polyline", "text"}  # fmt: skip
     assert set(reader.tags) <= allowed
     names = {name for name, _ in reader.attributes}
-    assert names <= {"style", "colspan", *OF_PICTURES}
+    assert names <= {"style", "colspan", "href", *OF_PICTURES}
     for name, value in reader.attributes:
         if name == "style":
             assert value and "url(" not in value and "expression" not in value

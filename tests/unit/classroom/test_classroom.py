@@ -121,6 +121,16 @@ def test_chapters_are_chosen_by_number_or_name(monkeypatch: pytest.MonkeyPatch) 
         choose("3")
 
 
+def test_a_track_names_the_chapters() -> None:
+    core = ["00_start", "01_tracing", "02_nodes", "03_manipulation"]
+    assert list(choose(track="essentials")) == core
+    assert list(choose(track="quantization")) == ["14_quantization", "14b_sharing"]
+    with pytest.raises(CannotCreate, match="no track 'cores'. Tracks: taste, essentials, core, "):
+        choose(track="cores")
+    with pytest.raises(CannotCreate, match="chapters or a track, and not both"):
+        choose("01", "core")
+
+
 def test_command_says_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     run = CliRunner().invoke(app, ["create", str(tmp_path), "--chapters", "99"])

@@ -301,7 +301,7 @@ def test_what_cannot_be_placed_is_listed_with_the_reason(room: Path) -> None:
     assert why(take(room, path)) == {
         "ann/other.ipynb": none,
         "loose.ipynb": "Its path does not say whose it is.",
-        "ben/notes.txt": "It is not a notebook, and none of this class's lies beside it.",
+        "ben/notes.txt": "It is not a notebook, and no notebook of this class is next to it.",
         "../evil/x.ipynb": "Its name leads out of the zip.",
         "abs/x.ipynb": "Its name leads out of the zip.",
         "C:/evil/x.ipynb": "Its name leads out of the zip.",

@@ -71,29 +71,38 @@ def test_file_is_read(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("grace = 3", "grace: no key. Write one of these: timezone, grace_minutes,"),
-        ("grace_minutes = '3'", "grace_minutes: '3' is no number from 0 to 525600. Write grace_m"),
-        ("percent_a_day = 101", "percent_a_day: 101 is no number from 0 to 100. Write percent_a"),
-        ("percent_a_day = true", "percent_a_day: True is no number"),
-        ("percent_a_day = nan", "percent_a_day: nan is no number"),
+        (
+            "grace_minutes = '3'",
+            "grace_minutes: '3' is not a number from 0 to 525600. Write grace_m",
+        ),
+        (
+            "percent_a_day = 101",
+            "percent_a_day: 101 is not a number from 0 to 100. Write percent_a",
+        ),
+        ("percent_a_day = true", "percent_a_day: True is not a number"),
+        ("percent_a_day = nan", "percent_a_day: nan is not a number"),
         (
             "late_days = 1.5",
-            "late_days: 1.5 is no whole number from 0 to 3650. Write late_days = 3",
+            "late_days: 1.5 is not a whole number from 0 to 3650. Write late_days = 3",
         ),
         (
             "timezone = 'Berlin'",
-            "timezone: 'Berlin' is no time zone that this machine knows. Write",
+            "timezone: 'Berlin' is not a time zone that this machine knows. Write",
         ),
-        ("timezone = 2", "timezone: 2 is no time zone"),
+        ("timezone = 2", "timezone: 2 is not a time zone"),
         ("students = 2", "students: not what it must be. Write [students.ann], and below"),
         ("[students]\nann = 2", "students.ann: not what it must be. Write [students.ann], and"),
         ("[students.ann]\ndays = 2", "students.ann.days: no key. Write one of these: late_days,"),
-        ("[students.ann]\nlate_days = -1", "students.ann.late_days: -1 is no whole number"),
+        ("[students.ann]\nlate_days = -1", "students.ann.late_days: -1 is not a whole number"),
         (
             "[students.ann]\nextensions = 2",
             "students.ann.extensions: not what it must be. Write ex",
         ),
         ("[students.ann.extensions]\n05 = 2", "students.ann.extensions.05: no chapter. Write one"),
-        ("[students.ann.extensions]\n01 = -2", "students.ann.extensions.01: -2 is no number from"),
+        (
+            "[students.ann.extensions]\n01 = -2",
+            "students.ann.extensions.01: -2 is not a number from",
+        ),
         ("grace_minutes: 3", "is not TOML: "),
     ],
 )

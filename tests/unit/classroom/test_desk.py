@@ -100,7 +100,7 @@ def test_commands_say_in_a_sentence_what_is_wrong(room: Path, tmp_path: Path) ->
         (("export", room), "--moodle WORKSHEET or --canvas"),
         (("export", room, "--moodle", tmp_path / "x.csv"), "not Moodle's grading worksheet"),
         (("export", room, "--canvas", tmp_path / "x.csv"), "No column of Canvas's gradebook"),
-        (("roster", room, tmp_path / "x.csv"), "no column that says who somebody is"),
+        (("roster", room, tmp_path / "x.csv"), "no column that identifies students"),
     ):
         done = run(*words)
         assert done.exit_code == 1 and said in done.output, (words, done.output)

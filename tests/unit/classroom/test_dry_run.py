@@ -162,7 +162,7 @@ def test_what_a_person_did_since_is_not_lost_unasked(room: Path) -> None:
     assert said.exit_code == 1 and "has changed since the last run" in " ".join(said.output.split())
     assert scores(room)["bo"] == 9.0
     said = runner.invoke(app, ["undo", str(room), "--force"])
-    assert said.exit_code == 0 and "1 notebook is as before, and the gradebook." in said.output
+    assert said.exit_code == 0 and "The gradebook and 1 notebook are restored." in said.output
     assert dump(room) == before
 
 

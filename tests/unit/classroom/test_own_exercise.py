@@ -80,12 +80,12 @@ def test_answers_that_are_not_judged_as_meant_are_named(room: Path) -> None:
     ("file", "old", "new", "said"),
     [
         ("cases.py", 'name="relu_to_tanh"', 'name="other"', "EXERCISE.name is 'other'"),
-        ("cases.py", '"one call", "calls"', '"one call", "x"', "of the aspect 'x': unknown"),
+        ("cases.py", '"one call", "calls"', '"one call", "x"', "has an unknown aspect: 'x'"),
         ("cases.py", "import models", "import nothing", "cases.py cannot be imported: ImportErr"),
-        ("rubric.py", ", exchanging(TanhForRelu)", "", "does not say what must come of 'one call'"),
+        ("rubric.py", ", exchanging(TanhForRelu)", "", "has no expected result for 'one call'"),
         ("rubric.py", "is torch.relu else", "is torch.relu_ else (", "rubric.py: SyntaxError"),
         ("rubric.py", "KEY =", "NO =", "KEY cannot be imported from rubric.py"),
-        ("models.py", "import torch", "import torch, autograder.judge", "leads to .*der.judge"),
+        ("models.py", "import torch", "import torch, autograder.judge", "imports .*der.judge"),
         ("models.py", "import torch", "import own_exercises.relu_to_tanh.rubric", "imported alone"),
         ("cases.py", "models.OneCall,", "lambda: models.OneCall(),", "'one call' cannot be sent"),
         ("answers.py", "RIGHT =", "NONE =", "needs a list RIGHT"),
@@ -102,7 +102,11 @@ def test_what_does_not_work_is_said(
 
 
 def test_names_that_cannot_be(room: Path) -> None:
-    for name, said in (("a-b", "cannot be the name"), ("class", "name"), ("retarget", "has an")):
+    for name, said in (
+        ("a-b", "cannot be the name"),
+        ("class", "name"),
+        ("retarget", "already has an"),
+    ):
         with pytest.raises(CannotWrite, match=said):
             write(room, name)
     with pytest.raises(CannotWrite, match="is not a classroom"):
@@ -142,3 +146,6 @@ def test_it_goes_with_what_students_are_given(room: Path, tmp_path: Path) -> Non
         [sys.executable, "-P", "try.py"], cwd=tmp_path, env=places, text=True, capture_output=True
     )
     assert done.stdout.split() == ["passed"], done.stderr[-2000:]
+    command = [sys.executable, "-P", "-m", "autograder.cli", "--help"]
+    shown = subprocess.run(command, cwd=tmp_path, env=places, encoding="utf-8", capture_output=True)
+    assert "JupyterLab" in shown.stdout and "Teach" not in shown.stdout, shown.stderr

@@ -122,7 +122,7 @@ def test_two_rows_of_one_student_are_left(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_worksheet_of_points(tmp_path: Path, text: str) -> None:
-    with pytest.raises(CannotExport, match=r"not Moodle's grading worksheet|are no numbers"):
+    with pytest.raises(CannotExport, match=r"not Moodle's grading worksheet|are not numbers"):
         fill_moodle(table(tmp_path, text), "01_one", NAMES, GRADES, waiting=False)
 
 

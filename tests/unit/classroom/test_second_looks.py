@@ -82,7 +82,7 @@ def test_same_answer_with_other_points_says_so_and_undo_takes_it_back(room: Path
     by_hand(room, 2.5)
     hand_in(room, "ann", after=6.0, half=4.0)
     (one,) = grade_class(room).again
-    assert one.line().endswith("the new answer earns 6. The answer is as it was.")
+    assert one.line().endswith("the new answer earns 6. The answer is unchanged.")
     undo_run.undo(room)
     assert grade_class(room, dry_run=True).again == ()
 
@@ -175,18 +175,18 @@ def test_student_is_erased_everywhere_and_the_others_stay(room: Path) -> None:
     for folder in ("submitted", "autograded", "feedback"):
         assert f"The folder {room / folder / MISS}, with all" in text
     assert "journal.jsonl: 3." in text and "What the last run replaced" in text
-    assert f"Left as it is, and has the name in it: {room / 'grades.csv'}" in text
+    assert f"Not changed, although the name is in it: {room / 'grades.csv'}" in text
     code, text = asked("forget", str(room), MISS, "--yes")
     assert code == 0 and f"Erased: {MISS}." in text
     assert names_in(room, MISS) == ["grades.csv"]
     assert scores(room) == {"ann": before}
     assert not any(row.in_this_run for row in grade_class(room).results)
     (room / "grades.csv").unlink()
-    assert f"nothing to erase of {MISS}" in asked("forget", str(room), MISS)[1]
+    assert f"nothing to erase about {MISS}" in asked("forget", str(room), MISS)[1]
 
 
 @pytest.mark.parametrize("name", ["..", "a/b", ""])
 def test_what_is_no_students_name_erases_nothing(room: Path, name: str) -> None:
     code, text = asked("forget", str(room), name, "--yes")
-    assert code == 1 and "is no student's name" in text
+    assert code == 1 and "is not a student's name" in text
     assert (room / "submitted" / "ann").is_dir()

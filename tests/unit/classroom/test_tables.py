@@ -88,7 +88,7 @@ def test_lists_of_students(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("points,week\n1,2\n", "no column that says who somebody is"),
+        ("points,week\n1,2\n", "no column that identifies students"),
         ("id\nann\nann\n", "two students with the id 'ann'"),
         ("id\na/b\n", "'a/b' cannot be a student's id"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from autograder.hunt.loading import CannotLoad, as_change, loaded
 from autograder.hunt.search import Hunt, operations
 from autograder.hunt.trying import ENDLESS, RAISES, Question
 
-DOCS = (ROOT / "docs" / "hunting.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "engineers" / "hunting.md").read_text(encoding="utf-8")
 
 UNFIT = """
 def two(gm, other): ...
@@ -84,7 +85,7 @@ def test_a_pass_that_raises_and_one_that_does_not_end() -> None:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the passes of the page, where the command is run."""
-    code = "\n\n".join(re.findall(r"```python\n(.*?)```", DOCS, re.S))
+    code = "\n\n".join(map(textwrap.dedent, re.findall(r"```python\n(.*?)```", PAGE, re.S)))
     (tmp_path / "my_passes.py").write_text(code + UNFIT, encoding="utf-8")
     (tmp_path / "broken.py").write_text("import nowhere_at_all\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -98,18 +99,25 @@ def _run(*words: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def test_the_page_tells_the_truth(folder: Path) -> None:
-    asked = re.findall(r"`fxcourse hunt (my_passes:[^`]+)` ends with (\d)", DOCS)
-    assert len(asked) == 2
+def test_the_page_is_true(folder: Path) -> None:
+    asked = re.findall(r"`fxcourse hunt (my_passes:[^`]+)` ends with (\d)", PAGE)
+    assert len(asked) == 3
     for words, status in asked:
         code, output = _run(*words.split())
         assert code == int(status), output
         if "freeze" in words:
             assert "has other values" in output and "is in training mode" in output
-    shown = re.search(r"```text\n(.*?)```", DOCS, re.S)
+    shown = re.search(r"```text\n(.*?)```", PAGE, re.S)
     assert shown and shown[1] in output.replace("        \n", "\n")
     code, output = _run("my_passes:freeze_exactly", "--eval", "--kinds", "convolutions", "-n", "30")
     assert code == command.HOLDS, output
+    code, output = _run("my_passes:no_zero", "--kinds", "identities", "--enough", "1")
+    assert code == command.FOUND and "not float32" in output
+
+
+def test_the_page_lists_the_kinds() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| .* \| (yes|no) \|$", PAGE, re.M)
+    assert dict(rows) == {kind: "yes" if kind in command.DEFAULT else "no" for kind in command.SAYS}
 
 
 def test_a_counterexample_is_written_as_page_and_as_test(folder: Path) -> None:
@@ -129,17 +137,20 @@ def test_a_counterexample_is_written_as_page_and_as_test(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["my_passes"], "is written MODULE:FUNCTION"),
+        (["my_passes"], "Write MODULE:FUNCTION"),
         (["my_passes:frezze"], "Did you mean 'freeze'"),
         (["nowhere:freeze"], "There is no module 'nowhere' for the pass"),
         (["nowhere.py:freeze"], "There is no file 'nowhere.py' for the pass"),
         (["broken:freeze"], "No module named 'nowhere_at_all'"),
-        (["my_passes:two"], "takes the model alone"),
+        (["my_passes:two"], "takes only the model"),
         (["my_passes:Pass"], "is a class"),
         (["my_passes:number", "-n", "3"], "returned an object of type int"),
         (["my_passes:nothing", "--kinds", "birds"], "There is no kind of models 'birds'"),
-        (["my_passes:nothing", "--ignore", "dtypes"], "what a pass may change 'dtypes'"),
-        (["my_passes:nothing", "--given", "code"], "cannot be given 'code'"),
+        (
+            ["my_passes:nothing", "--ignore", "dtypes"],
+            "There is no word for a change to ignore 'dtypes'",
+        ),
+        (["my_passes:nothing", "--given", "code"], "--given cannot be 'code'"),
         (["my_passes:nothing", "--html", "no/card.html"], "There is no folder 'no'"),
         (["my_passes:nothing", "--oracle", "my_passes:number", "-n", "3"], "Your oracle returned"),
     ],
@@ -152,10 +163,18 @@ def test_bad_input_gets_an_error_that_says_what_to_do(
     assert says in " ".join(output.split())
 
 
-def test_the_kinds_are_listed() -> None:
-    code, output = _run("any:thing", "--kinds", "help")
+@pytest.mark.parametrize("words", [["--kinds", "help"], ["any:thing", "--kinds", "help"]])
+def test_the_kinds_are_listed_without_a_pass_too(words: list[str]) -> None:
+    code, output = _run(*words)
     assert code == 0
     assert "convolutions" in output
+
+
+def test_models_that_cannot_be_used_have_a_readable_reason(folder: Path) -> None:
+    code, output = _run("my_passes:nothing", "-n", "40", "--kinds", "literals")
+    assert code == command.HOLDS
+    assert "right on all" in output
+    assert "could not be used: " in output and output.count("`") == 0
 
 
 def test_a_function_is_found_by_its_dotted_name() -> None:

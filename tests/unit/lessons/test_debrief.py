@@ -93,7 +93,8 @@ def test_it_opens_after_ones_own_pass(
             assert "A trap: A name is not the function." in said
         else:
             assert said == (
-                "The debrief of retarget opens after your own pass: run check(retarget) first.\n"
+                "The debrief of retarget opens after you have passed it: "
+                "run check(retarget) first.\n"
             )
 
 
@@ -105,7 +106,7 @@ def test_it_takes_what_you_wrote(
     def retarget() -> None: ...
 
     debrief(retarget)
-    assert "opens after your own pass" in capsys.readouterr().out
+    assert "opens after you have passed it" in capsys.readouterr().out
 
 
 def test_every_exercise_has_one() -> None:

@@ -78,7 +78,7 @@ def imported(folder: str) -> dict[str, str]:
                 continue
             for module in modules:
                 found.setdefault(module.partition(".")[0], str(path.relative_to(ROOT)))
-    own = {"autograder", "tests", "benchmarks", "hunts"}
+    own = {"autograder", "tests", "benchmarks", "hunts", "pictures"}
     return {name: at for name, at in found.items() if name not in own | sys.stdlib_module_names}
 
 
@@ -108,7 +108,7 @@ def test_what_the_course_imports_is_declared() -> None:
 
 
 def test_what_the_tests_import_is_declared() -> None:
-    for folder in ("tests", "benchmarks", "hunts"):
+    for folder in ("tests", "benchmarks", "hunts", "pictures"):
         assert undeclared(folder, BASE | OPTIONAL["test"]) == []
 
 
@@ -120,7 +120,7 @@ def test_the_tests_can_try_every_extra() -> None:
 
 
 def test_a_requirement_that_no_file_imports_has_a_reason() -> None:
-    folders = ("autograder", "benchmarks", "hunts", "solutions", "tests")
+    folders = ("autograder", "benchmarks", "hunts", "pictures", "solutions", "tests")
     used = {
         name for folder in folders for brings in distributions(folder).values() for name in brings
     }
@@ -179,6 +179,17 @@ def test_the_citation_speaks_of_this_version() -> None:
 def test_the_changelog_speaks_of_this_version() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.search(rf"^## \[?{re.escape(PROJECT['version'])}\b", text, flags=re.MULTILINE)
+
+
+def test_the_changelog_counts_what_there_is() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    exercises = [path.parts[-3] for path in ROOT.glob("autograder/exercises/ch*/*/cases.py")]
+    main = sum(bool(re.match(r"ch\d\d_", chapter)) for chapter in exercises)
+    assert f"Sixteen chapters with {main} exercises" in text
+    assert f"Fifteen deep dives with\n  {len(exercises) - main} more" in text
+    page = (ROOT / "docs" / "engineers" / "bugs_of_today.md").read_text(encoding="utf-8")
+    (bugs,) = re.findall(r"with (\d+) bugs of PyTorch", text)
+    assert f"This page lists {bugs} bugs of PyTorch" in page
 
 
 def test_hooks_before_a_commit_use_the_locked_versions() -> None:

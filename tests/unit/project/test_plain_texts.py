@@ -12,11 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from autograder.builder import paths
 from autograder.builder.paths import ROOT
-from autograder.builder.plain_english import turns_in
+from autograder.builder.plain_english import patterns_in, turns_in
+from autograder.builder.source import read
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 MODULES = sorted((ROOT / "autograder").rglob("*.py"))
+WITHOUT_PATTERNS = [page for page in PAGES if page.parent.name != "sample"]  # a chapter's text
 THE_LIST = ROOT / "autograder" / "builder" / "plain_english.py"
 """It names what it finds."""
 
@@ -75,3 +78,53 @@ def test_a_message_that_is_not_plain_is_found() -> None:
     source = 'X = f"The node {1} " "stands in front of its reader."\n'
     ((_, text),) = texts_in(source)
     assert not_plain(text) == ["stands"]
+
+
+# ------------------------------------------------------------------ the patterns
+
+LEFT_IN_CHAPTERS = 259
+LEFT_IN_MESSAGES = 257
+"""How many patterns chapters and messages may still have. Both numbers may only fall."""
+
+
+def prose_of(page: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a page that are prose, without code and without what it quotes."""
+    fenced = False
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), start=1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced:
+            yield number, re.sub(r"\*[^*]+\*|\"[^\"]*\"", "x", _CODE.sub("`x`", line))
+
+
+@pytest.mark.parametrize("page", WITHOUT_PATTERNS, ids=lambda path: path.name)
+def test_pages_have_none_of_the_patterns(page: Path) -> None:
+    found = [
+        f"{page.name}:{number}: {words!r}: {advice}"
+        for number, line in prose_of(page)
+        for words, advice in patterns_in(line)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_the_patterns_in_chapters_only_fall() -> None:
+    texts = [
+        text
+        for path in paths.chapters()
+        for cell in read(path)[0].cells
+        if cell.kind == "markdown"
+        for text in _CODE.sub("`x`", cell.source).splitlines()
+    ]
+    count = sum(1 for text in texts for _ in patterns_in(text))
+    assert count <= LEFT_IN_CHAPTERS, f"{count} patterns"
+
+
+def test_the_patterns_in_messages_only_fall() -> None:
+    count = sum(
+        1
+        for path in MODULES
+        if path != THE_LIST
+        for _, text in texts_in(path.read_text(encoding="utf-8"))
+        for _ in patterns_in(_CODE.sub("`x`", text))
+    )
+    assert count <= LEFT_IN_MESSAGES, f"{count} patterns"

@@ -306,9 +306,14 @@ def test_make_alone_says_what_there_is(clone: Clone) -> None:
     done, asked = clone.make()
     assert asked == []
     targets = re.findall(r"^make (\S+)", done.stdout, flags=re.MULTILINE)
-    assert targets[:2] == ["lab", "test"]
+    assert targets[:3] == ["lab", "doctor", "test"]
     phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
     assert set(targets) == set(phony.group(1).split()) - {"help"}
+    for line in re.findall(r"^(?:make| {4}).*", done.stdout, flags=re.MULTILINE):
+        assert re.fullmatch(r"(?:make \S+ {2,}| {19})\S.*", line) and line[18] == " " != line[19]
+        assert len(line) <= 100
+    for text in re.findall(r"^make \S+ +(.*)", done.stdout, flags=re.MULTILINE):
+        assert re.search(r"(minutes?|hours?)[^()]*\)$", text), f"no duration: {text}"
 
 
 # The command

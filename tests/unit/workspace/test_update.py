@@ -210,9 +210,15 @@ def test_the_record_is_that_of_the_workspace(mine: Path, monkeypatch: pytest.Mon
 def test_the_index_leads_on_and_keeps_own_cells(mine: Path) -> None:
     path = index.refresh(mine)
     notebook = nbformat.read(path, as_version=4)
-    assert "* [1](01_first.ipynb)\n* [2](02_second.ipynb)" in notebook.cells[0].source
+    assert notebook.cells[0].source == "# torch.fx by doing"
     (shown,) = notebook.cells[1].outputs
-    assert "Go on here:" in shown.data["text/plain"]
+    assert "Begin here: 0.1 Your first green card" in shown.data["text/plain"]
+    assert notebook.cells[1].metadata.jupyter.source_hidden
+    record = mine / workspace_root.STATE / learners_record.IN_WORKSPACE
+    record.write_text('{"node_names": "passed"}', encoding="utf-8")
+    (shown,) = nbformat.read(index.refresh(mine), as_version=4).cells[1].outputs
+    assert "Go on: 0.2 The three parts of FX" in shown.data["text/plain"]
+    notebook = nbformat.read(path, as_version=4)
     notebook.cells.append(nbformat.v4.new_markdown_cell("My plan."))
     nbformat.write(notebook, path)
     index.refresh(mine)
@@ -222,7 +228,28 @@ def test_the_index_leads_on_and_keeps_own_cells(mine: Path) -> None:
     assert path.read_text(encoding="utf-8") == "broken"
 
 
-def test_jupyterlab_opens_the_index_with_settings_of_ours(mine: Path) -> None:
+def test_an_index_of_an_earlier_version_is_replaced(mine: Path) -> None:
+    source = "from autograder import progress\n\nprogress()"
+    links = nbformat.v4.new_markdown_cell("# A list of links", id="map")
+    old = [links, nbformat.v4.new_code_cell(source, id="progress")]
+    nbformat.write(nbformat.v4.new_notebook(cells=old), mine / "index.ipynb")
+    notebook = nbformat.read(index.refresh(mine), as_version=4)
+    assert [cell.source for cell in notebook.cells] == [index.TITLE, index.SOURCE]
+
+
+def test_jupyterlab_opens_the_first_chapter_until_something_is_passed(mine: Path) -> None:
+    assert lab.first_notebook(mine) == "index"  # a course without chapter 0
+    (mine / "00_start.ipynb").touch()
+    assert lab.first_notebook(mine) == "00_start"
+    record = mine / workspace_root.STATE / learners_record.IN_WORKSPACE
+    record.write_text('{"node_names": "failed"}', encoding="utf-8")
+    assert lab.first_notebook(mine) == "00_start"
+    assert "--LabApp.default_url=/lab/tree/00_start.ipynb" in lab.command(mine)
+    record.write_text('{"node_names": "passed"}', encoding="utf-8")
+    assert lab.first_notebook(mine) == "index"
+
+
+def test_jupyterlab_opens_with_settings_of_ours(mine: Path) -> None:
     called = lab.command(mine, ["--no-browser"])
     assert f"--ServerApp.root_dir={mine}" in called and called[-1] == "--no-browser"
     settings = lab.environment(mine, {"JUPYTER_CONFIG_PATH": "theirs"})
@@ -236,7 +263,7 @@ def test_the_commands_say_what_they_did(mine: Path, source: Path) -> None:
     give_out(source, new)
     done = CliRunner().invoke(app, ["update", str(mine)])
     assert done.exit_code == 0, done.output
-    assert "01_first" in done.output and "As they were before:" in done.output
+    assert "01_first" in done.output and "Copies of the earlier notebooks:" in done.output
     done = CliRunner().invoke(app, ["reset", "01", "two", "--workspace", str(mine)])
     assert "The answer cell of two is empty again." in done.output
     done = CliRunner().invoke(app, ["reset", "01", "six", "--workspace", str(mine)])

@@ -1,0 +1,246 @@
+"""The map of the course: chapters, sections and tracks, with the estimated minutes of each.
+
+``fxcourse build`` generates ``map.json`` from the chapters' sources and from ``tracks.toml``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FILE = Path(__file__).parent / "map.json"
+
+SHORT = 90
+"""Up to this many minutes, a time is said in minutes, and otherwise in hours."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of a chapter.
+
+    Attributes:
+        number: such as ``3.3``.
+        title: its heading, in markdown.
+        minutes: the estimated time to read it and to do its exercises.
+        cell: the id of the cell with its heading.
+        exercises: their names, in order.
+        predictions: the marks of its predictions, in order.
+    """
+
+    number: str
+    title: str
+    minutes: int
+    cell: str
+    exercises: tuple[str, ...]
+    predictions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A chapter, or a deep dive.
+
+    Attributes:
+        name: the stem of its notebook, such as ``03_manipulation``.
+        title: its title without the number, in markdown.
+        can: what a learner can do afterwards: the rest of "afterwards you can ...".
+        needs: what it needs, in markdown.
+        minutes: the estimated time for all of it, a multiple of five.
+        sections: in order.
+    """
+
+    name: str
+    title: str
+    can: str
+    needs: str
+    minutes: int
+    sections: tuple[Section, ...]
+
+    @property
+    def number(self) -> str:
+        """The number as prose has it: ``3b`` for ``03b_effects``."""
+        return number_of(self.name)
+
+    @property
+    def is_deep_dive(self) -> bool:
+        """Whether a learner can go on without it, except where its first cell says otherwise."""
+        return is_deep_dive(self.name)
+
+    @property
+    def exercises(self) -> tuple[str, ...]:
+        """The names of its exercises, in order."""
+        return tuple(name for section in self.sections for name in section.exercises)
+
+
+@dataclass(frozen=True)
+class Part:
+    """The part of a chapter that belongs to a track.
+
+    Attributes:
+        chapter: the chapter.
+        sections: the sections that belong to the track.
+    """
+
+    chapter: Chapter
+    sections: tuple[Section, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the chapter belongs to the track."""
+        return self.sections == self.chapter.sections
+
+    def __str__(self) -> str:
+        if self.is_whole:
+            return self.chapter.number
+        return ", ".join(_ranges(self.sections, self.chapter.sections))
+
+
+@dataclass(frozen=True)
+class Track:
+    """A way through the course.
+
+    Attributes:
+        name: the word that a command takes.
+        title: the name that people read.
+        about: one sentence.
+        needs: what it needs, in markdown.
+        ends: what it ends with, in markdown.
+        minutes: the estimated time.
+        parts: its chapters, or parts of them, in course order.
+    """
+
+    name: str
+    title: str
+    about: str
+    needs: str
+    ends: str
+    minutes: int
+    parts: tuple[Part, ...]
+
+    @property
+    def chapters(self) -> tuple[str, ...]:
+        """The names of its chapters."""
+        return tuple(part.chapter.name for part in self.parts)
+
+    @property
+    def exercises(self) -> tuple[str, ...]:
+        """The names of its exercises."""
+        sections = (section for part in self.parts for section in part.sections)
+        return tuple(name for section in sections for name in section.exercises)
+
+    @property
+    def time(self) -> str:
+        """The estimated time in words, such as ``4 hours``."""
+        return time_in_words(self.minutes)
+
+
+class NoTrack(ValueError):
+    """There is no track of that name; the message lists all of them."""
+
+
+@dataclass(frozen=True)
+class CourseMap:
+    """The whole map.
+
+    Attributes:
+        chapters: in course order, each deep dive after its chapter.
+        tracks: in the order of ``tracks.toml``.
+    """
+
+    chapters: tuple[Chapter, ...]
+    tracks: tuple[Track, ...]
+
+
+@cache
+def course_map() -> CourseMap:
+    """The map of the course that is installed."""
+    return map_from(FILE.read_text(encoding="utf-8"))
+
+
+def map_from(text: str) -> CourseMap:
+    """The map that the text of a ``map.json`` holds."""
+    data = json.loads(text)
+    chapters = {name: _chapter(name, row) for name, row in data["chapters"].items()}
+    tracks = (_track(name, row, chapters) for name, row in data["tracks"].items())
+    return CourseMap(tuple(chapters.values()), tuple(tracks))
+
+
+def chapters() -> tuple[Chapter, ...]:
+    """All chapters in course order, each deep dive after its chapter."""
+    return course_map().chapters
+
+
+def tracks() -> tuple[Track, ...]:
+    """All tracks, in the order of ``tracks.toml``."""
+    return course_map().tracks
+
+
+def track_called(name: str) -> Track:
+    """The track of that name.
+
+    Raises:
+        NoTrack: there is none.
+    """
+    for track in tracks():
+        if track.name == name:
+            return track
+    names = ", ".join(track.name for track in tracks())
+    raise NoTrack(f"There is no track '{name}'. Tracks: {names}.")
+
+
+def number_of(chapter: str) -> str:
+    """The number of a chapter as prose has it: ``3b`` for ``03b_effects``."""
+    number = chapter.partition("_")[0]
+    return number[1:] if number.startswith("0") else number
+
+
+def is_deep_dive(chapter: str) -> bool:
+    """Whether a chapter is a deep dive, such as ``03b_effects``."""
+    return chapter.partition("_")[0][2:] != ""
+
+
+def time_in_words(minutes: int) -> str:
+    """A time in minutes, or to half an hour: ``25 minutes``, ``4 hours``, ``2½ hours``."""
+    if minutes <= SHORT:
+        return f"{minutes} minute{'' if minutes == 1 else 's'}"
+    halves = round(minutes / 30)
+    return f"{halves // 2}{'½' if halves % 2 else ''} hours"
+
+
+def _ranges(some: tuple[Section, ...], every: tuple[Section, ...]) -> Iterator[str]:
+    """Sections in words, such as ``6.1-6.5`` and ``6.7``."""
+    run: list[Section] = []
+    for section in every:
+        if section in some:
+            run.append(section)
+        elif run:
+            yield _range(run)
+            run = []
+    if run:
+        yield _range(run)
+
+
+def _range(run: list[Section]) -> str:
+    return run[0].number if len(run) == 1 else f"{run[0].number}-{run[-1].number}"
+
+
+def _chapter(name: str, row: dict[str, Any]) -> Chapter:
+    facts = {key: value for key, value in row.items() if key != "sections"}
+    return Chapter(name, **facts, sections=tuple(map(_section, row["sections"])))
+
+
+def _section(row: dict[str, Any]) -> Section:
+    lists = {key: tuple(row[key]) for key in ("exercises", "predictions")}
+    return Section(**{**row, **lists})
+
+
+def _track(name: str, row: dict[str, Any], known: dict[str, Chapter]) -> Track:
+    facts = {key: value for key, value in row.items() if key != "parts"}
+    parts = []
+    for chapter, numbers in row["parts"].items():
+        sections = tuple(each for each in known[chapter].sections if each.number in numbers)
+        parts.append(Part(known[chapter], sections))
+    return Track(name, **facts, parts=tuple(parts))

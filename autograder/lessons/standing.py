@@ -1,0 +1,80 @@
+"""How far a learner is: what is done of each section and track, and where to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from autograder.lessons.course_map import Chapter, CourseMap, Section
+
+Place = tuple[Chapter, Section]
+"""A section, and the chapter that it belongs to."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a learner is in the course.
+
+    Attributes:
+        course: the map of the course.
+        verdicts: the status of each exercise that was tried, by its name.
+        picks: the marks of the predictions that were made.
+    """
+
+    course: CourseMap
+    verdicts: Mapping[str, str]
+    picks: Collection[str]
+
+    @property
+    def exercises(self) -> tuple[str, ...]:
+        """The names of all exercises, in course order."""
+        return tuple(name for chapter in self.course.chapters for name in chapter.exercises)
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether an exercise is passed."""
+        return self.passed(self.exercises) > 0
+
+    def is_passed(self, exercise: str) -> bool:
+        """Whether an exercise is passed."""
+        return self.verdicts.get(exercise) == "passed"
+
+    def passed(self, exercises: Iterable[str]) -> int:
+        """How many of some exercises are passed."""
+        return sum(map(self.is_passed, exercises))
+
+    def is_done(self, section: Section) -> bool:
+        """Whether a section has something to do, and all of it is done.
+
+        The exercises decide, and in a section without exercises the predictions. Nothing is known
+        of a section that is only read.
+        """
+        if section.exercises:
+            return all(map(self.is_passed, section.exercises))
+        return bool(section.predictions) and all(mark in self.picks for mark in section.predictions)
+
+    def place(self) -> Place | None:
+        """The section to go on with; nothing when all exercises are passed.
+
+        It is the furthest section with work in it, if an exercise there is open, and otherwise the
+        one after it. An exercise that the learner has left out on the way does not hold them up.
+        """
+        places = [(chapter, each) for chapter in self.course.chapters for each in chapter.sections]
+        worked = [at for at, (_, section) in enumerate(places) if self._has_work(section)]
+        if not worked:
+            return places[0] if places else None
+        here, furthest = places[worked[-1]]
+        if self._has_open_exercise(furthest):
+            return here, furthest
+        for chapter, section in places[worked[-1] + 1 :]:
+            if chapter is here or not chapter.is_deep_dive:
+                return chapter, section
+        left = [place for place in places if self._has_open_exercise(place[1])]
+        return min(left, key=lambda place: place[0].is_deep_dive, default=None)
+
+    def _has_work(self, section: Section) -> bool:
+        tried = any(name in self.verdicts for name in section.exercises)
+        return tried or any(mark in self.picks for mark in section.predictions)
+
+    def _has_open_exercise(self, section: Section) -> bool:
+        return not all(map(self.is_passed, section.exercises))

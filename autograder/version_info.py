@@ -1,0 +1,31 @@
+"""Versions of the course and of what it runs on, and the page where faults are reported."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+
+DISTRIBUTION = "fxcourse"
+
+
+def version_line() -> str:
+    """The versions of the course, of Python and of PyTorch. PyTorch is not imported."""
+    course, torch = _version(DISTRIBUTION), _version("torch")
+    return f"{DISTRIBUTION} {course}, Python {platform.python_version()}, torch {torch}"
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
+
+
+def issues_page() -> str:
+    """The address of the page of issues, as the package's metadata has it."""
+    try:
+        addresses = metadata.metadata(DISTRIBUTION).get_all("Project-URL") or []
+    except metadata.PackageNotFoundError:
+        addresses = []
+    by_label: dict[str, str] = dict(line.split(", ", 1) for line in addresses)
+    return by_label.get("Issues", "the project's page of issues")

@@ -1,0 +1,50 @@
+"""The pictured cards: a real answer and the real check. This module needs no browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from autograder.api import verdict_on
+from autograder.cards.card import Card
+from autograder.debriefing import has_debrief
+from autograder.exercises import EXERCISES
+from pictures import answers
+from tests.exam.answers.add_to_mul import in_place
+
+
+@dataclass(frozen=True)
+class PicturedAnswer:
+    """An answer whose card is pictured.
+
+    Attributes:
+        exercise: the exercise.
+        answer: the function.
+    """
+
+    exercise: str
+    answer: Callable[..., Any]
+
+
+CARDS = {
+    "card": PicturedAnswer("add_to_mul", answers.add_to_mul),
+    "passed": PicturedAnswer("add_to_mul", in_place),
+    "first-try": PicturedAnswer("retarget", answers.retarget),
+    "second-try": PicturedAnswer("retarget", answers.retarget_and_recompile),
+}
+"""By the name of the picture."""
+
+
+@cache
+def card_of(name: str) -> Card:
+    """The card that a notebook shows for the answer of a picture."""
+    exercise = EXERCISES[CARDS[name].exercise]
+    verdict = verdict_on(exercise, CARDS[name].answer, hidden=False)
+    return Card(verdict, exercise, debrief=has_debrief(exercise))
+
+
+def card_texts() -> dict[str, str]:
+    """The text form of each pictured card."""
+    return {name: str(card_of(name)) for name in CARDS}

@@ -1,0 +1,82 @@
+"""Graph pictures as SVG files: a notebook's colors follow a theme, a file has those of one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import unescape
+
+INK, PAPER = "--jp-content-font-color1", "--jp-layout-color1"
+COLORS = {
+    "light": {INK: "#1f2328", PAPER: "#ffffff"},
+    "dark": {INK: "#f0f6fc", PAPER: "#0d1117"},
+}
+"""The ink and the background of GitHub's pages, by theme."""
+
+_SVG = re.compile(r"<svg\b.*?</svg>", re.S)
+_HEAD = re.compile(
+    r'<svg role="img" aria-label="(?P<alt>[^"]*)" viewBox="(?P<box>[^"]*)" '
+    r'width="(?P<width>\d+)" height="(?P<height>\d+)"[^>]*>'
+)
+_TAG = re.compile(r'<(?P<inner>[^<>]*?) ?style="(?P<style>[^"]*)"(?P<end>/?)>')
+_VARIABLE = re.compile(r"var\((--jp-[\w-]+),#\w{6}\)")
+_MIX = re.compile(r"color-mix\(in srgb,(#\w{6}) (\d+)%,(#\w{6})\)")
+
+
+@dataclass(frozen=True)
+class GraphPicture:
+    """A picture of graphs, taken out of the output of a cell.
+
+    Attributes:
+        alt: the picture in a few words.
+        width: the width on a page, in CSS pixels.
+        files: the text of an SVG file for each theme.
+    """
+
+    alt: str
+    width: int
+    files: dict[str, str]
+
+
+def graph_picture(html: str) -> GraphPicture | None:
+    """The picture in the output of `draw`; none if the graph was too large to be drawn."""
+    found = _SVG.search(html)
+    if found is None:
+        return None
+    head = _HEAD.match(found[0])
+    if head is None:
+        raise ValueError(f"This is not how `draw` begins an SVG: {found[0][:200]}")
+    files = {theme: _file(found[0], head, colors) for theme, colors in COLORS.items()}
+    alt = unescape(head["alt"]).split("\n")[0].strip()
+    return GraphPicture(alt, int(head["width"]), files)
+
+
+def _file(svg: str, head: re.Match[str], colors: dict[str, str]) -> str:
+    body = _VARIABLE.sub(lambda name: colors[name[1]], svg[head.end() :])
+    body = _TAG.sub(_paint, _MIX.sub(_mix, body))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{head["box"]}" '
+        f'width="{head["width"]}" height="{head["height"]}">\n'
+        f'<rect width="100%" height="100%" fill="{colors[PAPER]}"/>\n'
+        f"{body.replace('><', '>' + chr(10) + '<')}\n"
+    )
+
+
+def _mix(mix: re.Match[str]) -> str:
+    """The color that CSS mixes of two: each channel is a weighted mean."""
+    share = int(mix[2]) / 100
+    pairs = zip(_channels(mix[1]), _channels(mix[3]), strict=True)
+    return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}" for a, b in pairs)
+
+
+def _channels(color: str) -> list[int]:
+    return [int(color[at : at + 2], 16) for at in (1, 3, 5)]
+
+
+def _paint(tag: re.Match[str]) -> str:
+    """A tag whose colors are attributes: some viewers drop styles."""
+    inner = tag["inner"]
+    for declaration in tag["style"].split(";"):
+        name, _, value = declaration.partition(":")
+        inner = re.sub(rf'\b{name}="[^"]*"', f'{name}="{value}"', inner)
+    return f"<{inner.rstrip()}{tag['end']}>"

@@ -1,0 +1,141 @@
+"""The first minutes of a newcomer: from the open lab to a green card, and the index's links."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from autograder import learners_record
+from autograder.lessons.course_map import chapters
+from autograder.workspace_root import STATE
+from tests.browser.desk import (
+    CHROMIUM,
+    EXECUTION_MS,
+    TOKEN,
+    WINDOWING,
+    Lab,
+    Notebook,
+    only,
+    set_settings,
+)
+
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
+]
+
+MOST_ACTIONS = 7
+REFRESH = "import pathlib, sys; from autograder.workspace import index; "
+REFRESH += "index.refresh(pathlib.Path(sys.argv[1]))"
+
+
+@pytest.fixture(autouse=True)
+def one_kernel(lab: Lab) -> Iterator[None]:
+    yield
+    lab.end_kernels()
+
+
+class Newcomer:
+    """A person whose clicks and key presses are counted. A typed word is one action."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.actions = self.scrolls = 0
+
+    def click(self, place: Any) -> None:
+        self.actions += 1
+        place.click()
+
+    def double_click(self, place: Any) -> None:
+        self.actions += 1
+        place.dblclick()
+
+    def press(self, key: str) -> None:
+        self.actions += 1
+        self.page.keyboard.press(key)
+
+    def write(self, word: str) -> None:
+        self.actions += 1
+        self.page.keyboard.type(word)
+
+    def look_at(self, place: Any) -> None:
+        """Turn the wheel until a place can be seen. That is no action, but it is told."""
+        box = place.bounding_box()
+        height = self.page.viewport_size["height"]
+        if not box or not 0 <= box["y"] <= height - 60:
+            self.scrolls += 1
+            place.scroll_into_view_if_needed()
+
+
+def test_a_newcomer_has_a_green_card_in_seven_actions(
+    page: Any, lab: Lab, printed: Callable[[str, str], None], total: Callable[[str, int], None]
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})  # a laptop's
+    began = time.monotonic()
+    page.goto(f"{lab.address}/?token={TOKEN}")
+    page.locator("h1", has_text="Start here").first.wait_for(timeout=EXECUTION_MS)
+    notebook = Notebook.opened(page)
+    opened = time.monotonic()
+    notebook.shot("first_opened")
+    person = Newcomer(page)
+
+    person.click(notebook.first.locator(".cm-content"))
+    person.press("Shift+Enter")
+    person.press("Shift+Enter")
+    wrong = notebook.panel.locator(".jp-CodeCell").nth(1)
+    wrong.get_by_text("Not right yet").first.wait_for(timeout=EXECUTION_MS)
+    red = time.monotonic()
+    page.wait_for_timeout(500)
+    notebook.shot("first_red")
+
+    check = notebook.cell(only("check(node_names)"))
+    line = notebook.before(check).locator(".cm-line", has_text="return")
+    word = line.get_by_text("op", exact=True)
+    person.look_at(word)
+    person.double_click(word)
+    person.write("name")
+    person.press("Shift+Enter")
+    person.press("Shift+Enter")
+    passed = check.get_by_text("Passed").first
+    passed.wait_for(timeout=EXECUTION_MS)
+    green = time.monotonic()
+    notebook.shot("first_green", check)
+    page.set_viewport_size({"width": 1280, "height": 1600})
+    assert person.actions <= MOST_ACTIONS
+    total("actions from the open lab to the first green card", person.actions)
+    printed(
+        "seconds of the first green card, without a person's reading",
+        f"lab open {opened - began:.0f}, red card {red - opened:.0f}, green {green - red:.0f}; "
+        f"{person.scrolls} turns of the wheel in a window of 800 pixels",
+    )
+
+
+def test_the_index_leads_to_the_headings_of_sections(page: Any, lab: Lab) -> None:
+    record = lab.folder / STATE / learners_record.IN_WORKSPACE
+    before = record.read_text(encoding="utf-8") if record.exists() else "{}"
+    record.write_text(json.dumps({"node_names": "passed", "node_table": "failed"}))
+    try:
+        subprocess.run([sys.executable, "-c", REFRESH, str(lab.folder)], check=True)
+    finally:
+        record.write_text(before, encoding="utf-8")
+    set_settings(lab, WINDOWING, {})  # as learners have it: the page holds what is in the window
+    try:
+        chapter = next(each for each in chapters() if each.name == "01_tracing")
+        for section in chapter.sections[1], chapter.sections[-1]:  # one has code in its title
+            page.goto(lab.url("index.ipynb"))
+            name = re.compile(rf"^{section.number} ")
+            shown = page.locator(".jp-OutputArea-output").first
+            shown.get_by_role("link", name=name).last.click(timeout=EXECUTION_MS)
+            panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
+            heading = page.locator("h2", has_text=name)
+            # JupyterLab selects the cell. A busy one may scroll before all cells have a height.
+            cell = panel.locator(".jp-MarkdownCell.jp-mod-selected", has=heading)
+            cell.wait_for(state="attached", timeout=EXECUTION_MS)
+    finally:
+        set_settings(lab, WINDOWING, {"windowingMode": "none"})

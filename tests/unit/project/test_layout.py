@@ -1,0 +1,130 @@
+"""The map of the repository is true: what it names exists, and no package is missing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from autograder.builder.paths import ROOT
+
+PAGE = ROOT / "docs" / "contributing" / "architecture.md"
+MAP = PAGE.read_text(encoding="utf-8").split("```")[1]
+_ENTRY = re.compile(r"^( *)([\w./*, -]+?)(?:  +|$)")
+
+
+def _entries() -> list[tuple[int, Path]]:
+    """The names at the beginning of the map's lines, each with the indentation of its line."""
+    found: list[tuple[int, Path]] = []
+    folders: list[tuple[int, Path]] = [(-1, ROOT)]
+    for line in MAP.strip("\n").splitlines():
+        entry = _ENTRY.match(line)
+        if entry is None or len(entry[1]) > 4:
+            continue  # the rest of the description above
+        while folders[-1][0] >= len(entry[1]):
+            folders.pop()
+        for name in entry[2].split(", "):
+            path = folders[-1][1] / name.strip()
+            found.append((len(entry[1]), path))
+        if entry[2].endswith("/"):
+            folders.append((len(entry[1]), found[-1][1]))
+    return found
+
+
+def test_what_the_map_names_exists() -> None:
+    entries = _entries()
+    assert len(entries) > 50
+    missing = [
+        str(path.relative_to(ROOT))
+        for _, path in entries
+        if not (path.exists() or path.with_suffix(".py").exists())
+    ]
+    assert missing == []
+
+
+def test_no_package_is_missing_on_the_map() -> None:
+    packages = {path.parent for path in (ROOT / "autograder").glob("*/__init__.py")}
+    named = {path for _, path in _entries()}
+    assert {package.name for package in packages - named} == set()
+
+
+def test_each_folder_of_unit_tests_is_about_a_package() -> None:
+    folders = {path.name for path in (ROOT / "tests" / "unit").iterdir() if path.is_dir()}
+    packages = {path.name for path in (ROOT / "autograder").iterdir() if path.is_dir()}
+    # "project" is about the repository, "speed" about several packages.
+    assert folders - packages - {"__pycache__"} == {"project", "speed"}
+    assert [path.name for path in (ROOT / "tests").glob("test_*.py")] == []
+
+
+# ------------------------------------------------------------------ exercises
+
+SECRET = re.compile(
+    r"autograder\.(judge|rules|grading|builder|classroom|submission|fuzz\.random_models|api)\b"
+    r"|autograder\.exercises\..*\.(cases|rubric)\w*$"
+)
+"""Modules that say what must come out, or lead there."""
+
+EXERCISES = ROOT / "autograder" / "exercises"
+
+
+def _name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def _modules() -> dict[str, Path]:
+    return {_name_of(path): path for path in (ROOT / "autograder").rglob("*.py")}
+
+
+@cache
+def _imports(name: str) -> frozenset[str]:
+    """The modules of the course that one imports, wherever in its text."""
+    found = set()
+    tree = ast.parse(_modules()[name].read_text(encoding="utf-8"))
+    for_types = [node for node in tree.body if isinstance(node, ast.If)]  # `if TYPE_CHECKING:`
+    tree.body = [node for node in tree.body if node not in for_types]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return frozenset(found & _modules().keys())
+
+
+def _reached(name: str) -> Iterator[str]:
+    seen, waiting = {name}, [name]
+    while waiting:
+        new = _imports(waiting.pop()) - seen
+        seen |= new
+        waiting += new
+        yield from new
+
+
+def test_models_lead_to_nothing_that_says_what_must_come_out() -> None:
+    """They are imported where students' code runs."""
+    models = [_name_of(path) for path in EXERCISES.rglob("models*.py")]
+    assert len(models) > 20
+    bad = {name: sorted(filter(SECRET.match, _reached(name))) for name in models}
+    assert {name: found for name, found in bad.items() if found} == {}
+
+
+def test_questions_do_not_lead_to_their_keys() -> None:
+    cases = [_name_of(path) for path in EXERCISES.rglob("cases*.py")]
+    assert len(cases) > 20
+    keys = re.compile(r"autograder\.(judge|rules)\b|.*\.rubric\w*$")
+    bad = {name: sorted(filter(keys.match, _reached(name))) for name in cases}
+    assert {name: found for name, found in bad.items() if found} == {}
+
+
+def test_an_exercise_is_a_folder() -> None:
+    for chapter in EXERCISES.glob("ch*"):
+        for folder in filter(Path.is_dir, chapter.iterdir()):
+            if folder.name == "__pycache__":
+                continue
+            names = {path.name for path in folder.iterdir() if path.is_file()}
+            assert {"__init__.py", "cases.py", "rubric.py"} <= names, folder.name
+            text = (folder / "__init__.py").read_text(encoding="utf-8")
+            assert len(ast.parse(text).body) == 1, f"{folder.name}: only a docstring"

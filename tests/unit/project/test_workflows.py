@@ -1,0 +1,54 @@
+"""The workflows: who starts them, what they may do, and that what they call exists."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import yaml
+
+from autograder.builder.paths import ROOT
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in WORKFLOWS}
+
+
+def jobs(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(TEXTS[name])["jobs"]
+    return found
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_workflow_says_that_it_was_not_run(name: str) -> None:
+    assert "No job of this file has been run on GitHub yet." in TEXTS[name]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_workflow_reads_and_only_a_job_that_must_may_write(name: str) -> None:
+    assert yaml.safe_load(TEXTS[name])["permissions"] == {"contents": "read"}
+    writing = {
+        job: each["permissions"] for job, each in jobs(name).items() if "permissions" in each
+    }
+    assert writing == {
+        "book": {"publish": {"pages": "write", "id-token": "write"}},
+        "release": {"draft": {"contents": "write"}},
+    }.get(name, {})
+
+
+def test_the_book_is_published_by_hand_until_the_first_release() -> None:
+    triggers = yaml.safe_load(TEXTS["book"])[True]  # `on` is a truth value in YAML
+    assert set(triggers) == {"workflow_dispatch"}
+
+
+def test_each_action_has_one_version_everywhere() -> None:
+    used = {use for text in TEXTS.values() for use in re.findall(r"uses: (\S+)", text)}
+    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", use) for use in used)
+    assert len({use.partition("@")[0] for use in used}) == len(used)
+
+
+def test_workflows_call_targets_that_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    called = {target for text in TEXTS.values() for target in re.findall(r"\bmake ([\w-]+) ", text)}
+    assert {"lab", "test", "book"} <= called
+    assert [target for target in called if f"\n{target}:" not in makefile] == []
