@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from autograder.submission.result import Result
     from autograder.workspace.update import Row
 
+UNUSABLE = 2
+"""The exit status of a command that lacks something, such as an optional package."""
+
 CRASHED = 70
 """The exit status after an exception that nothing handles: ``EX_SOFTWARE`` of ``sysexits.h``."""
 
@@ -41,7 +44,7 @@ STOPPED = 130
 STATUSES = {
     0: "The command did its work.",
     1: "Your input is wrong, or the result is. The message says what to do.",
-    2: "The command line is wrong, or names something that cannot be used.",
+    UNUSABLE: "The command line is wrong, or something that it names or needs cannot be used.",
     CRASHED: "The program has a fault. The message says where to report it.",
     STOPPED: "You stopped the command with Ctrl-C.",
 }
@@ -54,9 +57,6 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-MISSING = 2
-"""The exit status of a command that lacks an optional package."""
-
 
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -188,14 +188,13 @@ def book(
     ] = False,
 ) -> None:
     """Make the book: all chapters with their outputs as pages, in build/book/html/."""
-    extras.require("sphinx")
+    extras.require(*extras.EXTRAS["book"])
     from autograder.book import making
     from autograder.builder.paths import COURSE, choose, shown
     from autograder.builder.solved_chapter import SOLVED, SolvingFailed, is_current, write_solved
 
     try:
         chosen = choose(names or [])
-        making.demand_tools()
         start = time.perf_counter()
         home, form, raised = making.WITHOUT_CHAPTERS, COURSE, None
         if not pages:
@@ -491,6 +490,7 @@ def grade(
     ] = False,
 ) -> None:
     """Grade the submissions of a class. If you stop it, the same command continues."""
+    extras.require("nbgrader")
     os.environ.update(_with_scripts_on_path())
     try:
         with out.status("Getting ready"):
@@ -501,7 +501,7 @@ def grade(
             with quick_imports():
                 from autograder.classroom import grade_class, progress_report
     except ImportError as error:
-        err.print(f"[red]Nothing was graded.[/red] {escape(extras.advice(error) or str(error))}")
+        err.print(f"[red]Nothing was graded.[/red] {escape(str(error))}")
         raise typer.Exit(1) from None
     except KeyboardInterrupt:
         err.print("Stopped. Nothing was graded.")
@@ -808,11 +808,6 @@ def main() -> None:
     accept_every_character(sys.stdout, sys.stderr)
     try:
         app(prog_name="fxcourse")
-    except ModuleNotFoundError as error:
-        if not (advice := extras.advice(error)):
-            raise
-        err.print(advice, markup=False)
-        sys.exit(MISSING)
     except SystemExit as end:
         if end.code == STOPPED:
             _leave_at_once()
@@ -820,6 +815,9 @@ def main() -> None:
     except KeyboardInterrupt:
         _leave_at_once()
     except BaseException as error:
+        if isinstance(error, ImportError) and (advice := extras.advice(error)):
+            err.print(advice, markup=False)
+            sys.exit(UNUSABLE)
         _print_crash(error)
         sys.exit(CRASHED)
 

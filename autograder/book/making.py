@@ -21,7 +21,6 @@ from autograder.book.links import Links
 from autograder.book.pages import ChapterOfBook
 from autograder.book.questions import Question, questions
 from autograder.builder.paths import BUILD, ROOT
-from autograder.core import extras
 from autograder.core.exercise import Exercise
 
 BOOK = BUILD / "book"
@@ -33,17 +32,6 @@ Raises = dict[int, list[tuple[str, str]]]
 
 class CannotMake(Exception):
     """The book was not made; the message says why, and what to do."""
-
-
-def demand_tools() -> None:
-    """Ask whether what makes the book is there, before anything takes minutes.
-
-    Raises:
-        CannotMake: it is not installed.
-    """
-    for module in extras.EXTRAS["book"]:
-        if not extras.is_installed(module):
-            raise CannotMake(extras.how_to_install(module))
 
 
 def chapter_of_book(path: Path) -> ChapterOfBook:

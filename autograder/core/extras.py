@@ -42,11 +42,12 @@ def is_installed(module: str) -> bool:
     return find_spec(module) is not None
 
 
-def require(module: str) -> None:
+def require(*modules: str) -> None:
     """Say which extra is missing before any work is done.
 
     Raises:
-        MissingPackage: the module is not installed.
+        MissingPackage: one of the modules is not installed.
     """
-    if not is_installed(module):
-        raise MissingPackage(how_to_install(module), name=module)
+    for module in modules:
+        if not is_installed(module):
+            raise MissingPackage(how_to_install(module), name=module)
