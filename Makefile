@@ -67,7 +67,7 @@ help:
 	@echo "                   HUNT_ARGS=\"--minutes 30 --seed 7\": longer, and other models"
 	@echo ""
 	@echo "Release"
-	@echo "make lock          write the versions that are installed here to constraints.txt (seconds)"
+	@echo "make lock          write the versions that are installed here to constraints.txt (half a minute)"
 
 lab: .venv/.installed
 	@$(PY) -m autograder.cli lab $(LAB_ARGS)

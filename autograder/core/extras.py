@@ -15,7 +15,7 @@ EXTRAS = {
     ),
     "postgresql": ("psycopg", "psycopg_binary"),
     "cluster": ("distributed", "dask"),
-    "book": ("sphinx", "myst_nb", "pydata_sphinx_theme", "babel"),
+    "book": ("sphinx", "myst_nb", "pydata_sphinx_theme", "babel", "pytest", "networkx"),
 }  # fmt: skip
 """The modules that each extra brings, by the name under which they are imported."""
 
