@@ -18,7 +18,7 @@ from autograder.cli import UNUSABLE
 from autograder.core.extras import EXTRAS
 
 OF_ALL_EXTRAS = {name for names in EXTRAS.values() for name in names}
-BASE = sorted(OF_ALL_EXTRAS - {"pygments"})  # rich has it
+BASE = sorted(OF_ALL_EXTRAS - {"pygments", "networkx"})  # Rich and PyTorch bring these
 LEARN = ["nbgrader", "jupytext", "sqlalchemy", "nh3"]
 """What JupyterLab does not bring either."""
 
