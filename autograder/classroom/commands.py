@@ -54,7 +54,9 @@ def create(
 
 
 @app.command()
-def demo(folder: Annotated[Path, typer.Argument(help="A new folder for the class.")]) -> None:
+def demo(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder for the class.")],
+) -> None:
     """Make a sample class to try grading on: a chapter and six hand-ins with known points."""
     from autograder.classroom import sample_class
     from autograder.classroom.create import CannotCreate
@@ -207,6 +209,7 @@ def report(
 
 PANELS: Panels = {
     "Begin": {
+        "demo": "fxcourse classroom demo sample_class",
         "create": "fxcourse classroom create my_class --chapters 01,03",
         "pack": "fxcourse classroom pack my_class",
     },
