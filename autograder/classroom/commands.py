@@ -209,8 +209,8 @@ def report(
 
 PANELS: Panels = {
     "Begin": {
+        "create": "fxcourse classroom create my_class --track core",
         "demo": "fxcourse classroom demo sample_class",
-        "create": "fxcourse classroom create my_class --chapters 01,03",
         "pack": "fxcourse classroom pack my_class",
     },
     "Hand-ins": {
