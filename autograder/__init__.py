@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from autograder.api import CheckFailed, check, debrief, failed, grade, hint, predict, progress
     from autograder.cards.failing import fails
+    from autograder.course_overview import overview
     from autograder.drawing.draw import draw
-    from autograder.overview import overview
 
 __all__ = [
     "CheckFailed",
@@ -28,7 +28,7 @@ __all__ = [
 _HOME = dict.fromkeys(__all__, "autograder.api") | {
     "draw": "autograder.drawing.draw",
     "fails": "autograder.cards.failing",
-    "overview": "autograder.overview",
+    "overview": "autograder.course_overview",
 }
 
 

@@ -363,7 +363,7 @@ def progress(workspace: Workspace = None) -> None:
     """Show where to go on, how far you are on each track, and which exercises you have passed."""
     from autograder import workspace_root
     from autograder.cards.overview import exercises_text
-    from autograder.overview import overview_so_far
+    from autograder.course_overview import overview_so_far
 
     if workspace is not None:
         os.environ[workspace_root.ENV] = str(_workspace(workspace))

@@ -86,7 +86,7 @@ draw(fx.symbolic_trace(TwoTanh()))
 # %%
 assert [node.name for node in fx.symbolic_trace(TwoTanh()).graph.nodes] == wanted
 assert wanted == ["input_1", "tanh", "mul", "tanh_1", "add", "output"]
-both = fx.symbolic_trace(lambda input, value: input + value)  # `value` is no builtin
+both = fx.symbolic_trace(lambda input, value: input + value)  # `value` is not a builtin
 assert [node.name for node in both.graph.nodes] == ["input_1", "value", "add", "output"]
 
 # %% [markdown]
@@ -126,7 +126,7 @@ assert [node.name for node in both.graph.nodes] == ["input_1", "value", "add", "
 # 2. **IR.** The record is a `Graph`: a list of `Node`s, one for each step. IR means *intermediate representation*. Your passes read it and edit it.
 # 3. **Code generation.** FX writes Python code from the graph. The result is a `GraphModule`: an `nn.Module` that runs this code.
 #
-# Python goes in and Python comes out.
+# It takes Python and gives Python back.
 # That is why you can inspect the result, train it, save it, or trace it again, like any other model.
 
 # %%
@@ -351,7 +351,7 @@ assert inputs == {"symbolic_trace": 1, "torch.compile": 3, "torch.export": 3}
 #
 # **ATen** is the library of operators below PyTorch's Python functions.
 # **Inductor** is the default backend. A backend of your own can take its place, and then you see the graphs.
-# Here `keep` takes the place of Inductor, behind AOTAutograd:
+# Here `keep` replaces Inductor, after AOTAutograd:
 
 # %%
 import inspect
@@ -395,7 +395,7 @@ assert '"inductor" is the default backend' in inspect.getdoc(torch.compile)
 # | checks its assumptions later | no | yes: guards, and a new graph if one fails | yes, when called: shapes and structure of the inputs |
 # | result | `GraphModule` | a callable; a backend sees `GraphModule`s | `ExportedProgram` with a `GraphModule` |
 #
-# The rows about branches, layers and assumptions, that about results, and the statement about deprecation, tested:
+# The next cell tests the rows about branches, layers, assumptions and results, and the statement about deprecation:
 
 # %%
 import io
@@ -568,7 +568,7 @@ assert of_model.seen == of_trace.seen
 # <details><summary>2: the input and the output</summary>
 #
 # Right. In eval mode <code>forward</code> returns <code>x</code> itself.
-# The tensor <code>noise</code> is made all the same, but it never meets a stand-in, so FX does not notice it.
+# The tensor <code>noise</code> is still created, but it never meets a stand-in, so FX does not notice it.
 # </details>
 # <details><summary>3: there is a node for <code>torch.full</code> too</summary>
 #
@@ -669,12 +669,12 @@ print(verdict.status, "-", verdict.error)
 # %% [markdown]
 # ### Your other tools
 #
-# `draw(gm)` draws a graph. The number behind an opcode is the node's place in the order in which the graph runs.
+# `draw(gm)` draws a graph. The number after an opcode is the node's place in the order in which the graph runs.
 # `draw.diff(before, after)` draws two graphs side by side and marks what was added, removed or changed.
-# Nodes are compared by what they compute, so other names alone are no difference.
+# Nodes are compared by what they compute, so a different name alone does not count as a difference.
 # You will use both all the time, so try them here.
 #
-# Two more for later: `draw.beside(a, b)` draws two graphs that are not before and after,
+# Two more for later: `draw.beside(a, b)` draws two unrelated graphs side by side,
 # and `draw(gm, around="add_1")` draws the part of a big graph that is near a node.
 
 # %%
@@ -695,7 +695,7 @@ draw.diff(before, after)
 # The third shows the shape of an answer, but not the answer.
 #
 # `progress()` shows what you have passed so far, in all chapters.
-# It reads a small file beside your notebook; nothing is sent anywhere.
+# It reads a small file in your workspace. Nothing is sent anywhere.
 
 # %%
 progress()
@@ -725,7 +725,7 @@ assert len(names) == 199
 # %% [markdown]
 # Now the pass, with the lines of section 0.2. It does not know anything about GoogLeNet.
 #
-# Is the result right? To find out, we do by other means what editing the source in 57 places would do:
+# Is the result right? To find out, we produce the expected result in another way:
 # while the original network runs, we let the name `F.relu` mean GELU.
 # Both must return the same. And the network that the other team gave us must be as it was.
 
@@ -825,7 +825,7 @@ assert not isinstance(gm, Gate)
 # %% [markdown]
 # ## Recap
 #
-# 1. FX has three parts: capture, IR, code generation. Python goes in, Python comes out. Each part can be used alone.
+# 1. FX has three parts: capture, IR, code generation. It takes Python and gives Python back. Each part can be used alone.
 # 2. `symbolic_trace(model)` gives a `GraphModule` with a `graph` that you can edit and `code` that is generated from it.
 # 3. `symbolic_trace` is current. For speed use `torch.compile`, for deployment `torch.export`: they hand you FX graphs too.
 # 4. A trace knows one path through your code, and your `forward` really runs while it is made.

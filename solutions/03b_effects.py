@@ -3,7 +3,7 @@
 #
 # *Nodes that nobody reads*
 #
-# **After this part you can deal with nodes that no other node reads: insert them to watch a model, say which of them may go, and remove the nodes that a fixed parameter makes useless.**
+# **After this part you can deal with nodes that no other node reads: insert them to watch a model, say which of them may go, and clean up after you fix a parameter.**
 #
 # | | |
 # |---|---|

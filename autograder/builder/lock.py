@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import metadata
+from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -69,6 +70,8 @@ def installed_packages(*extras: str, distribution: str = COURSE) -> dict[str, Lo
         try:
             package = metadata.distribution(name)
         except metadata.PackageNotFoundError:
+            continue
+        if "_vendor" in Path(str(package.locate_file(""))).parts:  # setuptools' copy for itself
             continue
         if name != distribution:
             version = package.version.partition("+")[0]

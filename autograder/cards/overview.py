@@ -133,7 +133,7 @@ def overview_html(standing: Standing) -> str:
         parts.append(_sections_html(standing, *here))
     parts.append(_chapters_html(standing, here[0] if here else None))
     parts += [_exercises_html(standing), _fold("How this folder works", FOLDER)]
-    hint = "To bring this page up to date, click it and press Shift+Enter. All times are estimated."
+    hint = "To bring this page up to date, click it and press Ctrl+Enter. All times are estimated."
     parts.append(f'<div style="color:{QUIET};font-size:13px;margin-top:8px">{hint}</div>')
     return f'<div style="{frame}">{"".join(parts)}</div>'
 
@@ -187,7 +187,7 @@ def _chapters_html(standing: Standing, here: Chapter | None) -> str:
     rows = "".join(_chapter_html(standing, each) for each in others if not each.is_deep_dive)
     if dives:
         folded = "".join(_chapter_html(standing, each) for each in dives)
-        rows += _fold(f"{len(dives)} deep dives: further into one chapter", folded)
+        rows += _fold(f"{len(dives)} deep dives, each further into one chapter", folded)
     return _heading("Other chapters" if here else "Chapters") + rows
 
 

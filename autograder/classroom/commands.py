@@ -54,7 +54,9 @@ def create(
 
 
 @app.command()
-def demo(folder: Annotated[Path, typer.Argument(help="A new folder for the class.")]) -> None:
+def demo(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder for the class.")],
+) -> None:
     """Make a sample class to try grading on: a chapter and six hand-ins with known points."""
     from autograder.classroom import sample_class
     from autograder.classroom.create import CannotCreate
@@ -207,7 +209,8 @@ def report(
 
 PANELS: Panels = {
     "Begin": {
-        "create": "fxcourse classroom create my_class --chapters 01,03",
+        "create": "fxcourse classroom create my_class --track core",
+        "demo": "fxcourse classroom demo sample_class",
         "pack": "fxcourse classroom pack my_class",
     },
     "Hand-ins": {

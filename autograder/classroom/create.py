@@ -86,8 +86,10 @@ def choose(wanted: str | None = None, track: str | None = None) -> dict[str, Not
         raise CannotCreate(str(error)) from None
     if track is not None:
         words = _chapters_of(track, wanted)
+    elif wanted is not None:
+        words = wanted.split(",")
     else:
-        words = [path.stem for path in known] if wanted is None else wanted.split(",")
+        words = [path.stem for path in known]
     chosen = set()
     for word in filter(None, map(str.strip, words)):
         found = [path for path in known if is_called(path.stem, word)]
@@ -101,12 +103,12 @@ def choose(wanted: str | None = None, track: str | None = None) -> dict[str, Not
         raise CannotCreate(str(refused)) from None
 
 
-def _chapters_of(track: str, wanted: str | None) -> tuple[str, ...]:
+def _chapters_of(track: str, wanted: str | None) -> list[str]:
     """The chapters of a track; it is the only choice of chapters."""
     if wanted is not None:
         raise CannotCreate("Name chapters or a track, and not both.")
     try:
-        return track_called(track).chapters
+        return list(track_called(track).chapters)
     except NoTrack as error:
         raise CannotCreate(str(error)) from None
 

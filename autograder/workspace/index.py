@@ -9,7 +9,7 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from autograder.builder.metadata import NOTEBOOK
-from autograder.overview import overview_so_far
+from autograder.course_overview import overview_so_far
 from autograder.workspace.given import INDEX
 
 TITLE = "# torch.fx by doing"

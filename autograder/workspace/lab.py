@@ -7,12 +7,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autograder.overview import overview_so_far
+from autograder.course_overview import overview_so_far
 from autograder.workspace.given import INDEX
 from autograder.workspace_root import ENV
 
 SETTINGS = Path(__file__).parent / "jupyter"
-"""What JupyterLab is told: no menus of nbgrader, no news; kernels that nobody uses end."""
+"""JupyterLab's settings: no menus of nbgrader, no news; unused kernels end."""
 
 
 def command(folder: Path, options: Sequence[str] = ()) -> list[str]:

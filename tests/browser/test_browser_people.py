@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
 import sys
@@ -88,6 +89,18 @@ def barriers(page: Any, axe: str, name: str, *, outputs: int, readable: int) -> 
     return list(found)
 
 
+def bring_up_to_date(page: Any, notebook: Notebook) -> None:
+    """Run the index's cell as the page says, until JupyterLab has a kernel that listens."""
+    trusted = notebook.first.locator(".jp-OutputArea-output.jp-mod-trusted")
+    for _ in range(EXECUTION_MS // 20_000):
+        page.get_by_text("To bring this page up to date, click it").click()
+        page.keyboard.press("Control+Enter")
+        with contextlib.suppress(Exception):  # it has a timeout, and is tried again
+            trusted.first.wait_for(timeout=20_000)
+            return
+    raise AssertionError("the index's cell did not run")
+
+
 def answer(notebook: Notebook, name: str, source: str) -> str:
     """Write an answer and check it; what the card says."""
     check = notebook.cell(only(f"check({name})"))
@@ -128,13 +141,20 @@ def test_nothing_keeps_people_out(theme: str, page: Any, lab: Lab, axe: str) -> 
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_nothing_keeps_people_out_of_the_index(theme: str, page: Any, lab: Lab, axe: str) -> None:
+@pytest.mark.parametrize("run", [False, True], ids=["opened", "run"])
+def test_nothing_keeps_people_out_of_the_index(
+    run: bool, theme: str, page: Any, lab: Lab, axe: str
+) -> None:
     set_theme(lab, theme)
     try:
         page.goto(lab.url("index.ipynb"))
         page.locator(f"body[data-jp-theme-name='{THEMES[theme]}']").wait_for(state="attached")
+        notebook = Notebook.opened(page)
         page.get_by_text("You have passed").first.wait_for(timeout=EXECUTION_MS)
-        assert barriers(page, axe, f"axe_{theme}_index", outputs=1, readable=50) == []
+        if run:  # JupyterLab drops fewer styles then
+            bring_up_to_date(page, notebook)
+        name = f"axe_{theme}_index{'_run' if run else ''}"
+        assert barriers(page, axe, name, outputs=1, readable=50) == []
     finally:
         set_theme(lab, "light")
 

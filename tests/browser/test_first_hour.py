@@ -65,7 +65,7 @@ class Newcomer:
         self.page.keyboard.type(word)
 
     def look_at(self, place: Any) -> None:
-        """Turn the wheel until a place can be seen. That is no action, but it is told."""
+        """Turn the wheel until a place can be seen. It is counted apart from actions."""
         box = place.bounding_box()
         height = self.page.viewport_size["height"]
         if not box or not 0 <= box["y"] <= height - 60:

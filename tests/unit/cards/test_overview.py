@@ -8,6 +8,7 @@ from dataclasses import replace
 import nbformat
 import pytest
 
+import autograder
 from autograder.builder.paths import COURSE
 from autograder.cards.overview import Overview, exercises_text
 from autograder.lessons.course_map import course_map
@@ -90,6 +91,12 @@ def test_folds_hold_what_is_not_needed_at_once() -> None:
     assert "fxcourse update" not in outside and "WitnessByName" not in outside
     assert "3b · " not in outside and "Quantization" not in outside.replace("14 · Quantization", "")
     assert "5 · Proxy and retracing" in outside
+
+
+def test_learners_call_it_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    autograder.overview()
+    assert "You have passed 0 of 86 exercises." in capsys.readouterr().out
+    assert callable(autograder.overview)  # and not a module, whatever was imported
 
 
 def test_all_exercises_as_text() -> None:

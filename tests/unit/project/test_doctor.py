@@ -29,7 +29,7 @@ def test_what_is_wanted_is_what_the_project_requires() -> None:
     wanted = {requirement.name: str(requirement.specifier) for requirement in doctor.wanted()}
     assert wanted["torch"] == ">=2.13"
     assert {"numpy", "torchvision", "nbgrader"} <= wanted.keys()
-    assert "pytest" not in wanted and "fxcourse" not in wanted
+    assert "ruff" not in wanted and "fxcourse" not in wanted
 
 
 def test_a_package_in_another_version(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,7 @@ def test_extras_of_what_is_needed_are_followed(monkeypatch: pytest.MonkeyPatch) 
     def found(name: str) -> SimpleNamespace:
         if name not in needs:
             raise metadata.PackageNotFoundError(name)
-        return SimpleNamespace(version=needs[name][0], requires=needs[name][1])
+        return SimpleNamespace(version=needs[name][0], requires=needs[name][1], locate_file=str)
 
     monkeypatch.setattr(lock.metadata, "distribution", found)
     packages = lock.installed_packages("learn", distribution="course")
