@@ -106,6 +106,21 @@ def test_torch_and_torchvision_are_the_pair_the_course_was_written_for() -> None
     assert tried_versions.tried("torch")[LOCKED["torch"]] == tried_versions.FULLY
 
 
+def test_the_page_about_installing_names_the_versions() -> None:
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (PyTorch|Python) (\S+) \| (.+) \|$", page, flags=re.MULTILINE)
+    told = {"PyTorch": "torch", "Python": "python"}
+    assert [(told[what], version, ran) for what, version, ran in rows] == [
+        (what, version, ran)
+        for what in ("torch", "python")
+        for version, ran in tried_versions.tried(what).items()
+    ]
+    for line in re.findall(rf"^{lock.FOR_VSCODE}(\S+)$", LOCK, flags=re.MULTILINE):
+        assert line in page
+    for extra in set(EXTRAS) - {"postgres", "test"}:
+        assert f"| `{extra}` |" in page
+
+
 # The Makefile, with a Python that only notes what it is asked to do
 
 FAKE_PYTHON = """\
