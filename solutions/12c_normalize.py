@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 12c · Normalise, then match
+# # 12c · Normalize, then match
 #
 # **After this part you can say what a call was given, whatever way it was written, and find one idea in all of its spellings.**
 #

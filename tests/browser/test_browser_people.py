@@ -92,8 +92,8 @@ def barriers(page: Any, axe: str, name: str, *, outputs: int, readable: int) -> 
 def bring_up_to_date(page: Any, notebook: Notebook) -> None:
     """Run the index's cell as the page says, until JupyterLab has a kernel that listens."""
     trusted = notebook.first.locator(".jp-OutputArea-output.jp-mod-trusted")
+    page.get_by_text("To bring this page up to date, click it").click()
     for _ in range(EXECUTION_MS // 20_000):
-        page.get_by_text("To bring this page up to date, click it").click()
         page.keyboard.press("Control+Enter")
         with contextlib.suppress(Exception):  # it has a timeout, and is tried again
             trusted.first.wait_for(timeout=20_000)
