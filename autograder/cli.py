@@ -21,9 +21,10 @@ import typer
 from rich.markup import escape
 
 from autograder.core import extras
+from autograder.core.characters import accept_every_character
 from autograder.core.quick_imports import quick_imports
 from autograder.help_panels import Panels, arrange, name_of
-from autograder.terminal import Progress, accept_every_character, err, out
+from autograder.terminal import Progress, err, out
 from autograder.version_info import issues_page, version_line
 
 if TYPE_CHECKING:

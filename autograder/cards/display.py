@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from autograder.core.characters import printable
+
 
 def show(thing: Any) -> None:
     """Display a rich object in a notebook; print its text form elsewhere."""
@@ -12,8 +14,6 @@ def show(thing: Any) -> None:
 
         display(thing)
     else:
-        from autograder.terminal import printable
-
         print(printable(str(thing)))
 
 

@@ -177,10 +177,9 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
 def test_the_book_can_be_searched(home: Path) -> None:
     text = (home / "html" / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(re.sub(r"^Search\.setIndex\(|\)$", "", text))
-    places = index["terms"]["quantiz"] if "quantiz" in index["terms"] else index["terms"]["scale"]
-    assert "chapters/14b_sharing" in [
-        index["docnames"][at] for at in (places if isinstance(places, list) else [places])
-    ]
+    chapter = index["docnames"].index("chapters/14b_sharing")
+    places = [at if isinstance(at, list) else [at] for at in index["terms"].values()]
+    assert sum(chapter in at for at in places) > 100
 
 
 # The other pages, without chapters
@@ -219,7 +218,8 @@ def test_the_contents_of_a_page_are_titles_alone(others: Path) -> None:
     assert "3.3 Insert a node" in contents and "Delete every dropout" in contents
     assert not re.search("★|minutes|points", contents)
     seen = built_pages.read(others / "chapters" / "03_manipulation.html").seen
-    assert "3.3 Insert a node (24 minutes)" in seen and "· ★★ · 12 minutes · 4 points" in seen
+    assert re.search(r"3\.3 Insert a node \(\d+ minutes\)", seen)
+    assert "· ★★ · 12 minutes · 4 points" in seen
 
 
 @pytest.mark.parametrize(

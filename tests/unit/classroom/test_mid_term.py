@@ -82,7 +82,7 @@ def test_grades_survive_leaving_and_coming_back(desk: Desk, tmp_path: Path) -> N
     (back,) = mid_term.add(desk, {CHAPTER: version(tmp_path)}, quiet)
     assert points(desk) == before and back.gone == () and back.graded == 1
     assert rooms.released(desk.room, CHAPTER).cells
-    with pytest.raises(CannotChange, match="is in the class already"):
+    with pytest.raises(CannotChange, match="is already in the class"):
         mid_term.add(desk, {CHAPTER: version(tmp_path)}, quiet)
 
 

@@ -195,10 +195,13 @@ def test_ctrl_c_gives_the_prompt_back_and_the_gradebook_is_whole(
 @pytest.mark.parametrize(
     ("number", "says"),
     [
-        (errno.ENOSPC, "The disk is full (somewhere). Make room. What is graded is kept; the same"),
-        (errno.EROFS, "A file cannot be written or read (somewhere): Read-only file system. What"),
-        (errno.EACCES, "A file cannot be written or read (somewhere): Permission denied. What is"),
-        (errno.EIO, "Input/output error (somewhere). What is graded is kept;"),
+        (errno.ENOSPC, "The disk is full (somewhere). Make room. Graded submissions are kept."),
+        (
+            errno.EROFS,
+            "A file cannot be written or read (somewhere): Read-only file system.",
+        ),
+        (errno.EACCES, "A file cannot be written or read (somewhere): Permission denied."),
+        (errno.EIO, "Input/output error (somewhere). Graded submissions are kept."),
     ],
 )
 def test_full_disk_and_read_only_folder_are_one_sentence(

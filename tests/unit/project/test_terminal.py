@@ -11,7 +11,9 @@ from rich.console import Console
 
 from autograder import terminal
 from autograder.cards.display import show
-from autograder.terminal import Progress, accept_every_character, duration, time_left
+from autograder.core import characters
+from autograder.core.characters import accept_every_character
+from autograder.terminal import Progress, duration, time_left
 
 
 class Clock:
@@ -114,7 +116,7 @@ def test_characters_that_an_encoding_lacks_are_replaced(encoding: str, written: 
 
 
 def test_our_own_marks_are_spelled_in_ascii() -> None:
-    assert all(text.isascii() for text in terminal.SPELLED.values())
+    assert all(text.isascii() for text in characters.SPELLED.values())
 
 
 def test_a_card_in_a_plain_script_survives_any_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
