@@ -103,8 +103,8 @@ def go_through(chapter: str, page: Any, lab: Lab) -> None:
 
 
 def solve_stub(chapter: str, name: str) -> str:
-    """The cell in which an answer is written, with ``{}`` in place of the stub's line."""
+    """The cell in which an answer is written, with ``{0}`` in place of the stub's line."""
     cells = nbformat.read(COURSE / f"{chapter}.ipynb", as_version=4).cells
     cell = next(str(cell.source) for cell in cells if cell.get("id") == name)
     (stub,) = (line for line in STUBS if line in cell)
-    return cell.replace("{", "{{").replace("}", "}}").replace(stub, "{}")
+    return cell.replace("{", "{{").replace("}", "}}").replace(stub, "{0}")
