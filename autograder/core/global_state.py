@@ -23,13 +23,18 @@ from autograder.core.torch_private import (
 
 @contextmanager
 def preserve_global_state() -> Iterator[None]:
-    """Put PyTorch's global state back afterwards: random numbers, modes, FX's registries."""
+    """Put PyTorch's global state back afterwards: random numbers, modes, threads, FX's registries.
+
+    Inside, PyTorch uses one thread. The processor time of all threads counts against an answer's
+    limit, and threads that wait for each other on a busy machine use it up while they wait.
+    """
     forget_broken_wraps()
     wrapped = dict(wrapped_functions())
     methods = list(wrapped_methods())
     impure = set(side_effectful_functions())
     gradients, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
-    numbers = random.getstate()
+    numbers, threads = random.getstate(), torch.get_num_threads()
+    torch.set_num_threads(1)
     try:
         with torch.random.fork_rng(devices=[]):
             yield
@@ -41,6 +46,7 @@ def preserve_global_state() -> Iterator[None]:
         torch.set_grad_enabled(gradients)
         torch.set_default_dtype(dtype)
         random.setstate(numbers)
+        torch.set_num_threads(threads)
 
 
 class RandomState:
