@@ -30,7 +30,7 @@ class Variant:
     """The same bug in another model, or in another pass: one fix mends both.
 
     Attributes:
-        code: as for a `Bug`; where something is empty, it is as there.
+        code: as for a `Bug`; an empty attribute is that of the bug.
         inputs: as for a `Bug`.
         change: as for a `Bug`.
         show: as for a `Bug`.
@@ -43,7 +43,7 @@ class Variant:
     change: str = ""
     show: str = ""
     imports: str = ""
-    raises: bool = False
+    raises: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Bug:
         """The bug in its own model, and in those of its variants."""
         others = []
         for variant in self.variants:
-            own = {name: value for name, value in vars(variant).items() if value}
+            own = {name: value for name, value in vars(variant).items() if value not in ("", None)}
             others.append(replace(self, variants=(), **own))
         return self, *others
 

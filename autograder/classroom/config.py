@@ -14,7 +14,7 @@ from nbgrader.preprocessors import AssignLatePenalties, Execute, GetGrades, Save
 from sqlalchemy.exc import SAWarning
 
 from autograder.builder import release
-from autograder.classroom import release_feedback
+from autograder.classroom import literal_folders, release_feedback
 
 _OURS = "autograder.classroom"
 EXECUTE = f"{_OURS}.execute_checks.ExecuteChecks"
@@ -59,6 +59,7 @@ def configure(config: Any) -> None:
     ]
     config.GenerateFeedback.exporter_class = PAGE
     config.ExportApp.plugin_class = EXPORT
+    literal_folders.use()
     release_feedback.use()
 
 

@@ -174,6 +174,13 @@ _ENDS_IN_ZONE = re.compile(
     r"(?P<time>.*:\d\d(?:[.,:]\d+)?)\s*(?P<zone>[+-]\d\d(?::?\d\d)?|[A-Za-z][\w/+-]*)$"
 )
 
+_HALF_DAY = re.compile(
+    r"\b(?P<hour>\d{1,2})(?P<rest>(?::\d\d){0,2})\s*(?P<half>[AP])\.?M\b\.?", re.IGNORECASE
+)
+_DAY_AND_MONTH = re.compile(
+    r"(?P<first>\d{1,2})[./-](?P<second>\d{1,2})[./-](?P<year>\d{4}|\d\d)\b"
+)
+
 
 def in_utc(text: str, zone: tzinfo) -> datetime:
     """The time that a text says, in UTC and without naming it, as nbgrader keeps times.
@@ -183,14 +190,12 @@ def in_utc(text: str, zone: tzinfo) -> datetime:
         zone: of texts that name none.
 
     Raises:
-        NoTime: it says no time, or names a time zone that nobody knows.
+        NoTime: it says no time, a date that can be read in two ways, or an unknown time zone.
     """
-    text = text.strip()[:100]
+    text = _HALF_DAY.sub(_in_24_hours, text.strip()[:100])
+    _refuse_two_readings(text)
     found = _ENDS_IN_ZONE.match(text)
-    if found and found["zone"].upper() not in ("AM", "PM"):
-        text, name = found["time"], found["zone"]
-    else:
-        name = ""
+    text, name = (found["time"], found["zone"]) if found else (text, "")
     try:
         moment: datetime = parse_utc(text)
         if moment.tzinfo is not None:
@@ -201,6 +206,29 @@ def in_utc(text: str, zone: tzinfo) -> datetime:
         raise
     except (ValueError, OverflowError, TypeError):
         raise NoTime("does not hold a time") from None
+
+
+def _in_24_hours(found: re.Match[str]) -> str:
+    """Rewrite a time with AM or PM, whose third word nbgrader would take for a time zone."""
+    hour = int(found["hour"])
+    if not 1 <= hour <= 12:
+        raise NoTime("does not hold a time")
+    return f"{hour % 12 + 12 * (found['half'] in 'pP'):02}{found['rest'] or ':00'}"
+
+
+def _refuse_two_readings(text: str) -> None:
+    """Refuse a date of which nobody can say whether the day or the month comes first."""
+    found = _DAY_AND_MONTH.match(text)
+    if found is None:
+        return
+    first, second = int(found["first"]), int(found["second"])
+    if first == second or max(first, second) > 12:
+        return
+    year = found["year"] if len(found["year"]) == 4 else f"20{found['year']}"
+    one, other = f"{year}-{second:02}-{first:02}", f"{year}-{first:02}-{second:02}"
+    raise NoTime(
+        f"says {found[0]}, which can be {one} or {other}: write one of these two into the file"
+    )
 
 
 def _zone_called(name: str, moment: datetime, usual: tzinfo) -> tzinfo:

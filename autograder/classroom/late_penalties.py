@@ -84,7 +84,7 @@ def read_stamp(folder: Path, policy: Policy) -> Stamp | None:
         return None
     try:
         with path.open("rb") as file:
-            text = file.read(MOST_READ).decode(errors="replace")
+            text = file.read(MOST_READ).decode("utf-8-sig", errors="replace")
     except OSError:
         return None
     if not text.strip():

@@ -81,7 +81,7 @@ def program_of(recipe: Recipe, vocabulary: Vocabulary) -> Program:
     """The program that a recipe stands for."""
     shape = vocabulary.shapes[recipe.shape % len(vocabulary.shapes)]
     kind = vocabulary.inputs[recipe.inputs % len(vocabulary.inputs)]
-    misleading = next((name for name in vocabulary.namesakes if not keyword.iskeyword(name)), "y")
+    misleading = next(filter(_is_plain, vocabulary.namesakes), "y")
     tensor = "y" if recipe.returns % 3 else misleading
     named = {"tensor": tensor, "row": tensor, "default": "k=2.0", "star": "*rest"}
     second = named.get(kind, kind)
@@ -177,7 +177,16 @@ class _Writer:
 
 def _self(name: str) -> str:
     """The code that reads an attribute; some names can be had by `getattr` alone."""
-    return f'getattr(self, "{name}")' if keyword.iskeyword(name) else f"self.{name}"
+    return f"self.{name}" if _is_plain(name) else f"getattr(self, {_quoted(name)})"
+
+
+def _is_plain(name: str) -> bool:
+    """Whether code may use a name as it stands."""
+    return name.isidentifier() and not keyword.iskeyword(name)
+
+
+def _quoted(name: str) -> str:
+    return repr(name) if set(name) & {'"', "\\"} else f'"{name}"'
 
 
 def _attribute_name(made: str) -> str:
@@ -230,10 +239,10 @@ def _text(name: str, parameters: list[str], written: _Class) -> str:
 
 def _assignment(name: str, made: str) -> str:
     if made.startswith("buffer("):
-        return f'self.register_buffer("{name}", {made[len("buffer(") : -1]})'
-    if keyword.iskeyword(name):
-        return f'setattr(self, "{name}", {made})'
-    return f"self.{name} = {made}"
+        return f"self.register_buffer({_quoted(name)}, {made[len('buffer(') : -1]})"
+    if _is_plain(name):
+        return f"self.{name} = {made}"
+    return f"setattr(self, {_quoted(name)}, {made})"
 
 
 def _inputs(kind: str, shape: tuple[int, ...]) -> tuple[tuple[Any, ...], ...]:

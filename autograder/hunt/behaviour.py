@@ -110,14 +110,18 @@ def behaviour(
             break  # a model that raises cannot test a pass
     if isinstance(model, nn.Module):
         found.end = {name: value.detach().clone() for name, value in _state(model)}
-        # FX makes plain modules to hold others. Their mode does not matter.
-        parts = [pair for pair in model.named_modules() if type(pair[1]) is not nn.Module]
-        modes = {name: part.training for name, part in parts}
-        found.rows[MODES, 0] = {"value": modes}
+        found.rows[MODES, 0] = modes_of(model)
     if {ARGUMENT_GRADIENTS, PARAMETER_GRADIENTS} & set(aspects) and calls and not found.error:
         _note_gradients(model, calls[0], encoder, found)
     found.tensors = encoder.tensors
     return found
+
+
+def modes_of(model: nn.Module) -> Plain:
+    """The modes of a module and its submodules, as a row of `Behaviour.rows`."""
+    # FX makes plain modules to hold others. Their mode does not matter.
+    parts = [pair for pair in model.named_modules() if type(pair[1]) is not nn.Module]
+    return {"value": {name: part.training for name, part in parts}}
 
 
 def unlike(

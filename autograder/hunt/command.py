@@ -101,7 +101,7 @@ def wanted(words: str, *, given: str, kinds: str, ignore: str, **more: Any) -> W
     for name in ("page", "save"):
         path = more[name]
         if path is not None and not path.resolve().parent.is_dir():
-            raise CannotLoad(f"There is no folder {str(path.parent)!r} to write {path.name!r} to.")
+            raise CannotLoad(f"There is no folder '{path.parent}' to write '{path.name}' to.")
     return Wanted(words, given=cast(Given, given), kinds=chosen, ignore=_words(ignore), **more)
 
 

@@ -69,19 +69,20 @@ def _module(place: str, what: str) -> ModuleType:
                 f"There is no module {place!r} for {what}, neither in this folder nor among the "
                 f"installed packages. To name a file, write {place}.py:NAME."
             ) from None
-        raise CannotLoad(f"{place!r} cannot be imported: {first_line(error)}.") from error
+        says = first_line(error).rstrip(".")
+        raise CannotLoad(f"{place!r} cannot be imported: {says}.") from error
     except Exception as error:
         raise _raised(place, error) from error
 
 
 def _from_file(path: Path, what: str) -> ModuleType:
     if not path.is_file():
-        raise CannotLoad(f"There is no file {str(path)!r} for {what}.")
+        raise CannotLoad(f"There is no file '{path}' for {what}.")
     if str(path.parent.resolve()) not in sys.path:
         sys.path.insert(0, str(path.parent.resolve()))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise CannotLoad(f"{str(path)!r} is not a Python file.")
+        raise CannotLoad(f"'{path}' is not a Python file.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     try:
@@ -92,8 +93,8 @@ def _from_file(path: Path, what: str) -> ModuleType:
 
 
 def _raised(place: str, error: Exception) -> CannotLoad:
-    says = f"{type(error).__name__}: {first_line(error)}"
-    return CannotLoad(f"{place!r} cannot be imported: it raises {says}.")
+    says = f"{type(error).__name__}: {first_line(error)}".rstrip(".")
+    return CannotLoad(f"'{place}' cannot be imported: it raises {says}.")
 
 
 def _near(name: str, value: Any) -> str:

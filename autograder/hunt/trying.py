@@ -23,6 +23,7 @@ from autograder.hunt.behaviour import (
     Call,
     behaviour,
     calls_of,
+    modes_of,
     unlike,
 )
 
@@ -118,7 +119,7 @@ class Subject:
         model: the model, unchanged.
         inputs: its arguments, a tuple for each call.
         calls: the calls on which models are compared.
-        want: the behavior of the model itself.
+        want: the behavior of the model itself, with the modes of `given`.
         given: the input of passes; each gets a copy.
     """
 
@@ -166,6 +167,7 @@ def subject(make: Callable[[], Trial], question: Question) -> Subject:
         given = _given(another, trial.inputs, question.given)
         if isinstance(given, fx.GraphModule):
             _demand_sound(given, calls, want, question)
+            want.rows[MODES, 0] = modes_of(given)
     return Subject(model, trial.inputs, calls, want, given)
 
 
@@ -180,6 +182,8 @@ def attempt(subject: Subject, question: Question) -> Failure | None:
         want = subject.want
         if question.oracle is not None:
             want = _said_by(question.oracle, subject, question)
+            if question.given in ("program", "aten"):  # they begin in training mode, always
+                want.rows[MODES, 0] = subject.want.rows[MODES, 0]
         try:
             with limited(question.seconds):
                 changed = question.change(subject.own(), subject.inputs)

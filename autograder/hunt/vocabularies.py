@@ -205,7 +205,10 @@ LAYERS = Vocabulary(
     most=4,
 )
 
-NAMES = ("nan", "inf", "device", "class", "self_1", "torch", "slice", "getattr", "code", "block_0")
+NAMES = (
+    "nan", "inf", "device", "class", "self_1", "torch", "slice", "getattr", "code", "block_0",
+    'say "hi"', "a\\tb",
+)  # fmt: skip
 """Names that a user may choose and that mean something in generated code."""
 
 

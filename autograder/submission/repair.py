@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import logging
+import re
 
 import nbformat
 from nbformat.notebooknode import NotebookNode
@@ -14,7 +16,8 @@ from autograder.submission.sanitize import clean_notebook
 from autograder.submission.seeds import NOTES
 
 _log = logging.getLogger(__name__)
-_UNREADABLE = {"unreadable": True}
+_UNREADABLE = "unreadable"
+_OF_A_MERGE = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
 
 
 def repair(nb: NotebookNode, source_cells: SourceCells) -> list[Repair]:
@@ -23,8 +26,8 @@ def repair(nb: NotebookNode, source_cells: SourceCells) -> list[Repair]:
     Returns:
         What was repaired, in order.
     """
-    unread = is_unreadable(nb)
-    repairs = [_mended("The file could not be read as a notebook.")] if unread else []
+    line = _merge_line(nb)
+    repairs = [] if line is None else [_mended(_sentence(line))]
     repairs += map(_mended, put_in_form(nb))
     for step in STEPS:
         repairs += step(nb, source_cells)
@@ -37,18 +40,45 @@ def _mended(sentence: str) -> Repair:
     return Repair(Kind.MENDED, sentence)
 
 
-def read_forgivingly(text: bytes) -> NotebookNode:
-    """A notebook from a file's bytes; in place of what is none, an empty one that says so."""
+def read_forgivingly(data: bytes) -> NotebookNode:
+    """Read a notebook from a file's bytes; if that fails, return an empty one that says why."""
+    text = _decoded(data)
     try:
-        nb: NotebookNode = nbformat.reads(text.decode("utf-8-sig"), as_version=4)
+        nb: NotebookNode = nbformat.reads(text, as_version=4)
         return nb
     except Exception as error:  # a student's file may hold anything at all
         _log.debug("Not a notebook: %s", repr(error)[:500])
-        note = new_markdown_cell("**This file could not be read as a notebook.**")
-        empty: NotebookNode = new_notebook(cells=[note], metadata={NOTES: _UNREADABLE})
+        line = _line_of_a_merge(text)
+        note = new_markdown_cell(f"**{_sentence(line)}**")
+        empty: NotebookNode = new_notebook(cells=[note], metadata={NOTES: {_UNREADABLE: line}})
         return empty
 
 
+def _decoded(data: bytes) -> str:
+    """The text of a file: UTF-8, or UTF-16 as Windows PowerShell writes it."""
+    utf_16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return data.decode("utf-16" if utf_16 else "utf-8-sig", errors="replace")
+
+
+def _line_of_a_merge(text: str) -> int:
+    """The number of the line with the marks of a git merge; 0 if there is none."""
+    marks = _OF_A_MERGE.search(text)
+    return text.count("\n", 0, marks.start()) + 1 if marks else 0
+
+
+def _sentence(line: int) -> str:
+    """Say that a file is not a notebook, and why if a merge has left marks in a line."""
+    why = f": line {line} holds the marks of a git merge" if line else ""
+    return f"The file could not be read as a notebook{why}."
+
+
 def is_unreadable(nb: NotebookNode) -> bool:
-    """Whether this stands for a file that is no notebook."""
-    return bool(nb.metadata.get(NOTES) == _UNREADABLE)
+    """Whether this stands for a file that is not a notebook."""
+    return _merge_line(nb) is not None
+
+
+def _merge_line(nb: NotebookNode) -> int | None:
+    """What `read_forgivingly` has noted; a student may have written anything there."""
+    notes = nb.metadata.get(NOTES)
+    found = notes.get(_UNREADABLE) if isinstance(notes, dict) and len(notes) == 1 else None
+    return found if isinstance(found, int) else None

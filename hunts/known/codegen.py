@@ -54,10 +54,11 @@ _GLOBALS = frozenset(fx_graph._custom_builtins) | frozenset(vars(builtins))
 def _keywords() -> Any:
     def make(original: Any) -> Any:
         def formatted(base: str, target: str) -> str:
-            if not any(map(keyword.iskeyword, target.split("."))):
+            parts = target.split(".")
+            if all(part.isidentifier() and not keyword.iskeyword(part) for part in parts):
                 return str(original(base, target))
-            for name in target.split("."):
-                base = f'getattr({base}, "{name}")'
+            for part in parts:
+                base = f"getattr({base}, {part!r})"
             return base
 
         return formatted
@@ -74,6 +75,25 @@ def _calls_in_place() -> Any:
 
 
 CODE = ("generated code",)
+
+_QUOTE = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.add_module('a"b', nn.ReLU())
+    def forward(self, x):
+        return getattr(self, 'a"b')(x)
+"""
+
+_BACKSLASH = r"""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.add_module("a\\tb", nn.ReLU())
+        self.add_module("a\tb", nn.Tanh())
+    def forward(self, x):
+        return getattr(self, "a\\tb")(x)
+"""
 
 BUGS = (
     Bug(
@@ -138,8 +158,12 @@ class Model(nn.Module):
 """,
         inputs="x = torch.tensor([-1.0, 2.0])",
         change="gm",
+        variants=(Variant(code=_QUOTE), Variant(code=_BACKSLASH, raises=False)),
         why="FX writes an attribute's name after a dot if it is an identifier. For "
-        "`str.isidentifier`, a keyword is an identifier too, so the code has `self.class(x)`.",
+        "`str.isidentifier`, a keyword is an identifier too, so the code has `self.class(x)`. "
+        "Any other name stands between quotes, as it is. So a name with a quote is a syntax error. "
+        "A name with a backslash is read as another name: a submodule whose name is `a`, a "
+        "backslash and `tb` runs the one whose name has a tab, and nothing is raised.",
         file="fx/graph.py",
         line="if not e.isidentifier():",
         issues=(188538,),

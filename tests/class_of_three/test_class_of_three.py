@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,11 @@ from tests.exam.submissions.chapter_02 import CHAPTER, SUBMISSIONS
 
 pytestmark = pytest.mark.skipif(why_no_box() is not None, reason=f"no box here: {why_no_box()}")
 
-THREE = [s for s in SUBMISSIONS if s.student in ("ada", "dan", "iris")]
+THREE = [
+    replace(s, student=s.student.replace("iris", "iris[1]"))  # nbgrader reads it as a pattern
+    for s in SUBMISSIONS
+    if s.student in ("ada", "dan", "iris")
+]
 """One is right, one is right in part, and one ends Python in an answer cell."""
 
 

@@ -7,10 +7,12 @@ import re
 import shutil
 from pathlib import Path
 
+import nbformat
 import pytest
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from autograder.submission.repair import is_unreadable, read_forgivingly
 from autograder.submission.seeds import code_of, key_of, noted_seed, pool_of, seed_of
 from tests.exam.submissions import room as rooms
 from tests.exam.submissions.edits import (
@@ -282,6 +284,20 @@ def test_repairs_are_logged_and_noted(room: Path) -> None:
     sentence = "The cell `check-after` was missing; it was put back."
     assert nb.metadata["fxcourse"]["repairs"] == [sentence]
     assert re.search(rf"ann.*{re.escape(sentence)}", log)
+
+
+def test_a_notebook_that_powershell_wrote_is_read() -> None:
+    nb = new_notebook(cells=[new_markdown_cell("Grüße")])
+    for written in ("utf-16", "utf-8", "utf-8-sig"):
+        read = read_forgivingly(nbformat.writes(nb).encode(written))
+        assert (is_unreadable(read), read.cells[0].source) == (False, "Grüße")
+
+
+def test_the_marks_of_a_merge_are_named_with_their_line() -> None:
+    text = nbformat.writes(new_notebook()).replace("{", "{\n<<<<<<< HEAD", 1)
+    nb = read_forgivingly(text.encode())
+    assert is_unreadable(nb)
+    assert "line 2 holds the marks of a git merge" in nb.cells[0].source
 
 
 def test_file_that_is_no_notebook_scores_zero(room: Path) -> None:

@@ -166,6 +166,13 @@ def test_what_is_said_of_it() -> None:
         ("2026-12-01 12:00:00 America/New_York", BERLIN, 17),
         ("2026-07-01 12:00:00 CEST", BERLIN, 10),
         ("1 December 2026 3:00:00 PM", UTC, 15),
+        ("2026-12-01 11:30 PM", UTC, 23),
+        ("2026-12-01 12:30 AM", UTC, 0),
+        ("12/21/2026 11:30 pm", UTC, 23),
+        ("12/21/2026 12:30 p.m.", UTC, 12),
+        ("2026-12-01 11:30 PM America/New_York", BERLIN, 4),
+        ("21.12.2026 23:30", BERLIN, 22),
+        ("1.1.2026 9 AM", UTC, 9),
     ],
 )
 def test_times_and_their_zones(text: str, zone: ZoneInfo, hour: int) -> None:
@@ -176,4 +183,10 @@ def test_times_and_their_zones(text: str, zone: ZoneInfo, hour: int) -> None:
 @pytest.mark.parametrize("text", ["soon", "", "2026-13-45 12:00:00", "2026-12-01 12:00:00 NOWHERE"])
 def test_what_says_no_time(text: str) -> None:
     with pytest.raises(NoTime, match="does not hold a time|'NOWHERE', which is not known"):
+        in_utc(text, UTC)
+
+
+@pytest.mark.parametrize("text", ["05.11.2026 23:30", "11/5/26 11:30 PM"])
+def test_a_date_that_can_be_read_in_two_ways_is_asked_about(text: str) -> None:
+    with pytest.raises(NoTime, match=r"can be 2026-\d\d-\d\d or 2026-\d\d-\d\d: write one"):
         in_utc(text, UTC)

@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+import torch
 from torch import fx
 from typer.testing import CliRunner
 
@@ -16,9 +17,10 @@ from autograder.builder.paths import ROOT
 from autograder.cli import app
 from autograder.fuzz.grammar import Vocabulary, ops
 from autograder.hunt import command
+from autograder.hunt.behaviour import MODES, RESULT
 from autograder.hunt.loading import CannotLoad, as_change, loaded
 from autograder.hunt.search import Hunt, operations
-from autograder.hunt.trying import ENDLESS, RAISES, Question
+from autograder.hunt.trying import ENDLESS, RAISES, Given, Question
 
 PAGE = (ROOT / "docs" / "engineers" / "hunting.md").read_text(encoding="utf-8")
 
@@ -57,6 +59,28 @@ def test_a_right_pass_holds_and_a_wrong_one_is_shown_by_the_smallest_model() -> 
     assert found is not None
     assert operations(found.model.source) == {"torch.relu"}
     assert found.model.lines == 4  # the class, forward, the call, return
+
+
+@pytest.mark.parametrize("given", ["program", "aten"])
+def test_a_pass_that_changes_nothing_holds_on_captured_graphs(given: Given) -> None:
+    assert _hunt(lambda gm: None, 8, given=given).found == []
+    wrong = _hunt(_makes_relu_a_sigmoid, 40, given=given).found
+    assert {each.failure.aspect for each in wrong} == {RESULT}
+
+
+def test_a_pass_that_changes_the_mode_of_an_aten_graph_is_wrong() -> None:
+    assert {each.failure.aspect for each in _hunt(_to_eval, 8, given="aten").found} == {MODES}
+
+
+def _makes_relu_a_sigmoid(gm: fx.GraphModule) -> None:
+    for node in gm.graph.nodes:
+        if node.target is torch.ops.aten.relu.default:
+            node.target = torch.ops.aten.sigmoid.default
+    gm.recompile()
+
+
+def _to_eval(gm: fx.GraphModule) -> None:
+    gm.eval()
 
 
 def test_the_same_seed_gives_the_same_models() -> None:
