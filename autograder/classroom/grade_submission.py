@@ -346,7 +346,14 @@ def _checks_in(said: Mapping[str, Any], terms: GradingConfig) -> tuple[CheckResu
     known = {cell.exercise for cell in terms.source_cells.values()}
     if len(set(names)) < len(names) or not set(names) <= known:
         raise Untrue("a judge spoke of checks that are not there")
-    return tuple(replace(check, findings=tuple(map(_plain, check.findings))) for check in checks)
+    return tuple(
+        replace(
+            check,
+            findings=tuple(map(_plain, check.findings)),
+            fails=tuple((_line(case), _line(code)) for case, code in check.fails),
+        )
+        for check in checks
+    )
 
 
 def _plain(finding: KeptFinding) -> KeptFinding:

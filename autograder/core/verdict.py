@@ -121,6 +121,8 @@ class Verdict:
         others: for some further findings, the cases that they were found on.
         defined: whether there was an answer at all.
         remark: what else there is to say of an answer that passed.
+        fails: the hand-picked cases that fail, hidden ones too, with the code of each one's first
+            finding: answers with one mistake fail the same cases in the same way.
     """
 
     exercise: str
@@ -135,6 +137,7 @@ class Verdict:
     others: tuple[Example, ...] = ()
     defined: bool = True
     remark: str = ""
+    fails: tuple[tuple[str, str], ...] = ()
 
     @property
     def passed(self) -> bool:

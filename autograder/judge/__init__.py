@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from torch import fx, nn
 
-from autograder.core.exercise import Case, Exercise
+from autograder.core.exercise import RANDOM, Case, Exercise
 from autograder.core.global_state import preserve_global_state
 from autograder.core.graph_jobs import GraphRunner, do_here
 from autograder.core.limits import bounded_output
@@ -143,6 +143,11 @@ def _judge(
         example=example_of(exercise, worst, shown, seed, key),
         error=redactions[worst.name].lines(error) if worst.hidden else error,
         printed="" if worst.hidden else shown.printed,  # it may be all that the case holds
+        fails=tuple(
+            (case.name, found[case.name][0].code)
+            for case in cases
+            if case.aspect != RANDOM.key and found.get(case.name)
+        ),
     )
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MAX_FINDINGS = 4
 """Findings that are kept of one check, one of a kind."""
+MAX_FAILS = 160
+"""Failing cases that are kept of one check."""
 MAX_CODE, MAX_MESSAGE, MAX_MODEL = 80, 600, 3_000
 """Characters of a finding; a model that is longer is not kept."""
 
@@ -52,31 +54,34 @@ class CheckResult:
         status: one of `STATUSES`.
         score: from 0 to 1.
         findings: what was wrong, the one that the student sees first at the front.
+        fails: the hand-picked cases that fail, each with the code of its first finding.
     """
 
     exercise: str
     status: str
     score: float
     findings: tuple[KeptFinding, ...] = ()
+    fails: tuple[tuple[str, str], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The check as JSON."""
         rows = [[each.code, each.message, each.model] for each in self.findings]
         row = {"exercise": self.exercise, "status": self.status, "score": self.score}
-        return row | {"findings": rows}
+        return row | {"findings": rows, "fails": list(map(list, self.fails))}
 
     @classmethod
     def from_json(cls, data: Any) -> CheckResult:
         """The inverse of `to_json`, for what `are_checks` says is sound."""
         found = tuple(KeptFinding(*row) for row in data["findings"])
-        return cls(data["exercise"], data["status"], float(data["score"]), found)
+        fails = tuple((case, code) for case, code in data["fails"])
+        return cls(data["exercise"], data["status"], float(data["score"]), found, fails)
 
 
 def checks_of(verdicts: Iterable[Verdict]) -> list[CheckResult]:
     """What is kept of verdicts, one of an exercise."""
     found = {
         each.exercise: CheckResult(
-            each.exercise, each.status, min(1.0, max(0.0, each.score)), _kept(each)
+            each.exercise, each.status, min(1.0, max(0.0, each.score)), _kept(each), _fails(each)
         )
         for each in verdicts
     }
@@ -98,6 +103,10 @@ def _kept(verdict: Verdict) -> tuple[KeptFinding, ...]:
     return tuple(found.values())
 
 
+def _fails(verdict: Verdict) -> tuple[tuple[str, str], ...]:
+    return tuple((case, code[:MAX_CODE]) for case, code in verdict.fails[:MAX_FAILS])
+
+
 def are_checks(value: object) -> bool:
     """Whether that is a list of checks as `CheckResult.to_json` gives them."""
     return isinstance(value, list) and all(map(_is_check, value))
@@ -117,6 +126,16 @@ def _is_check(row: object) -> bool:
         and isinstance(findings, list)
         and len(findings) <= MAX_FINDINGS
         and all(map(_is_finding, findings))
+        and _are_fails(row.get("fails"))
+    )
+
+
+def _are_fails(rows: object) -> bool:
+    return (
+        isinstance(rows, list)
+        and len(rows) <= MAX_FAILS
+        and all(isinstance(row, list) and len(row) == 2 for row in rows)
+        and all(isinstance(text, str) and len(text) <= MAX_MESSAGE for row in rows for text in row)
     )
 
 

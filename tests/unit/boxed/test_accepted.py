@@ -35,12 +35,14 @@ TRUE: dict[str, Any] = {
             "status": "failed",
             "score": 0.75,
             "findings": [["stale", "\x1bA", "m\n"]],
+            "fails": [["an \x1balpha", "stale"]],
         }
     ],
     "restarts": 2,
     "repairs": 1,
 }
-KEPT = CheckResult("x", "failed", 0.75, (KeptFinding("stale", " A", "m\n"),))
+FOUND = (KeptFinding("stale", " A", "m\n"),)
+KEPT = CheckResult("x", "failed", 0.75, FOUND, (("an  alpha", "stale"),))
 
 
 def accepted(**change: Any) -> Any:
@@ -77,10 +79,14 @@ def test_what_can_be_true_is_taken() -> None:
         {"unanswered": ["y"]},
         {"unanswered": "x"},
         {"checks": None},
-        {"checks": [{"exercise": "y", "status": "failed", "score": 0.0, "findings": []}]},
-        {"checks": [{"exercise": "x", "status": "fine", "score": 0.0, "findings": []}]},
-        {"checks": [{"exercise": "x", "status": "failed", "score": 2.0, "findings": []}]},
-        {"checks": [{"exercise": "x", "status": "failed", "score": 0.0, "findings": [["a"]]}]},
+        {"checks": [TRUE["checks"][0] | {"exercise": "y"}]},
+        {"checks": [TRUE["checks"][0] | {"status": "fine"}]},
+        {"checks": [TRUE["checks"][0] | {"score": 2.0}]},
+        {"checks": [TRUE["checks"][0] | {"findings": [["a"]]}]},
+        {"checks": [TRUE["checks"][0] | {"fails": None}]},
+        {"checks": [TRUE["checks"][0] | {"fails": [["a"]]}]},
+        {"checks": [TRUE["checks"][0] | {"fails": [["a", 1]]}]},
+        {"checks": [TRUE["checks"][0] | {"fails": [["a", "b"]] * 161}]},
         {"checks": TRUE["checks"] * 2},
         {"checks": [TRUE["checks"][0] | {"findings": [["code", "x" * 9_999, ""]]}]},
         {"checks": [TRUE["checks"][0] | {"findings": [["code", "", ""]] * 99}]},
