@@ -89,10 +89,9 @@ _BACKSLASH = r"""
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
-        self.add_module("a\\tb", nn.ReLU())
-        self.add_module("a\tb", nn.Tanh())
+        self.acts = nn.ModuleDict({"a\\tb": nn.ReLU(), "a\tb": nn.Tanh()})
     def forward(self, x):
-        return getattr(self, "a\\tb")(x)
+        return self.acts["a\\tb"](x) - self.acts["a\tb"](x)
 """
 
 BUGS = (
