@@ -196,9 +196,9 @@ def _write_no_trace() -> None:
     trace.addHandler = lambda handler: None  # type: ignore[method-assign]
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """One process more than cores: tests of classes spend much of their time waiting."""
-    return (os.cpu_count() or 1) + 1
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One process more than cores, or two where classes are graded: those tests often wait."""
+    return (os.cpu_count() or 1) + (2 if ALL in _suites(config) else 1)
 
 
 @pytest.fixture
