@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import torch
 
-from autograder.core.codec import Plain, kind_of
+from autograder.core.codec import Encoder, Plain, kind_of, show
 from autograder.core.exercise import Trial
 from autograder.core.outcome import Reference
 from autograder.core.verdict import Finding
@@ -77,6 +77,35 @@ def same_kind(evidence: Evidence) -> Iterable[Finding]:
         )
 
 
+@rule("the settings of the convolution", Stage.RUNS)
+def same_settings(evidence: Evidence) -> Iterable[Finding]:
+    """A setting that is lost does no harm to the values; otherwise it is named."""
+    if not _differs(evidence):
+        return
+    conv, encoder = evidence.trial.args[0], Encoder()
+    for name in ("stride", "padding", "dilation", "groups", "padding_mode"):
+        got, want = _layer(evidence)["attrs"].get(name), encoder.encode(getattr(conv, name))
+        if got != want:
+            yield evidence.finding(
+                "lost-setting",
+                f"The `{name}` of your convolution is {show(got)}; that of the one that was given "
+                f"is {show(want)}.",
+                "Which settings does a convolution have besides its weight and bias?",
+            )
+            return
+
+
+def _differs(evidence: Evidence) -> bool:
+    """Whether the layer raises, or gives something else than both layers."""
+    for i, want in enumerate(evidence.reference.runs):
+        got, tables = evidence.outcome.runs[i]["forward"], evidence.tensors_of("forward")
+        if "error" in got or difference(
+            got.get("value"), tables[0], want["value"], evidence.reference.tensors
+        ):
+            return True
+    return False
+
+
 def _layer(evidence: Evidence) -> Plain:
     return next(row for row in evidence.graph["modules"] if row["path"] == LAYER)
 
@@ -124,6 +153,7 @@ KEY = AnswerKey(
         caller_untouched,
         wellformed,
         same_kind,
+        same_settings.because("names the setting, before the layer is run"),
         runs,
         same_values,
         copies,
