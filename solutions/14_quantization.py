@@ -481,7 +481,7 @@ assert list(lowest.low) == ["x", "add", "output", "y", "mul"]  # not the order o
 #
 # `scales()` **returns** a dictionary from names of nodes to Python numbers, in the order of the graph:
 #
-# * For each node but the output whose value was a floating tensor: the largest magnitude that it had in all runs, divided by 127. Inputs and attributes count, too.
+# * For each node but the output whose value was a floating tensor: the largest magnitude that it had in all runs, divided by 127 (as a Python number: a `bfloat16` has three digits). Inputs and attributes count, too.
 # * `1.0`, if only zeros were seen, or tensors without numbers.
 # * Nothing for other values: whole numbers, tuples, Python numbers.
 # * A value counts as it was when it was computed. What a later node writes into it does not count.

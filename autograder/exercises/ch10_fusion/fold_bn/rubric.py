@@ -96,11 +96,11 @@ def same_settings(evidence: Evidence) -> Iterable[Finding]:
 
 
 def _differs(evidence: Evidence) -> bool:
-    """Whether the layer raises, or gives something else than both layers."""
+    """Whether the layer raises, or gives other values than both layers."""
     for i, want in enumerate(evidence.reference.runs):
-        got, tables = evidence.outcome.runs[i]["forward"], evidence.tensors_of("forward")
+        got, tables = evidence.outcome.runs[i]["forward"], evidence.reference.tensors
         if "error" in got or difference(
-            got.get("value"), tables[0], want["value"], evidence.reference.tensors
+            got.get("value"), evidence.outcome.tensors, want["value"], tables
         ):
             return True
     return False

@@ -135,7 +135,6 @@ EXERCISE = Exercise(
         case("the weight before the cast", "casts", models.WeightBeforeCast, H, HW),
         case("no cast back", "casts", models.StaysFloat, H),
         case("a cast to something else", "casts", models.OtherCast, B),
-        case("of whole numbers", "casts", models.OfWholeNumbers, T(2, 3, dtype=torch.int64)),
         case("no weights", "weight", models.NoWeights, X, T(2, 1), HW, T(1), X),
         case("a wider weight", "weight", models.WiderWeight, H, W),
         case("a second reader", "weight", models.SecondReader, X, W),

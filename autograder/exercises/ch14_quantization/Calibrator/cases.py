@@ -104,6 +104,7 @@ EXERCISE = Exercise(
         case("wide numbers", "which", models.Wide, (X,)),
         case("names of its own", "which", models.odd_names, (X,)),
         case("few bits", "which", models.FewBits, (EXACT,)),
+        case("few bits, rounded", "task", models.FewBits, (Exactly(3.3, 0.5, dtype=torch.float32),)),
         case("MobileNetV2", "which", models.mobilenet, (T(1, 3, 8, 8),), network=True),
         case("changed in place later", "computed", models.ChangedLater, (X,), (X,)),
         case("an input that is changed", "computed", models.ChangesItsInput, (X,)),
