@@ -106,9 +106,11 @@ def by_operator_schemas(node, root):
                 for name, p in zip(names, made.parameters.values(), strict=True)
             ]
         )  # fmt: skip
-    elif node.op == "call_function" and not isinstance(
-        node.target, types.BuiltinFunctionType | types.BuiltinMethodType
-    ) or getattr(node.target, "__text_signature__", None):
+    elif (
+        node.op == "call_function"
+        and not isinstance(node.target, types.BuiltinFunctionType | types.BuiltinMethodType)
+        or getattr(node.target, "__text_signature__", None)
+    ):
         made = inspect.signature(node.target)
     else:
         raise ValueError(f"nothing is known of {node.target}")

@@ -298,6 +298,8 @@ put("checks what was given", "wrong-report", "on-what-it-returned", run_checks=o
 put("checks at the end of a round", "wrong-report", "after-every-pass", run_checks=at_the_end)
 put("an attribute will do", "wrong-report", "no-pass-result", kind=like_a_manager)
 put("any tuple will do", "crashed", "no-pass-result", kind=a_tuple_will_do)
+
+
 @wrong("the first pass of that name is taken off the list", "wrong-report", clause="one-name")
 def first_of_that_name(gm, passes, checks=(), limit=20):
     current, left, report = gm, list(passes), []

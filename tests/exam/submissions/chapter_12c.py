@@ -8,7 +8,9 @@ from tests.exam.submissions.exam import text_of
 CHAPTER = "12c_normalize"
 
 RIGHT = {
-    "all_arguments": text_of("all_arguments", "a table of the kinds of calls, layers of dictionaries"),
+    "all_arguments": text_of(
+        "all_arguments", "a table of the kinds of calls, layers of dictionaries"
+    ),
     "fuse_rms_norm": text_of("fuse_rms_norm", "a small matcher, in which products have two orders"),
 }
 OTHERS = {

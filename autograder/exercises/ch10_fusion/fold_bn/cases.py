@@ -14,7 +14,8 @@ HINTS = (
     "**Where to look.** The two formulas of section 10.1: one for the weight, one for the bias. "
     "Everything else of the new convolution is as it was in the old one.",
     "**What to use.** `copy.deepcopy(conv)` has every setting already: stride, groups, padding "
-    "mode. `.double()` of a tensor is a wide copy; in which dtype is `eps` not 0? The factor has one number for each output channel, and the weight has its output "
+    "mode. `.double()` of a tensor is a wide copy; in which dtype is `eps` not 0? The factor has "
+    "one number for each output channel, and the weight has its output "
     "channels in dimension 0: `factor.reshape(-1, 1, 1, 1)` for images, one `1` less for lines. "
     "A bias may be `None`, and so may the BatchNorm's `weight` and `bias`.",
     "**A skeleton.**\n\n"

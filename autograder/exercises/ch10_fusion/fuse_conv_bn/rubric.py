@@ -14,6 +14,7 @@ from autograder.judge.evidence import Evidence
 from autograder.judge.oracles import model_itself
 from autograder.judge.rule import Stage, rule
 from autograder.rules.fusions import CLASSES, CONVS, NORMS, kinds_of_calls, times
+from autograder.rules.overwritten import none_overwritten
 from autograder.rules.passes import PASS
 from autograder.rules.replacements import unused_modules
 
@@ -127,7 +128,15 @@ def no_unused_norm(evidence: Evidence) -> Iterable[Finding]:
             return
 
 
-KEY = AnswerKey((*PASS, pairs_fused, no_unused_norm), model_itself)
+KEY = AnswerKey(
+    (
+        *PASS,
+        none_overwritten(*CLASSES).because("names the module, before calls are counted"),
+        pairs_fused,
+        no_unused_norm,
+    ),
+    model_itself,
+)
 
 TRAP = """\
 One convolution may be called twice, with a BatchNorm behind only one of the calls. So the folded

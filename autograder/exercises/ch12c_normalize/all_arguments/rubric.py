@@ -232,6 +232,6 @@ KEY = AnswerKey(
 )
 
 TRAP = """\
-`inspect.signature` also answers for an overload, and says `(*args, **kwargs)`: it describes the object
-that calls the operator. And what `bind` raises is a `TypeError`, so it has to be caught."""
+`inspect.signature` also answers for an overload, and says `(*args, **kwargs)`: it describes the
+object that calls the operator. And what `bind` raises is a `TypeError`, so it has to be caught."""
 """What many answers get wrong; told after a pass."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
 from torch import nn
 
 from autograder.core.exercise import Aspect, Case, Exercise, Expect
