@@ -22,7 +22,8 @@ HINTS = (
     "room for. Which of them can leave work behind for one that has already run?",
     "**What to use.** Three of the four you have written: `remove_dropout` (03), `sound_dce` (03b) "
     "and `fuse_conv_bn` (10), and 3.5 has `remove_identity`. Here each works on one `gm`, and says "
-    "whether it has changed something. `gm.delete_all_unused_submodules()` comes last, `gm.recompile()` after it.",
+    "whether it has changed something. `gm.delete_all_unused_submodules()` comes last, "
+    "`gm.recompile()` after it.",
     "**A skeleton.**\n\n"
     "```python\n"
     "gm = fx.symbolic_trace(model)\n"
