@@ -701,7 +701,7 @@ draw.diff(fx.symbolic_trace(mlp), fuse_linear_bn(mlp))
 # %% [markdown] card="fuse_conv_bn"
 # **Write** a pass in which each convolution and the BatchNorm behind it become one convolution.
 #
-# * Convolutions are `nn.Conv1d`, `nn.Conv2d` and `nn.Conv3d`, BatchNorms `nn.BatchNorm1d`, `nn.BatchNorm2d` and `nn.BatchNorm3d`, all by **exact type**. A layer with `weight_norm` has another type.
+# * Convolutions are `nn.Conv1d`, `nn.Conv2d` and `nn.Conv3d`, BatchNorms `nn.BatchNorm1d`, `nn.BatchNorm2d` and `nn.BatchNorm3d`, all by exact type. (A layer with `weight_norm` has another type. None is tried.)
 # * Inputs are batches: for an image without a batch dimension, a BatchNorm takes another dimension for the channels.
 # * Pairs may be nested, there may be several, and layers may be called by keyword.
 # * Left alone: a BatchNorm in training mode, one without statistics, and a convolution whose output has another reader.

@@ -124,7 +124,6 @@ _CONTAINERS = {
 
 _OTHER_MODULES = (
     "torch.nn.modules.linear.NonDynamicallyQuantizableLinear",
-    "torch.nn.utils.parametrize.ParametrizedConv2d",
     "torchvision.models.resnet.BasicBlock",
     "torchvision.models.resnet.Bottleneck",
 )

@@ -216,16 +216,6 @@ def stub(model):
     raise NotImplementedError()
 
 
-@wrong("subclasses, too", "crashed", clause="exact-conv")
-def subclasses(model):
-    def fold(conv, bn):
-        new = fuse_conv_bn_eval(copy.deepcopy(conv).eval(), bn)
-        assert type(new) in CONVS, "a convolution of another class"
-        return new
-
-    return Fuse(exact=False, fold=fold)(model)
-
-
 @wrong("PyTorch's own fuse", "wrong-result", clause="shared-convolution")
 def pytorchs_own(model):
     return optimization.fuse(model)

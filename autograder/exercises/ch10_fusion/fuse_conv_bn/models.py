@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 from torch import fx, nn
-from torch.nn.utils.parametrizations import weight_norm
 
 
 class OnePair(nn.Module):
@@ -118,18 +117,6 @@ class LinearPair(nn.Module):
 
     def forward(self, x):
         return self.bn(self.linear(x))
-
-
-class WeightNorm(nn.Module):
-    """A layer with `weight_norm` has a class of its own, which tracing keeps as a layer."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv = weight_norm(nn.Conv2d(2, 3, 1))
-        self.bn = nn.BatchNorm2d(3)
-
-    def forward(self, x):
-        return self.bn(self.conv(x))
 
 
 class OtherReader(nn.Module):
